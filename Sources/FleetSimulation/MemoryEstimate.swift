@@ -5,18 +5,18 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// What a run of a scenario is expected to need of memory at its peak, before it is run.
+/// The memory that a run of a scenario is expected to need at its peak, before it is run.
 ///
-/// Tables are exact: so many bytes for each device, interval and shard. Batches are a forecast of the fleet's normal load and of
-/// the backlog that incidents leave if the server serves as much as its capacity says. The forecast does not know what clients
-/// drop for a status, a count or an age, nor what time-outs waste. The benchmark's workloads took between 0.6 and 1.2 times as
-/// much as was forecast (`results/bench/memory.md`).
-/// What a run touches counts, not what it reserves, and the program itself (some 10 MiB) does not.
+/// Tables are exact: so many bytes for each device, interval and shard. Batches are a forecast. It takes the fleet's normal load,
+/// and the backlog that incidents leave if the server serves as much as its capacity says. The forecast does not know which
+/// batches clients drop for a status, a count or an age, nor how much time-outs waste. The benchmark's workloads took between 0.6
+/// and 1.2 times as much as was forecast (`results/bench/memory.md`). Memory that a run touches counts, not memory that it
+/// reserves. The program itself (some 10 MiB) does not count.
 ///
 ///     let estimate = MemoryEstimate(scenario)
 ///     print(estimate)  // about 276.5 MiB a run; batch records 118.2 MiB, results 38.3 MiB, metrics tables 37.9 MiB
 public struct MemoryEstimate: Sendable, Hashable {
-  /// What the memory is for.
+  /// The uses of the memory.
   public enum Part: String, CaseIterable, Sendable {
     case deviceRecords = "device records"
     /// Beside the records, for cohorts that need them.
@@ -97,13 +97,13 @@ private typealias PartBytes = (part: MemoryEstimate.Part, bytes: Double)
 /// `count` rows of a type.
 private func bytes<Row>(_ count: Double, _: Row.Type) -> Double { count * Double(MemoryLayout<Row>.stride) }
 
-/// What a run has once.
+/// The sizes that a run has once.
 private struct RunSize {
   let scenario: Scenario
   let seconds: Double
   let clock: WindowClock
   let slots: Int
-  /// Of each table by interval.
+  /// The rows of each table by interval.
   let rows: Double
   /// Shards of the largest cohort.
   let shards: Int
@@ -130,7 +130,7 @@ private struct RunSize {
     ]
   }
 
-  /// What the run's record keeps.
+  /// The bytes of the run's record.
   var resultBytes: Double {
     rows * Double(TimeSeries.bytesPerRow) + tenths + bytes(Double(Histogram.bucketCount), Int64.self)
   }
@@ -190,7 +190,7 @@ private struct Backlog {
         served =
           utilisation > 0
           ? Double(condition.factor) / 1e6 * Double(condition.scale) / 1e6 / utilisation : .infinity
-        // What is refused at the door waits on, whatever the capacity.
+        // A request that is refused at the door waits on, whatever the capacity.
         if condition.shedShare > 0 { served = min(served, 1 - condition.shedShare) }
       }
       backlog = max(0, backlog + (next - condition.start).seconds * (1 - served))
@@ -199,7 +199,7 @@ private struct Backlog {
   }
 }
 
-/// What the shards of one cohort need. The sizes are those of the types that `DeviceShard`, `ShardRunner` and `ShardCalendar` are
+/// The needs of one cohort's shards. The sizes are those of the types that `DeviceShard`, `ShardRunner` and `ShardCalendar` are
 /// made of.
 private struct CohortSize {
   let cohort: Cohort
@@ -257,7 +257,7 @@ private struct CohortSize {
   private func batches(_ plan: CohortPlan) -> Double {
     var times = plan.server.deduplicationWindow >= 0 ? 1 : 0
     if plan.tables.loops, plan.client.policy.limitsCheck == .beforeDue { times += 1 }
-    // Of a batch that lies in its device's row only what is beside the records counts.
+    // A batch in its device's row counts with the entries beside the records only.
     let own = plan.tables.loops ? 0 : devices
     let pooled = max(0, devices * held - own)
     return pooled * Double(BatchPool.pooledBytes) + bytes((own + pooled) * Double(times), Int64.self)

@@ -10,7 +10,7 @@ struct BatchRecord: BitwiseCopyable {
   var firstOrdinal: UInt32
   var older: BatchIndex
   var newer: BatchIndex
-  /// Of a free record the next free one; of a batch that is answered how its upload ended (`result`).
+  /// The next free record of a free one; the result of the upload (`result`) of a batch that is answered.
   private var link: BatchIndex
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.
@@ -32,7 +32,7 @@ struct BatchRecord: BitwiseCopyable {
     static let held = Flags(rawValue: 8)
     /// *files*: in its device's heap of waiting batches. *rebatch*: answered (`isAnswered`).
     static let waiting = Flags(rawValue: 16)
-    /// Of a batch that is held: due at triggers only (S15). Of one that is dropped: kept with a reason (`isBlocked`).
+    /// A held batch is due at triggers only (S15); a dropped one is kept with a reason (`isBlocked`).
     static let atTriggersOnly = Flags(rawValue: 32)
     /// The client gave its events up before any acceptance.
     static let dropped = Flags(rawValue: 64)
@@ -100,8 +100,7 @@ struct BatchRecord: BitwiseCopyable {
   @inline(__always)
   var outstanding: UInt8 { bits &>> 2 }
 
-  /// 0 … 3. Of a batch that is held how its latest failed attempt ended (`AttemptFailure`), of one that is blocked why
-  /// (`DropReason`).
+  /// 0 … 3. A held batch says how its latest failed attempt ended (`AttemptFailure`), a blocked one why (`DropReason`).
   @inline(__always)
   private(set) var mark: UInt8 {
     get { bits & 3 }
@@ -152,8 +151,9 @@ struct BatchRecord: BitwiseCopyable {
   var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: .held.union(.waiting)) }
 }
 
-/// How an upload ended whose flush is not over, in the word that links free records, which this one is not among: what it is (2 bits) and
-/// the wait that the server asked for, in tenths of a millisecond plus one (30 bits; a day and a quarter, saturating).
+/// How an upload ended whose flush is not over, in the word that links free records; this record is not free. The word holds the
+/// kind of its end (2 bits) and the wait that the server asked for. The wait is in tenths of a millisecond plus one (30 bits; a
+/// day and a quarter, saturating).
 private enum FlushAnswer {
   private static var unit: Int64 { 100 }
   private static var waitBits: UInt32 { 30 }
@@ -195,17 +195,17 @@ struct BatchPool: ~Copyable {
     var retryState: PackedRetryState
   }
 
-  /// What a batch takes that is no device's own.
+  /// The bytes of a batch that is no device's own.
   static var pooledBytes: Int { MemoryLayout<Pooled>.stride }
 
   /// Records from index `devices` + 1 on, at 1.
   private var more: UnsafeMutablePointer<Pooled>
-  /// From when on such a batch is due, by its retry record: for the checkers, and for clients that look at batches that still wait
+  /// The due time of each batch, by its retry record. Checkers use it, and clients that look at batches that still wait
   /// (`RetryPolicy.limitsCheck`).
   private var dueTimes: UnsafeMutablePointer<Int64>?
   /// Where the server deduplicates: when it accepted a batch first, microseconds.
   private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
-  /// Of `more`.
+  /// The capacity of `more`.
   private var capacity = 256
   private var used = 1
   private var free = BatchIndex.noBatch
@@ -245,7 +245,7 @@ struct BatchPool: ~Copyable {
     if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
   }
 
-  /// Of a batch that is no device's own.
+  /// Returns the record of a batch that is no device's own.
   @inline(__always)
   private func pooled(_ index: BatchIndex) -> UnsafeMutablePointer<Pooled> {
     more + Int(truncatingIfNeeded: index.rawValue &- devices)

@@ -7,7 +7,7 @@ import UploadRetry
 
 /// A cohort, prepared for the hot loop: plain values only.
 package struct CohortPlan {
-  /// What the cohort's clients are. The first field: `DeviceShard.options` is its address.
+  /// The options of the cohort's clients. The first field: `DeviceShard.options` is its address.
   let client: ClientOptions
   /// By `SettingsVersion`.
   let machines: InlineArray<3, RetryStateMachine>
@@ -19,7 +19,7 @@ package struct CohortPlan {
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
   let oldBefore: Int64
   let checks: Bool
-  /// What is given up is blocked, not lost (O3).
+  /// A batch that is given up is blocked, not lost (O3).
   let blocksGivenUp: Bool
   let events: Events
   let flush: Flush
@@ -49,7 +49,7 @@ package struct CohortPlan {
     }
     let cohort = cohort.withoutLoop
     var client = ClientOptions(cohort)
-    // Who never restarts need not know what is saved.
+    // A client that never restarts need not know its saved state.
     if cohort.lifecycle == nil, script == nil, client.saving != .atOnce { client.saving = .atOnceAsItIs }
     let builtIn = cohort.settingsDialect.config(
       of: .object([]), policy: cohort.policy, defaults: cohort.settingsDefaults)
@@ -124,7 +124,7 @@ extension CohortPlan {
     /// Events in a flush interval, where each flush finds the same number; else 0.
     let perInterval: UInt32
     let meanGap: Double
-    /// That gaps are drawn from.
+    /// The tables that gaps are drawn from.
     let tables = QuantileTables.shared
     let period: Int64
     let periods: FastDivider
@@ -163,7 +163,7 @@ extension CohortPlan {
     /// A count that is reached makes a flush whatever else there is.
     let countAlwaysFlushes: Bool
     let isSynchronised: Bool
-    /// Of a synchronised cohort, microseconds.
+    /// The phase of a synchronised cohort, microseconds.
     let phase: Int64
     /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
     let isScanned: Bool
@@ -202,7 +202,7 @@ extension CohortPlan {
     let age: Int64
   }
 
-  /// What lies between a device and the server.
+  /// The network between a device and the server.
   struct Network {
     let timeout: Int64
     /// `.max`: none.
@@ -263,14 +263,14 @@ extension CohortPlan {
     let cdnOutages: [Range<Int64>]
   }
 
-  /// What happens around devices.
+  /// The world around devices.
   struct World {
     let spikes: [Spike]
     let connectivity: Connectivity?
     let sessions: Sessions?
   }
 
-  /// What the server's rules mean to the cohort.
+  /// The server's rules as they concern the cohort.
   struct Server {
     /// Whether the server asks for `X-Retry-Count`.
     let asksForRetryCount: Bool
@@ -283,7 +283,7 @@ extension CohortPlan {
 
 /// On the pointer, because a method of a large struct may copy it.
 extension UnsafePointer<CohortPlan> {
-  /// What a client makes of an answer: a wait in a header that it does not read is none (O11).
+  /// Returns the answer as a client reads it: a wait in a header that it does not read is none (O11).
   ///
   /// - Parameter retryAfter: microseconds; `.max`: no header.
   @inline(__always)
@@ -310,8 +310,8 @@ extension UnsafePointer<CohortPlan> {
     pointee.key.child(UInt64(truncatingIfNeeded: pointee.firstDevice &+ device))
   }
 
-  /// When event `ordinal` of a device is created, the one before it at `time`: a draw of its own, so that event times depend on
-  /// nothing else.
+  /// Returns the time when event `ordinal` of a device is created, the one before it at `time`. It is a draw of its own, so that
+  /// event times depend on nothing else.
   @inline(__always)
   func next(after time: Int64, before ordinal: UInt32, _ draws: EventDraws) -> Int64 {
     if !pointee.events.isPoisson {
@@ -336,7 +336,7 @@ extension UnsafePointer<CohortPlan> {
 }
 
 extension ClientOptions {
-  /// What the clients of a cohort are.
+  /// Takes the options of a cohort's clients.
   package init(_ cohort: Cohort) {
     self.init(
       policy: cohort.policy.retry, quirks: cohort.policy.machineQuirks, uploads: cohort.uploadConcurrency,

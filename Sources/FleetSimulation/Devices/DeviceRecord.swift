@@ -8,9 +8,9 @@ import UploadRetry
 
 /// One device: 64 flat bytes, no reference, nothing that a strategy could not be asked about.
 ///
-/// What only some cohorts need lies in tables beside it (`UploadLoopState`, `PendingEvents`, `TriggerPlan`, `RestartPlan`), which the
-/// others do not have. All zeros is a device before its start. Events are numbered per device in the order of their creation;
-/// `nextOrdinal` is the first that no flush has sealed yet.
+/// State that only some cohorts need lies in tables beside it (`UploadLoopState`, `PendingEvents`, `TriggerPlan`, `RestartPlan`),
+/// which the others do not have. All zeros is a device before its start. Events are numbered per device in the order of their
+/// creation; `nextOrdinal` is the first that no flush has sealed yet.
 struct DeviceRecord {
   /// The first field: `DeviceRows.client` is its address.
   private var client: ClientState
@@ -27,12 +27,12 @@ struct DeviceRecord {
   /// The lowest bits of the pending wake-up's time, with `Flags.wakes`. A wake-up that comes at another time is stale; one
   /// that is 71.6 min old to the microsecond would pass, and find nothing to do.
   private var wakeBits: UInt32
-  /// The time of the latest transmission (its lowest 38 bits, in the highest place: a silence is known modulo three days) and
-  /// attempts (26 bits, saturating: a year at two a second).
+  /// The time of the latest transmission and the number of attempts. The time is its lowest 38 bits, in the highest place: a
+  /// silence is known modulo three days. Attempts have 26 bits, saturating: a year at two a second.
   private var activity: UInt64
   /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
   private var cost: UInt64
-  /// Which Settings the device runs on since its last launch (S19).
+  /// The Settings on which the device runs since its last launch (S19).
   enum SettingsVersion: UInt16 {
     case base, rollout, builtIn
   }
@@ -187,7 +187,7 @@ struct TriggerPlan: BitwiseCopyable {
   static var ignored: Int64 { .min }
 }
 
-/// What the world around a device does next.
+/// The next changes of the world around a device.
 struct WorldPlan: BitwiseCopyable {
   /// The next flush of a spike; `.max`: none.
   var nextFlush: Int64
@@ -217,8 +217,9 @@ extension DeviceIndex {
   static var noDevice: DeviceIndex { DeviceIndex(rawValue: .max) }
 }
 
-/// The devices of a shard, each with what it needs most behind its record: its running loop and queue, or where a cohort needs none, a
-/// batch record of its own. What is handled together lies together, in two cache lines and nearly always one page.
+/// The devices of a shard, each with the state that it needs most behind its record. This is its running loop and queue, or a
+/// batch record of its own where a cohort needs none. State that is handled together lies together, in two cache lines and nearly
+/// always one page.
 ///
 /// Batch records are numbered from 1 on, so row 0 stands for "no batch" and belongs to no device.
 struct DeviceRows {
@@ -263,7 +264,7 @@ struct DeviceRows {
   /// The running loops and queues, of a cohort with `CohortPlan.Tables.loops`.
   var loops: LoopRows { LoopRows(first: row(1) + Self.deviceBytes) }
 
-  /// Of another cohort: the record of batch `index`, at most `count`; it belongs to device `index` − 1.
+  /// Returns the record of batch `index`, at most `count`, of a cohort without loops; it belongs to device `index` − 1.
   @inline(__always)
   func batch(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
     (row(index.place) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
@@ -289,8 +290,8 @@ struct DeviceRows {
 
   /// Gives the records their devices in the order of their phases, those of one phase in the order of their numbers.
   ///
-  /// Slice by slice of the phases, each with some ten thousand devices: to sort them all at once would take a sixth of the records'
-  /// own memory, more than anything that such a fleet's run needs later.
+  /// It goes slice by slice of the phases, each with some ten thousand devices. Sorting them all at once would take a sixth of
+  /// the records' own memory, more than anything that such a fleet's run needs later.
   func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
     var shift: Int64 = 0
     while last &>> shift >= max(1, Int64(count / Self.devicesOfSlice) &* 2) { shift &+= 1 }

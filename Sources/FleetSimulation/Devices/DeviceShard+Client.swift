@@ -5,8 +5,8 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the shard's calendar. What a client decides is in
-/// `UploadPipeline`, nothing of it here.
+/// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the shard's calendar.
+/// `UploadPipeline` makes a client's decisions, and nothing here does.
 extension DeviceShard: UploadClientHost, EventRecording {
   package typealias FlushEnd = TalliedFlushEnd
   package typealias Sink = UnsafeMutablePointer<ShardCalendar>
@@ -274,7 +274,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
 /// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
 /// no other draw.
 package struct LaterJitter: RandomNumberGenerator {
-  /// Of the device.
+  /// The key of the device.
   let key: RandomKey
   let name: UInt64
   let script: Unmanaged<ScriptedDraws>?
@@ -296,8 +296,8 @@ extension DeviceShard {
     }
   }
 
-  /// What the loop must take next; nil where it isn't watched: in a long queue only every so often, by chance, because a look
-  /// is O(batches held).
+  /// Returns the batch that the loop must take next; nil where it isn't watched. In a long queue it is watched only every so
+  /// often, by chance, because a look is O(batches held).
   @inline(never)
   func watchedNextDue(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex? {
     let held = heldEvents(of: device)

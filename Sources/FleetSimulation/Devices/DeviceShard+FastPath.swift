@@ -5,8 +5,9 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// The fast paths of what happens most in any run: the interval's trigger of a device that holds nothing, or one batch that
-/// waits, and the 200 for the only batch that a device holds. Those of failures and wake-ups follow below.
+/// The fast paths of the most frequent transitions of any run. One is the interval's trigger of a device that holds nothing, or
+/// one batch that waits. The other is the 200 for the only batch that a device holds. Those of failures and wake-ups follow
+/// below.
 ///
 /// A fast path is a guard in front of the transitions that `handleTrigger` and `handle` lead to. It returns false, having done
 /// nothing, where the guard does not hold. The plain engine of the tests takes no fast path, and both agree.
@@ -115,9 +116,8 @@ extension DeviceShard {
   }
 }
 
-/// The fast paths of clients that keep their batches apart and upload one after the other: the answer or the time-out of the upload
-/// under way, and a wake-up. What is rare (a drop, a pause, a batch that may not leave) goes on in the
-/// general path.
+/// The fast paths of clients that keep their batches apart and upload one after the other. They cover the answer or the time-out
+/// of the upload under way, and a wake-up. Rare cases (a drop, a pause, a batch that may not leave) go on in the general path.
 extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
   var hasFastFiles: Bool {

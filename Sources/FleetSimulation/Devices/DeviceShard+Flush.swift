@@ -123,7 +123,7 @@ extension DeviceShard {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }
     record.pointee.flags.remove(.wakes)
-    // What is due meanwhile waits for the next session.
+    // A batch that falls due meanwhile waits for the next session.
     if record.pointee.flags.contains(.suspended) { return }
     if pages != nil {
       runPage(device, at: now.microseconds, sink)
@@ -229,8 +229,8 @@ struct CreatedEvents {
 
 /// When events are created and when the next trigger is.
 ///
-/// Event times depend on nothing but the device and the event's number, so they can be drawn ahead: one engine event a flush
-/// instead of one an analytics event.
+/// Event times depend on nothing but the device and the event's number, so they can be drawn ahead. One engine event a flush
+/// does in place of one an analytics event.
 extension DeviceShard {
   /// The events that the trigger at `now` seals.
   @inline(__always)
@@ -260,7 +260,7 @@ extension DeviceShard {
     plan.pointee.events.perInterval != 0 && plan.pointee.flush.isScanned && now >= plan.pointee.flush.interval
   }
 
-  /// Of the events drawn ahead, those created by `now`.
+  /// Takes those of the events drawn ahead that are created by `now`.
   mutating func takeDrawn(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + device.place
     let draws = EventDraws(key(of: device))

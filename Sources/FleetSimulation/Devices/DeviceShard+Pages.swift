@@ -5,16 +5,16 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
-/// A device that is a browser: the page that is open in it, and what pages leave behind.
+/// A device that is a browser: the page that is open in it, and the store and requests that pages leave behind.
 ///
-/// The client is `BrowserPage`, not the upload loop. To the shard each event is a batch of its own, whatever request it goes with, so that
-/// all that is counted of batches holds: what the server has accepted before, what is lost, how long it took.
+/// The client is `BrowserPage`, not the upload loop. To the shard each event is a batch of its own, whatever request it goes
+/// with. So all counts of batches hold: events that the server has accepted before, losses, and how long delivery took.
 struct BrowserDevice {
   /// nil: none is open.
   var page: BrowserPage?
-  /// What the next page finds in store.
+  /// The events that the next page finds in store.
   var stored: [SavedEvent] = []
-  /// What is in store is no JSON: no page can load or save any more.
+  /// The store is no JSON: no page can load or save any more.
   var isStoreBroken = false
   /// Pages opened so far: each draws by its number.
   var pagesOpened: UInt64 = 0
@@ -24,7 +24,7 @@ struct BrowserDevice {
   var requests = PageRequests()
   /// The batches of the events that are held.
   var batches: [UInt32: BatchIndex] = [:]
-  /// What its pages have done, of a device that is driven by hand.
+  /// The actions of its pages, on a device that is driven by hand.
   var log: [BrowserAction] = []
 
   var polls: UInt64 { earlierPolls &+ (page?.polls ?? 0) }
@@ -38,7 +38,7 @@ struct PageRequest {
   /// The others.
   let riders: [BatchIndex]
   let isCopy: Bool
-  /// What the page calls it; nil: the page has gone, or has learned how it ended.
+  /// The page's number for it; nil: the page has gone, or has learned how it ended.
   var upload: UInt32?
   /// The server may still accept it.
   var isOpen = true
@@ -88,7 +88,7 @@ struct PageRequests {
 }
 
 extension CohortPlan {
-  /// What a cohort of browsers has in place of an upload loop.
+  /// The plan of a cohort of browsers, in place of an upload loop.
   struct Pages {
     var options: BrowserOptions
     /// By `SettingsVersion`; nil: the page could not fetch any.
@@ -97,7 +97,7 @@ extension CohortPlan {
 }
 
 extension Cohort {
-  /// A cohort of browsers as a shard has it: each event is told at once, as a batch of its own. Of another cohort: the same.
+  /// A cohort of browsers as a shard has it: each event is told at once, as a batch of its own. Any other cohort stays as it is.
   var withoutLoop: Cohort {
     guard page != nil else { return self }
     var cohort = self
@@ -176,7 +176,7 @@ extension DeviceShard {
     self[device].pointee.flags.remove(.wakes)
   }
 
-  /// What is in store is no JSON any more.
+  /// Makes the store no JSON any more.
   mutating func breakStore(_ device: DeviceIndex, at now: Int64) {
     let browser = browser(device)
     browser.pointee.isStoreBroken = plan.pointee.pages?.options.savesEvents ?? false
@@ -382,7 +382,7 @@ extension DeviceShard {
     return UInt16(clamping: (request?.riders.count ?? 0) + 1)
   }
 
-  /// What a device's page has under way and what it lets wait; the rest is queued, or in store.
+  /// Returns the events that a device's page has under way and those that it lets wait; the rest is queued, or in store.
   func waitingEvents(_ device: DeviceIndex) -> Int64 {
     Int64(browser(device).pointee.page?.waitingEvents ?? 0)
   }

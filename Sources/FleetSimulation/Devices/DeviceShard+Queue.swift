@@ -2,11 +2,12 @@ import SimulationKernel
 import UploadGating
 import UploadPipeline
 
-/// A device's queue: all batches in the order of their events; and, where several may be under way or wait apart
-/// (`UploadLoopState`), the due ones as a sorted block (`ReadyBatches`) and the waiting ones as a heap by due time (`WaitingHeaps`),
-/// so that fifty batches cost no scan. Without that state, what is not under way is due.
+/// A device's queue: all batches in the order of their events. Where several may be under way or wait apart (`UploadLoopState`),
+/// fifty batches cost no scan. The due ones are a sorted block (`ReadyBatches`), and the waiting ones a heap by due time
+/// (`WaitingHeaps`). Without that state, a batch that is not under way is due.
 ///
-/// Complexity: O(log n) but for moving the words of a sorted block; a heap entry of a batch that leaves is freed when it comes up.
+/// Complexity: O(log n) but for moving the words of a sorted block. A heap entry of a batch that leaves is freed when it comes
+/// up.
 extension DeviceShard {
   // MARK: All batches
 
@@ -87,7 +88,7 @@ extension DeviceShard {
     }
   }
 
-  /// What is due where a batch began at `ordinal` is `batch`, as it is now.
+  /// Replaces the due batch that began at `ordinal` by `batch`, as it is now.
   mutating func replaceReady(at ordinal: UInt32, with batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
     let loop = loops[device]

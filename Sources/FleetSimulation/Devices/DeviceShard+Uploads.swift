@@ -50,8 +50,8 @@ extension DeviceShard {
     }
   }
 
-  /// What has left in this window goes on its way, all in one loop: a latency is a long chain of operations each of which waits for the one
-  /// before, and those of several uploads run side by side.
+  /// Sends the uploads that have left in this window on their way, all in one loop. A latency is a long chain of operations each
+  /// of which waits for the one before; those of several uploads run side by side.
   @inline(never)
   mutating func departAll(_ sink: UnsafeMutablePointer<ShardCalendar>) {
     let (items, count) = (departures.base, departures.count)
@@ -107,7 +107,7 @@ extension DeviceShard {
     upload.pointee.latestFailure = failure
   }
 
-  /// Counts a wait until `time` that a failed upload puts on a device or a batch of it, as far as it lies in the run.
+  /// Counts the part of a wait until `time` that lies in the run. A failed upload puts the wait on a device or a batch of it.
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
@@ -192,7 +192,7 @@ struct Departure: BitwiseCopyable {
     failure = upload.pointee.latestFailure
   }
 
-  /// What counts it, if it is a retry.
+  /// The measure that counts it, if it is a retry.
   @inline(__always)
   var retries: Measure? { attempt == 1 ? nil : failure.retries }
 
@@ -234,7 +234,7 @@ enum AttemptFailure: UInt8 {
 }
 
 extension Measure {
-  /// What a client that keeps what it gives up counts.
+  /// The measure of a client that keeps the batches that it gives up.
   init(blocked reason: DropReason) {
     switch reason {
     case .status: self = .blockedByStatus
@@ -259,8 +259,8 @@ extension Measure {
 
 /// Slow and lossy links, connections that don't come about, and batches that turn out too large.
 extension DeviceShard {
-  /// What the link makes of the latency of a batch's latest attempt; `up` of `.max`: nothing reaches the server, and the client's
-  /// giving up is arranged; `down` of `.max`: no answer comes back.
+  /// Returns the latency of a batch's latest attempt as the link makes it. If `up` is `.max`, nothing reaches the server, and the
+  /// client's giving up is arranged. If `down` is `.max`, no answer comes back.
   @inline(never)
   mutating func crossLink(
     _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Instant,
@@ -638,8 +638,8 @@ extension DeviceShard {
   }
 }
 
-/// The number of an attempt that asks whether an upload of unknown outcome was applied (O4): those of cohorts that
-/// reconcile have 15 bits, and the sixteenth says that it is a question.
+/// The number of an attempt that asks whether an upload of unknown outcome was applied (O4). Cohorts that reconcile have 15 bits
+/// for the number, and the sixteenth says that it is a question.
 enum StatusQuery {
   private static var bit: UInt16 { 0x8000 }
 

@@ -142,7 +142,7 @@ extension DeviceShard {
   }
 }
 
-/// What happens around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
+/// The world around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
 extension DeviceShard {
   private func world(_ device: DeviceIndex) -> UnsafeMutablePointer<WorldPlan> {
     worlds.unsafelyUnwrapped + device.place
@@ -395,8 +395,8 @@ extension DeviceShard {
     triggers[device.place].nextInterval = now.microseconds &+ plan.pointee.flush.interval
   }
 
-  /// The interval does not run: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
-  /// drawn up to the trigger that was planned, so that the next is not before it; when the session starts it is planned anew.
+  /// Stops the interval: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
+  /// drawn up to the trigger that was planned, so that the next is not before it. When the session starts it is planned anew.
   private mutating func stopInterval(_ device: DeviceIndex, until start: Int64) {
     guard plan.pointee.flush.interval != .max, let triggers else { return }
     let planned = triggers + device.place
@@ -428,7 +428,7 @@ extension Sessions {
     fileprivate var number: UInt32
   }
 
-  /// What a device is in at the start of the run.
+  /// Returns the period that a device is in at the start of the run.
   func firstPeriod(_ device: RandomKey) -> Period {
     let draws = device.child(RandomPurpose.sessions)
     let isForeground = draws.child(0).unitOpen < share
@@ -471,7 +471,8 @@ extension Sessions {
 }
 
 extension Distribution {
-  /// What is left of a span from this distribution at a random time in it: an exponential one forgets, a constant one is cut anywhere.
+  /// Returns the rest of a span from this distribution at a random time in it: an exponential one forgets, a constant one is cut
+  /// anywhere.
   func rest(_ key: RandomKey) -> Int64 {
     if case .constant(let span) = self { return key.uniform(1, through: max(span.microseconds, 1)) }
     return max(sample(key).microseconds, 1)

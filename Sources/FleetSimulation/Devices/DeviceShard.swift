@@ -10,13 +10,14 @@ import UploadRetry
 
 /// Some devices of one cohort, with everything that only they touch.
 ///
-/// Handlers take the time and the calendar for what follows as arguments and know no clock, so that the windowed engine and the
-/// plain engine of the tests run the same devices. Devices never see one another. A device is addressed by its place in the
-/// shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
+/// Handlers take the time and the calendar for later items as arguments and know no clock. So the windowed engine and the plain
+/// engine of the tests run the same devices. Devices never see one another. A device is addressed by its place in the shard's
+/// memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
 ///
-/// A shard holds a record a device (`DeviceRecord`, with its loop or its own batch beside it: `DeviceRows`), tables beside them
-/// for cohorts that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`), and for each device those that are
-/// due (`ReadyBatches`) and those that wait (`WaitingHeaps`).
+/// A shard holds a record a device (`DeviceRecord`, with its loop or its own batch beside it: `DeviceRows`). Beside them are
+/// tables for cohorts that need more (`CohortPlan.Tables`), and a pool of further batches (`BatchPool`). For each device it
+/// holds the batches that are due (`ReadyBatches`) and those that wait (`WaitingHeaps`).
+///
 /// Its transitions by file:
 /// - `+Flush`: triggers and wake-ups; what has been created becomes batches. `+Events`: when events are created, and the next
 ///   trigger.
@@ -41,22 +42,22 @@ package struct DeviceShard: ~Copyable {
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
   let worlds: UnsafeMutablePointer<WorldPlan>?
-  /// What is saved of clients that do not save at once.
+  /// The saved states of clients that do not save at once.
   let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
   let gates: UnsafeMutableRawPointer?
-  /// Of browsers.
+  /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
   /// Neither gates nor pages stand between a device's loop and the network.
   let hasPlainLoops: Bool
   var batches: BatchPool
   var waiting = WaitingHeaps()
   var ready = ReadyBatches()
-  /// Of devices with `ClientFlags.hasHistory`.
+  /// The histories of devices with `ClientFlags.hasHistory`.
   var histories: [DeviceIndex: EventHistory] = [:]
   /// Scratch of `collectDue`.
   var due = GrowableBuffer<ReadyBatches.Entry>()
-  /// What has left in this window, if `departAll` sends it on its way at the window's end.
+  /// The uploads that have left in this window, if `departAll` sends them on their way at the window's end.
   var departures = GrowableBuffer<Departure>()
   var departsLater = false
   /// Where counts go: now, and for events drawn ahead.
@@ -75,7 +76,7 @@ package struct DeviceShard: ~Copyable {
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice = DeviceIndex.noDevice
   var tracer: DeviceTracer?
-  /// Of a device that is driven by hand (`ScriptedDevice`).
+  /// The times of a device that is driven by hand (`ScriptedDevice`).
   var script: ScriptedTimes?
   var scriptedDraws: Unmanaged<ScriptedDraws>?
   var scriptedGates: GateWords?
@@ -192,7 +193,7 @@ package struct DeviceShard: ~Copyable {
       let heap = waiting.address(place)
       fleetsim_prefetch(heap)
       fleetsim_prefetch(heap + Int(place.count))
-      // What the first is taken out of and the last is put into: a child and a parent.
+      // Taking out the first entry reads a child, and putting one in at the end reads a parent.
       fleetsim_prefetch(heap + 4)
       fleetsim_prefetch(heap + Int(place.count) / 4)
     }
@@ -312,7 +313,7 @@ struct RowCursor: BitwiseCopyable {
   }
 }
 
-/// What observers read off the devices; nothing here changes a run.
+/// The figures that observers read off the devices; nothing here changes a run.
 extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
   package mutating func countLateAcceptance(_ delivery: Delivery, due: Instant, end: Instant) {
@@ -328,7 +329,8 @@ extension DeviceShard {
     }
   }
 
-  /// What the clients hold when the run is over: what the server has accepted all the same, and where the rest waits.
+  /// The events that clients hold when the run is over. The server has accepted some of them all the same; the rest waits in the
+  /// places of `pending`.
   struct HeldEvents {
     var acceptedUnconfirmed: Int64 = 0
     var pending = EventsByPlace()
@@ -373,7 +375,7 @@ extension DeviceShard {
     return held
   }
 
-  /// Of a device whose client does not wait as a whole: events in batches that do, each until a time of its own.
+  /// Returns the events in batches that wait, each until a time of its own, on a device whose client does not wait as a whole.
   private func eventsBehindBackoff(_ device: DeviceIndex, at now: Int64) -> Int64 {
     if pages != nil { return waitingEvents(device) }
     if options.pointee.isRebatch || self[device].pointee.waiting.count == 0 { return 0 }
@@ -388,7 +390,8 @@ extension DeviceShard {
 }
 
 extension DeviceShard {
-  /// What the server has to know of an upload that arrives: a batch's record stays as it was sent while an attempt is open.
+  /// Returns all that the server has to know of an upload that arrives. A batch's record stays as it was sent while an attempt
+  /// is open.
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }

@@ -3,7 +3,7 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
-/// What the server has, of the events of one device whose uploads ended without an answer and were chunked anew (*rebatch*): the
+/// The events of one device that the server has, after uploads ended without an answer and were chunked anew (*rebatch*). The
 /// batches that were sent are gone, their fate is not.
 ///
 /// A batch that an attempt is still open of leaves its record behind, in no queue, until the fate is known.
@@ -20,7 +20,7 @@ struct EventHistory {
   mutating func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
   mutating func block(_ events: Range<UInt32>, _ reason: DropReason) { blocked.append((events, reason)) }
 
-  /// What of some events the server does not have yet.
+  /// Returns those of some events that the server does not have yet.
   func missing(of events: Range<UInt32>) -> [Range<UInt32>] {
     var missing: [Range<UInt32>] = []
     var next = events.lowerBound
@@ -105,7 +105,7 @@ extension DeviceShard {
     guard var history = histories[device] else { return }
     let row = rows.row(at: time.microseconds)
     let events = range(of: batch)
-    // What became of one before there was a history is known by its own flags.
+    // A batch from before there was a history tells its fate by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].isBlocked {
@@ -182,7 +182,7 @@ extension DeviceShard {
     count(old, .settledOldEvents, at: now)
   }
 
-  /// Of a batch, the events that the server has.
+  /// Returns how many events of a batch the server has.
   func acceptedEvents(of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
     if batches[batch].flags.contains(.accepted) { return Int64(batches[batch].events) }
     guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
@@ -190,7 +190,8 @@ extension DeviceShard {
     return Int64(batches[batch].events) - Int64(missing)
   }
 
-  /// A batch of a device with a history has left the queue; while an upload of it is open, its record is one that was left behind.
+  /// Settles a batch of a device with a history that has left the queue. While an upload of it is open, its record is one that
+  /// was left behind.
   @inline(never)
   mutating func settleWithHistory(_ batch: BatchIndex, _ device: DeviceIndex) {
     if batches[batch].outstanding > 0 {

@@ -15,8 +15,8 @@ struct EventDraws {
 
 /// When events are created that need more than one gap after another: rates that vary, several at once, spikes.
 ///
-/// The next time follows from the time before it, the event's number and the device alone, so that any part of the engine
-/// can recompute any event (engine.md, Randomness).
+/// The next time follows from the time before it, the event's number and the device alone. So any part of the engine can
+/// recompute any event (engine.md, Randomness).
 struct EventSchedule: Sendable {
   private let process: Process
   /// Events created at each time of the process.
@@ -24,7 +24,7 @@ struct EventSchedule: Sendable {
   private let spikes: [Spike]
   /// Events come in these only; nil: at any time.
   private let sessions: Sessions?
-  /// Of the run.
+  /// The end of the run.
   private let end: Int64
 
   private enum Process: Sendable {
@@ -123,8 +123,8 @@ extension Spike {
       0, (past &- time.microseconds &- spread.microseconds &- Int64(events)) / every.microseconds &- 1)
   }
 
-  /// Events come a microsecond apart, the first of them a microsecond behind the device's time, so that none falls together with
-  /// one of the ordinary process where that is strictly periodic.
+  /// Moves to the spike's events if they are earlier. They come a microsecond apart, the first of them a microsecond behind the
+  /// device's time. So none falls together with one of the ordinary process where that is strictly periodic.
   fileprivate func moveToEarlier(_ next: inout Int64, after past: Int64, _ index: Int, _ device: RandomKey) {
     guard events > 0 else { return }
     var occurrence = firstOccurrence(after: past)

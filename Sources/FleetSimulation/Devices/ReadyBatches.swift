@@ -1,8 +1,8 @@
 import SimulationKernel
 import UploadPipeline
 
-/// The due batches of every device, in the order of their events: a sorted block a device, so that the next one at or behind a
-/// cursor is found without touching any batch.
+/// The due batches of every device, in the order of their events: a sorted block a device. The next one at or behind a cursor is
+/// found without touching any batch.
 ///
 /// One batch alone, which is what most devices have, needs no block. A block has room in front as well, for it is the oldest that
 /// leave most.
@@ -249,10 +249,9 @@ struct ReadyBatches: ~Copyable {
 
 /// The batches of every device that wait for their backoff: a heap of four children a device, by due time.
 ///
-/// A heap's entries lie side by side in a block from a pool with sizes of powers of two, so that finding, adding and removing
-/// among fifty waiting batches touches three or four cache lines. Entries hold their own due time; a batch that leaves its queue
-/// while it waits stays behind as an entry and is passed over when it comes up.
-/// Complexity: first O(1), push and pop O(log n).
+/// A heap's entries lie side by side in a block from a pool with sizes of powers of two. So finding, adding and removing among
+/// fifty waiting batches touches three or four cache lines. Entries hold their own due time. A batch that leaves its queue while
+/// it waits stays behind as an entry and is passed over when it comes up. Complexity: first O(1), push and pop O(log n).
 struct WaitingHeaps: ~Copyable {
   struct Entry: BitwiseCopyable {
     /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | batch (32).

@@ -16,10 +16,10 @@ package struct ScriptedDevice: ~Copyable {
   private let tracer = DeviceTracer()
   private let source: ScriptedDraws
   private var seen = 0
-  /// What the latest launch has fetched; the shard's table does not keep it alive.
+  /// The machine of the latest launch's Settings; the shard's table does not keep it alive.
   private var fetched: RetryStateMachine
 
-  /// What a shard's tables count from; they know no time before 0.
+  /// The origin of times in a shard's tables; they know no time before 0.
   package static var origin: Int64 { 100 * 86_400 * 1_000_000 }
 
   /// - Parameter draws: words for all jitter.
@@ -107,7 +107,7 @@ package struct ScriptedDevice: ~Copyable {
     triggered.host.adopt(snapshot, .only, at: now + Self.origin)
   }
 
-  /// What has happened since it was last asked.
+  /// Takes the events since the last call.
   package mutating func takeEvents() -> [DeviceTrace.Event] {
     defer { seen = tracer.events.count }
     calendar.pointee.collected = .init()
@@ -126,7 +126,7 @@ package struct ScriptedDevice: ~Copyable {
 extension ScriptedDevice {
   private var browser: UnsafeMutablePointer<BrowserDevice> { triggered.host.pages.unsafelyUnwrapped }
 
-  /// What its page is; nil: none is open.
+  /// The state of its page; nil: none is open.
   package var page: BrowserPage? { browser.pointee.page }
 
   /// An event that is in store at time 0.
@@ -179,7 +179,7 @@ extension ScriptedDevice {
     triggered.host.act(.only, at: now + Self.origin, calendar)
   }
 
-  /// What pages have done since it was last asked.
+  /// Takes the actions of pages since the last call.
   package mutating func takePageActions() -> [BrowserAction] {
     defer { browser.pointee.log = [] }
     calendar.pointee.collected = .init()

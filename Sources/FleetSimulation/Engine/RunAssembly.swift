@@ -13,7 +13,7 @@ package struct RunAssembly: ~Copyable {
   private var reachedRetryLimit = false
   private var cost = CostSamples()
   private var cohorts: [CohortRecord] = []
-  /// Of the latest cohort.
+  /// The deliveries of the latest cohort.
   private var cohortDeliveries = Histogram()
   private var laneDeliveries: [Histogram] = []
 

@@ -21,9 +21,9 @@ package struct ServerFront: ~Copyable {
   var tenths = RowCursor(interval: .milliseconds(100))
   let counters: IntervalCounters<ServerSide>
   let offered: UnsafeMutablePointer<UInt32>
-  /// Of a window with fast answers.
+  /// The pieces of a window with fast answers.
   var pieces = WindowPieces()
-  /// What the answers that are not counted yet are if they are not 200; 0: none.
+  /// The status of answers that are not counted yet, if they are not 200; 0: none.
   var refusedStatus: UInt16 = 0
   private let tenthCount: Int
   /// The most that there can be.

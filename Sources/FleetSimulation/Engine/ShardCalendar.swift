@@ -2,10 +2,11 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
-/// A shard's calendar: what is due for its devices and what they have sent, by window.
+/// A shard's calendar, by window: the items due for its devices, and those that they have sent.
 ///
-/// For an engine without windows (`init(collecting:)`) it just collects the items. It has four calendars by kind of item: timers (triggers and
-/// restarts, a word each), wake-ups (the device alone: its record knows the time), deliveries, and uploads on their way.
+/// For an engine without windows (`init(collecting:)`) it just collects the items. It has four calendars by kind of item. Timers
+/// are triggers and restarts, a word each. Wake-ups are the device alone: its record knows the time. Deliveries, and uploads on
+/// their way, are the other two.
 package struct ShardCalendar: ~Copyable {
   /// A timer word: time within the window (19 bits) | kind (3 bits) | device (41 bits).
   static var deviceBits: UInt64 { 41 }
@@ -26,7 +27,7 @@ package struct ShardCalendar: ~Copyable {
   /// Acceptances whose answer is due after the end of the run: they still count.
   var late = GrowableBuffer<LateDelivery>()
   private let isCollecting: Bool
-  /// What has been put in since it was last emptied, when it collects.
+  /// The items since it was last emptied, when it collects.
   package var collected = Collected()
 
   package struct Collected {
@@ -72,8 +73,8 @@ package struct ShardCalendar: ~Copyable {
     collected = other.collected
   }
 
-  /// Chunks of timers and wake-ups, which lie in tens of thousands of slots that each leave half a chunk empty, and of what is on
-  /// its way, which lies in a few.
+  /// Returns the bytes of a chunk. Timers and wake-ups lie in tens of thousands of slots that each leave half a chunk empty;
+  /// items on their way lie in a few.
   static func chunkBytes(devices: Int) -> (timers: Int, transit: Int) {
     func bytes(_ wanted: Int, atMost most: Int) -> Int {
       var bytes = 256
@@ -111,7 +112,7 @@ package struct ShardCalendar: ~Copyable {
     DeviceIndex(rawValue: UInt32(truncatingIfNeeded: word & deviceMask))
   }
 
-  /// Of a delivery's word, instead of a device: which of the window's deliveries it is.
+  /// Returns which of the window's deliveries the word of a delivery means; it stands in place of a device.
   @inline(__always)
   static func item(_ word: UInt64) -> Int { Int(word & deviceMask) }
 

@@ -1,7 +1,8 @@
 import ScenarioModel
 import TAPIModel
 
-/// Which devices of which cohort a shard holds. A shard never mixes cohorts, so its plan is one constant.
+/// The cohort and the devices of it that a shard holds. A shard never mixes cohorts, so its plan is one
+/// constant.
 package struct ShardLayout: Sendable {
   package var cohort: Int
   /// Within the cohort.
@@ -24,7 +25,7 @@ package struct ShardLayout: Sendable {
 }
 
 extension Scenario {
-  /// What the server knows of the senders, by shard.
+  /// Returns the server's knowledge of the senders, by shard.
   func uploadSources(of shards: [ShardLayout]) -> [UploadSource] {
     var first: [UInt32] = []
     var total = 0

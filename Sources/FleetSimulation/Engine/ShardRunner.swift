@@ -3,8 +3,8 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
-/// Runs a shard: holds its devices and its calendar side by side, so that both can be used at once, and what is due in the
-/// window at hand.
+/// Runs a shard: holds its devices and its calendar side by side, so that both can be used at once. It also holds the items due
+/// in the window at hand.
 struct ShardRunner: ~Copyable {
   var shard: DeviceShard
   var calendar: ShardCalendar
@@ -22,7 +22,7 @@ struct ShardRunner: ~Copyable {
   private var hasFastTriggers = false
   private var hasFastRetries = false
   private var hasFastFiles = false
-  /// What arrives in the window to come.
+  /// The uploads that arrive in the window to come.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   /// The arrivals' words in the order of time, once `orderArrivals` has run; otherwise those of the last parts.
   var arrivalWords = GrowableBuffer<UInt64>()
@@ -32,7 +32,7 @@ struct ShardRunner: ~Copyable {
   private(set) var isAdmitted = GrowableBuffer<Bool>()
   /// Without their order: how many arrive in each part of the window.
   private(set) var arrivalsByPart = GrowableBuffer<UInt32>()
-  /// What the runner has answered and nobody has counted yet, by piece of a window.
+  /// The answers that the runner has given and nobody has counted yet, by piece of a window.
   private(set) var tallies = GrowableBuffer<AnswerTally>(capacity: WindowPieces.most)
   /// Runners lie one behind another; what one thread writes shares no cache line with what another reads.
   private let distance = InlineArray<16, UInt64>(repeating: 0)
@@ -180,8 +180,8 @@ struct ShardRunner: ~Copyable {
     if shard.departures.count > 0 { shard.departAll(&calendar) }
   }
 
-  /// Notes on each device that it has an item in this window, or several. This also fetches the records, and what the first of them
-  /// lead to, so that a window of a few items waits for memory once and not for each.
+  /// Notes on each device whether it has one item in this window, or several. This also fetches the records, and the batches to
+  /// which the first of them lead. So a window of a few items waits for memory once and not for each.
   @inline(__always)
   private mutating func mark() {
     let distance = Self.prefetchDistance

@@ -4,15 +4,15 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// Runs of many scenarios, where what several have in common at their beginning is run once (engine.md, Runs that share a beginning).
+/// Runs of many scenarios that run the beginning which several share only once (engine.md, Runs that share a beginning).
 ///
-/// Whoever comes first runs the beginning for all; where they part it leaves a copy for the others and goes on by itself. Each
-/// record is the one that a run by itself gives, to the byte. A thread that comes while a beginning is run waits for it.
+/// The thread that comes first runs the beginning for all. Where they part it leaves a copy for the others and goes on by itself.
+/// Each record is the one that a run by itself gives, to the byte. A thread that comes while a beginning is run waits for it.
 package final class SharedRuns: @unchecked Sendable {
-  /// What runs one scenario: a stand-in for the engine in tests, which shares nothing.
+  /// Runs one scenario: a stand-in for the engine in tests, which shares nothing.
   package typealias Engine = @Sendable (Scenario, RunOptions, RunControl) throws -> RunRecord
 
-  /// What has been run, and what has not because it was shared; upload attempts.
+  /// The upload attempts that have been run, and those that have not because they were shared.
   package struct Savings: Sendable, Hashable {
     package var attempts: Int64 = 0
     package var savedAttempts: Int64 = 0
@@ -33,7 +33,7 @@ package final class SharedRuns: @unchecked Sendable {
 
   private struct Member {
     let scenario: Scenario
-    /// Of `Scenario.commonBeginning`, by what has been heard.
+    /// The keys of `Scenario.commonBeginning`, by the feedback heard.
     let keys: [Int]
     var state = State.free
     /// The family shares beginnings under the first of the keys.
@@ -94,7 +94,7 @@ package final class SharedRuns: @unchecked Sendable {
     }
   }
 
-  /// Of the family that it shares beginnings with: those of one are best run one after another.
+  /// Returns the family with which it shares beginnings: members of one are best run one after another.
   package func family(of number: Int) -> Int { locked { members[number]?.family ?? 0 } }
 
   /// Whether `run` would wait for somebody else.
@@ -147,7 +147,8 @@ package final class SharedRuns: @unchecked Sendable {
     /// Nobody else goes on with the beginning.
     var isLast = false
 
-    /// Whose plans the run follows: one with incidents, since whose events are old can be forgotten, not found out.
+    /// The scenario whose plans the run follows. It has incidents, since the marks of old events can be forgotten, but not found
+    /// out later.
     var lead: Scenario {
       if !scenario.tapi.incidents.isEmpty { return scenario }
       return company.values.lazy.map(\.scenario).first { !$0.tapi.incidents.isEmpty } ?? scenario
@@ -196,7 +197,7 @@ package final class SharedRuns: @unchecked Sendable {
         others = families[member.family, default: []].filter {
           if case .free = members[$0]!.state { $0 != number } else { false }
         }
-        // What differs from the start on is nobody's beginning; a copy of a large fleet would have no room.
+        // A scenario that differs from the start on shares no beginning; a copy of a large fleet would have no room.
         others.removeAll { member.scenario.commonUntil(members[$0]!.scenario) <= 0 }
         if others.isEmpty || copyBytes(of: member.scenario) > budget {
           leave(number)
@@ -326,7 +327,7 @@ package final class SharedRuns: @unchecked Sendable {
 /// A run that may stand between two windows.
 private final class RunInParts {
   var engine: WindowedEngine
-  /// What its devices have heard or are about to, as far as anybody has looked.
+  /// The feedback that its devices have heard or are about to, as far as anybody has looked.
   var feedback = Feedback.nothing
 
   init(_ scenario: Scenario, options: RunOptions) { engine = WindowedEngine(scenario, options: options) }
@@ -348,14 +349,16 @@ private final class RunInParts {
   }
 }
 
-/// What may differ between two runs that begin the same, and until when. What is not named here may matter from the first event on.
+/// The differences that two runs may have that begin the same, and until when they are the same. Anything that is not named here
+/// may matter from the first event on.
 extension Scenario {
-  /// What two scenarios have in common whose runs are the same until their incidents or actions differ (`commonUntil`), if their devices have
-  /// heard no more than `feedback`: how clients react to a failure matters to nobody before there is one, and what they make of a 429
-  /// or a Retry-After not before one comes.
+  /// Returns the common part of scenarios whose runs are the same until their incidents or actions differ (`commonUntil`). It
+  /// holds if their devices have heard no more than `feedback`. How clients react to a failure matters to nobody before there is
+  /// one. How they react to a 429 or a Retry-After does not matter before one comes.
   ///
-  /// Only limits that allow a failure are the same before the first: one that allows none keeps a first try from leaving. A client that
-  /// goes offline fails by itself, and one that asks what became of an upload may learn that it failed: they share nothing.
+  /// Limits that allow a failure are the same before the first, but one that allows none keeps a first try from leaving. A client
+  /// that goes offline fails by itself, and one that asks what became of an upload may learn that it failed. Such clients share
+  /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
     common.question = nil
@@ -377,11 +380,11 @@ extension Scenario {
     return common
   }
 
-  /// What is left of a scenario without Settings that nobody asks for (those for 429s, if the server sends none) and without how often
-  /// clients try again; nil for how often, where a limit does more than give a batch up.
+  /// The scenario without Settings that nobody asks for (those for 429s, if the server sends none) and without the limits on
+  /// retries. A limit that does more than give a batch up stays.
   ///
-  /// Of two scenarios with which this is the same, the one with the higher limits has the run of the other if that one's run reached
-  /// none (`RunRecord.reachedRetryLimit`).
+  /// Two scenarios may differ in these limits alone. Then the one with the higher limits has the run of the other if that one's
+  /// run reached none (`RunRecord.reachedRetryLimit`).
   package var withoutRetryCounts: (scenario: Scenario, counts: [Int]) {
     var common = commonBeginning(after: .rateLimit)
     common.takeIncidents(of: self)
@@ -396,8 +399,8 @@ extension Scenario {
     return (common, counts)
   }
 
-  /// What is left of a scenario without how its clients react to a failure: if no client saw one, the runs of two scenarios with
-  /// which this is the same are the same.
+  /// The scenario without its clients' reactions to a failure. If two scenarios are alike in this part, and no client saw a
+  /// failure, their runs are the same.
   package var withoutReactions: Scenario {
     var common = commonBeginning(after: .nothing)
     common.takeIncidents(of: self)
@@ -410,14 +413,16 @@ extension Scenario {
     for i in fleet.indices { fleet[i].rollout = other.fleet[i].rollout }
   }
 
-  /// Until when two runs are the same that differ in their incidents and actions alone; microseconds, `.max`: always.
+  /// Returns the time until which two runs are the same that differ in their incidents and actions alone; microseconds, `.max`:
+  /// always.
   ///
-  /// Which events are old (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then none is.
+  /// The mark of old events (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then no event is
+  /// old.
   func commonUntil(_ other: Scenario) -> Int64 {
     let (mine, its) = (tapi.incidents, other.tapi.incidents)
     var time = Int64.max
     for (mine, its) in zip(fleet.map(\.publication), other.fleet.map(\.publication)) where mine != its {
-      // Who fetches has other tables from the start on.
+      // A device that fetches has other tables from the start on.
       if [mine, its].contains(where: { $0?.fetch != nil }) { return 0 }
       time = [mine, its].reduce(time) { min($0, $1?.time.microseconds ?? .max) }
     }
@@ -428,7 +433,7 @@ extension Scenario {
     {
       time = min(time, min(end, other))
     }
-    // What a launch finds at the CDN.
+    // The CDN's state, which a launch finds.
     func isDown(_ incidents: [Incident], at instant: Instant) -> Bool {
       incidents.contains { $0.kind == .cdnOutage && $0.start <= instant && instant < $0.end }
     }
@@ -482,7 +487,7 @@ extension BackoffConfig {
   }
 }
 
-/// What a device hears that a client may react to.
+/// The feedback that a client may react to.
 enum Feedback: Int, Comparable {
   case nothing
   /// An answer other than 200, or none.
@@ -494,8 +499,9 @@ enum Feedback: Int, Comparable {
 }
 
 extension ShardRunner {
-  /// What the devices are to hear in the window that comes next, at most: what is due for them by now, and time-outs of uploads
-  /// that arrive when their clients are about to give up. Nothing else that the server decides reaches them in the same window.
+  /// Returns the most that the devices are to hear in the window that comes next. These are the deliveries due by now, and
+  /// time-outs of uploads that arrive when their clients are about to give up. Nothing else that the server decides reaches them
+  /// in the same window.
   func feedback(slot: Int) -> Feedback {
     var feedback = Feedback.nothing
     calendar.deliveries.forEach(inSlot: slot) { delivery in

@@ -29,7 +29,8 @@ public struct RunOptions: Sendable {
   public var checks = false
   /// Device shards of a cohort, at least; there are as many as threads in any case.
   public var shards = 1
-  /// Threads that run the devices of a run; nil: as many as have enough to do in a window, at most one a core and 8.
+  /// Threads that run the devices of a run. If nil, as many run as have enough to do in a window, at most 8 and at most one a
+  /// core.
   public var threads: Int?
   /// Window width; nil: the look-ahead (the smallest one-way latency).
   public var window: Span?

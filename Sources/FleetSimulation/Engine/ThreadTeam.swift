@@ -11,8 +11,8 @@ import Synchronization
 
 /// Threads that run one job after another side by side, each job ended before the next begins.
 ///
-/// A job is a millisecond or less of work, many thousands of times, so a thread that has to wait looks first, then gives way to
-/// others, and sleeps only when that has not helped: on a machine that is busy with other things.
+/// A job is a millisecond or less of work, many thousands of times. A thread that has to wait looks first, then gives way to
+/// others. It sleeps only when that has not helped: on a machine that is busy with other things.
 final class ThreadTeam: Sendable {
   private let work: @Sendable (_ member: Int) -> Void
   private let size: Int
@@ -105,13 +105,13 @@ final class ThreadTeam: Sendable {
 
 /// Decides from time to time whether a team's threads work side by side or the caller does all the work.
 ///
-/// Threads that wait for one another thousands of times a second gain nothing while the machine is busy with other things, or where
-/// jobs are too short. So now and then a round of jobs goes the other way, between two rounds that go as before; if it takes less
-/// time a job, and in a second trial too, that is the way from then on. Rounds have a length of time, so trials cost under 1 %.
+/// Threads that wait for one another thousands of times a second gain nothing while the machine is busy, or where jobs are too
+/// short. So now and then a round of jobs goes the other way, between two rounds that go as before. If it takes less time a job,
+/// and in a second trial too, that is the way from then on. Rounds have a length of time, so trials cost under 1 %.
 struct ParallelismController {
   /// Whether the next job is the caller's alone.
   private(set) var isSerial = false
-  /// Which way is preferred.
+  /// Whether the caller is preferred to the team.
   private var prefersSerial = false
   private var jobs = 0
   private var roundStart: UInt64
@@ -176,12 +176,13 @@ struct ParallelismController {
   }
 }
 
-/// What a team asks of the system's library: Foundation has the same, and is nearly three quarters of a statically linked program.
+/// The calls that a team makes to the system's library: Foundation has the same, and is nearly three quarters of a statically
+/// linked program.
 package enum SystemThreads {
   /// Cores that this process may use, at least 1.
   static var cores: Int { Int(fleetsim_usable_cores()) }
 
-  /// Of a clock that only goes forward.
+  /// Returns the time of a clock that only goes forward.
   static func nanoseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -210,7 +211,7 @@ package enum SystemThreads {
   }
 }
 
-/// What a thread is to run.
+/// The work of a thread.
 private final class ThreadBody: Sendable {
   let run: @Sendable () -> Void
   init(run: @escaping @Sendable () -> Void) { self.run = run }

@@ -55,7 +55,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
       generation: upload.generation, status: status, retryAfter: retryAfter, resolves: resolves)
   }
 
-  /// Of an upload that has been at the server.
+  /// Makes the delivery of an upload that has been at the server.
   ///
   /// - Parameter downlink: nil: the request's.
   init(

@@ -2,7 +2,7 @@ import FleetMetrics
 import SimulationKernel
 import TAPIModel
 
-/// What the requests of a window are answered, where each runner gives its own their answers.
+/// The answers to the requests of a window, where each runner gives its own their answers.
 enum WindowAnswers {
   /// The server has answered each.
   case given
@@ -12,7 +12,7 @@ enum WindowAnswers {
   case byAdmission(refusal: TAPIServer.FastAnswer)
 }
 
-/// What a runner's requests of a piece of a window came to.
+/// The counts of a runner's requests in a piece of a window, by answer.
 struct AnswerTally: BitwiseCopyable {
   var all: Int64 = 0
   /// First attempts.

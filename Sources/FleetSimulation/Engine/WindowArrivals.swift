@@ -2,10 +2,10 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
-/// What arrives in a window, of all shards together.
+/// The arrivals of a window, of all shards together.
 ///
-/// The order of arrivals across shards is made only where it can matter: neither where all requests get one answer, nor for the
-/// part of a window before the bucket was last full.
+/// The order of arrivals across shards is made only where it can matter. It matters neither where all requests get one answer,
+/// nor for the part of a window before the bucket was last full.
 struct WindowArrivals: ~Copyable {
   /// In the order of time, once gathered.
   private(set) var words = GrowableBuffer<UInt64>()
@@ -154,7 +154,7 @@ struct WindowArrivals: ~Copyable {
         i &+= 1
         continue
       }
-      // Of one instant the first find tokens: only now it matters who they are.
+      // The first arrivals of one instant find tokens: only now it matters who they are.
       if i > 0, ArrivalWord.offset(words[i &- 1]) == offset {
         admitTied(before: i, at: start &+ offset, runners)
       }
@@ -292,7 +292,7 @@ struct WindowParts {
 
 /// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
 enum ArrivalOrder {
-  /// What decides between an arrival and others of the same instant.
+  /// The order between an arrival and others of the same instant.
   struct Tie: BitwiseCopyable {
     var word: UInt64
     private var hash: UInt64

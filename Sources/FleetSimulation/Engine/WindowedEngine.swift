@@ -5,8 +5,9 @@ import TAPIModel
 
 /// The engine: virtual time in windows no longer than the network's look-ahead (engine.md, Windows).
 ///
-/// Inside such a window devices and server can't see one another, so each window is a server pass (arrivals in the one global
-/// order, together with the server's own work) and then a device pass, shard by shard (`ShardRunner.devicePass`).
+/// Inside such a window devices and server can't see one another, so each window is a server pass and then a device pass. The
+/// server pass takes arrivals in the one global order, together with the server's own work. The device pass goes shard by
+/// shard (`ShardRunner.devicePass`).
 struct WindowedEngine: ~Copyable {
   struct Runners: ~Copyable, DeliverySink {
     let base: UnsafeMutablePointer<ShardRunner>
@@ -128,7 +129,7 @@ struct WindowedEngine: ~Copyable {
     front = ServerFront(copying: front, scenario, shards: layout)
   }
 
-  /// What makes a run stand before its end.
+  /// The conditions at which a run stands before its end.
   struct Halt {
     /// Before a window in which the server gets to this time, microseconds.
     var time = Int64.max
@@ -217,7 +218,7 @@ struct WindowedEngine: ~Copyable {
     return true
   }
 
-  /// What devices are to hear in the window that comes next, at most.
+  /// The most that devices are to hear in the window that comes next.
   var feedback: Feedback {
     var feedback = Feedback.nothing
     for i in 0..<runners.count { feedback = max(feedback, runners[i].feedback(slot: slot)) }
@@ -311,7 +312,7 @@ struct DevicePasses: @unchecked Sendable {
 
   let runners: UnsafeMutablePointer<ShardRunner>
   let count: Int
-  /// What to do next; written while nobody works.
+  /// The next job; written while nobody works.
   let job: UnsafeMutablePointer<Job>
 
   init(_ runners: borrowing WindowedEngine.Runners) {

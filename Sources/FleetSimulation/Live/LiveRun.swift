@@ -8,19 +8,19 @@ import UploadPipeline
 
 /// A fleet against a real server: the devices of the engine, on the wall clock, with real requests.
 ///
-/// Devices create events, flush and retry in virtual time, as in a simulated run of the same scenario and with the same draws. What the
-/// scenario says of the server does not act: an upload goes to the transport when it has travelled its uplink, and its client hears of
+/// Devices create events, flush and retry in virtual time, as in a simulated run of the same scenario and with the same draws.
+/// The scenario's server does not act. An upload goes to the transport when it has travelled its uplink, and its client hears of
 /// the answer a downlink after it has come. Each thing happens at its own virtual time; the wall clock only says when it may.
 public struct LiveRun: ~Copyable {
-  /// What came of it.
+  /// The outcome of a live run.
   public struct Result: Sendable {
     public var record: RunRecord
     /// How far it came: the scenario's duration unless it was stopped.
     public var reached: Span
     /// How late things happened, virtual microseconds: how far the machine was behind.
     public var lags: Histogram
-    /// Uploads that were to go over the network; those of them that a server answered, and those that
-    /// it may have got and did not answer in time, or with something else than HTTP.
+    /// Uploads that were to go over the network, those of them that a server answered, and the unheard ones. The server may have
+    /// got an unheard upload, and did not answer in time, or answered with something else than HTTP.
     public var sent: Int64
     public var answered: Int64
     public var unheard: Int64
@@ -110,7 +110,7 @@ public struct LiveRun: ~Copyable {
     shards.deallocate()
   }
 
-  /// Runs to the end, or until `control` says otherwise: what has happened by then is the result.
+  /// Runs to the end, or until `control` says otherwise: the result is everything that has happened by then.
   ///
   /// - Parameters:
   ///   - control: stops it, and is told how far it is.
@@ -221,7 +221,7 @@ public struct LiveRun: ~Copyable {
     counts.arrives(request, at: now)
     let cohort = scenario.fleet[layout[shard].cohort]
     let number = Int(counts.sent)
-    // What its client has given up on the way, which the device has arranged itself, arrives all the same.
+    // An upload that its client has given up on the way, which the device has arranged itself, arrives all the same.
     let isGivenUp = deadline < now.microseconds
     open[number] = Open(request: request, deadline: deadline, isGivenUp: isGivenUp)
     if !isGivenUp { agenda.add(.timeOut(upload: number), at: Instant(microseconds: deadline)) }
@@ -294,7 +294,7 @@ public struct LiveRun: ~Copyable {
   }
 }
 
-/// What an observer at the server's door counts in a live run.
+/// The counts of an observer at the server's door in a live run.
 private struct ServerCounts: ~Copyable {
   let counters: IntervalCounters<ServerSide>
   private(set) var offered: [UInt32]
@@ -332,7 +332,7 @@ private struct ServerCounts: ~Copyable {
   mutating func tooLate(at now: Instant) { count(.unheardAnswers, at: now) }
 }
 
-/// What transports have told and the run has not heard yet.
+/// The messages of transports that the run has not heard yet.
 public final class LiveInbox: Sendable {
   /// An upload that has ended, and when, in virtual microseconds.
   struct Message: Sendable {
@@ -402,13 +402,13 @@ public struct AcceleratedClock: LiveClock {
 public struct LiveUpload: Sendable, Hashable {
   /// Tells it from all others of the run.
   public var number: Int
-  /// What the Authorization header carries (S1).
+  /// The key in the Authorization header (S1).
   public var writeKey: String
   /// The device's number in the fleet, and the number of the batch's first event on it.
   public var device: UInt32
   public var firstEvent: UInt32
   public var events: Int
-  /// Of each event.
+  /// The bytes of each event.
   public var eventBytes: Int
   /// `X-Retry-Count`; nil: the client leaves the header out (S2).
   public var retryCount: UInt16?
@@ -445,7 +445,7 @@ public protocol LiveTransport: Sendable {
   func send(_ upload: LiveUpload, ended: @escaping @Sendable (LiveEnd) -> Void)
   /// Its client waits no longer: the connection is closed.
   func cancel(_ number: Int)
-  /// What has kept an upload from leaving that is not the server's doing; nil: nothing has.
+  /// The reason that has kept an upload from leaving and is not the server's doing; nil: nothing has.
   var trouble: String? { get }
 }
 

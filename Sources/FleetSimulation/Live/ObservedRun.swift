@@ -12,8 +12,8 @@ package struct FleetEvent: Sendable, Hashable {
 
 /// A run of real clients, by what an observer saw of their uploads: which events each had, when it came and how it ended.
 ///
-/// The clients create the scenario's own events at their own times. What they give up they tell nobody: an event counts as lost whose
-/// upload failed and never came again, while its client went on and delivered others.
+/// The clients create the scenario's own events at their own times. They tell nobody which events they give up. An event counts
+/// as lost whose upload failed and never came again, while its client went on and delivered others.
 package struct ObservedRun: Sendable {
   /// When each device creates its events, microseconds.
   package let times: [[Int64]]
@@ -88,7 +88,7 @@ package struct ObservedRun: Sendable {
     }
   }
 
-  /// What came of it until a time.
+  /// Returns the outcome until a time.
   package func result(reached: Span) -> LiveRun.Result {
     var series = series
     for time in times.joined() where time < reached.microseconds { series[row(time), .createdEvents] += 1 }

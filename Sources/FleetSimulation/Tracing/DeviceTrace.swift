@@ -16,7 +16,7 @@ public struct DeviceTrace: Sendable {
   public var seed: UInt64
   /// Microseconds; the run ends before it.
   public var duration: Int64
-  /// What went wrong at the server meanwhile, and what operators did.
+  /// The server's incidents meanwhile, and operators' actions.
   public var incidents: [IncidentSpan]
   /// The header whose wait stands in an answer: the one that the client goes by (O11).
   public var waitHeader = "Retry-After"
@@ -64,7 +64,7 @@ extension DeviceTrace {
     case asked(batch: Int)
     /// The client learns how an upload ended; no status: it gave up waiting.
     case answered(batch: Int, attempt: Int, UploadResponse)
-    /// What the client makes of that.
+    /// The client's decision after the answer.
     case decided(batch: Int, RetryOutcome)
     /// Events are lost: a batch, or with overflow in *rebatch* the oldest events of one.
     case dropped(batch: Int, events: Int, Loss)
@@ -92,7 +92,7 @@ extension DeviceTrace {
     /// A wait is over, with `RetryWakeUp.timer`.
     case wakeUp
 
-    /// What the client takes it for; nil: no trigger of a client's own.
+    /// The client's own kind of trigger; nil: it is none of a client's.
     var ofClient: ClientTrigger? {
       switch self {
       case .count: .count

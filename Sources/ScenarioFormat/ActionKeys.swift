@@ -10,7 +10,7 @@ struct ActionValues: Sendable {
   var retryAfter = RetryAfterPolicy.none
   var shedding = Shedding()
   var factor: Int64 = 1_000_000
-  /// Of a readmission, and of a restart, which has none where it is zero.
+  /// The length of a readmission, and of a restart, which has none where it is zero.
   var length: Span {
     get { duration ?? .zero }
     set { duration = newValue == .zero ? nil : newValue }
@@ -46,7 +46,7 @@ struct ActionKind: TimelineKind {
   let meaning: String
   let record: ObjectKeys<ActionValues>
   let make: @Sendable (ActionValues) -> ScenarioAction
-  /// What an action of this kind says; nil for any other.
+  /// Returns the values of an action of this kind; nil for any other.
   let values: @Sendable (ScenarioAction) -> ActionValues?
 
   /// At the server, until the next on the same or for some time.
@@ -85,7 +85,7 @@ struct ActionKind: TimelineKind {
     "for", \ActionValues.duration, Kind<Span>.span(from: Span(microseconds: 1)).orNull, "How long it holds.",
     defaultValue: .said("until the next on the same, or the end of the run"))
 
-  /// Whom a shedding concerns, and what they hear.
+  /// The requests that a shedding concerns, and the answer that they hear.
   private static let door: [Field<ActionValues>] = [
     Field(
       "key", \.shedding.key, Kind<String>.text.orNull,
@@ -235,7 +235,7 @@ extension ServerAction.Subject {
 }
 
 extension ScenarioDecoder {
-  /// What actions say of the fleet and of the server.
+  /// Checks actions against the fleet and the server.
   mutating func checkActions(on tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue) {
     guard let nodes = root["actions"]?.elements else { return }
     let keys = fleet.map(\.effectiveWriteKey)

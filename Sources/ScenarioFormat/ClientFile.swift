@@ -4,15 +4,15 @@ import SimulationKernel
 import Synchronization
 import UploadRetry
 
-/// A client as a JSON5 file has it: a name, the switches in which it is not the client that it is based on, and where their values
-/// are from. The clients that ship with the tool are such files.
+/// A client as a JSON5 file has it: a name, and the switches in which it differs from the client that it is based on. The file
+/// also says where their values are from. The clients that ship with the tool are such files.
 struct ClientFile: Sendable, Equatable {
   var name = ""
   var meaning = ""
   var origin = ""
   var base = ClientPreset.documentName
   var basis = ClientPreset()
-  /// What its switches make of clients that are as its base.
+  /// A cohort of clients that are as the base but for the switches.
   var cohort = Cohort.standIn
   var sources: [String: ClientPreset.Source] = [:]
   var version: ClientPreset.Version?
@@ -38,7 +38,7 @@ struct ClientFile: Sendable, Equatable {
         "basedOn", \.base, .word(ClientPreset.names.map { ($0, $0) }),
         "The client that it is but for its switches.", isSettable: false),
       .check { decoder, node, _, file in
-        // What ships is based on the document's client, which a fresh file is.
+        // A client that ships is based on the document's client, which a fresh file is.
         if !decoder.readsShippedClient, let base = ClientPreset.builtIn(file.base) {
           file.basis = base
           file.cohort.take(base)
@@ -104,7 +104,7 @@ struct ClientFile: Sendable, Equatable {
 }
 
 extension PositionedValue {
-  /// What of an object is not the same in another one; a value that is no object of keys stays whole.
+  /// Returns the parts of an object that are not the same in another one; a value that is no object of keys stays whole.
   fileprivate func without(_ other: PositionedValue, at path: String) -> PositionedValue {
     guard let members else { return self }
     let kept = members.compactMap { member -> PositionedValue.Member? in
@@ -279,7 +279,7 @@ extension ScenarioDecoder {
 
 /// The clients that ship with the tool: the files under `Sources/ClientFiles/clients`, which the C compiler puts into the binary.
 extension ClientPreset {
-  /// What the design document's own client is called.
+  /// The name of the design document's own client.
   static let documentName = "tapi-document"
 
   /// The design document's own client, as its file has it.

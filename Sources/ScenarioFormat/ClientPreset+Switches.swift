@@ -12,7 +12,7 @@ extension ClientPreset {
   public struct Switch: Sendable {
     /// Its path in a cohort of a scenario: `policy.noStatus`, `queue.mode`.
     public let path: String
-    /// What it decides, on one line.
+    /// The decision that the switch makes, on one line.
     public let meaning: String
     /// The requirement that it belongs to: `S10`.
     public let requirement: String
@@ -50,7 +50,7 @@ extension ClientPreset {
       "policy.noStatusRetries", "classDelays")
     + settingsSwitches + rows("gates")
 
-  /// What Settings mean that leave these values out.
+  /// The meaning of Settings that leave these values out.
   private static let settingsSwitches: [Switch] = [
     Switch(
       path: "timeout", meaning: "when an upload is given up", requirement: "S9", values: ["SPAN"],
@@ -77,7 +77,8 @@ extension ClientPreset {
       values: Jitter.names, value: { $0.settings.backoff.jitter.description }),
   ]
 
-  /// Where a switch has its value from, on one line: what the client was taken from, the place in it, and why; nil: nothing is said.
+  /// Returns where a switch has its value from, on one line; nil: nothing is said. It names the client's origin, the place in it,
+  /// and the reason.
   public func source(of path: String) -> String? {
     guard let source = sources[path] else { return nil }
     let place = origin.isEmpty ? source.place : "\(origin), \(source.place)"
@@ -194,15 +195,15 @@ public struct PresetDifference: Sendable, Hashable {
   public var value: String
   /// As the preset has it.
   public var preset: String
-  /// What the key decides.
+  /// The decision that the key makes.
   public var meaning: String
 }
 
 extension Cohort {
-  /// What the scenario says otherwise than the client preset that it names, in the order of the keys.
+  /// The differences between the scenario and the client preset that it names, in the order of the keys.
   ///
-  /// What a preset decides is what `take(_:)` sets: the cohort with its preset taken anew is the other side, both written out in
-  /// full. So a key that a preset begins to decide is compared without being named here.
+  /// A preset decides everything that `take(_:)` sets. The other side is therefore the cohort with its preset taken anew, and
+  /// both are written out in full. So a key that a preset begins to decide is compared without being named here.
   public var differencesFromPreset: [PresetDifference] {
     var taken = self
     taken.take(preset)

@@ -123,7 +123,7 @@ extension Cohort {
       "Parts between the upload loop and the network, in place of the client's; null: none."),
   ]
 
-  /// What a client file may say of a client: of these keys, what a cohort may.
+  /// The keys of a client in a client file: a selection of those that a cohort has.
   static let clientKeys = ObjectKeys(
     standIn, keepsRest: true,
     loopFields + [timeoutField] + partFields + [
@@ -146,7 +146,7 @@ extension Cohort {
     get { Events(process: events, atOnce: eventsAtOnce) }
     set { (events, eventsAtOnce) = (newValue.process, newValue.atOnce) }
   }
-  /// Which `FleetShares` have made devices of before.
+  /// The share from which `FleetShares` have made devices before.
   private var shareOfFleet: Int64? {
     get { nil }
     set {}
@@ -156,7 +156,7 @@ extension Cohort {
     set { writeKey = newValue == name ? nil : newValue }
   }
 
-  /// What a cohort with that client is that says nothing more.
+  /// A cohort with that client that says nothing more.
   private var defaultValue: Cohort {
     var cohort = self
     cohort.take(preset)
@@ -168,7 +168,7 @@ extension Cohort {
 }
 
 extension ClientPreset {
-  /// What a cohort says that has this client and nothing else, every key written out.
+  /// A cohort that has this client and nothing else, every key written out.
   var written: PositionedValue {
     var cohort = Cohort.standIn
     cohort.take(self)

@@ -18,7 +18,7 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
   public var column: Int?
   /// Dotted path, `tapi.bucket.capacity`; empty for the whole file.
   public var path: String
-  /// What is wrong, what is allowed, did you mean.
+  /// The problem, the allowed values, and a "did you mean".
   public var message: String
   public init(
     severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, path: String = "",

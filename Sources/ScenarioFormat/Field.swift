@@ -1,10 +1,10 @@
 import ScenarioModel
 
-/// What stands in a scenario for a key that is left out.
+/// The value of a key that a scenario leaves out.
 enum Default: Sendable {
-  /// What the record has.
+  /// The record's own value.
   case ofRecord
-  /// What these words say.
+  /// A value that these words describe.
   case said(String)
   /// The client decides.
   case byClient
@@ -21,7 +21,7 @@ package enum Writing: Sendable {
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
 /// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
 package struct Field<Owner: Sendable>: Sendable {
-  /// All of it but how it is read and written; `defaultValue` gives the value that it has when it is left out. nil for a check.
+  /// The key without its reading and writing; `defaultValue` gives the value that it has when it is left out. nil for a check.
   let key: (@Sendable (_ defaultValue: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
   let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
@@ -140,8 +140,8 @@ package struct Field<Owner: Sendable>: Sendable {
     write = { _, _ in nil }
   }
 
-  /// What no key can say alone: looks at the object, not at one value, and at what has been read of it before. Where the object is
-  /// nothing with a problem in it, it is asked only if there has been none.
+  /// A check that no key can make alone. It looks at the object, not at one value, and at everything that has been read of it
+  /// before. Where an object with a problem in it counts as nothing, it is asked only if there has been none.
   package static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
 
   /// A check that refuses: what is wrong is said of the key that `keys` lead to, or of the object.
@@ -183,7 +183,7 @@ extension Default {
 
 /// The keys of an object, with what holds between them.
 package struct ObjectKeys<Owner: Sendable>: Sendable {
-  /// What an object is that names none of its keys.
+  /// The value of an object that names none of its keys.
   package let defaultValue: Owner
   /// Its keys in the order of the declaration.
   let keys: [ScenarioSchema.Key]

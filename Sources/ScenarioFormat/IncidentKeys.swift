@@ -3,7 +3,7 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// What an incident's keys can say, whatever its kind.
+/// The values that an incident's keys can give, whatever its kind.
 struct IncidentValues: Sendable, Equatable {
   var kind = ""
   var start = Instant.start
@@ -25,7 +25,7 @@ struct IncidentKind: TimelineKind {
   let meaning: String
   let record: ObjectKeys<IncidentValues>
   let make: @Sendable (IncidentValues) -> Incident.Kind
-  /// What an incident of this kind says; nil for any other.
+  /// Returns the values of an incident of this kind; nil for any other.
   let values: @Sendable (Incident.Kind) -> IncidentValues?
 
   init(
@@ -136,7 +136,7 @@ struct IncidentKind: TimelineKind {
 }
 
 extension AdversaryKind {
-  /// What `adversary` may choose.
+  /// The kinds that `adversary` may choose.
   package static let all = [
     AdversaryKind(name: "outage", meaning: "every request is answered 503", hasRetryAfter: true) {
       .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
@@ -248,7 +248,7 @@ extension ScenarioDecoder {
 
 /// A kind of incident that a search may choose. They stand beside the kinds of a scenario.
 package struct AdversaryKind: Sendable {
-  /// What a search decides of an incident, beside when it is.
+  /// The decisions of a search about an incident, beside its time.
   package struct Choice: Sendable {
     /// Parts per million, 10,000 to 10^6.
     package var depth: Int64
@@ -264,7 +264,7 @@ package struct AdversaryKind: Sendable {
   }
 
   package let name: String
-  /// What it does; of one with a depth, what the depth is a share of.
+  /// The effect; for a kind with a depth, also the quantity that the depth is a share of.
   package let meaning: String
   package var hasDepth = false
   package var hasRetryAfter = false
@@ -281,7 +281,7 @@ extension AdversaryKind: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// A kind of what happens at a time, an incident or an action: decoding, the normalised scenario, the JSON Schema and the reference
+/// A kind of happening at a time, an incident or an action. Decoding, the normalised scenario, the JSON Schema and the reference
 /// read the list of them.
 protocol TimelineKind: Sendable {
   associatedtype Values: Sendable
@@ -303,7 +303,7 @@ extension TimelineKind {
     }
   }
 
-  /// What is of the one of the kinds that has values for it.
+  /// Writes the values by the first kind that has any.
   static func written(_ values: (Self) -> Values?) -> PositionedValue {
     for kind in all {
       if let values = values(kind) { return kind.record.write(values) }

@@ -203,7 +203,7 @@ package struct JSON5Parser {
     JSON5Error(position: position(at: target ?? offset), message: message)
   }
 
-  /// What stands at the offset, for messages.
+  /// The text at the offset, for messages.
   var found: String { found(at: offset) }
 
   func found(at target: Int) -> String {
@@ -411,7 +411,7 @@ extension JSON5Parser {
     }
   }
 
-  /// What follows `\u`, with the second half of a surrogate pair.
+  /// Returns the scalar that follows `\u`, with the second half of a surrogate pair.
   mutating func unicodeEscape(startingAt start: Int) throws(JSON5Error) -> Unicode.Scalar {
     var value = try hexDigits(4, escape: start)
     if (0xD800..<0xDC00).contains(value), peek == Ascii.backslash, byte(at: offset + 1) == UInt8(ascii: "u") {

@@ -3,10 +3,10 @@ import SimulationKernel
 
 /// A kind of value: how it is read, how it is written back, and what an editor and the reference say of it.
 package struct Kind<Value: Sendable>: Sendable {
-  /// What may be addressed inside it.
+  /// The paths that may be addressed inside it.
   var shape = ScenarioSchema.Shape.scalar
   var schema: PositionedValue
-  /// What is allowed, in words, where the schema's own words do not say it: `1ms to 366d`.
+  /// The allowed values, in words, where the schema's own words do not say it: `1ms to 366d`.
   var range = ""
   /// nil after a problem, which has been reported.
   package var read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
@@ -45,7 +45,7 @@ package struct Kind<Value: Sendable>: Sendable {
       }, write: { part($0).map(short.write) ?? write($0) })
   }
 
-  /// What is made of a value alone; `problem` says what is wrong with one of which nothing can be made, by what it is.
+  /// Reads a value without the decoder. `problem` returns the message about a value that can't be read, from its description.
   static func parsed(
     schema: PositionedValue, range: String = "", _ parse: @escaping @Sendable (PositionedValue) -> Value?,
     or problem: @escaping @Sendable (String) -> String, write: @escaping @Sendable (Value) -> PositionedValue
@@ -67,8 +67,8 @@ package struct Kind<Value: Sendable>: Sendable {
       write: { $0.map(write) ?? .null }, isLeftOut: { $0 == nil })
   }
 
-  /// A list of such values; those that are wrong are reported and left out, so that it stands after any problem. `what` and `named` are for messages:
-  /// `expected a list of limits`, `101 limits; at most 100 are allowed`.
+  /// A list of such values. Wrong ones are reported and left out, so that the list stands after any problem. `what` and `named`
+  /// are for messages: `expected a list of limits`, `101 limits; at most 100 are allowed`.
   /// - Parameters:
   ///   - isIndexed: whether messages about an element name its place.
   ///   - check: what holds between them; each with its number in the list.
@@ -107,7 +107,7 @@ extension Kind {
     self.init(schema: .members([]), read: read, write: { _ in .null })
   }
 
-  /// What is made of a value, or an error that describes what is wrong with it.
+  /// Reads a value by a function that throws an error if something is wrong with it.
   package static func made(_ make: @escaping @Sendable (PositionedValue) throws -> Value) -> Kind {
     Kind { decoder, node, path in
       do {
@@ -121,7 +121,7 @@ extension Kind {
 }
 
 extension Kind {
-  /// What the members of an object add up to; those that are wrong are reported.
+  /// Adds up the members of an object; wrong ones are reported.
   /// - Parameter unless: what is wrong with the whole.
   package static func members(
     _ start: Value, unless problem: @escaping @Sendable (PositionedValue) -> String? = { _ in nil },

@@ -22,7 +22,7 @@ struct Network: Sendable, Equatable {
     ])
 }
 
-/// Which share of requests and of answers is lost.
+/// The shares of requests and of answers that are lost.
 struct Loss: Sendable, Equatable {
   var request: Int64 = 0
   var answer: Int64 = 0

@@ -209,7 +209,7 @@ extension Override {
   /// Behind the name of a strategy it sets `clampPath` too: `additive:10+clamp`.
   public static let clampSuffix = "+clamp"
 
-  /// What choosing a value to compare sets: one path, or for a strategy with `+clamp` two.
+  /// Returns the overrides that choosing a value to compare sets: one path, or for a strategy with `+clamp` two.
   public static func choosing(_ path: String, _ value: String) -> [Override] {
     guard path == jitterPath, value.hasSuffix(clampSuffix) else {
       return [Override(path: path, value: value)]
@@ -230,7 +230,7 @@ extension Override {
     return keys.contains { $0.name == first && $0.isSettable }
   }
 
-  /// A share of every cohort's devices has other Settings from the start of the run; of a share of nothing, nothing changes.
+  /// Gives a share of every cohort's devices other Settings from the start of the run. If the share is nothing, nothing changes.
   /// - Parameters:
   ///   - file: the Settings file.
   ///   - partsPerMillion: the share.
@@ -258,8 +258,8 @@ extension Override {
     return name
   }
 
-  /// The value that a normalised scenario has at a path, as it is written there without quotes; nil where there is none, or where
-  /// the cohorts that the path means have different ones.
+  /// Returns the value that a normalised scenario has at a path, as it is written there without quotes. Returns nil where there
+  /// is none, or where the cohorts that the path means have different ones.
   public static func value(at path: String, in normalisedJSON: String) -> String? {
     guard let scenario = try? JSON5Parser.parse(normalisedJSON) else { return nil }
     var keys = path.split(separator: ".").map(String.init)
@@ -281,7 +281,7 @@ extension Override {
 }
 
 extension PositionedValue {
-  /// What has that key, that number in a list, or that name.
+  /// Returns the member that has that key, that number in a list, or that name.
   fileprivate func member(_ key: String) -> PositionedValue? {
     switch content {
     case .object(let members): members.first { $0.key == key }?.value

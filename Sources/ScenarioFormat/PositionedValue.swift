@@ -55,7 +55,7 @@ package struct PositionedValue: Sendable {
     if case .object(let members) = content { members } else { nil }
   }
 
-  /// What a string says; nil for anything else.
+  /// The text of a string; nil for anything else.
   package var text: String? {
     if case .string(let text) = content { text } else { nil }
   }
@@ -70,7 +70,7 @@ package struct PositionedValue: Sendable {
     members?.first { $0.key == key }?.value
   }
 
-  /// What the value is, with its article, for messages.
+  /// The kind of the value, with its article, for messages.
   package var kind: String {
     switch content {
     case .null: "null"
@@ -109,14 +109,14 @@ package struct PositionedValue: Sendable {
 }
 
 extension ExactDecimal {
-  /// What a number says; nil for anything else.
+  /// Reads a number; nil for anything else.
   package init?(_ node: PositionedValue?) {
     guard case .number(let text)? = node?.content else { return nil }
     self.init(text)
   }
 }
 
-/// What a normalised scenario and a schema are made of.
+/// The values of which a normalised scenario and a schema are made.
 extension PositionedValue {
   static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
   static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
@@ -264,8 +264,8 @@ package enum PathText {
       && key.utf8.allSatisfy { Ascii.isDigit($0) || isLetter($0) || "_-$".utf8.contains($0) }
   }
 
-  /// Whether a cohort can have this name: a letter, then letters, digits, `-` and `_`, so that a path can
-  /// hold it and it cannot be taken for a number.
+  /// Whether a cohort can have this name: a letter, then letters, digits, `-` and `_`. So a path can hold it, and it
+  /// cannot be taken for a number.
   static func isName(_ text: String) -> Bool {
     isPlain(text) && isLetter(text.utf8.first ?? 0) && !text.utf8.contains(UInt8(ascii: "$"))
   }

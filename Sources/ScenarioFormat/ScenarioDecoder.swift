@@ -2,17 +2,17 @@ import ScenarioModel
 import SimulationKernel
 import UploadRetry
 
-/// What the files of a format say of what is wrong in them; as it stands here, what scenarios do.
+/// The messages of a format about problems in its files; as it stands here, those of scenarios.
 package struct Wording: Sendable {
-  /// Of a key that must be there.
+  /// The message about a missing key that must be there.
   package var missing: @Sendable (ScenarioSchema.Key) -> String = {
     "missing; write for example \($0.name): \($0.example)"
   }
-  /// Of an unknown key, with the known ones; nil: such a key is passed over.
+  /// The message about an unknown key, with the known ones; nil: such a key is passed over.
   package var unknownKey: (@Sendable (_ key: String, _ known: [String]) -> String)? = { key, known in
     "unknown key\(Spelling.hint(for: key, among: known)) Allowed here: \(known.joined(separator: ", "))"
   }
-  /// Of a value at a key where another is expected.
+  /// The message about a value at a key where another is expected.
   package var unexpected: @Sendable (_ expected: String, _ key: String, _ found: String) -> String = {
     "expected \($0), found \($2)"
   }
@@ -27,7 +27,7 @@ package struct Wording: Sendable {
 
   package init() {}
 
-  /// Of a file of its own: `a search space is an object, { search: { … } }; found a list`.
+  /// Returns the wording for a file of its own: `a search space is an object, { search: { … } }; found a list`.
   package static func file(of name: String, as example: String) -> Wording {
     var wording = Wording()
     wording.unknownKey = { key, known in
@@ -45,15 +45,15 @@ package struct Wording: Sendable {
 
 /// Turns a tree into a `Scenario` and collects every problem on the way.
 ///
-/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so
-/// that the problems behind it are found too. Whether there was a problem is asked once, at the end.
+/// A reading function returns nil when it has reported a problem. The caller goes on with some stand-in, so that the problems
+/// behind it are found too. Whether there was a problem is asked once, at the end.
 package struct ScenarioDecoder {
   typealias Shape = ScenarioSchema.Shape
 
   /// Names of the files by `Position.source`.
   let sources: [String]
   var wording = Wording()
-  /// What has been named so far, where a file may speak of nothing else.
+  /// The names so far, where a file may speak of nothing else.
   package var names: Set<String> = []
   /// The arrival rates in files that the scenario names; those that could not be read have been reported.
   var rateFiles: [String: [ArrivalRates.Row]] = [:]
@@ -62,13 +62,14 @@ package struct ScenarioDecoder {
   var clients: [String: ClientPreset?] = [:]
   /// Whether what is read is a client that ships with the tool.
   var readsShippedClient = false
-  /// What the Settings of the client file that is read are but for its switches.
+  /// The Settings of the client file that is read, without its switches.
   var clientDefaults = HTTPConfig()
   /// Whether they may drop a 429.
   var overrides429 = false
   /// How long the run is, once that is known.
   var duration: Span?
-  /// What the scenario says for every cohort that does not say so itself: of the policy before the preset of a cohort's client.
+  /// The scenario's values for every cohort that does not set its own; `policyOfAll` takes precedence over the preset of a
+  /// cohort's client.
   var network = Network()
   var policyOfAll: PositionedValue?
   /// nil: the document's.

@@ -3,10 +3,10 @@ import UploadRetry
 
 /// A scenario file with everything it refers to, before overrides.
 ///
-/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort
-/// (`SettingsResolution`) → `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
+/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort (`SettingsResolution`) →
+/// `Scenario` (`ScenarioDecoder`). `ScenarioSchema` has the keys.
 public struct ScenarioFile: Sendable {
-  /// What `decode` made.
+  /// The result of `decode`.
   public struct Decoded: Sendable {
     public var scenario: Scenario
     /// Repairs of Settings and the like.
@@ -33,12 +33,12 @@ public struct ScenarioFile: Sendable {
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private(set) var clientFiles: [String: PositionedValue?] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
-  /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
+  /// Problems of the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
 
-  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the
-  /// scenario) to text, or throws an error whose description is shown; it is called at most once a path.
-  /// Problems of those files are reported by `decode`, with all the others.
+  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the scenario) to text. It
+  /// may throw an error, whose description is shown; it is called at most once a path. Problems of those files are reported by
+  /// `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
     text: String, name: String, settingsText: (text: String, name: String)? = nil,
@@ -80,7 +80,8 @@ public struct ScenarioFile: Sendable {
   /// Whether a Settings file of that name has been read, or could not be.
   public func hasSettings(_ name: String) -> Bool { settingsFiles.keys.contains(name) }
 
-  /// Adds a Settings file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
+  /// Adds a Settings file that overrides name, with its contents. Problems in them are reported by `decode`, with everything
+  /// else.
   public mutating func addSettings(_ text: String, name: String) {
     settingsFiles[name] = parseSettings(text, name: name)
   }
@@ -92,7 +93,7 @@ public struct ScenarioFile: Sendable {
     return file
   }
 
-  /// Adds a client file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
+  /// Adds a client file that overrides name, with its contents. Problems in them are reported by `decode`, with everything else.
   public mutating func addClient(_ text: String, name: String) {
     clientFiles[name] = parseObject(
       text, name: name, isCalled: "a client is an object, { name: \"…\", switches: { … } }")
@@ -239,7 +240,7 @@ public struct ScenarioFile: Sendable {
     return ClientPreset.names.map { PositionedValue(.string($0), at: value.position) }
   }
 
-  /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.
+  /// Returns the value of `--set path=…`: text without quotes, unless it would then be taken for something else.
   private static func axisText(_ element: PositionedValue) -> String {
     guard let text = element.text else { return JSONText.compact(element) }
     return (try? JSON5Parser.parse(text)) == nil ? text : text.asJSON
@@ -266,7 +267,7 @@ extension PositionedValue {
   }
 }
 
-/// Which other files a scenario names.
+/// The other files that a scenario names.
 enum FileReferences {
   typealias Reference = (path: String, node: PositionedValue)
 

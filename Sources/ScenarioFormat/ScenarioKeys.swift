@@ -197,8 +197,9 @@ extension ScenarioDecoder {
 }
 
 extension ScenarioDecoder {
-  /// A recovery is counted when the last incident is over and no operator holds anything any more, has to hold for a while within the
-  /// run, and is told in rows. Whatever leaves no room for that is warned of: its verdict would be that the fleet never recovers.
+  /// Warns of everything that leaves no room for a recovery: the verdict would be that the fleet never recovers. A recovery is
+  /// counted when the last incident is over and no operator holds anything any more. It has to hold for a while within the run,
+  /// and is told in rows.
   mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
     guard let duration, !scenario.tapi.incidents.isEmpty else { return }
     var lastEnd = Span.zero
@@ -246,7 +247,7 @@ extension ScenarioDecoder {
     }
   }
 
-  /// What a recovery has to hold for; nothing in rows so long that nobody asks for one.
+  /// Returns how long a recovery has to hold; nothing in rows so long that nobody asks for one.
   private func shortest(_ scenario: Scenario) -> Span {
     scenario.interval > scenario.recoveryHold ? .zero : scenario.recoveryHold
   }

@@ -3,11 +3,11 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of
-/// `--set` and `compare`, and the test of `experiments/scenario.schema.json` read this table.
+/// Every key that a scenario may have, in one place. Its readers are unknown-key reports, "did you mean", the
+/// paths of `--set` and `compare`, and the test of `experiments/scenario.schema.json`.
 package enum ScenarioSchema {
-  /// What may stand at a place. Many objects have a short form too (`latency: "50ms"`): the decoder knows
-  /// those.
+  /// The form of a value at a place. Many objects have a short form too (`latency: "50ms"`): the decoder
+  /// knows those.
   package indirect enum Shape: Sendable {
     /// Nothing with members.
     case scalar
@@ -38,11 +38,11 @@ package enum ScenarioSchema {
     package var meaning: String
     /// The requirement that it belongs to: `S10`; empty for what no client differs in.
     package var requirement = ""
-    /// What a table of switches writes for its values, where they cannot be told by the schema.
+    /// The text that a table of switches has for its values, where they cannot be told by the schema.
     package var form = ""
     /// Its JSON Schema, without what it means and what it is by default.
     package var schema: PositionedValue
-    /// What is allowed, where the schema does not say it.
+    /// The allowed values, where the schema does not say it.
     package var range: String
     package var defaultValue: Default?
 
@@ -70,7 +70,7 @@ package enum ScenarioSchema {
     }
   }
 
-  /// What a key is that is left out.
+  /// The value of a key that is left out.
   package enum Default: Sendable {
     case value(PositionedValue)
     case words(String)
@@ -98,7 +98,7 @@ extension ScenarioSchema {
         ] + object.map { ($0.key, $0.value) } + [("$defs", .members(definitions))])) + "\n"
   }
 
-  /// What stands in several places.
+  /// The definitions that several places refer to.
   private static var definitions: [(String, PositionedValue)] {
     func text(_ pattern: String, _ description: String) -> PositionedValue {
       .members([("type", .text("string")), ("pattern", .text(pattern)), ("description", .text(description))])
@@ -194,7 +194,7 @@ extension ScenarioSchema.Key {
 
 extension KeyReference {
   private static func add(_ kinds: [some TimelineKind], path: String, to sections: inout [String]) {
-    // What every kind has is said once, with the kinds' names.
+    // Keys that every kind has are told once, with the kinds' names.
     let first = kinds.first?.record.keys ?? []
     let shared = first.filter { key in
       kinds.allSatisfy { kind in kind.record.keys.contains { $0.name == key.name && $0.row == key.row } }
@@ -222,7 +222,7 @@ extension ScenarioSchema.Key {
     shape.keys.contains { $0.name == "exponential" } || schema["$ref"] != nil
   }
 
-  /// What may stand there, in words.
+  /// The allowed values, in words.
   fileprivate var allowed: String {
     let kind = Self.words(schema)
     return range.isEmpty ? kind : "\(kind), \(range)"

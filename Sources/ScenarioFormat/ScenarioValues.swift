@@ -1,6 +1,7 @@
 import ScenarioModel
 
-/// Every value of a scenario by its path, as overrides write it: to say in what two scenarios differ, and where that stands.
+/// Every value of a scenario by its path, as overrides write it. It tells in which values two scenarios differ, and where they
+/// stand.
 ///
 ///     let before = ScenarioValues(decoded)        // fleet.phones.settings.backoffConfig.maxRetryCount: 100, …
 ///     ScenarioValues(other).changes(since: before)   // settings.backoffConfig.maxRetryCount: 100 → 3
@@ -42,7 +43,7 @@ public struct ScenarioValues: Sendable, Hashable {
 
   public init(_ all: [Value]) { self.all = all }
 
-  /// What a scenario is but for its seed and its question.
+  /// Takes every value of a scenario but its seed and its question.
   public init(_ decoded: ScenarioFile.Decoded) {
     all = []
     guard let root = try? JSON5Parser.parse(decoded.normalisedJSON) else { return }
@@ -73,7 +74,7 @@ public struct ScenarioValues: Sendable, Hashable {
     add(member.value, path + key)
   }
 
-  /// What is not as it was, in the order of the scenario; what is gone comes last.
+  /// Returns the changed values, in the order of the scenario; values that are gone come last.
   public func changes(since before: ScenarioValues) -> [Change] {
     let (old, new) = (before.byPath, byPath)
     let gone = before.all.filter { new[$0.path] == nil }.map(\.path)
@@ -81,7 +82,7 @@ public struct ScenarioValues: Sendable, Hashable {
       Change(path: $0, before: old[$0], after: new[$0], firstPath: $0)
     }
     let cohorts = Set((all + before.all).compactMap { Self.cohort(of: $0.path)?.name }).count
-    // What all cohorts changed alike is one change.
+    // A change that all cohorts share is one change.
     var alike: [Change: Int] = [:]
     for change in single { if let shared = Self.shared(change) { alike[shared, default: 0] += 1 } }
     var told: Set<Change> = []
@@ -112,8 +113,8 @@ public struct ScenarioValues: Sendable, Hashable {
 }
 
 extension ScenarioFile {
-  /// Where the value of a path stands that `ScenarioValues` gives, or would stand: the file as it is named, and the line. nil: none
-  /// of it is in a file.
+  /// Returns the file, as it is named, and the line where the value of a path in `ScenarioValues` stands or would stand.
+  /// Returns nil if no part of it is in a file.
   public func place(of path: String) -> (file: String, line: Int)? {
     guard let parts = PathText.parse(path) else { return nil }
     let places = trees(of: parts).flatMap { tree, parts in

@@ -318,7 +318,7 @@ extension ScenarioDecoder {
   }
 }
 
-/// What is done with requests that wait for a worker.
+/// The treatment of requests that wait for a worker.
 extension ControlledDelay {
   static let keys = ObjectKeys(
     ControlledDelay(), keepsRest: true,
@@ -431,7 +431,7 @@ struct RetryAfterBounds: Sendable, Equatable {
 }
 
 extension Kind where Value == Span {
-  /// What Retry-After can say.
+  /// The spans that Retry-After can give.
   fileprivate static let wholeSeconds: Kind = {
     let span = span(.zero...RetryAfterPolicy.longestWait)
     return Kind(

@@ -4,7 +4,8 @@ import ShippedQuirks
 import SimulationKernel
 import UploadRetry
 
-/// What a client makes of values that are allowed one by one: two that work against each other, and limits that leave no retry.
+/// The consequences for a client of values that are allowed one by one: two that work against each other, and limits that leave
+/// no retry.
 struct SettingsConsequences {
   /// The client as users name it.
   var client: String

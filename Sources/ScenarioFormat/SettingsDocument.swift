@@ -63,7 +63,8 @@ package struct SettingsDocument: Sendable {
   /// As the CDN serves it: `integrations["Segment.io"].httpConfig`, everything else in the file as it was.
   package var cdnJSON: String { Self.text(cdnTree) }
 
-  /// What a client of that kind makes of these Settings when the CDN serves them, a file as it is: paths are those inside the section.
+  /// Returns how a client of that kind reads these Settings when the CDN serves them, a file as it is. Paths are those inside the
+  /// section.
   package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
     let served = isServed ? tree : cdnTree
     let section = SettingsTree.section(of: served, in: dialect)
@@ -166,13 +167,13 @@ extension ScenarioFile {
   }
 }
 
-/// What a search may change: the keys of Settings.
+/// The keys of Settings, which a search may change.
 package enum SearchableSettings {
   /// The prefix of their paths.
   package static let prefix = "settings."
 
-  /// The value of a key, as an override would write it: its default where the Settings do not name it; nil for what is not a
-  /// single value.
+  /// Returns the value of a key, as an override would write it: its default where the Settings do not name it. Returns nil where
+  /// it is not a single value.
   package static func value(of path: String, in config: HTTPConfig) -> String? {
     guard path.hasPrefix(prefix) else { return nil }
     if path == Override.jitterPath { return config.backoff.jitter.description }
@@ -189,7 +190,7 @@ package enum SearchableSettings {
 
 /// A Settings file as one client reads it.
 package struct SettingsCheck: Sendable {
-  /// What is to be said of the file, from its beginning to its end, and on which lines.
+  /// The findings about the file, from its beginning to its end, and on which lines.
   package private(set) var findings: [(line: Int, finding: SettingsFinding)] = []
 
   /// Reads the text of a Settings file.
@@ -241,8 +242,8 @@ extension SettingsDocument {
       + new.filter { !known.contains($0.path) }.map { Difference(path: $0.path, old: nil, new: $0.text) }
   }
 
-  /// The key that a path is most likely a slip of: `backoffConfig.maxRetryCount` of `backoffConfig.maxRetryCont`. nil of a key that there
-  /// is, and of one that is like none.
+  /// Returns the key of which a path is most likely a slip: `backoffConfig.maxRetryCount` for `backoffConfig.maxRetryCont`.
+  /// Returns nil for a key that there is, and for one that is like none.
   package static func correction(of path: String) -> String? {
     let names = RateLimitDurationKey.names(of: path)
     let sections = HTTPConfig.knownKeyPaths.filter { !$0.contains(".") }
@@ -273,7 +274,7 @@ extension SettingsDocument {
 
   /// Whether there is no section with retry Settings in it: a file of something else.
   package var holdsNothing: Bool { SettingsTree.holdsNothing(tree) }
-  /// That there is none, and where it would be.
+  /// The message that there is no such section, and where it would be.
   package static let nothingFound = SettingsTree.nothingFound
 
   private static func leaves(_ node: PositionedValue, _ path: String = "") -> [(path: String, text: String)] {

@@ -17,11 +17,10 @@ struct CohortSettings {
   var rollout: Version?
 }
 
-/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them
-/// (S14).
+/// The Settings of each cohort (S13), with the changes of `--set` and the repairs that they needed (S14).
 ///
-/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override
-/// is an error, because whoever runs `compare` on a strategy that does not exist wants to know.
+/// A value in a file that needs a repair is a warning, as an SDK would do. One that was given as an override is an error: a user
+/// who runs `compare` on a strategy that does not exist wants to know.
 struct SettingsResolution {
   /// `--settings FILE`: replaces what the scenario says.
   var replacement: PositionedValue?
@@ -78,7 +77,7 @@ struct SettingsResolution {
     let none =
       client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
     let own = node.flatMap { tree($0, place) }
-    // What is unusable has been reported; a warning about what stands in its place would be false.
+    // Unusable Settings have been reported; a warning about their stand-in would be false.
     if replacement == nil, lacksReplacement || (node != nil && own == nil) {
       return CohortSettings.Version(config: client.defaults)
     }
@@ -366,7 +365,7 @@ extension PositionedValue {
   }
 }
 
-/// What of a cohort decides how its Settings are read.
+/// The part of a cohort that decides how its Settings are read.
 struct SettingsReaderKind: Hashable {
   var client: String
   var dialect: SettingsDialect
@@ -462,8 +461,8 @@ extension SettingsFinding {
 }
 
 extension ScenarioDecoder {
-  /// The client, dialect and policy of a cohort without a word about what is wrong in them: how its Settings are read depends on
-  /// them (S13), and problems are reported once, with the rest of the cohort.
+  /// Returns the client, dialect and policy of a cohort without a word about problems in them. How its Settings are read depends
+  /// on them (S13), and problems are reported once, with the rest of the cohort.
   func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
     var silent = ScenarioDecoder(sources: [])
     silent.clientFiles = clientFiles

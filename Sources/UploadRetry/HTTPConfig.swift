@@ -22,8 +22,9 @@ public struct HTTPConfig: Sendable, Hashable, BitwiseCopyable {
 public struct RateLimitConfig: Sendable, Hashable, BitwiseCopyable {
   /// False: legacy, a 429 has no consequences (S15).
   public var isEnabled = true
-  /// While it is off, what a client without this section would lose or count is kept and tried again at the next flush,
-  /// whatever `RetryPolicy.rateLimitingOff` says: `enabled` is neither true nor false (analytics-react-native).
+  /// True: `enabled` is neither true nor false (analytics-react-native). While the section is off, the client keeps
+  /// what a client without this section would lose or count. It tries that again at the next flush, whatever
+  /// `RetryPolicy.rateLimitingOff` says.
   public var keepsWhenOff = false
   /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000.
   public var maxRetryCount = 100
@@ -52,7 +53,7 @@ public struct BackoffConfig: Sendable, Hashable, BitwiseCopyable {
   public var maxTotalBackoffDuration: Int64 = 43_200_000_000
   /// How a backoff is spread (J).
   public var jitter: Jitter = .additive(percent: 10)
-  /// Which statuses are retried (S5, S6, S8, S13).
+  /// The statuses that are retried (S5, S6, S8, S13).
   public var statuses = StatusTable.document
 
   /// The document's defaults.
@@ -62,16 +63,16 @@ public struct BackoffConfig: Sendable, Hashable, BitwiseCopyable {
 extension HTTPConfig {
   /// Reads Settings (S13) and repairs what is bad in them (S14): never fails, always gives a usable value.
   ///
-  /// The section is `httpConfig` or `retryConfig` at the top, either of them under
-  /// `integrations["Segment.io"]` (the CDN's shape), or the document itself if it has `rateLimitConfig` or
-  /// `backoffConfig`; the first that is an object counts. What is missing has the document's default. A
-  /// status is decided by the first of these that speaks about it:
-  /// 1. `statusCodeOverrides`;
-  /// 2. `retryableStatusCodes`: what it lists is retried; what it leaves out is dropped if S5 and S6 name it
-  ///    as retryable (408 410 460 500 502 503 504 508), and else goes on to
-  /// 3. `default4xxBehavior` (400…499), `default5xxBehavior` (500…599, 511 included), `unknownCodeBehavior`
-  ///    (1xx, 3xx and outside 100…599);
-  /// 4. the tables.
+  /// The section is `httpConfig` or `retryConfig`, at the top or under `integrations["Segment.io"]` (the CDN's shape).
+  /// The document itself is the section if it has `rateLimitConfig` or `backoffConfig`. The first of these that is an
+  /// object counts. A missing value has the document's default. The first of these rules that speaks about a status
+  /// decides it:
+  /// 1. `statusCodeOverrides`.
+  /// 2. `retryableStatusCodes`. The client retries each listed status. It drops a status that the list leaves out if S5
+  ///    and S6 name it as retryable (408 410 460 500 502 503 504 508). Others go on to rule 3.
+  /// 3. `default4xxBehavior` (400…499), `default5xxBehavior` (500…599, 511 included), `unknownCodeBehavior` (1xx, 3xx
+  ///    and outside 100…599).
+  /// 4. The tables.
   ///
   /// A 2xx is always a success, and a 429 follows `rateLimitConfig` alone, but for `overrides429`.
   ///

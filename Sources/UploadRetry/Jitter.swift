@@ -21,7 +21,7 @@ public enum Jitter: Sendable, Hashable, BitwiseCopyable {
 // MARK: - The wait
 
 extension Jitter {
-  /// min(base · 2^retryCount, cap), without overflow (S10).
+  /// Returns min(base · 2^retryCount, cap), without overflow (S10).
   ///
   /// - Parameters:
   ///   - retryCount: 0 at the first failure, so that the first wait is `base`; a negative count is taken as

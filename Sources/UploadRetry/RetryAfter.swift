@@ -1,6 +1,6 @@
 /// Reads the `Retry-After` header (S4; RFC 9110 §10.2.3).
 public enum RetryAfter {
-  /// Which forms of the header a client reads; a switch of `RetryPolicy`.
+  /// The forms of the header that a client reads; a switch of `RetryPolicy`.
   public enum Forms: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Both forms of the RFC.
     case secondsOrDate
@@ -8,13 +8,13 @@ public enum RetryAfter {
     case secondsOnly
   }
 
-  /// How long the header asks to wait, in microseconds, never negative.
+  /// Returns the wait that the header asks for, in microseconds, never negative.
   ///
-  /// Accepts delta-seconds (a whole number; a negative one is 0, a huge one saturates) and an HTTP-date in
-  /// the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
-  /// and `Sun Nov  6 08:49:37 1994`. A date in the past is 0. Spaces and tabs around the value are ignored.
-  /// The name of the day has to be one, but not the right one. The header is
-  /// no list: several values joined by commas are none of these.
+  /// Accepts delta-seconds: a whole number, of which a negative one is 0 and a huge one saturates. It also accepts an
+  /// HTTP-date in the three forms of RFC 9110 §5.6.7. `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37
+  /// GMT` and `Sun Nov  6 08:49:37 1994` show one of each. A date in the past is 0. Spaces and tabs around the value
+  /// are ignored. The name of the day has to be one, but not the right one. The header is no list: several values
+  /// joined by commas are none of these.
   ///
   /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   /// - `forms`: what the client reads (`RetryPolicy.retryAfterForms`).
@@ -89,7 +89,8 @@ public enum RateLimitReset {
     return wait
   }
 
-  /// What a server asks to wait by either header; `Retry-After` is the standard one and counts first (O11).
+  /// Returns the wait, in microseconds, that a server asks for by either header; `Retry-After` is the standard one and
+  /// counts first (O11).
   ///
   /// - `forms`: of `Retry-After`, those that the client reads (`RetryPolicy.retryAfterForms`).
   public static func wait(

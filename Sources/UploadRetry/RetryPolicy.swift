@@ -1,7 +1,7 @@
-/// What clients decide in different ways: the switches of the retry machine that more than one client sets.
+/// The switches of the retry machine that more than one client sets.
 ///
-/// Plain values without references; the defaults are the document's. What a single shipped client does is no switch but one of its
-/// quirks (`RetryQuirks`).
+/// Plain values without references; the defaults are the document's. The behaviour of a single shipped client is no switch but
+/// one of its quirks (`RetryQuirks`).
 public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// S10: true clamps backoff + jitter to the cap again; false adds the jitter after the cap.
   public var clampAfterJitter = false
@@ -51,8 +51,8 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// S10: waits one after another in place of base, multiplier and cap. Decorrelated jitter, which goes by the wait before, knows the
   /// first and the longest of them.
   public var waits = DelayLadder()
-  /// Retries without a wait, before the first backoff, which is then as long as after the first failure: at once with a timer, else
-  /// at the next trigger.
+  /// Retries without a wait, before the first backoff: at once with a timer, else at the next trigger. The first backoff is then
+  /// as long as after the first failure.
   public var immediateRetries: UInt8 = 0
   /// S4: what the client takes a longer Retry-After for, microseconds, before `maxRetryInterval`; `.max`: it obeys any.
   public var longestRetryAfter = Int64.max
@@ -68,7 +68,7 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Values of the switches
 
 extension RetryPolicy {
-  /// What a longer Retry-After of a 429 counts as (S4).
+  /// The limit on a longer Retry-After of a 429 (S4).
   public enum RetryAfterCap: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// `maxRetryInterval`, or `longestRetryAfter` if that is shorter.
     case maxRetryInterval
@@ -76,7 +76,7 @@ extension RetryPolicy {
     case longestRetryAfter
   }
 
-  /// What a Retry-After on a retryable status other than 429 does (S7).
+  /// The effect of a Retry-After on a retryable status other than 429 (S7).
   public enum RetryAfterOnOtherCodes: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Nothing: the batch backs off.
     case ignored
@@ -92,7 +92,7 @@ extension RetryPolicy {
     public var isWaitOfBatch: Bool { self == .delaysBatch || self == .replacesBackoff }
   }
 
-  /// What a backoff makes wait (S3).
+  /// The part of the client that a backoff makes wait (S3).
   public enum BackoffHolds: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The batch; others go on.
     case batch
@@ -101,7 +101,7 @@ extension RetryPolicy {
     case client
   }
 
-  /// What a 429 makes wait (S4, O2, D5).
+  /// The part of the client that a 429 makes wait (S4, O2, D5).
   public enum RateLimited: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The whole pipeline, by `rateLimitConfig`.
     case pausesPipeline
@@ -110,19 +110,19 @@ extension RetryPolicy {
     case delaysBatch
   }
 
-  /// What a failure without an HTTP status leads to (S9).
+  /// The consequence of a failure without an HTTP status (S9).
   public enum NoStatus: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The batch backs off.
     case backoff
     /// Retry state is left as it is; tried again at the next flush.
     case untouched
-    /// What the Settings say about a 500; but where they drop it, the batch stays and its record is made fresh.
+    /// Treated as the Settings treat a 500; but where they drop it, the batch stays and its record is made fresh.
     case asStatus500
     /// Counted as with `backoff`, but the whole client waits.
     case clientBackoff
   }
 
-  /// What `X-Retry-Count` says (S2).
+  /// The value of `X-Retry-Count` (S2).
   public enum RetryCountHeader: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Always there: 0 on a first try, then the batch's own count if it has one, else the global one.
     case always
@@ -135,19 +135,19 @@ extension RetryPolicy {
     case never
   }
 
-  /// What happens when a limit on retries is reached (S11, S12).
+  /// The consequence of reaching a limit on retries (S11, S12).
   public enum LimitReached: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The batch is dropped; the global counter starts over if the limit was its own.
     case dropBatch
-    /// Looked at when the uploads of a flush have been answered: all retry state is made fresh, and what has failed in that flush
-    /// is dropped. It needs one retry record for the client.
+    /// The client checks the limit when the uploads of a flush have been answered. It makes all retry state fresh and drops what
+    /// has failed in that flush. This value needs one retry record for the client.
     case resetStateAndDropFlush
     /// Nothing is lost: after the last try the batch is pending again, and its schedule starts over at the next
     /// trigger (D4). Its age has no limit.
     case startOverAtNextTrigger
   }
 
-  /// What a 429 does while `rateLimitConfig` is off (S15).
+  /// The effect of a 429 while `rateLimitConfig` is off (S15).
   public enum RateLimitingOff: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Nothing: tried again at the next trigger.
     case legacy
@@ -155,7 +155,7 @@ extension RetryPolicy {
     case drop
   }
 
-  /// What a missing section of the Settings means (S13).
+  /// The meaning of a missing section of the Settings (S13).
   public enum MissingSection: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Its defaults, enabled.
     case defaultsOn
@@ -167,20 +167,20 @@ extension RetryPolicy {
   public enum SendsAtLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// So many *re*tries: dropped when the count is larger than `maxRetryCount`.
     case maxRetryCountPlusOne
-    /// Dropped when the count has reached `maxRetryCount`: a batch that has not failed has no count of its own, but the global one
-    /// is compared too, so that 0 refuses every first try.
+    /// The batch is dropped when the count has reached `maxRetryCount`. A batch that has not failed has no count of its own, but
+    /// the global one is compared too. So 0 refuses every first try.
     case maxRetryCount
   }
 
-  /// What `maxTotalBackoffDuration` is compared with (S11).
+  /// The span that is compared with `maxTotalBackoffDuration` (S11).
   public enum AgeLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The time since the batch's first retryable failure, before each retry.
     case sinceFirstFailure
-    /// The age of each event since it was queued, at every flush (events beyond it are dropped one by one), and the time since
-    /// the client's first failure when a flush has been answered.
+    /// The age of each event since it was queued, at every flush: the client drops events beyond it one by one. When a flush has
+    /// been answered, also the time since the client's first failure.
     case eventAgeSinceQueued
-    /// The time from the batch's first retryable failure to the retry that a failure leads to: a batch whose next wait would end
-    /// later is given up at once.
+    /// The time from the batch's first retryable failure to the retry that a failure leads to. The client gives up at once a
+    /// batch whose next wait would end later.
     case untilNextRetry
   }
 
@@ -192,7 +192,7 @@ extension RetryPolicy {
     case beforeDue
   }
 
-  /// What a 429 leaves in its batch's record (S11).
+  /// The trace that a 429 leaves in its batch's record (S11).
   public enum RateLimitRecord: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// A failure: its age starts, and `rateLimitConfig` sets its limits from then on.
     case failure
@@ -200,7 +200,7 @@ extension RetryPolicy {
     case untouched
   }
 
-  /// What a retryable failure leads to while `backoffConfig` is off (S15).
+  /// The consequence of a retryable failure while `backoffConfig` is off (S15).
   public enum BackoffOff: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// It counts, and is tried again at the next trigger.
     case legacy
@@ -210,7 +210,7 @@ extension RetryPolicy {
     case drop
   }
 
-  /// What a client does without Settings that it can read (S13, S15).
+  /// The behaviour of a client without Settings that it can read (S13, S15).
   public enum WithoutSettings: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The document's: both sections have their defaults, or are off one by one.
     case legacy
@@ -221,7 +221,7 @@ extension RetryPolicy {
     case drops4xx
   }
 
-  /// What a 429 leads to that Settings drop (S13).
+  /// The consequence of a 429 that the Settings drop (S13).
   public enum Overridden429: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// It follows `rateLimitConfig` alone.
     case ignored
@@ -231,9 +231,9 @@ extension RetryPolicy {
     case dropsAndPauses
   }
 
-  /// What an answer below 200 leads to (S8).
+  /// The consequence of an answer below 200 (S8).
   public enum BelowSuccess: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// What the Settings and the tables say.
+    /// As the Settings and the tables say.
     case asTable
     /// 1 … 199: the client takes the batch for delivered; its counters stay.
     case discarded
@@ -246,7 +246,7 @@ extension RetryPolicy {
 // MARK: - What the caller applies
 
 extension RetryPolicy {
-  /// What to put into `X-Retry-Count` for a `SendDecision.send(retryCount:)`; nil leaves the header out (S2).
+  /// Returns the `X-Retry-Count` for a `SendDecision.send(retryCount:)`; nil leaves the header out (S2).
   @inlinable
   public func headerValue(_ retryCount: UInt16) -> UInt16? {
     if retryCount > 0 { return retryCount }
@@ -274,8 +274,8 @@ extension RetryPolicy {
   public static let tapiDocument = RetryPolicy()
 }
 
-/// What a single shipped client decides otherwise than the document. The machine asks it where such a client differs; an app's client
-/// has none. The quirks themselves are in `ShippedQuirks`, which the fleet links and an app does not.
+/// The decisions of a single shipped client that differ from the document's. The machine asks for them at each such decision; an
+/// app's client has none. The quirks themselves are in `ShippedQuirks`, which the fleet links and an app does not.
 public protocol RetryQuirks: Sendable {
   /// S4: what a 429 without a usable Retry-After makes the pipeline wait, microseconds; nil: a backoff on the global count.
   ///
@@ -283,7 +283,7 @@ public protocol RetryQuirks: Sendable {
   func waitWithoutRetryAfter(longest: Int64) -> Int64?
   /// S10: the failures that the exponent of a backoff counts, of a record with `own` failures.
   func failuresCounted(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16
-  /// S10: the wait that a client makes of a drawn one.
+  /// S10: returns the wait that a client makes of a drawn one.
   ///
   /// - Parameters:
   ///   - drawn: the wait that the policy draws, microseconds.
@@ -347,8 +347,8 @@ extension RetryPolicy {
 
   /// The backoff before jitter, microseconds, and the bounds within which jitter may move it.
   ///
-  /// With a ladder its waits stand for the base and the cap. Without, it is base · multiplierⁿ, at most the longest wait; a power
-  /// is made by multiplying step by step, so that it is the same everywhere.
+  /// With a ladder its waits stand for the base and the cap. Without a ladder the backoff is base · multiplierⁿ, at most the
+  /// longest wait. The power is multiplied step by step, so that it is the same on every platform.
   ///
   /// - `failures`: earlier failures that count, those that were retried at once left out.
   /// - Complexity: O(1) with a ladder or a multiplier of 2, else by the steps from the base to the longest wait.

@@ -1,17 +1,19 @@
-/// What a client keeps across restarts (S18): the gate's wait, the global count, and the state of its batches.
+/// The retry state that a client keeps across restarts (S18): the gate's wait, the global count, and the state of
+/// its batches.
 ///
-/// Times are wall-clock microseconds since 1970-01-01T00:00:00Z, because monotonic clocks start over at a
-/// reboot: a client whose machine runs on a monotonic clock shifts its times by the difference of the two when
-/// it saves, and back when it loads.
+/// Times are wall-clock microseconds since 1970-01-01T00:00:00Z, because monotonic clocks start over at a reboot. A
+/// client whose machine runs on a monotonic clock shifts its times by the difference of the two when it saves. It
+/// shifts them back when it loads.
 ///
-/// A client lives with it like this, and then never uploads a settled batch twice:
-/// 1. *What exists* is said by the stored events alone, never by the snapshot, which only says how to treat it.
-/// 2. *Before an upload* it saves, with the batch marked `isInFlight`. (Leaving that out costs the mark only.)
-/// 3. *When the machine says delivered or dropped*, it deletes the batch's events, and that settles the batch;
-///    then it saves. A kill between the two leaves a record without events, which means nothing. The other
-///    order would for a while have events without a record, which look like a batch that never failed.
-/// 4. *At start* it loads, validates, drops records without events, and gives a fresh record to events that
-///    have none. So a torn, lost or outdated snapshot costs waits and counts, but no batch, and brings none
+/// A client that follows these rules never uploads a settled batch twice.
+/// 1. Existence: the stored events alone say what exists. The snapshot only says how to treat it.
+/// 2. Before an upload, the client saves, with the batch marked `isInFlight`. A client that leaves that out loses
+///    the mark only.
+/// 3. When the machine says delivered or dropped, the client deletes the batch's events, and that settles the batch;
+///    then it saves. A kill between the two leaves a record without events, which means nothing. The reverse order
+///    would leave events without a record for a while. Such events look like a batch that never failed.
+/// 4. At the start, the client loads, validates, drops records without events, and gives a fresh record to events
+///    that have none. So a torn, lost or outdated snapshot costs waits and counts, but no batch, and brings none
 ///    back.
 ///
 /// An upload that was under way at the kill has an unknown outcome: the batch is not settled and is due again.
@@ -24,7 +26,7 @@ public struct RetrySnapshot: Sendable, Hashable {
   public var isWaitBackoff: Bool
   /// The global count.
   public var pipeline: PipelineRetryState
-  /// Which batches have state, and what state; the order is the caller's.
+  /// The batches that have state, with that state; the order is the caller's.
   public var batches: [Batch]
 
   /// One batch.
@@ -57,7 +59,7 @@ public struct RetrySnapshot: Sendable, Hashable {
 
 // MARK: - Where it is kept
 
-/// What a store has.
+/// The contents of a store.
 public enum StoredRetrySnapshot: Sendable, Hashable {
   /// Nothing has been saved yet.
   case none
@@ -71,7 +73,7 @@ public enum StoredRetrySnapshot: Sendable, Hashable {
 /// `save` must be atomic: whenever the process ends, `load` finds the old snapshot or the new one. A store that
 /// cannot promise it is still safe, since the checksum shows a torn snapshot, but then waits are lost.
 public protocol RetrySnapshotStore {
-  /// What was saved last; a failure to read is `.unusable`.
+  /// Returns the snapshot that was saved last; a failure to read is `.unusable`.
   func load() -> StoredRetrySnapshot
   /// Replaces what is there; throws if it could not, and then the old snapshot is still there.
   mutating func save(_ snapshot: RetrySnapshot) throws
@@ -93,7 +95,7 @@ extension RetrySnapshotStore {
 }
 
 extension StoredRetrySnapshot {
-  /// What bytes from a file, a database or a defaults entry are: a snapshot, or why not.
+  /// Reads the bytes of a file, a database or a defaults entry: as a snapshot, or as `.unusable` with the reason.
   public init(bytes: [UInt8]) {
     do throws(RetrySnapshotError) {
       self = .snapshot(try RetrySnapshot.decode(bytes))
@@ -105,7 +107,7 @@ extension StoredRetrySnapshot {
 
 /// One repair of a snapshot that has been loaded (S18).
 public struct SnapshotRepair: Sendable, Hashable, CustomStringConvertible {
-  /// What was wrong, and what is done about it.
+  /// The fault, and its repair.
   public enum Kind: Sendable, Hashable {
     /// The snapshot cannot be read, for this reason: fresh state.
     case unreadable(reason: String)
@@ -155,12 +157,12 @@ public struct SnapshotRepair: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RetrySnapshot {
-  /// The snapshot as a client may use it now (S18), and what had to be repaired; any value is safe.
+  /// Returns the snapshot as a client may use it now (S18), and the repairs that this took; any value is safe.
   ///
-  /// - A pipeline's wait that is over becomes 0 (READY). One that ends further away than the cap is clamped to
-  ///   now + the cap: `maxRetryInterval` after a rate limit, the longest backoff after one.
-  /// - A batch that is due stays so. A wait further away than the longest backoff is clamped to that:
-  ///   `maxBackoffInterval` plus the largest jitter, unless the policy clamps that away.
+  /// - A pipeline's wait that is over becomes 0 (READY). One that ends further away than the cap is clamped to now +
+  ///   the cap. `maxRetryInterval` is the cap after a rate limit, the longest backoff after a backoff.
+  /// - A batch that is due stays so. A wait further away than the longest backoff is clamped to that. The longest
+  ///   backoff is `maxBackoffInterval` plus the largest jitter, unless the policy clamps that away.
   /// - A first failure in the future becomes now, so that the age limit still ends some time.
   /// - A count above its limit becomes the limit + 1, which is the largest that still acts as it should.
   /// - A batch whose upload was under way is due again, with its counts as they were before the upload.
@@ -312,7 +314,7 @@ public enum RetrySnapshotError: Error, Hashable, Sendable, CustomStringConvertib
   case tooShort(bytes: Int)
   /// It does not begin as a snapshot does.
   case notASnapshot
-  /// Of a version that this code does not know.
+  /// The snapshot's version is one that this code does not know.
   case unknownVersion(UInt16)
   /// The header announces more bytes than there are: a write was cut off.
   case truncated(expected: Int, actual: Int)

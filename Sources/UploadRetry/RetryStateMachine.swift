@@ -1,14 +1,12 @@
 /// Whether and when to try again: maps (state, response) to state, with no clock and no I/O.
 ///
 /// It reads the document (S2–S16) as follows; `policy` changes it where shipped clients differ.
-/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only.
-///   `X-Retry-Count` is 0 on a batch's first try, even while other batches meet 429s; on a retry it is the
-///   batch's own count if that is not 0, else the global one. A success of any batch clears the global count.
-///   Legacy sections count too (the header stays true), but set no limits.
-/// - **Limits (S11, S12)** are checked when a batch is due and about to be sent. Those of the section that
-///   the batch's latest failure belongs to apply: the age always, the batch's own count after a transient
-///   failure. The global count applies to whichever batch is next. N retries are allowed, which makes N + 1
-///   sends.
+/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only. `X-Retry-Count` is 0 on a batch's
+///   first try, even while other batches meet 429s. On a retry it is the batch's own count if that is not 0, else the global one.
+///   A success of any batch clears the global count. Legacy sections count too (the header stays true), but set no limits.
+/// - **Limits (S11, S12).** The machine checks them when a batch is due and about to be sent. The limits of the section that the
+///   batch's latest failure belongs to apply. The age applies always, the batch's own count after a transient failure. The global
+///   count applies to whichever batch is next. N retries are allowed, which makes N + 1 sends.
 /// - **Waits.** A 429 makes the pipeline wait and clears the batch's own wait; a transient failure makes the
 ///   batch wait. Retry-After is read on 429 only (S7).
 ///
@@ -20,7 +18,7 @@ public final class RetryStateMachine: Sendable {
   public let config: HTTPConfig
   /// The switches it follows.
   public let policy: RetryPolicy
-  /// What one shipped client decides otherwise; nil: an app's client.
+  /// The decisions of one shipped client that differ from the document's; nil: an app's client.
   public let quirks: (any RetryQuirks)?
   /// Whether there are any: asking that costs less than looking for them.
   public let hasQuirks: Bool
@@ -74,9 +72,8 @@ public final class RetryStateMachine: Sendable {
 
   /// Asked after every answer (S3–S10, S15). After `.delivered` and `.drop` the batch's state is fresh again.
   ///
-  /// - `failed`: whether another batch of the same flush has failed so far. If the client's quirks then say so, a
-  ///   2xx leaves all state as it is: the record may be the whole client's, and a caller with one for each
-  ///   batch discards it with the batch.
+  /// - `failed`: whether another batch of the same flush has failed so far. If the client's quirks then say so, a 2xx leaves all
+  ///   state as it is. The record may be the whole client's; a caller with one for each batch discards it with the batch.
   /// - `now`: microseconds, on the clock of earlier calls; any value is safe.
   /// - `random`: one word is taken if a backoff is drawn, none otherwise.
   @inlinable
@@ -111,7 +108,7 @@ extension RetryStateMachine {
   @inline(never)
   var successEndsWaitAfterFailure: Bool { quirks?.successEndsWaitAfterFailure ?? true }
 
-  /// What a 429 without a usable Retry-After makes the pipeline wait; nil: a backoff.
+  /// The wait of the pipeline after a 429 without a usable Retry-After, microseconds; nil: a backoff.
   package var waitWithoutRetryAfter: Int64? {
     let longest = config.rateLimit.maxRetryInterval
     return hasQuirks ? waitWithoutRetryAfterOtherwise(longest) : longest
@@ -200,8 +197,8 @@ extension RetryStateMachine {
       && isUsedUp(pipeline.retryCount, config.rateLimit.maxRetryCount)
   }
 
-  /// When a loop has to look at a batch that is due at `due`: then, or earlier where a limit ends its wait
-  /// (`RetryPolicy.limitsCheck` at `beforeDue`). Microseconds.
+  /// Returns the time at which a loop has to look at a batch that is due at `due`, in microseconds. It is `due`, or earlier where
+  /// a limit ends the wait (`RetryPolicy.limitsCheck` at `beforeDue`).
   public func lookAt(_ batch: BatchRetryState, due: Int64) -> Int64 {
     guard policy.limitsCheck == .beforeDue else { return due }
     if ignoresState || !config.backoff.isEnabled { return .min }
@@ -214,7 +211,7 @@ extension RetryStateMachine {
     return min(due, saturatingSum(saturatingSum(batch.firstFailureTime, limit), 1))
   }
 
-  /// That of the section that the latest failure belongs to; nil if it is off.
+  /// Returns the age limit of the section that the latest failure belongs to; nil if the section is off.
   private func ageLimit(of batch: BatchRetryState) -> Int64? {
     if case .rateLimited = batch.latestFailure {
       return config.rateLimit.isEnabled ? config.rateLimit.maxTotalBackoffDuration : nil
@@ -251,7 +248,7 @@ extension RetryStateMachine {
   }
 }
 
-/// What an answer that is no success leads to.
+/// The consequences of an answer that is no success.
 extension RetryStateMachine {
   /// - Parameter word: a random word, asked for if a backoff is drawn.
   @usableFromInline
@@ -280,7 +277,7 @@ extension RetryStateMachine {
     }
   }
 
-  /// What a failure leads to, before a random word is needed.
+  /// The consequence of a failure, as far as it is decided without a random word.
   private enum FailureStep {
     case decided(RetryOutcome)
     /// The batch waits, by this many earlier failures; perhaps credentials are refreshed meanwhile.
@@ -295,7 +292,7 @@ extension RetryStateMachine {
     case delay(retryCount: UInt16, atLeast: Int64, refreshes: Bool = false)
   }
 
-  /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
+  /// Adds a refresh of credentials to the outcome of a batch that is to wait (S6).
   private static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
     switch outcome {
     case .retry(let time), .backOff(let time): .refreshThenRetry(at: time)
@@ -580,7 +577,7 @@ extension RetryStateMachine {
   }
 }
 
-/// What the transport reports of one upload.
+/// The transport's report of one upload.
 @frozen
 public enum UploadResponse: Sendable, Hashable {
   /// An HTTP status; `retryAfter` in microseconds as already parsed from the header (`RetryAfter.parse`), nil
@@ -603,7 +600,7 @@ public enum DropReason: UInt8, Sendable, Hashable, CaseIterable {
   case age
 }
 
-/// What the caller must do with an answer.
+/// The caller's task after an answer.
 @frozen
 public enum RetryOutcome: Sendable, Hashable {
   /// 2xx: the batch is delivered; the caller opens its gate (S16).
@@ -613,8 +610,8 @@ public enum RetryOutcome: Sendable, Hashable {
   /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when
   /// the gate opens.
   case pause(until: Int64)
-  /// The whole client backs off until this time (microseconds): as `pause`, but by a backoff, which matters to
-  /// a gate that keeps the two kinds of wait apart (`RetryQuirks.keepsWait`). With `RetryPolicy.noStatus` at
+  /// The whole client backs off until this time (microseconds). It acts as `pause`, but the wait is a backoff. A gate that keeps
+  /// the two kinds of wait apart tells them from one another (`RetryQuirks.keepsWait`). It comes with `RetryPolicy.noStatus` at
   /// `clientBackoff`, or `backoffHolds` at `client`.
   case backOff(until: Int64)
   /// Legacy (S15), or no status with `RetryPolicy.noStatus` at `untouched`: tried again at the next trigger,
@@ -661,7 +658,7 @@ public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
   public var previousDelay: UInt32
   /// Transient failures of this batch so far, saturating: a 429 counts on the pipeline only (S2).
   public var failureCount: UInt16
-  /// What the latest failure was: it selects the limits that apply (S11).
+  /// The kind of the latest failure: it selects the limits that apply (S11).
   public var latestFailure: LatestFailure
   /// Credentials have been refreshed for this batch since it last got through (O9).
   public var hasRefreshedCredentials: Bool

@@ -22,7 +22,7 @@ public struct RetryTransition: Sendable, Hashable {
   }
 
   public enum Cause: Sendable, Hashable {
-    /// What the transport reported.
+    /// The transport's report of an upload.
     case response(UploadResponse)
     /// The wait was over when it was looked at.
     case waitReached

@@ -45,7 +45,7 @@ public struct SettingsRepair: Sendable, Hashable {
   /// JSON path inside the document given, for example
   /// `integrations["Segment.io"].httpConfig.backoffConfig.jitterPercent`; empty for the document as a whole.
   public var path: String
-  /// What was wrong, what is allowed, and what is used instead.
+  /// The fault, the allowed values, and the value that is used instead.
   public var message: String
 
   public init(path: String, message: String) {
@@ -58,7 +58,7 @@ public struct SettingsRepair: Sendable, Hashable {
   /// How the messages of sections and keys begin whose place another one takes.
   static let superseded = "ignored, because "
 
-  /// What is wrong, for whoever does not pass over what nobody knows.
+  /// The fault, in words for a caller that rejects unknown keys.
   package var problem: String {
     message.hasPrefix(Self.unknownKey) ? "unknown key" + message.dropFirst(Self.unknownKey.count) : message
   }
@@ -197,9 +197,9 @@ struct SettingsReader {
 
 // Words for messages. They are here because this module imports nothing, and all others may import it.
 //
-// What reads Settings and writes messages is called in many places and never in a hurry. Inlined into all of them, or specialised
-// for each type, it took the optimiser a third of the time that it spent on this module and on `ShippedClients`; hence their
-// `@inline(never)` and "specialize.generic.never".
+// Code that reads Settings and writes messages is called in many places and never in a hurry. Inlined there, or specialised for
+// each type, it took a third of the optimiser's time on this module and on `ShippedClients`. Hence the `@inline(never)` and
+// "specialize.generic.never".
 
 /// A value in a few words, on one line.
 @inline(never)

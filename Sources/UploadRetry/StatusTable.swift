@@ -1,4 +1,4 @@
-/// What a status means for a batch.
+/// The meaning of a status for a batch.
 public enum StatusClass: Sendable, Hashable {
   /// 2xx: delivered.
   case success
@@ -12,12 +12,12 @@ public enum StatusClass: Sendable, Hashable {
   case drop
 }
 
-/// What Settings can say about a status.
+/// The actions that Settings can name for a status.
 public enum StatusAction: String, Sendable, Hashable {
   case retry, drop
 }
 
-/// Which statuses are retried: the tables of S5, S6 and S8, changed by Settings (S13).
+/// The statuses that are retried: the tables of S5, S6 and S8, changed by Settings (S13).
 ///
 /// Sixty-four bytes without references: it is copied into hot loops. Two statuses are not subject to it: a
 /// 2xx is always a success, and a 429 follows `rateLimitConfig` alone.
@@ -52,7 +52,7 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
     outsideAction = action
   }
 
-  /// What `status` means; any integer is allowed.
+  /// Returns the class of `status`; any integer is allowed.
   public func classify(_ status: Int) -> StatusClass {
     if status >= 200 && status <= 299 { return .success }
     if status == 429 { return .rateLimited }
@@ -67,7 +67,7 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
     if status == 511 { write(false, at: Self.policyBit) }
   }
 
-  /// What happens to codes outside 100…599 (S8).
+  /// The action for codes outside 100…599 (S8).
   public var outsideAction: StatusAction {
     get { read(Self.outsideBit) ? .retry : .drop }
     set { write(newValue == .retry, at: Self.outsideBit) }
@@ -97,13 +97,13 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
-/// What went wrong with a request, in one form (O1).
+/// The fault of a request, in one form for all causes (O1).
 public struct RequestFailure: Sendable, Hashable {
-  /// What the transport reports when there is no status.
+  /// The transport's errors where there is no status.
   public enum TransportError: Sendable, Hashable, CaseIterable {
     case offline, nameNotResolved, refused, reset, tls, connectTimeout, requestTimeout
   }
-  /// What the device itself lacks.
+  /// The fault of the device itself.
   public enum LocalCause: Sendable, Hashable, CaseIterable {
     case databaseLocked, diskFull, keyUnavailable
   }
@@ -128,7 +128,7 @@ public struct RequestFailure: Sendable, Hashable {
   }
 }
 
-/// What kind of work an operation is: it decides how long waits are (O2).
+/// The kind of work that an operation does: it decides how long waits are (O2).
 @frozen
 public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
   /// The user waits for it.
@@ -137,7 +137,7 @@ public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
   case background
 }
 
-/// What a failure means for an operation (O1).
+/// The meaning of a failure for an operation (O1).
 public struct FailureClass: Sendable, Hashable {
   /// The rows of the chapter's taxonomy.
   @frozen
@@ -165,8 +165,8 @@ public struct FailureClass: Sendable, Hashable {
     }
   }
 
-  /// O1: a pure function. What names neither transport, local cause nor status is taken as a network failure; a
-  /// status counts before the others.
+  /// Classifies a failure (O1); a pure function. A failure that names neither transport, local cause nor status is taken as a
+  /// network failure. A status counts before the others.
   public static func classify(_ failure: RequestFailure, of operation: OperationKind) -> FailureClass {
     if let status = failure.status {
       return classify(status: status, serverCode: failure.serverCode, operation)
@@ -220,7 +220,7 @@ public struct FailureClass: Sendable, Hashable {
 }
 
 extension StatusTable {
-  /// What `FailureClass.classify` says of each status: 408 500 502 503 504 are retried, the rest is given up.
+  /// The table of `FailureClass.classify`: 408 500 502 503 504 are retried, the rest is given up.
   public static let offlineFirst: StatusTable = {
     var table = StatusTable.document
     for status in 100...599 {

@@ -39,7 +39,7 @@ package struct ArrayQueue: ~Copyable {
   var loopEnd: UInt32 = .max
   var sealedThrough: UInt32 = 0
   private var latestID = BatchIndex.noBatch
-  /// What the client has done since it was last asked.
+  /// The client's actions since it was last asked.
   var actions: [UploadClient.Action] = []
   /// The first broken promise of this queue.
   var bug: String?
@@ -272,7 +272,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
       batches[index].hasUnknownOutcome = false
     }
     guard let maximum else { return }
-    // What is held may have gaps, where an upload in the middle was delivered; a chunk does not span one.
+    // The held events may have gaps, where an upload in the middle was delivered; a chunk does not span one.
     var runs: [(first: UInt32, events: UInt32)] = []
     for batch in batches {
       if let last = runs.last, last.first + last.events == batch.firstOrdinal {

@@ -1,10 +1,10 @@
 import UploadGating
 
-/// What stands between a device's upload loop and the network, beside the client's retry state: parts of `UploadGating`, any
-/// of which may go with any client. Each device has its own.
+/// The gates between a device's upload loop and the network, beside the client's retry state. They are parts of `UploadGating`;
+/// any of them may go with any client. Each device has its own.
 ///
-/// A part that is nil costs nothing. A held upload stays in the queue; where the wait has an end, a wake-up comes then with
-/// `RetryWakeUp.timer`, and otherwise the next trigger tries again.
+/// A part that is nil costs nothing. A held upload stays in the queue. Where the wait has an end, a wake-up comes then with
+/// `RetryWakeUp.timer`; otherwise the next trigger tries again.
 public struct ClientGates: Sendable, Hashable {
   /// T1: sliding windows, alone or two in series. Their waits end by a wake-up whatever `retries` says, because they are waits
   /// inside a run.
@@ -32,9 +32,9 @@ public struct ClientGates: Sendable, Hashable {
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
   public var reconciles = false
-  /// What is flushed while a 429 makes the client wait is lost, not held.
+  /// The client loses the events that are flushed while a 429 makes it wait; false: it holds them.
   public var losesWhileRateLimited = false
-  /// O8: the loop takes what the user waits for first. *files* only, without `reservesWholeRun`,
+  /// O8: the loop first takes operations that the user waits for. Only *files* clients have lanes, without `reservesWholeRun`,
   /// without cutting on 413 and without limits that are checked before a batch is due.
   public var lanes: PriorityLanes?
 
@@ -49,8 +49,8 @@ public struct ClientGates: Sendable, Hashable {
 }
 
 extension ClientGates {
-  /// Where each part's state lies in a device's row of the gate table; 0 stands for "not there", as the row begins with what
-  /// every gated device has.
+  /// The places of the parts' states in a device's row of the gate table. The value 0 stands for "not there", as the row begins
+  /// with what every gated device has.
   public struct Layout: Sendable {
     public var throttle = 0
     public var failureWindow = 0
@@ -75,7 +75,8 @@ extension ClientGates {
     }
   }
 
-  /// A part of the gates: where its state lies, nil for one without, and how many bytes it takes, nil where the part is not there.
+  /// A part of the gates: the place of its state, nil for one without, and its size in bytes. The size is nil where the part is
+  /// not there.
   private typealias Part = (place: WritableKeyPath<Layout, Int>?, bytes: (ClientGates) -> Int?)
 
   /// Every part, in the order of the rows.
@@ -122,7 +123,7 @@ struct SentUpload: BitwiseCopyable {
   }
 }
 
-/// What a gated device remembers of the hold that its loop met last.
+/// A gated device's memory of the hold that its loop met last.
 @usableFromInline
 struct GateHold: BitwiseCopyable {
   /// When it is worth while to look again, microseconds; 0: nothing is held, `.max`: not before the next trigger.

@@ -1,6 +1,6 @@
 import UploadRetry
 
-/// What a client is, beside its Settings: plain values, the same for all clients of a host.
+/// A client's options beside its Settings: plain values, the same for all clients of a host.
 public struct ClientOptions: Sendable {
   /// Uploads at once, 1 … ; `UInt32.max`: no limit (S3).
   public var uploads: UInt32
@@ -10,11 +10,11 @@ public struct ClientOptions: Sendable {
   }
   /// Whether new events may become part of the newest batch.
   public private(set) var growsNewest: Bool
-  /// What a flush does that comes while uploads run (S17).
+  /// The effect of a flush that comes while uploads run (S17).
   public var flushWhileUploading: FlushWhileUploading {
     didSet { setGrowsNewest() }
   }
-  /// Whether a batch takes new events until it fails, and then stays as it is; a 429 that makes the client wait is no failure of
+  /// Whether a batch takes new events until it fails, and then stays as it is. A 429 that makes the client wait is no failure of
   /// a batch. *files* only.
   public var growsUntilFailure: Bool {
     didSet { setGrowsNewest() }
@@ -30,7 +30,7 @@ public struct ClientOptions: Sendable {
   public var failureEndsLoop: Bool
   /// When retry state is saved, and what a launch makes of it (S18).
   public var saving: Saving
-  /// What makes the client flush (S17).
+  /// The triggers that make the client flush (S17).
   public var triggers: ClientTriggers
   /// The count trigger makes flushes while uploads fail: from a failure until a run of the loop has none.
   public var countFlushWhileFailing: Bool
@@ -117,14 +117,14 @@ public struct ClientOptions: Sendable {
   }
 }
 
-/// What a flush does that comes while uploads run (S17).
+/// The effect of a flush that comes while uploads run (S17).
 public enum FlushWhileUploading: String, Sendable, Hashable, CaseIterable {
   /// The running loop goes on with what it seals.
   case joins
   /// Nothing: it does not even seal.
   case ignored
-  /// A whole loop follows when the running one ends; one for each such flush. A loop goes over what was sealed at its start. What
-  /// comes during a loop stays one open batch until the next loop begins.
+  /// A whole loop follows when the running one ends; one for each such flush. A loop goes over what was sealed at its start.
+  /// Events that come during a loop stay one open batch until the next loop begins.
   case queued
 }
 
@@ -134,7 +134,7 @@ public enum Saving: String, Sendable, Hashable, CaseIterable {
   case atOnce
   /// With every change; a launch takes it as it is.
   case atOnceAsItIs
-  /// After each answer; a launch takes it as it is. What a loop finds out before a send is forgotten by a restart.
+  /// After each answer; a launch takes it as it is. A restart forgets what a loop has found out before a send.
   case afterAnswers
   /// A second after the latest change; a launch takes it as it is.
   case delayed
@@ -142,7 +142,7 @@ public enum Saving: String, Sendable, Hashable, CaseIterable {
   case never
 }
 
-/// What may make a client flush (S17).
+/// The triggers that may make a client flush (S17).
 public enum ClientTrigger: String, Sendable, Hashable, CaseIterable {
   /// As many new events as the flush policy's count.
   case count
@@ -177,8 +177,8 @@ public struct ClientTriggers: OptionSet, Sendable, Hashable {
   public func contains(_ trigger: ClientTrigger) -> Bool { isSuperset(of: ClientTriggers([trigger])) }
 }
 
-/// What a client does that acts when the last upload of a flush has been answered, in place of the loop's own steps; until then queue
-/// and state stay as they are. *rebatch* only. The one shipped client that does so is in `ShippedQuirks`.
+/// The rules of a client that acts when the last upload of a flush has been answered. They stand in place of the loop's own
+/// steps; until then queue and state stay as they are. *rebatch* only. The one shipped client that does so is in `ShippedQuirks`.
 ///
 /// The host of a fleet names it as its `FlushEnd`, and is specialised for it; an app's is told in `ClientOptions.flushEnd`.
 public protocol FlushEndRules: Sendable {
@@ -194,7 +194,7 @@ public protocol FlushEndRules: Sendable {
   func finish<Host: UploadClientHost & ~Copyable>(_ host: inout Host, _ client: ClientIndex, at now: Int64)
 }
 
-/// That of the client's options, which has one.
+/// The rules that the client's options name (`ClientOptions.flushEnd`).
 public struct LinkedFlushEnd: FlushEndRules {
   @inlinable
   public init() {}

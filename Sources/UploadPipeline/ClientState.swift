@@ -1,8 +1,8 @@
 import UploadGating
 import UploadRetry
 
-/// What a client knows of itself beside its queue: 12 bytes, kept wherever its host keeps it. All zeros is a client that has just
-/// been installed.
+/// A client's knowledge of itself beside its queue: 12 bytes, kept wherever its host keeps it. All zeros is a client that has
+/// just been installed.
 @frozen
 public struct ClientState: BitwiseCopyable, Sendable {
   /// Until when nothing leaves (S16).
@@ -70,7 +70,7 @@ public struct ClientIndex: RawRepresentable, Hashable, Sendable, BitwiseCopyable
   @inline(__always)
   public var place: Int { Int(truncatingIfNeeded: rawValue) }
 
-  /// Of a host with one client.
+  /// The client of a host with only one.
   @inlinable
   public static var only: ClientIndex { ClientIndex(rawValue: 0) }
 }

@@ -1,7 +1,7 @@
 import UploadGating
 import UploadRetry
 
-/// What the end of an upload does: the machine decides, the client does it.
+/// The effects of the end of an upload: the machine decides, the client acts.
 extension UploadClientHost where Self: ~Copyable {
   /// 2xx.
   ///
@@ -21,7 +21,7 @@ extension UploadClientHost where Self: ~Copyable {
     if !isOnly { concludeDelivery(batch, client, at: now, sink) }
   }
 
-  /// What a 2xx does to the client's state; its queue and its loop are the caller's.
+  /// Applies a 2xx to the client's state; its queue and its loop are the caller's.
   @inlinable
   @inline(__always)
   public mutating func hearSuccess(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
@@ -76,7 +76,7 @@ extension UploadClientHost where Self: ~Copyable {
     conclude(outcome, batch, client, at: now, sink)
   }
 
-  /// What the machine says of an upload that has failed.
+  /// Returns the machine's decision on an upload that has failed.
   ///
   /// - `isQuestion`: it was the question whether an upload was applied, which uses up none of the operation's attempts (O4).
   @inlinable
@@ -259,10 +259,10 @@ extension UploadClientHost where Self: ~Copyable {
   }
 }
 
-/// What a client knows after its process has ended (S18): events always, and of its retry state what it has kept.
+/// A client's knowledge after its process has ended (S18): all of its events, and the retry state that it has kept.
 extension UploadClientHost where Self: ~Copyable {
-  /// What a client has stored when it is killed, its batches in the order of their events. With one record for the client
-  /// (*rebatch*) that record stands for all of them.
+  /// Returns the retry state that a client has stored when it is killed, its batches in the order of their events. With one
+  /// record for the client (*rebatch*) that record stands for all of them.
   @inlinable
   public func retrySnapshot(of client: ClientIndex) -> RetrySnapshot {
     let state = state(of: client)
@@ -335,8 +335,8 @@ extension UploadClientHost where Self: ~Copyable {
     saved.pointee.changedAt = .min
   }
 
-  /// The launched client acts on its snapshot, as `UploadRetry` validates it against the clock and the Settings just fetched, or as
-  /// it is (`Saving`). What exists is said by the stored batches; one that the snapshot does not know has never failed.
+  /// The launched client acts on its snapshot, as `UploadRetry` validates it against the clock and the Settings just fetched, or
+  /// as it is (`Saving`). The stored batches say which batches exist; one that the snapshot does not know has never failed.
   @inlinable
   public mutating func restore(_ stored: RetrySnapshot, _ client: ClientIndex, at now: Int64)
     -> [SnapshotRepair]

@@ -15,7 +15,7 @@ import UploadRetry
 /// client.answered(batch, .status(503, retryAfter: nil), at: now)
 /// ```
 public struct UploadClient: ~Copyable {
-  /// What the app has to do, or may want to log.
+  /// The app's tasks, and the events that it may want to log.
   public enum Action: Sendable {
     /// An upload of these events leaves; `retryCount` is its `X-Retry-Count`, nil without the header. `asksWhetherApplied`: instead
     /// of the events a question goes out, whether the earlier upload of them was applied (O4).
@@ -78,7 +78,7 @@ public struct UploadClient: ~Copyable {
   /// The batches that the client holds, oldest first; the app stores which events each has, for `launch`.
   public var held: [HeldBatch] { triggered.held }
 
-  /// What the client has to store, whenever it has changed (S18).
+  /// The snapshot that the app has to store, whenever it has changed (S18).
   public var snapshot: RetrySnapshot { triggered.host.retrySnapshot(of: .only) }
 
   /// The client was launched: it finds `stored`, with the events that it held when its process ended. Call it before the first
@@ -102,7 +102,7 @@ public struct UploadClient: ~Copyable {
     return repairs
   }
 
-  /// What the client has done since it was last asked.
+  /// Returns the client's actions since the app last asked.
   public mutating func takeActions() -> [Action] {
     defer { triggered.host.actions = [] }
     return triggered.host.actions
@@ -151,8 +151,9 @@ package struct GateWords: Sendable {
 
 /// A client of a host with what makes it flush: the way from "events come in" to its loop (S17).
 ///
-/// Its methods are not specialised, and so the whole client behind them is not: for an app's array that would be two fifths of this
-/// module's code and build, to be faster at what an app does once in seconds. Shards call the methods of their host themselves.
+/// Its methods are not specialised, and so the whole client behind them is not. For an app's array that would be two fifths of
+/// this module's code and build. An app would gain speed only at work that it does once in seconds. Shards call the methods of
+/// their host themselves.
 package struct TriggeredClient<Host: UploadClientHost & EventRecording & ~Copyable>: ~Copyable {
   package var host: Host
   private let client: ClientIndex
@@ -214,8 +215,8 @@ package struct TriggeredClient<Host: UploadClientHost & EventRecording & ~Copyab
     host.hear(wasApplied: wasApplied, batch, client, at: now, sink)
   }
 
-  /// The process has ended: what was in memory is gone. Unsealed events are stored, but with an own batch file for each flush they
-  /// are not found by a launched client until it writes to that file again.
+  /// Forgets what was in memory: the process has ended. Unsealed events are stored. With an own batch file for each flush, a
+  /// launched client does not find them until it writes to that file again.
   package mutating func forgetMemory(strandingUnsealed: Bool) {
     flushCount.restart()
     let newest = host.newest(of: client)
@@ -228,7 +229,7 @@ package struct TriggeredClient<Host: UploadClientHost & EventRecording & ~Copyab
     isStranded = strandingUnsealed && unsealed > 0
   }
 
-  /// What the client holds, oldest first.
+  /// The batches that the client holds, oldest first.
   @inline(never) @_semantics("optimize.sil.specialize.generic.never")
   package var held: [HeldBatch] {
     var held: [HeldBatch] = []

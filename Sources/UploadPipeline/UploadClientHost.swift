@@ -1,8 +1,8 @@
 import UploadGating
 import UploadRetry
 
-/// What a client runs on: memory for its queue, a way to send, and ears for what it does. The client itself, which is everything
-/// between "events come in" and "a request leaves", is in the extensions of this protocol, once:
+/// The ground that a client runs on: memory for its queue, a way to send, and ears for what it does. The client itself is
+/// everything between "events come in" and "a request leaves". The extensions of this protocol hold it, once.
 /// - `UploadLoop`: what a trigger or a wake-up starts, and in which order the loop asks (S3, S16, S17);
 /// - `UploadAnswers`: what the end of an upload does;
 /// - `UploadLanes`: the same in two lanes (O8);
@@ -10,27 +10,27 @@ import UploadRetry
 /// - `UploadSealing`: how events become batches, and which go when there are too many;
 /// - `UploadRestart`: what a client knows after its process has ended (S18).
 ///
-/// A host keeps one client or millions: `client` is its place in the host's memory. Batches have numbers of the host's choice but 0,
-/// which stands for none; a batch is a range of events, which are numbered per client in the order of their creation. Times are
-/// microseconds on one clock. A fleet of a million devices keeps flat rows, and all of this is specialised for them; an app keeps an
-/// array (`UploadClient`).
+/// A host keeps one client or millions: `client` is its place in the host's memory. Batches have numbers of the host's choice but
+/// 0, which stands for none. A batch is a range of events; these are numbered per client in the order of their creation. Times
+/// are microseconds on one clock. A fleet of a million devices keeps flat rows, and all of this is specialised for them; an app
+/// keeps an array (`UploadClient`).
 ///
 /// Much is `mutating` that changes nothing: for a call that is not inlined a borrowed host would be copied, all of its row pointers.
 public protocol UploadClientHost: UploadQueue, UploadEffects, ~Copyable {
-  /// What a client does that acts when a flush ends (`ClientOptions.flushEnd`).
+  /// The rules of a client that acts when a flush ends (`ClientOptions.flushEnd`).
   associatedtype FlushEnd: FlushEndRules = LinkedFlushEnd
 }
 
 /// The memory of a host: its clients, and the batches that each of them holds.
 public protocol UploadQueue: ~Copyable {
-  /// What all clients of this host are; the address stays.
+  /// The options of all clients of this host; the address stays.
   var options: UnsafePointer<ClientOptions> { get }
   /// The decisions that a client's Settings lead to.
   func machine(of client: ClientIndex) -> Unmanaged<RetryStateMachine>
   func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState>
   /// The parts of `ClientGates`, laid out by `ClientOptions.gateLayout`; asked for with gates only.
   func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer
-  /// What is saved of a client that does not save at once (`Saving`).
+  /// The saved state of a client that does not save at once (`Saving`).
   func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState>
   /// Whole loops that wait for the running one to end (`FlushWhileUploading.queued`).
   func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16>
@@ -89,7 +89,7 @@ public protocol UploadQueue: ~Copyable {
   mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool
 }
 
-/// What a host does for a client, and who listens.
+/// A host's services for a client, and its listeners.
 public protocol UploadEffects: ~Copyable {
   /// Where requests and wake-ups go.
   associatedtype Sink
@@ -121,7 +121,7 @@ public protocol UploadEffects: ~Copyable {
   mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64)
 }
 
-/// What a client's queue holds.
+/// The contents of a client's queue.
 @frozen
 public struct ClientQueue: BitwiseCopyable, Sendable {
   /// The batch with the oldest events, and the one with the newest; none: the client holds none.
@@ -190,7 +190,7 @@ public enum UploadResult: Sendable, Hashable, BitwiseCopyable {
   case failed(wait: Int64?, isRateLimit: Bool)
 }
 
-/// What changes about a batch in its place.
+/// A change of a batch in its place.
 @frozen
 public enum BatchChange {
   /// A question has settled what became of it (O4).
@@ -216,7 +216,7 @@ public enum BatchSchedule {
   case taken
 }
 
-/// Which batches a loop looks for.
+/// The batches that a loop looks for.
 @frozen
 public enum QueueScan {
   /// Those of one lane that are due (O8).
@@ -225,16 +225,16 @@ public enum QueueScan {
   case held
 }
 
-/// What a random word about a batch is for.
+/// The purpose of a random word about a batch.
 @frozen
 public enum WordPurpose {
   /// A gate's decision about the latest attempt; of several at one attempt the time tells which.
   case gate(at: Int64)
-  /// Which query the batch is (K1): the same each time it is sent.
+  /// The choice of the batch's query (K1): the same each time it is sent.
   case query
 }
 
-// What hosts keep together, by its parts.
+// Parts of the values that hosts keep together.
 extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
@@ -268,7 +268,7 @@ extension UploadClientHost where Self: ~Copyable {
   public func hasUnknownOutcome(_ batch: BatchIndex) -> Bool { self.batch(batch).hasUnknownOutcome }
 }
 
-/// What a client has saved that does not save at once.
+/// The saved state of a client that does not save at once.
 @frozen
 public struct SavedState: BitwiseCopyable, Sendable {
   public var gate: UploadGate
@@ -301,7 +301,7 @@ public enum ClientLoss: Sendable, Hashable {
   case discarded
 }
 
-/// What a client does that somebody may want to count.
+/// A client's act that somebody may want to count.
 @frozen
 public enum ClientCount: Sendable {
   /// Clients that rest with batches: up and down.
@@ -324,7 +324,7 @@ public enum ClientEvent: Sendable {
   case heldByGate(until: Int64?)
   /// A loop runs already; whether it goes on with what is new.
   case alreadyUploading(joins: Bool)
-  /// What the client makes of an answer.
+  /// The client's decision on an answer.
   case decided(batch: UInt32, RetryOutcome)
   /// A limit was reached that makes the whole client start afresh.
   case stateReset

@@ -26,7 +26,8 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   public func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
 
-  /// A trigger makes whatever was held before a matter of its own run, but for a run that has its slots: that one goes on (T2).
+  /// Makes whatever was held before a matter of the trigger's own run. A run that has its slots is the exception: it goes on
+  /// (T2).
   @inlinable
   func forgetHoldAtTrigger(_ client: ClientIndex) {
     if !isAmidWholeRun(hold(client).pointee) { forgetHold(client) }
@@ -78,7 +79,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   mutating func note(hold new: GateHold, _ client: ClientIndex, at now: Int64) {
     let hold = hold(client)
-    // Of several holds of one run the one that ends first is worth a look.
+    // Where one run has several holds, the one that ends first is worth a look.
     if hold.pointee.until == 0 {
       hold.pointee = new
     } else {
@@ -201,7 +202,7 @@ extension UploadClientHost where Self: ~Copyable {
       }
     }
     if until == 0 {
-      // What holds a batch back still does.
+      // A hold that makes the loop skip batches still holds.
       if !hold(client).pointee.flags.contains(.skips) { forgetHold(client) }
       return .allowed
     }
@@ -282,7 +283,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   // MARK: After an upload
 
-  /// What came back, 0 standing for nothing.
+  /// Tells the gates the status of an answer; 0 stands for no answer.
   @inlinable
   @inline(never)
   mutating func gatesHear(status: Int, of batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
@@ -375,7 +376,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   // MARK: Restarts
 
-  /// What a launched client knows of its gates: everything, if it keeps state, but for uploads that were under way.
+  /// Restores a launched client's knowledge of its gates: everything, if it keeps state, but for uploads that were under way.
   @inlinable
   public func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
     forgetHold(client)
@@ -474,7 +475,7 @@ extension UploadClientHost where Self: ~Copyable {
   }
 }
 
-/// What the gates say about any upload of a client.
+/// The gates' verdict on any upload of a client.
 @usableFromInline
 enum GateVerdict {
   case allowed
@@ -486,7 +487,7 @@ enum GateVerdict {
   case refused
 }
 
-/// What the gates say about one batch that would be sent now.
+/// The gates' verdict on one batch that would be sent now.
 @usableFromInline
 enum LeaveVerdict {
   case leaves

@@ -1,10 +1,10 @@
 import UploadGating
 import UploadRetry
 
-/// What a trigger does to a client, from its new events to the first request (S17).
+/// The effects of a trigger on a client, from its new events to the first request (S17).
 extension UploadClientHost where Self: ~Copyable {
-  /// A flush: `n` new events from number `ordinal` on, the first of them created at `time`, become batches, the queue's limit is
-  /// kept, and the loop is asked to run. A client that ignores it (`ignoresFlush`) must not come here.
+  /// Makes batches of `n` new events from number `ordinal` on, the first of them created at `time`. Then it keeps the queue's
+  /// limit and asks the loop to run. A client that ignores the flush (`ignoresFlush`) must not come here.
   @inlinable
   @inline(__always)
   public mutating func flush(
@@ -33,8 +33,8 @@ extension UploadClientHost where Self: ~Copyable {
     options.pointee.flushWhileUploading == .ignored && uploads(of: client) > 0
   }
 
-  /// Whether a count trigger would do nothing: while uploads fail (`ClientOptions.countFlushWhileFailing`), or where the count is
-  /// that of all events held (`ClientOptions.countsHeldEvents`) and there are fewer.
+  /// Whether a count trigger would do nothing. This is so while uploads fail (`ClientOptions.countFlushWhileFailing`). It is also
+  /// so where the count is that of all events held (`ClientOptions.countsHeldEvents`) and there are fewer.
   ///
   /// - `unsealed`: events that no flush has sealed.
   @inlinable
@@ -111,7 +111,7 @@ extension UploadClientHost where Self: ~Copyable {
     continueLoop(client, from: cursor, at: now, sink)
   }
 
-  /// What a loop of a trigger does for a client that holds one fresh batch and nothing else.
+  /// Runs the loop of a trigger for a client that holds one fresh batch and nothing else.
   @inlinable
   @inline(__always)
   public mutating func runLoop(
@@ -241,7 +241,7 @@ extension UploadClientHost where Self: ~Copyable {
             giveUp(batch, oldest: nil, .refused, client, at: now)
             continue
           }
-          // What is held is the first that goes on.
+          // The loop goes on with the held batch first.
           if verdict == .held { goBack(to: batch, client, from: before, &cursor) }
           schedule(batch, .due, client)
           if verdict == .held { break }
@@ -337,8 +337,8 @@ extension UploadClientHost where Self: ~Copyable {
     switch decision {
     case .send: break
     case .notDue(let until):
-      // Nothing is offered before it is due, but by a client that looks at what still waits: there a launch may have brought limits
-      // that are not reached.
+      // The queue offers no batch before it is due. The exception is a client that looks at what still waits: there a launch may
+      // have brought limits that are not reached.
       if options.pointee.policy.limitsCheck != .beforeDue {
         report("a batch was offered before it was due", client, at: now)
       }
@@ -377,7 +377,7 @@ extension UploadClientHost where Self: ~Copyable {
     if oldest(of: client) == .noBatch { return }
     let state = state(of: client)
     startRest(client, at: now)
-    // What is due meanwhile waits for the connection, and for the app to be open.
+    // Due batches wait meanwhile for the connection, and for the app to be open.
     if !state.pointee.flags.isDisjoint(with: .offline.union(.suspended)) { return }
     var due = Int64.max
     if options.pointee.keepsGates, case let held = gateWakeUp(client, at: now), held.isHeld {

@@ -1,5 +1,5 @@
-/// Client-side throttling (Beyer et al., Site Reliability Engineering, chapter 21): a request is rejected at the client
-/// with probability max(0, (requests − K · accepts) / (requests + 1)), both counted over the last `window`, rejected
+/// Client-side throttling (Beyer et al., Site Reliability Engineering, chapter 21). The client rejects a request with
+/// probability max(0, (requests − K · accepts) / (requests + 1)). Both are counted over the last `window`, rejected
 /// requests among the requests. A configuration; the state is 40 bytes.
 ///
 /// The window moves in quarters: it covers between three quarters and the whole of `window`.

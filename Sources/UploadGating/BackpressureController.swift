@@ -1,13 +1,13 @@
-/// How many uploads at once and how many events in one, after what came back lately (O5): additive increase,
-/// multiplicative decrease. A configuration; the state is 8 bytes.
+/// A limit on uploads at once and on events in one, by what came back lately (O5): additive increase, multiplicative decrease. A
+/// configuration; the state is 8 bytes.
 ///
 /// Concurrency grows by one for as many successes as it counts (a round) and is cut by `decreasePercent` at each sign of
-/// overload. A batch grows by `batchStep` events with each success and is cut likewise at a time-out and at a 413,
-/// which say that requests are too large; a 429 or a 5xx leaves it, because smaller batches are more requests.
+/// overload. A batch grows by `batchStep` events with each success. It is cut likewise at a time-out and at a 413, which say that
+/// requests are too large. A 429 or a 5xx leaves it, because smaller batches are more requests.
 ///
-/// With a `targetLatency` an answer that takes longer says the same as a time-out does. With a `longestGap` uploads are paced: at each
-/// sign of overload the gap from one upload to the next doubles, from `shortestGap` up to `longestGap`, and each success takes an
-/// eighth of it away, until it is below `shortestGap` and gone.
+/// With a `targetLatency` an answer that takes longer says the same as a time-out does. With a `longestGap` uploads are paced. At
+/// each sign of overload the gap from one upload to the next doubles, from `shortestGap` up to `longestGap`. Each success takes
+/// an eighth of it away, until it is below `shortestGap` and gone.
 public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
   /// Uploads at once, at most; 1 … 1,000.
   public package(set) var longestConcurrency: Int
@@ -18,7 +18,7 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
   public package(set) var smallestBatch: Int
   public package(set) var largestBatch: Int
   public package(set) var batchStep: Int
-  /// What a cut takes away, 1 … 99.
+  /// The percentage that a cut takes away, 1 … 99.
   public package(set) var decreasePercent: Int
   /// An answer that takes longer is a sign of overload, microseconds; nil: the time does not matter.
   public package(set) var targetLatency: Int64?
@@ -56,7 +56,7 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
     @inlinable public init() {}
   }
 
-  /// What pacing remembers; kept only where there is a `longestGap`.
+  /// The memory of pacing; kept only where there is a `longestGap`.
   @frozen
   public struct Pace: Sendable, Hashable, BitwiseCopyable {
     /// When the latest upload left, microseconds.
@@ -66,7 +66,7 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
     @inlinable public init() {}
   }
 
-  /// What an upload came back with.
+  /// The sign that an upload came back with.
   public enum Signal: Sendable, Hashable {
     case success
     /// 429, 5xx: fewer at once.

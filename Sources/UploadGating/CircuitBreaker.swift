@@ -1,10 +1,10 @@
 /// Stops requests to a host that is clearly down (O6): closed, open for a time that grows, half-open for a few probes.
 ///
 /// A configuration; the state is words that may lie anywhere, all zeros at first (`HostBreaker` keeps its own). The
-/// rate is that of the last `requests` outcomes that are younger than `window`. It opens above `thresholdPercent`
-/// with at least `minimumFailures`; half-open it lets `probes` through, closes when all of them have succeeded and
-/// opens again at the first that fails. An outcome that comes while it is open is not counted; one that comes while
-/// it is half-open counts as a probe's.
+/// rate is that of the last `requests` outcomes that are younger than `window`. It opens above `thresholdPercent` with
+/// at least `minimumFailures`. Half-open it lets `probes` through; it closes when all of them have succeeded and opens
+/// again at the first that fails. An outcome that comes while it is open is not counted; one that comes while it is
+/// half-open counts as a probe's.
 public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   /// 1 … 64.
   public package(set) var requests: Int
@@ -40,7 +40,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     log = SlidingLog(capacity: self.requests, span: self.window)
   }
 
-  /// What a request meets.
+  /// The breaker's answer to a request.
   public enum Permission: Sendable, Hashable {
     case allowed
     /// Half-open: it is one of the probes.
@@ -59,8 +59,9 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     case halfOpen
   }
 
-  // The words: when the open time ends (two), counts (openings, probes out, probes succeeded, whether it is open or
-  // half-open), which outcomes are failures by their place in the log (two), the log.
+  // The words: first the end of the open time (two). Then one word of counts: openings, probes out, probes succeeded,
+  // whether it is open or half-open. The next two tell which outcomes are failures, by their place in the log. The log
+  // is last.
   private static let maskWord = 3
   private static let logWord = 5
 
@@ -81,7 +82,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   /// Openings since it was closed last.
   public func openings(_ words: UnsafePointer<UInt32>) -> Int { Int(counts(words).openings) }
 
-  /// What a request would meet; takes nothing.
+  /// Returns the breaker's answer to a request; takes nothing.
   public func permission(_ words: UnsafePointer<UInt32>, now: Int64) -> Permission {
     switch state(words, now: now) {
     case .closed: .allowed
@@ -149,7 +150,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     return time
   }
 
-  /// What is stored when an app ends; without the log, whose outcomes are those of a process that has ended.
+  /// The state that is stored when an app ends; without the log, whose outcomes are those of a process that has ended.
   public struct Snapshot: Sendable, Hashable {
     /// Microseconds; of no meaning without openings.
     public var openUntil: Int64

@@ -7,7 +7,7 @@ public struct FailureWindow: Sendable, Hashable, BitwiseCopyable {
   public package(set) var span: Int64
   /// Different queries that a client makes, each with a window of its own. 1 … 1,000.
   public package(set) var queries: Int
-  /// Of the requests, those that no window counts or blocks (multi-analysis queries), percent.
+  /// The share of requests that no window counts or blocks (multi-analysis queries), percent.
   public package(set) var exemptPercent: Int
 
   /// Keen's numbers: ten failures within an hour.
@@ -28,7 +28,7 @@ public struct FailureWindow: Sendable, Hashable, BitwiseCopyable {
     @inlinable public init() {}
   }
 
-  /// Which window a request belongs to, 0 … `queries` − 1; nil: none, it is exempt.
+  /// Returns the window that a request belongs to, 0 … `queries` − 1; nil: none, it is exempt.
   ///
   /// - Parameter word: 64 uniform bits, the request's own.
   public func window(of word: UInt64) -> Int? {
@@ -57,9 +57,9 @@ public struct FailureWindow: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
-/// Waits that hold what leaves for a project after an overloaded answer (K2): each request draws its own when it is made, uniform
-/// between 0 and min(longest, base · 2^(failures − 1)) from the latest failure on. A success clears the failures. Where both a 503
-/// and a 429 were seen, the 503s count. A configuration; the state is 24 bytes and survives a restart as it is.
+/// Waits that hold requests for a project after an overloaded answer (K2). Each request draws its own when it is made. The wait
+/// is uniform between 0 and min(longest, base · 2^(failures − 1)) from the latest failure on. A success clears the failures.
+/// Where both a 503 and a 429 were seen, the 503s count. A configuration; the state is 24 bytes and survives a restart as it is.
 public struct ProjectDelay: Sendable, Hashable, BitwiseCopyable {
   /// Microseconds.
   public package(set) var base: Int64

@@ -1,8 +1,8 @@
-/// Which of the operations that are due goes first (O8): by lane, within a lane by age.
+/// The order of operations that are due (O8): by lane, within a lane by age.
 ///
-/// Operations are of the one lane or the other by chance; an upload goes in the lane of its first. Strict priority starves what is
-/// below while there is enough above; `oneBelowAfter` lets one of the next lane pass after so many of a higher one. A configuration;
-/// the state is a byte.
+/// Operations are of the one lane or the other by chance; an upload goes in the lane of its first. Strict priority starves the
+/// lower lane while there is enough above. `oneBelowAfter` lets one of the next lane pass after so many of a higher one. A
+/// configuration; the state is a byte.
 public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
   /// The share of operations that the user waits for, parts per million, 0 … 1,000,000.
   public let interactivePartsPerMillion: Int
@@ -14,7 +14,7 @@ public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
     self.oneBelowAfter = oneBelowAfter.map { min(max($0, 1), 255) }
   }
 
-  /// What the user waits for goes before what he does not see.
+  /// The lane of an operation: one that the user waits for goes before one that he does not see.
   @frozen
   public enum Lane: UInt8, Sendable, Hashable, CaseIterable {
     case interactive, background

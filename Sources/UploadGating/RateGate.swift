@@ -28,7 +28,7 @@ public struct RateGate: Sendable, Hashable, BitwiseCopyable {
       capacity: max(first.slots, second?.slots ?? 0), span: max(first.span, second?.span ?? 0))
   }
 
-  /// Which of the windows are asked.
+  /// The windows that a request asks.
   public enum Windows: Sendable, Hashable {
     case first, second, both
   }
@@ -107,8 +107,8 @@ public struct RateLimiter: Sendable, Hashable {
 
 /// The latest happenings, at most so many and none older than a span: words that lie wherever the caller keeps its state.
 ///
-/// Times are kept as 32-bit distances from the newest, exact for spans up to 71 minutes and rounded up (never down) to a
-/// few microseconds beyond. All words zero is an empty log. A clock that goes back counts as standing still.
+/// Times are kept as 32-bit distances from the newest. They are exact for spans up to 71 minutes and rounded up (never
+/// down) to a few microseconds beyond. All words zero is an empty log. A clock that goes back counts as standing still.
 struct SlidingLog: Sendable, Hashable, BitwiseCopyable {
   let capacity: Int
   let span: Int64

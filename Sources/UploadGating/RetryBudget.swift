@@ -1,5 +1,5 @@
-/// How many retries a client may send: at most so many in a run of its upload loop, or as many as successes or first attempts have
-/// earned, or both (O3). First attempts are free. A configuration; the state is 16 bytes.
+/// A limit on a client's retries (O3). It allows at most so many in a run of its upload loop, or as many as successes or first
+/// attempts have earned, or both. First attempts are free. A configuration; the state is 16 bytes.
 public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
   /// Retries in one run; nil: no such limit.
   public let perRun: Int?
@@ -24,7 +24,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     /// Thousandths of a token that an upload without an answer takes, beside its retry, 0 … 1,000,000.
     public let perTimeout: Int
 
-    /// What is out of range is taken for the nearest that is not; `perRetriedSuccess` nil: as `perSuccess`.
+    /// Takes a value out of range for the nearest in range; `perRetriedSuccess` nil: as `perSuccess`.
     public init(
       capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil, perRequest: Int = 0,
       perRetriedSuccess: Int? = nil, perTimeout: Int = 0
@@ -44,7 +44,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     self.bucket = bucket
   }
 
-  /// What has been used; a fresh value has a full bucket.
+  /// The used part of the budget; a fresh value has a full bucket.
   @frozen
   public struct State: Sendable, Hashable, BitwiseCopyable {
     /// When the trickle was last added up, microseconds.
@@ -55,7 +55,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     @inlinable public init() {}
   }
 
-  /// What a retry meets.
+  /// The budget's answer to a retry.
   public enum Permission: Sendable, Hashable {
     case allowed
     /// This run has used its retries up.
@@ -66,7 +66,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
 
   public func startRun(_ state: inout State) { state.usedInRun = 0 }
 
-  /// What a retry would meet; takes nothing.
+  /// Returns the budget's answer to a retry; takes nothing.
   public func permission(_ state: State, now: Int64) -> Permission {
     if let perRun, Int(state.usedInRun) >= perRun { return .refusedForThisRun }
     guard let bucket else { return .allowed }

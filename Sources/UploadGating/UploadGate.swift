@@ -1,9 +1,9 @@
 /// The document's upload gate (S16, S17): no timer, one time that each trigger compares with.
 ///
-/// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
-/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are none of
-/// its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000 years); a wait until a time
-/// outside ends at the nearer end.
+/// The gate has the states and transitions of S16. It is READY until `pause`, which makes it WAITING. It is
+/// WAITING until `waitUntil` is reached or `reset` is called. Another `pause` meanwhile replaces the wait.
+/// Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000 years);
+/// a wait until a time outside ends at the nearer end.
 @frozen
 public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// `waitUntil` and, in the lowest bit, whether the wait is a backoff: eight bytes in all.
@@ -17,7 +17,7 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
     case waiting(until: Int64)
   }
 
-  /// What a wait comes from.
+  /// The source of a wait.
   @frozen
   public enum WaitKind: Sendable, Hashable {
     /// A 429, or another status with Retry-After (S4, S7).
@@ -32,7 +32,7 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// The pipeline waits until this time, microseconds; 0 when it is ready.
   @inlinable public var waitUntil: Int64 { word >> 1 }
 
-  /// What the wait comes from; of no meaning when there is none.
+  /// The source of the wait; of no meaning when there is none.
   @inlinable public var kind: WaitKind { word & 1 == 0 ? .rateLimit : .backoff }
 
   /// Whether anything may leave; now = `waitUntil` is ready (S16).

@@ -2,7 +2,8 @@ import UploadRetry
 
 /// analytics-next 0c4fa881, the browser SDK: `BrowserSettings` in the terms of an `HTTPConfig`.
 ///
-/// What an `HTTPConfig` cannot say is the nearest that it can: a count that is no whole number is rounded up, which allows as many sends.
+/// A value that an `HTTPConfig` cannot hold becomes the nearest that it can. A count that is no whole number is rounded up, which
+/// allows as many sends.
 struct AnalyticsNextSettings: ShippedSettings {
   let defaults: HTTPConfig
   var findings = FindingCollector(.analyticsNext)

@@ -232,11 +232,11 @@ extension AnalyticsReactNativeSettings {
     let name: String
     /// nil: missing, or no object.
     let section: SettingsSection?
-    /// What is given, the last of each name.
+    /// The given values, the last of each name.
     let given: [String: SettingsValue]
     /// The defaults.
     let standard: [String: SettingsValue]
-    /// What is in force.
+    /// The values in force.
     private var values: [String: SettingsValue]
     /// The keys that `raise` has changed.
     private(set) var raised: Set<String> = []

@@ -127,14 +127,14 @@ extension BrowserPage {
   }
 }
 
-/// What the batching strategy keeps.
+/// The state of the batching strategy.
 struct BatchBuffer: Sendable {
   var events: [UInt32] = []
   /// The one timer, and the retries that its flush goes on with.
   var timer: (timer: PageTimer, series: RetrySeries)?
   /// Its flush is a retry.
   var isWaiting = false
-  /// What a 429 has asked for and no timer has been set to, milliseconds; 0: nothing.
+  /// The wait that a 429 has asked for and no timer has been set to, milliseconds; 0: nothing.
   var asked = 0.0
   /// No upload has been answered since the latest left: of several at once the first answer is the answer.
   var awaitsAnswer = false

@@ -2,18 +2,18 @@ import UploadRetry
 
 /// A page that runs analytics-next's browser SDK (analytics-next 0c4fa881), from its load to its end.
 ///
-/// It has no pipeline and no loop over batches: by the *standard* strategy each event is a request of its own, sent at once whatever else
-/// fails. An event that failed waits by itself, and polling loops look every 100 to 600 ms for what has become due. By the *batching*
-/// strategy one buffer holds all events (`BrowserPage+Batching.swift`).
+/// It has no pipeline and no loop over batches. By the *standard* strategy each event is a request of its own, sent at once
+/// whatever else fails. An event that failed waits by itself, and polling loops look every 100 to 600 ms for what has become due.
+/// By the *batching* strategy one buffer holds all events (`BrowserPage+Batching.swift`).
 ///
-/// Times are microseconds on one clock. The page runs on its own timers: whoever owns it calls `run(until:)` before it tells it anything,
-/// and at `nextTimer`. What the page does is in `actions`, in its order.
+/// Times are microseconds on one clock. The page runs on its own timers: whoever owns it calls `run(until:)` before it tells it
+/// anything, and at `nextTimer`. The page puts its acts into `actions`, in their order.
 public struct BrowserPage: Sendable {
-  /// What the page itself says to the SDK.
+  /// The options that the page itself gives to the SDK.
   public let options: BrowserOptions
   /// nil: its request for Settings has failed, and it sends nothing, and saves nothing, as long as it lives.
   public let settings: BrowserSettings?
-  /// What it has done since somebody emptied it.
+  /// The page's actions since somebody emptied the list.
   public var actions: [BrowserAction] = []
   /// Timers of polling loops that have fired.
   public internal(set) var polls: UInt64 = 0
@@ -22,7 +22,7 @@ public struct BrowserPage: Sendable {
 
   /// By event: how often it was queued or failed, pages before this one included; how often a 429 asked it to wait.
   var counts: [UInt32: EventCounts] = [:]
-  /// What the next poll takes, first to last.
+  /// The events that the next poll takes, first to last.
   var queue: [UInt32] = []
   /// Events that wait, each on a timer of its own.
   private var waiting = PageTimers<WaitingEvent>()
@@ -109,7 +109,7 @@ public struct BrowserPage: Sendable {
     self.isOnline = isOnline
   }
 
-  /// The page goes, with `pagehide`: what it saves. What it holds and does not save is lost.
+  /// Ends the page, with `pagehide`, and returns the events that it saves. The page loses the others that it holds.
   public mutating func hide(at now: Int64) -> [SavedEvent] {
     clock = max(clock, now)
     setVisible(false, at: now)
@@ -244,7 +244,8 @@ public struct BrowserPage: Sendable {
 
   // MARK: Timers
 
-  /// A timer as a browser takes it: the delay is cut to a whole number of milliseconds of 32 bits with a sign, and a negative one is none.
+  /// Makes a timer as a browser does. The delay is cut to a whole number of milliseconds of 32 bits with a sign, and a negative
+  /// one is none.
   mutating func timer(after milliseconds: Double) -> PageTimer {
     timersSet &+= 1
     return PageTimer(time: clock &+ Self.delay(milliseconds), order: timersSet)
@@ -312,8 +313,8 @@ public struct BrowserPage: Sendable {
     clock = max(clock, end)
   }
 
-  /// A polling loop sends what is queued, one after another, each after the answer to the last; then it waits, if there is anything
-  /// to wait for.
+  /// Goes on with a polling loop. The loop sends what is queued, one after another, each after the answer to the last. Then it
+  /// waits, if there is anything to wait for.
   private mutating func continueLoop(_ loop: PollingLoop) {
     while !queue.isEmpty, isOnline {
       if send(queue.removeFirst(), in: loop) { return }
@@ -331,7 +332,8 @@ public struct BrowserPage: Sendable {
       }
       return
     }
-    // What a loop does is its own, so they are walked one after another; timers of one time fire in the order in which they were set.
+    // Each loop acts for itself, so they are walked one after another; timers of one time fire in the order in which they were
+    // set.
     var moved: [(loop: PollingLoop, setAt: Int64, steps: Int, order: UInt64)] = []
     while var loop = loops.first, loop.timer < end {
       loops.removeFirst()
@@ -360,7 +362,7 @@ public struct BrowserPage: Sendable {
   }
 }
 
-/// What the page itself says to the SDK.
+/// The options that the page itself gives to the SDK.
 public struct BrowserOptions: Sendable, Hashable {
   /// `deliveryStrategy.strategy`.
   public enum Strategy: String, Sendable, Hashable, CaseIterable {
@@ -370,7 +372,7 @@ public struct BrowserOptions: Sendable, Hashable {
     case batching
   }
 
-  /// What a request carries.
+  /// The events that a request carries: one, or a buffer of them.
   public var strategy = Strategy.standard
   /// `retryQueue`: a failed event is sent again, and one that is tracked offline waits.
   public var retriesEvents = true
@@ -389,7 +391,7 @@ public struct BrowserOptions: Sendable, Hashable {
   public init() {}
 }
 
-/// What is saved of an event between two pages.
+/// The saved part of an event between two pages.
 public struct SavedEvent: Sendable, Hashable {
   /// The event's.
   public var number: UInt32
@@ -400,7 +402,7 @@ public struct SavedEvent: Sendable, Hashable {
   public init(number: UInt32, attempts: UInt32) { (self.number, self.attempts) = (number, attempts) }
 }
 
-/// What a page does.
+/// An act of a page.
 public enum BrowserAction: Sendable {
   /// A request leaves. `retryCount`: its `X-Retry-Count`; nil: without. `isCopy`: of events that the page holds on to, whatever comes of
   /// it.
@@ -409,7 +411,7 @@ public enum BrowserAction: Sendable {
   case delivered([UInt32])
   /// The page gives an event up.
   case lost(UInt32, BrowserLoss)
-  /// What becomes of an upload, by its first event. Of a batch whose events wait together: a pause.
+  /// The outcome of an upload, by its first event. A batch whose events wait together has a pause as its outcome.
   case decided(UInt32, RetryOutcome)
 }
 
@@ -447,10 +449,11 @@ public struct BrowserDraws: Sendable {
 
   private static let meanDelay: Int64 = 350_000
 
-  /// The first poll of a loop at or behind a time that is far away, and how many timers it sets until then; nil: the time is near.
+  /// Returns the first poll of a loop at or behind a time that is far away, and the number of timers set until then. Nil: the
+  /// time is near.
   func leap(_ loop: PollingLoop, to end: Int64) -> (time: Int64, polls: UInt64)? {
     guard leaps, end &- loop.timer.time >= 10_000_000 else { return nil }
-    // What is left of a delay from 100 to 600 ms at a random time: shorter ones are met less often.
+    // The rest of a delay from 100 to 600 ms at a random time: shorter delays are met less often.
     let draw = Self.unit(poll(loop.number, loop.polls)) * 3.5
     let rest = draw < 1 ? draw * 100 : 600 - 500 * ((3.5 - draw) / 2.5).squareRoot()
     let time = end &+ Int64(rest) &* 1_000

@@ -2,8 +2,8 @@ import UploadRetry
 
 /// The Settings of analytics-next's browser SDK (analytics-next 0c4fa881, S/shared-dispatcher.ts:140-312).
 ///
-/// The values are JavaScript's and not checked for a type: a text is the number that JavaScript makes of it, a value that is no number
-/// is NaN, and a comparison with NaN is false. So a NaN is no limit.
+/// The values are JavaScript's and not checked for a type. A text is the number that JavaScript makes of it, and a value that is
+/// no number is NaN. A comparison with NaN is false. So a NaN is no limit.
 public struct BrowserSettings: Sendable, Hashable {
   /// `rateLimitConfig.maxRetryCount`.
   public var rateLimitRetryCount: Double
@@ -90,7 +90,7 @@ public struct BrowserSettings: Sendable, Hashable {
     }
   }
 
-  /// What is given goes before what is there, within its range.
+  /// Replaces the value that is there by the given one, within its range.
   private mutating func take(
     _ place: WritableKeyPath<Self, Double>, _ value: SettingsValue?, _ range: ClosedRange<Double>
   ) {
@@ -104,7 +104,7 @@ public struct BrowserSettings: Sendable, Hashable {
     "501": .string("drop"), "505": .string("drop"), "511": .string("drop"),
   ]
 
-  /// What an answer leads to.
+  /// The consequence of an answer.
   public enum Verdict: Sendable, Hashable {
     /// Delivered, given up, or tried again by the client's own waits.
     case delivered, drop, retry
@@ -112,7 +112,7 @@ public struct BrowserSettings: Sendable, Hashable {
     case wait(Double)
   }
 
-  /// What an answer with a status means.
+  /// Returns the consequence of an answer with a status.
   ///
   /// - `retryAfter`: seconds as `seconds(ofRetryAfter:)` reads them; nil: none.
   public func verdict(status: Int, retryAfter: Double?) -> Verdict {
@@ -170,7 +170,7 @@ extension SettingsValue {
     return members.last { $0.key == key }?.value
   }
 
-  /// What JavaScript takes for true.
+  /// Whether JavaScript takes the value for true.
   fileprivate var isTruthy: Bool {
     switch self {
     case .null: false

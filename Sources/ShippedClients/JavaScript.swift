@@ -65,7 +65,7 @@ enum JavaScript {
     return Substring(scalars)
   }
 
-  /// What the language takes as white space or the end of a line.
+  /// Whether the language takes the character as white space or the end of a line.
   private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09...0x0D, 0x20, 0xA0, 0xFEFF, 0x2028, 0x2029: true
@@ -86,10 +86,10 @@ enum JavaScript {
 
 /// The dates that JavaScript's `Date.parse` makes of what servers send, as the engine V8 reads them in a host in UTC.
 ///
-/// These are ISO 8601, the three forms of RFC 9110 with any weekday and with an offset in place of `GMT`, and looser ones of the
-/// same pieces, as `5, 10` for the tenth of May 2001. V8 makes a date of more: names of American zones, `pm` and remarks in
-/// parentheses, which no server was seen to send, are no date here. Hermes, the engine of many React Native apps, may read odd
-/// texts in another way.
+/// These are ISO 8601, and the three forms of RFC 9110 with any weekday and with an offset in place of `GMT`. Looser forms of
+/// the same pieces are dates too, as `5, 10` for the tenth of May 2001. V8 makes a date of more: names of American zones, `pm`
+/// and remarks in parentheses. Here they are no date; no server was seen to send them. Hermes, the engine of many React Native
+/// apps, may read odd texts in another way.
 enum JavaScriptDate {
   /// Milliseconds since 1970-01-01T00:00:00Z; nil if the text is no date.
   static func milliseconds(_ text: String) -> Int64? {
@@ -181,7 +181,7 @@ enum JavaScriptDate {
     return (value / 100 * 60 + value % 100) * (sign == "-" ? -60_000 : 60_000)
   }
 
-  /// Of at most nine digits.
+  /// Reads a number of at most nine digits.
   private static func number(_ text: Substring) -> Int64? {
     let isNumber = 1...9 ~= text.utf8.count && text.allSatisfy { $0.isASCII && $0.isWholeNumber }
     return isNumber ? Int64(text) : nil

@@ -1,7 +1,7 @@
 import UploadRetry
 
-/// analytics-swift c9a0d63 and analytics-kotlin a14649b: each decodes `httpConfig` into types of its own, so that a value of a wrong
-/// type costs more than itself.
+/// The Settings of analytics-swift c9a0d63 and analytics-kotlin a14649b. Each decodes `httpConfig` into types of its own, so that
+/// a value of a wrong type costs more than itself.
 ///
 /// - analytics-swift: decoding is all or nothing, and nothing is clamped.
 /// - analytics-kotlin: the switches are read on their own; one value that cannot be read resets all the others; values are clamped
@@ -252,7 +252,7 @@ struct NativeSettings: ShippedSettings {
     time = microseconds(whole: inForce)
   }
 
-  /// What analytics-kotlin clamps a number to.
+  /// Returns the range that analytics-kotlin clamps a number to.
   private func limits(of key: NumberKey) -> ClosedRange<Double>? {
     isSwift ? nil : key.name == NumberKey.jitterPercent.name ? 0...50 : key.range
   }
@@ -284,10 +284,10 @@ struct NativeSettings: ShippedSettings {
       place("HttpConfig.swift:161-167", isJitter ? "RetryConfig.kt:71" : "RetryConfig.kt"))
   }
 
-  /// A whole number; nil if there is none, with a finding unless it is missing.
+  /// Returns a whole number; nil if there is none, with a finding unless it is missing.
   ///
-  /// JSON writes numbers of 2^53 and more with an exponent, or may: they are no integers to analytics-kotlin, to which a text that is
-  /// one is.
+  /// JSON writes numbers of 2^53 and more with an exponent, or may. They are no integers to analytics-kotlin. A text that is an
+  /// integer is one to it.
   private mutating func integer(_ key: NumberKey, in part: SettingsSection) -> Int64? {
     guard let value = part[key.name] else { return nil }
     let bits = isSwift || key.name == NumberKey.maxTotalBackoffDuration.name ? 64 : 32
@@ -451,9 +451,10 @@ struct NativeSettings: ShippedSettings {
 
   // MARK: Retry-After
 
-  /// analytics-swift (HTTPClient.swift:152) takes Swift's `Int(_:)` of what the HTTP stack leaves: a sign or none, then ASCII digits.
+  /// Reads the header as the SDK does. In analytics-swift (HTTPClient.swift:152) that is Swift's `Int(_:)` of what the HTTP stack
+  /// leaves: a sign or none, then ASCII digits.
   ///
-  /// analytics-kotlin (EventPipeline.kt:256) takes Kotlin's `toIntOrNull` of it: digits of any script count, and 32 bits.
+  /// In analytics-kotlin (EventPipeline.kt:256) it is Kotlin's `toIntOrNull`: digits of any script count, and 32 bits.
   func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
     if isSwift { return Int64(NumericText.trimmed(header)).map { microseconds(whole: max(0, $0)) } }
     var scalars = NumericText.trimmed(header).unicodeScalars

@@ -93,7 +93,7 @@ extension FindingCollector {
 /// A key of Settings whose value is a number, and what the document says of it.
 struct NumberKey {
   let name: String
-  /// What the document allows (S14), in seconds, percent or as a count.
+  /// The range that the document allows (S14), in seconds, percent or as a count.
   let range: ClosedRange<Double>
   /// Behind a number in messages.
   let unit: String

@@ -3,8 +3,8 @@ import UploadRetry
 
 /// How a kind of client reads its Settings and the Retry-After header: as the document says, or as a shipped SDK does.
 ///
-/// The SDKs' readings are those of analytics-swift c9a0d63, analytics-kotlin a14649b, analytics-react-native 74884be and the browser
-/// SDK of analytics-next 0c4fa881, seen when their own code was run.
+/// The SDKs are analytics-swift c9a0d63, analytics-kotlin a14649b, analytics-react-native 74884be and the browser SDK of
+/// analytics-next 0c4fa881. Their readings were seen when their own code was run.
 public enum SettingsDialect: String, Sendable, Hashable, CaseIterable {
   /// The document's: S13, S14 and S4.
   case document
@@ -15,14 +15,14 @@ public enum SettingsDialect: String, Sendable, Hashable, CaseIterable {
 }
 
 extension SettingsDialect {
-  /// What a client of this kind makes of Settings: never fails.
+  /// Reads Settings as a client of this kind does: never fails.
   ///
-  /// Times are whole microseconds; one that does not fit is the nearest that does, and one that is negative stays so where the SDK
-  /// does not clamp. What the configuration means beyond the document's:
-  /// - `isManaged` is false where analytics-swift or analytics-kotlin finds no `httpConfig` that it can read; both sections are off
-  ///   then, and nothing else in the configuration is in force.
+  /// Times are whole microseconds. One that does not fit is the nearest that does. One that is negative stays so where the SDK
+  /// does not clamp. The configuration has these meanings beyond the document's.
+  /// - `isManaged` is false where analytics-swift or analytics-kotlin finds no `httpConfig` that it can read. Both sections are
+  ///   off then, and nothing else in the configuration is in force.
   /// - `keepsWhenOff` is true where analytics-react-native's `enabled` is neither true nor false.
-  /// - `rateLimit.maxTotalBackoffDuration` is analytics-react-native's `maxRateLimitDuration`; the other two have no such limit:
+  /// - `rateLimit.maxTotalBackoffDuration` is analytics-react-native's `maxRateLimitDuration`. The other two have no such limit:
   ///   `Int64.max`. A limit that is not a number in JavaScript never holds: `Int.max`, `Int64.max`.
   /// - `backoff.statuses` owes nothing to the document's tables. Overrides of codes outside 100…599, which the SDKs obey, have no
   ///   place in it; a finding names them.
@@ -41,8 +41,8 @@ extension SettingsDialect {
     return (config, reader.findings.all)
   }
 
-  /// What a client makes of Settings; the document's goes by its switches where a section is missing, and where a 429 is overridden
-  /// (S13).
+  /// Reads Settings as a client does. The document's client goes by its switches where a section is missing, and where a 429 is
+  /// overridden (S13).
   package func config(of settings: SettingsValue, policy: ClientPolicy, defaults: HTTPConfig) -> HTTPConfig {
     self == .document
       ? HTTPConfig.decode(
@@ -88,7 +88,7 @@ extension SettingsDialect {
   /// The keys of `HTTPConfig.knownKeyPaths` that this client does not read: why not, and where that is to be seen.
   var unreadKeys: [String: (reason: String, place: String)] { shipped()?.unread ?? [:] }
 
-  /// What reads as the SDK does; nil: the document's way.
+  /// Returns the reader that works as the SDK does; nil: the document's way.
   private func shipped(_ defaults: HTTPConfig = HTTPConfig()) -> (any ShippedSettings)? {
     switch self {
     case .document: nil
@@ -126,9 +126,9 @@ public struct SettingsFinding: Sendable, Hashable {
   /// JSON path in the document given, as `integrations["Segment.io"].httpConfig.backoffConfig.jitterPercent`; empty for the
   /// document as a whole.
   public var path: String
-  /// What it leads to.
+  /// The consequence of the finding.
   public var effect: Effect
-  /// What is wrong, what it does in this SDK, which is named, and what would be right.
+  /// The fault, its effect in this SDK, which is named, and the right value.
   public var message: String
   /// The SDK, its commit and the place in its source, as `analytics-swift c9a0d63, HttpConfig.swift:161`; nil: there is none to
   /// name.
@@ -141,7 +141,7 @@ public struct SettingsFinding: Sendable, Hashable {
     self.source = source
   }
 
-  /// What a finding leads to, the mildest first.
+  /// The consequence of a finding, the mildest first.
   public enum Effect: String, Sendable, Hashable, CaseIterable {
     /// Another value than the one written is used, as the document would.
     case repaired
@@ -169,7 +169,7 @@ public struct SettingsFinding: Sendable, Hashable {
     }
   }
 
-  /// What the document's own reading has repaired.
+  /// Makes a finding of a repair by the document's own reading.
   init(_ repair: SettingsRepair) {
     self.init(path: repair.path, effect: repair.isNotRead ? .notRead : .repaired, message: repair.message)
   }
@@ -216,9 +216,9 @@ struct FindingCollector {
   }
 }
 
-/// What Settings say of statuses in the shipped SDKs: overrides, and three behaviours for what they do not name.
+/// The rules that Settings give for statuses in the shipped SDKs: overrides, and three behaviours for what they do not name.
 struct StatusRules {
-  /// What all three have built in.
+  /// The overrides that all three SDKs have built in.
   static let builtIn: [Int: StatusAction] = [
     408: .retry, 410: .retry, 429: .retry, 460: .retry, 501: .drop, 505: .drop,
   ]

@@ -1,12 +1,13 @@
 import UploadRetry
 
-/// All of a client's decisions, as a scenario's `policy` has them: the switches of the machine that every client has, the quirks that
-/// one shipped client has, and what the owners of its queue, its credentials and its headers do.
+/// All of a client's decisions, as a scenario's `policy` has them. They are the switches of the machine that every client has and
+/// the quirks that one shipped client has. The acts of the owners of its queue, its credentials and its headers are decisions
+/// too.
 ///
 /// The switches of each part are its own properties: `policy.limitsCheck`, `policy.exponent`.
 @dynamicMemberLookup
 public struct ClientPolicy: Sendable, Hashable, BitwiseCopyable {
-  /// What an app's client has, too.
+  /// The switches that an app's client has, too.
   public var retry = RetryPolicy()
   public var quirks = ShippedQuirks()
   /// O11: whether the client reads `X-RateLimit-Reset` where an answer has no usable Retry-After.
@@ -29,8 +30,8 @@ public struct ClientPolicy: Sendable, Hashable, BitwiseCopyable {
     set { quirks[keyPath: path] = newValue }
   }
 
-  /// What a server asks this client to wait, microseconds, by the headers of its answer as they were received; nil: by none that
-  /// it reads (S4, O11). `Retry-After` is the standard one and counts first.
+  /// Returns the wait that a server asks of this client, microseconds, by the headers of its answer as received. Nil: no header
+  /// that the client reads asks for one (S4, O11). `Retry-After` is the standard one and counts first.
   ///
   /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   public func wait(retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64) -> Int64? {
@@ -47,15 +48,15 @@ public struct ClientPolicy: Sendable, Hashable, BitwiseCopyable {
   /// The quirks for a machine; nil: there are none.
   public var machineQuirks: (any RetryQuirks)? { quirks == ShippedQuirks() ? nil : quirks }
 
-  /// What a 401 leads to (O9).
+  /// The consequence of a 401 (O9).
   public enum Unauthorized: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// What the Settings and the tables say.
+    /// As the Settings and the tables say.
     case asTable
     /// Credentials are refreshed and the batch is sent once more; a second 401 is as the tables say.
     case refreshThenRetryOnce
   }
 
-  /// What becomes of a batch that is given up (O3).
+  /// The fate of a batch that is given up (O3).
   public enum GivenUp: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Its events are lost.
     case dropped
@@ -64,7 +65,7 @@ public struct ClientPolicy: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
-/// What a single shipped client decides otherwise.
+/// The decisions of a single shipped client that differ from the document's.
 public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
   /// S4: what a 429 without a usable Retry-After waits.
   public var missingRetryAfter = MissingRetryAfter.maxRetryInterval
@@ -82,18 +83,18 @@ public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
   /// None.
   public init() {}
 
-  /// What a 429 without a usable Retry-After waits (S4).
+  /// The wait after a 429 without a usable Retry-After (S4).
   public enum MissingRetryAfter: Sendable, Hashable, BitwiseCopyable {
     /// `maxRetryInterval`: the document as decided, and the shipped Swift and Kotlin clients.
     case maxRetryInterval
     /// So many microseconds, 0 … 1 h, capped at `maxRetryInterval`: 60 s in the shipped React Native client.
     case fixed(microseconds: Int64)
-    /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of
-    /// `maxBackoffInterval` and `maxRetryInterval`; a ladder (`waits`) by its own waits.
+    /// S10 on the global count, by `baseBackoffInterval` and the configured jitter. The wait is capped at the smaller of
+    /// `maxBackoffInterval` and `maxRetryInterval`. A ladder (`waits`) goes by its own waits.
     case exponentialBackoff
   }
 
-  /// What a wait of the pipeline that is announced during another does (S16).
+  /// The effect of a wait of the pipeline that is announced during another (S16).
   public enum TwoWaits: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// It replaces the other, even by an earlier time.
     case laterReplaces
@@ -108,7 +109,7 @@ public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
     case onlyWhenNoOtherBatchOfTheFlushFailed
   }
 
-  /// Which failures the exponent of the backoff counts (S10).
+  /// The failures that the exponent of the backoff counts (S10).
   public enum Exponent: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Those of the batch that are not 429s.
     case ownFailures
@@ -137,7 +138,7 @@ extension ShippedQuirks: RetryQuirks {
     drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64?, jitter: Jitter
   ) -> Int64 {
     guard waitsInMilliseconds, case .additive = jitter else { return drawn }
-    // What is drawn is below the end of its range, and cut to whole milliseconds.
+    // A draw is below the end of its range, and cut to whole milliseconds.
     if unclamped <= backoff { return drawn }
     return min(backoff + (unclamped - backoff - 1) / 1_000 * 1_000, cap ?? .max)
   }
@@ -164,12 +165,12 @@ extension ClientPolicy {
   public struct Switch: Sendable {
     /// The key in a scenario file: the property's name.
     public let name: String
-    /// What it decides, on one line.
+    /// The decision that the switch makes, on one line.
     public let meaning: String
     /// The requirement that it belongs to: `S10`.
     public let requirement: String
-    /// The allowed values; in `fixed:S` the letter stands for whole seconds from 0 to 3600, in `additive:P` for whole
-    /// percent from 1 to 100.
+    /// The allowed values. In `fixed:S` the letter stands for whole seconds from 0 to 3600, in `additive:P` for whole percent
+    /// from 1 to 100.
     public let values: [String]
     fileprivate let read: @Sendable (ClientPolicy) -> String
     fileprivate let write: @Sendable (inout ClientPolicy, String) -> Bool

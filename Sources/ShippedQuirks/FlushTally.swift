@@ -2,7 +2,7 @@ import UploadGating
 import UploadPipeline
 import UploadRetry
 
-/// What the uploads of a flush come to, taken in the order of their events.
+/// The results of the uploads of a flush, taken in the order of their events.
 public struct FlushTally: Sendable, Hashable {
   /// A batch was delivered, one was failed with a wait that the server asked for, one without.
   var hasDelivered = false
@@ -20,7 +20,7 @@ public struct FlushTally: Sendable, Hashable {
 }
 
 extension RetryStateMachine {
-  /// What an answer means for its batch; no state changes.
+  /// Returns the result of an answer for its batch; no state changes.
   public func result(of response: UploadResponse) -> UploadResult {
     guard case .status(let code, let asked) = response else {
       return .failed(wait: nil, isRateLimit: false)
@@ -120,9 +120,9 @@ extension RetryStateMachine {
     (tally.waitUntil, tally.isBackoff, tally.startsOver) = (0, false, true)
   }
 
-  /// Whether a wait of the whole client that ends at `until` can't be one of its own: the clock has moved, or the cap has
-  /// (`RetryPolicy.limitReached` at `resetStateAndDropFlush`). It is further away than 1.1 times the cap, or the first failure
-  /// lies in the future.
+  /// Whether a wait of the whole client that ends at `until` can't be one of its own. Then the clock has moved, or the cap has
+  /// (`RetryPolicy.limitReached` at `resetStateAndDropFlush`). The wait is further away than 1.1 times the cap, or the first
+  /// failure lies in the future.
   public func isImpossible(
     waitUntil until: Int64, isBackoff: Bool, client record: BatchRetryState, now: Int64
   ) -> Bool {
@@ -145,8 +145,8 @@ extension RetryStateMachine {
   }
 }
 
-/// A client that re-chunks its events at each flush and acts when the flush ends: until the last upload has been answered, queue,
-/// state and counts stay as they are.
+/// The rules of a client that re-chunks its events at each flush and acts when the flush ends. Until the last upload has been
+/// answered, queue, state and counts stay as they are.
 public struct TalliedFlushEnd: FlushEndRules {
   @inlinable
   public init() {}

@@ -2,10 +2,10 @@ import CMemory
 
 /// A queue of future items by time slot: a ring of slots with an overflow level beyond it.
 ///
-/// Slots are taken in ascending order, each once. Items of a slot come back in no particular order: the caller sorts them
-/// by the explicit order of the model, so that nothing ever depends on when an item was inserted.
-/// `push` and `take` are amortised O(1) an item, whatever the number of items queued; memory is about 1.05 item an item,
-/// plus half a chunk an occupied slot and 4 bytes a ring slot.
+/// Slots are taken in ascending order, each once. Items of a slot come back in no particular order: the caller sorts them by the
+/// explicit order of the model. So nothing ever depends on when an item was inserted. `push` and `take` are amortised O(1) an
+/// item, whatever the number of items queued. Memory is about 1.05 items an item, plus half a chunk an occupied slot and 4 bytes
+/// a ring slot.
 public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   /// Items live in chunks of this many bytes: a link to the slot's previous chunk, then items to the very end.
   @usableFromInline let chunkBytes: Int

@@ -62,7 +62,8 @@ extension CalendarQueue {
     }
   }
 
-  /// What `take` would give of the slot that comes next, in the same order but for what comes round with the ring.
+  /// Calls `body` with the items that `take` would give of the slot that comes next. The order is that of `take`,
+  /// except for items that come round with the ring.
   package func forEach(inSlot slot: Int, _ body: (Item) -> Void) {
     precondition(slot == current, "only the slot that comes next can be looked at")
     if slot & ringMask == 0 {

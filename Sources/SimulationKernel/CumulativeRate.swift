@@ -1,5 +1,5 @@
-/// A rate that varies in time, with its integral and the inverse of that: times of a Poisson process with this rate are the
-/// inverse at the times of one with rate 1.
+/// A rate that varies in time, with its integral and the inverse of the integral. The inverse, taken at the times of a Poisson
+/// process with rate 1, gives the times of one with this rate.
 ///
 /// The rate is linear between the starts of its pieces, and it may jump there. Only + − × ÷ √: the same on every platform.
 /// Complexity: both directions O(log pieces).
@@ -8,8 +8,8 @@ public struct CumulativeRate: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
     /// Microseconds; where the one before it ends.
     public var start: Int64
-    /// Events per microsecond at its start and just before its end; the last piece of a rate that does not repeat goes on
-    /// with `atStart` for ever.
+    /// Events per microsecond at its start and just before its end. The last piece of a rate that does not repeat goes on with
+    /// `atStart` for ever.
     public var atStart: Double
     public var atEnd: Double
 
@@ -124,8 +124,8 @@ public struct CumulativeRate: Sendable, Hashable {
 }
 
 extension CumulativeRate {
-  /// One period of 1 + amplitude · cos(2π(t − peak) / period), drawn by 96 straight pieces: `factors[i]` is the value at i
-  /// ninety-sixths of a period after the peak. Within 0.06 % of the amplitude of the curve.
+  /// Returns one period of 1 + amplitude · cos(2π(t − peak) / period), drawn by 96 straight pieces. Element i is the value at i
+  /// ninety-sixths of a period after the peak. The pieces lie within 0.06 % of the amplitude of the curve.
   public static func cosine(amplitude: Double) -> [Double] {
     // cos(2π/96) by halving π/3 four times, and from there by the rule for cos((n + 1)x).
     var step = 0.5

@@ -1,16 +1,16 @@
 /// Elementary functions that give the same bits on every platform: only + − × ÷ √ and integer operations.
 ///
-/// libm differs between platforms in the last bit, and what a seed produces must not. Swift does not
-/// contract `a * b + c`
-/// into a fused operation, so the expressions below are evaluated as they are written.
+/// The functions of libm differ between platforms in the last bit, and the results of a seed must not. Swift
+/// does not contract `a * b + c` into a fused operation, so the expressions below are evaluated as they are
+/// written.
 public enum DeterministicMath {
-  /// The natural logarithm, within one unit in the last place; −∞ for 0, NaN below 0.
+  /// Returns the natural logarithm, within one unit in the last place; −∞ for 0, NaN below 0.
   ///
-  /// x = 2ᵏ(1 + f) with 1 + f in [√½, √2]; log(1 + f) = 2s + s·R(s²), s = f / (2 + f), R a minimax
-  /// polynomial.
-  /// Source: method and coefficients of fdlibm's e_log.c, Copyright (C) 1993 by Sun Microsystems, Inc.;
-  /// permission to use,
-  /// copy, modify, and distribute is freely granted, provided that this notice is preserved.
+  /// The method: x = 2ᵏ(1 + f) with 1 + f in [√½, √2]; log(1 + f) = 2s + s·R(s²), s = f / (2 + f). R is a
+  /// minimax polynomial.
+  /// Source: method and coefficients of fdlibm's e_log.c, Copyright (C) 1993 by Sun Microsystems, Inc.
+  /// Permission to use, copy, modify, and distribute is freely granted, provided that this notice is
+  /// preserved.
   @inlinable public static func log(_ x: Double) -> Double {
     var bits = x.bitPattern
     var exponent: Int64 = 0
@@ -39,12 +39,12 @@ public enum DeterministicMath {
     return k * ln2High - ((halfSquare - (s * (halfSquare + (even + odd)) + k * ln2Low)) - f)
   }
 
-  /// e to the power x, within one unit in the last place; ∞ above 709.78…, 0 below −745.13….
+  /// Returns e to the power x, within one unit in the last place; ∞ above 709.78…, 0 below −745.13….
   ///
-  /// x = k·ln 2 + r with |r| ≤ ½ ln 2; exp(r) from a rational function in r² (Remes).
-  /// Source: method and coefficients of fdlibm's e_exp.c, Copyright (C) 2004 by Sun Microsystems, Inc.;
-  /// permission to
-  /// use, copy, modify, and distribute is freely granted, provided that this notice is preserved.
+  /// The method: x = k·ln 2 + r with |r| ≤ ½ ln 2; exp(r) from a rational function in r² (Remes).
+  /// Source: method and coefficients of fdlibm's e_exp.c, Copyright (C) 2004 by Sun Microsystems, Inc.
+  /// Permission to use, copy, modify, and distribute is freely granted, provided that this notice is
+  /// preserved.
   @inlinable public static func exp(_ x: Double) -> Double {
     if !(x > -745.13321910194122) { return x.isNaN ? x : 0 }
     if x > 709.782712893383973096 { return .infinity }

@@ -1,8 +1,8 @@
 /// A distribution of spans.
 ///
-/// Every draw is the quantile function at one uniform number, the draw of its key, rounded to the nearest microsecond: under
-/// one key, a larger mean or median gives a larger sample (common random numbers). Samples are never negative and never longer
-/// than `longestSample`. Parameters that make no sense together are the scenario's to refuse; here they degenerate as
+/// Every draw is the quantile function at one uniform number, the draw of its key, rounded to the nearest microsecond. So
+/// under one key, a larger mean or median gives a larger sample (common random numbers). Samples are never negative and never
+/// longer than `longestSample`. Parameters that make no sense together are the scenario's to refuse; here they degenerate as
 /// the cases say, and never trap.
 public enum Distribution: Sendable, Hashable {
   case constant(Span)

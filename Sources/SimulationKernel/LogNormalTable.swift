@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The quantile function of one log-normal distribution as a table, in microseconds: from a draw to its sample in one polynomial, where
-/// `Sampler` takes a quantile of the normal distribution and then a power, one after the other.
+/// The quantile function of one log-normal distribution as a table, in microseconds. The table leads from a draw to its sample in
+/// one polynomial. `Sampler` takes a quantile of the normal distribution and then a power, one after the other.
 ///
-/// A cell holds the cubic through the exact function at four Chebyshev nodes; cells shrink with the probability on both sides. How far the
-/// cubics are from the exact function is measured as the table is made, where they are furthest. A sample whose rounding to
-/// microseconds that might decide is not taken from the table: so samples are `Sampler`'s, bit for bit.
+/// A cell holds the cubic through the exact function at four Chebyshev nodes; cells shrink with the probability on both sides.
+/// How far the cubics are from the exact function is measured as the table is made, where they are furthest. A sample is not
+/// taken from the table if the error might decide its rounding to microseconds. So samples are `Sampler`'s, bit for bit.
 ///
 /// 40 KB, made in two milliseconds; `of` keeps the latest few.
 public final class LogNormalTable: Sendable {
@@ -13,7 +13,7 @@ public final class LogNormalTable: Sendable {
   @frozen
   public struct View: @unchecked Sendable, BitwiseCopyable {
     @usableFromInline let cells: UnsafePointer<Double>
-    /// Of the part that is drawn, relative to it.
+    /// The largest error of the drawn part of a sample, relative to that part.
     @usableFromInline let error: Double
 
     /// The sample of a key's draw; nil where the table can't tell (one in a thousand), and the sampler has to be asked.
@@ -43,7 +43,7 @@ public final class LogNormalTable: Sendable {
   @inlinable static var octaves: Int { 20 }
   /// Cells of one side of the median.
   @inlinable static var half: Int { octaves &<< Int(cellBits) }
-  /// What the bits of the smallest number of the table begin with: its exponent and its cell.
+  /// The leading bits of the smallest number of the table: its exponent and its cell.
   @inlinable static var firstCell: Int { (1_023 &+ 51 &- octaves) &<< Int(cellBits) }
 
   private init(_ form: Sampler.LogNormal) {

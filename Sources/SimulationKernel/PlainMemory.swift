@@ -11,7 +11,8 @@ import CMemory
 /// Raw memory for the simulator's large tables: aligned to cache lines, zeroed on demand, grown without copying where the system can.
 ///
 /// A large table is read here and there, and the processor finds its way through large pages faster. So the largest blocks come
-/// from the system directly, where they lie in large pages and stay in them as they grow; the others from the C library.
+/// from the system directly. There they lie in large pages, and stay in them as they grow. The other blocks come from the C
+/// library.
 public enum PlainMemory {
   /// Rows begin at cache lines.
   private static var line: Int { 64 }
@@ -58,8 +59,8 @@ public enum PlainMemory {
     return larger
   }
 
-  /// The word in front of a block: the distance to where the C library's block begins, or minus the length of the mapping, which
-  /// begins a line before.
+  /// Returns the word in front of a block. It is the distance to where the C library's block begins, or minus the length of the
+  /// mapping, which begins a line before.
   private static func origin(_ memory: UnsafeMutableRawPointer) -> Int {
     (memory - MemoryLayout<Int>.stride).load(as: Int.self)
   }

@@ -1,9 +1,10 @@
-/// Quantile functions of the standard exponential and normal distributions, and powers of two, from tables: some twenty
-/// instructions a draw where the exact functions of `DeterministicMath` take a hundred.
+/// Tables of the quantile functions of the standard exponential and normal distributions, and of powers of two. A draw takes some
+/// twenty instructions, where the exact functions of `DeterministicMath` take a hundred.
 ///
-/// A cell of a table holds what the function is in its middle, and a short polynomial does the rest; the cells of the tails shrink
-/// with the probability, so that they are as exact as the middle. What a table gives is rounded to microseconds, and where its error
-/// might decide the rounding (`rounded`), the exact function is asked: so samples are the exact ones, bit for bit, on every platform.
+/// A cell of a table holds the value of the function in its middle, and a short polynomial does the rest. The cells of the tails
+/// shrink with the probability, so that they are as exact as the middle. The value of a table is rounded to microseconds. Where
+/// its error might decide the rounding (`rounded`), the exact function is asked. So samples are the exact ones, bit for bit, on
+/// every platform.
 ///
 /// The tables are made once a process, from the exact functions, and never given back.
 @frozen

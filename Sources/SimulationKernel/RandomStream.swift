@@ -1,4 +1,4 @@
-/// What a draw is for: the fixed constants that keep the draws of one entity apart.
+/// The purpose of a draw: fixed constants keep the draws of one entity apart.
 ///
 /// The raw values are part of every recorded result; a new purpose takes a new number, an old one keeps its own.
 @frozen
@@ -35,13 +35,13 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case serverError = 24
   /// Whether the answer to one accepted attempt gets lost.
   case lostAnswer = 25
-  /// What an incident adds to the way of one answer.
+  /// The latency that an incident adds to the way of one answer.
   case answerLatency = 26
   /// Service time at the server's dependency of the calls for one attempt.
   case dependency = 27
-  /// What a client's gates draw.
+  /// The draws of a client's gates.
   case gates = 40
-  /// What a page of a browser draws.
+  /// The draws of a page of a browser.
   case pages = 41
   /// Whether operators refuse one attempt, or a device, at the door.
   case shedding = 60
@@ -49,13 +49,13 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.
 ///
-/// Start from a seed, then go down: `RandomKey(seed: 1).child(device).child(.jitter).child(retry)`. Equal paths give
-/// equal draws, whatever else was drawn before, between or on other threads: that is what gives two strategies under one seed
-/// the same events and the same network (engine.md, Randomness).
+/// Start from a seed, then go down: `RandomKey(seed: 1).child(device).child(.jitter).child(retry)`. Equal paths give equal
+/// draws, whatever else was drawn before, between or on other threads. So two strategies under one seed meet the same events
+/// and the same network (engine.md, Randomness).
 ///
-/// `child(n)` is the (n+1)-th output of SplitMix64 started at this key's state, so the children of a key are as independent
-/// as the numbers of that generator, distinct n never collide, and a child costs one finaliser. A key's draw is
-/// its state; reading it costs nothing, and a key may be drawn from and have children as well.
+/// `child(n)` is the (n+1)-th output of SplitMix64 started at this key's state. So the children of a key are as independent
+/// as the numbers of that generator. Distinct n never collide, and a child costs one finaliser. A key's draw is its state;
+/// reading it costs nothing, and a key may be drawn from and have children as well.
 ///
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 @frozen
@@ -117,9 +117,9 @@ public struct RandomKey: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
-/// The children of a key in order, for code that asks for a generator: `child(0).bits`, `child(1).bits`, …
+/// The children of a key in order, for code that asks for a generator: `child(0).bits`, then `child(1).bits`, and so on.
 ///
-/// This is SplitMix64 from the key's state on; use it for the draws of one entity only.
+/// The stream is SplitMix64 from the key's state on; use it for the draws of one entity only.
 @frozen
 public struct RandomStream: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64

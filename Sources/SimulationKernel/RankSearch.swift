@@ -1,7 +1,8 @@
-/// Finds a value by its rank among many without keeping or sorting them: the caller shows all of them again and again, and each
-/// pass counts 16 more bits, from the highest down.
+/// A search for a value by its rank among many, without keeping or sorting them. The caller shows all of them again and again,
+/// and each pass counts 16 more bits, from the highest down.
 ///
-/// Exact. At most four passes, two for values below 2^32; 512 KiB, whatever the number of values.
+/// The result is exact. The search takes at most four passes, two for values below 2^32; 512 KiB, whatever the number of
+/// values.
 package struct RankSearch: ~Copyable {
   private static var digitBits: Int64 { 16 }
 

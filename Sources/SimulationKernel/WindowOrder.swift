@@ -2,8 +2,8 @@
 public enum WindowOrder {
   /// Sorts `words` ascending by the bits from `lowBit` up (`keyBits` of them); equal keys keep their order.
   ///
-  /// A few words are sorted by insertion, words in order already are left alone, many go through a radix sort of two passes or
-  /// more with digits of equal length. `scratch` is overwritten.
+  /// A few words are sorted by insertion, and words in order already are left alone. Many go through a radix sort of two
+  /// passes or more with digits of equal length. `scratch` is overwritten.
   public static func sort(
     _ words: inout GrowableBuffer<UInt64>, scratch: inout GrowableBuffer<UInt64>,
     counts: inout GrowableBuffer<UInt32>, lowBit: Int, keyBits: Int

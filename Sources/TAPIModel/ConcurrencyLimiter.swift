@@ -2,13 +2,13 @@ import SimulationKernel
 
 /// An adaptive limit on the requests that are in the server, waiting or at work: the gradient of their time there decides.
 ///
-/// The formula is that of Netflix's concurrency-limits (`Gradient2Limit` behind `WindowedLimit`, with their defaults). Each window:
-/// gradient = tolerance · long-term mean / mean of the window, within 0.5 … 1; limit = (1 − smoothing) · limit + smoothing ·
-/// (limit · gradient + queue), within the bounds. A window in which fewer than half of the limit were there at once changes nothing.
-/// The long-term mean is exponential over `longWindow` windows, plain over the first ten, and loses 5 % in a window with less than
-/// half of it. A window ends with the first request that ends after it, and with ten at least.
+/// The formula is that of Netflix's concurrency-limits (`Gradient2Limit` behind `WindowedLimit`, with their defaults). Each
+/// window: gradient = tolerance · long-term mean / mean of the window, within 0.5 … 1; limit = (1 − smoothing) · limit +
+/// smoothing · (limit · gradient + queue), within the bounds. A window in which fewer than half of the limit were there at once
+/// changes nothing. The long-term mean is exponential over `longWindow` windows and plain over the first ten. It loses 5 % in a
+/// window whose own mean is less than half of it. A window ends with the first request that ends after it, and with ten at least.
 ///
-/// What finds the limit reached gets the overload answer. A server that has lost its work begins anew.
+/// A request that finds the limit reached gets the overload answer. A server that has lost its work begins anew.
 public struct ConcurrencyLimit: Sendable, Hashable {
   /// 1 … 10^9, `minimum` ≤ `initial` ≤ `maximum`.
   public var initial: Int
@@ -46,7 +46,7 @@ struct ConcurrencyLimiter {
   private var longMean = 0.0
   private var windows = 0
   private var windowEnd: Instant
-  /// Of the window.
+  /// The window's sum of times in microseconds, its count of ended requests, and the most requests at once.
   private var (sum, count, most) = (0.0, 0, 0)
 
   private static let leastCount = 10

@@ -1,9 +1,9 @@
 import SimulationKernel
 
-/// What the server needs for each request, such as a database: a worker whose own work is done calls it, and waits.
+/// A service that the server needs for each request, such as a database: a worker whose own work is done calls it, and waits.
 ///
-/// A call that it cannot take is refused. The worker tries again at once, `retries` times; then its request fails. What it has given
-/// up after a time-out is worked off all the same.
+/// The dependency refuses a call that it cannot take. The worker tries again at once, `retries` times; then its request fails.
+/// The dependency works off a call that was given up after a time-out all the same.
 public struct Dependency: Sendable, Hashable {
   /// Calls served at once, 1 … 10^6.
   public var count: Int
@@ -47,10 +47,10 @@ extension WorkersConfiguration {
 }
 
 extension Dependency {
-  /// What a run keeps for a worker that waits, its call's time-out and answer among it.
+  /// The memory that a run keeps for a worker that waits, with its call's time-out and answer.
   package static let bytesPerCaller =
     MemoryLayout<DependencyStation.Caller>.stride + 2 * DependencyStation.bytesPerEvent
-  /// What it keeps for a call at the dependency, be it given up or not.
+  /// The memory that a run keeps for a call at the dependency, be it given up or not.
   package static let bytesPerCall =
     MemoryLayout<DependencyStation.Call>.stride + DependencyStation.bytesPerEvent
 }

@@ -1,6 +1,7 @@
 import SimulationKernel
 
-/// What is due at times, as a binary heap; of one instant, what was added first comes first.
+/// Payloads with their times, as a binary heap; entries of one instant come out in the order in which they
+/// were added.
 package struct EventHeap<Payload> {
   package struct Entry {
     package var time: Instant
@@ -36,11 +37,11 @@ package struct EventHeap<Payload> {
 
   mutating func removeAll(where isIdle: (Payload) -> Bool) {
     entries.removeAll { isIdle($0.payload) }
-    // What is sorted is a heap.
+    // A sorted array is a heap.
     entries.sort(by: isBefore)
   }
 
-  /// What is due next, of one at least.
+  /// Removes and returns the first entry in time; there must be at least one.
   package mutating func takeFirst() -> Entry {
     let top = entries[0]
     let last = entries.removeLast()

@@ -9,8 +9,8 @@ public struct Incident: Sendable, Hashable {
     case brownout(factorPartsPerMillion: Int64)
     /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
     case cdnOutage
-    /// A share of requests, drawn for each attempt, is answered with this status: at once, costing nothing, or in place of the
-    /// 200 after the work is done. Nothing of it is stored.
+    /// A share of requests, drawn for each attempt, is answered with this status. The answer comes at once, costing nothing,
+    /// or in place of the 200 after the work is done. The server stores nothing of such a request.
     case errors(status: Int, share: Int64, afterWork: Bool, retryAfter: RetryAfterPolicy)
     /// A share of the batches that the server accepts is never confirmed: the answer gets lost.
     case lostAnswers(share: Int64)
@@ -33,7 +33,7 @@ public struct Incident: Sendable, Hashable {
 }
 
 extension Incident.Kind {
-  /// What it makes the server answer, and with which Retry-After; nil: nothing of its own.
+  /// The status that the incident makes the server answer, and its Retry-After; nil: the incident makes no answer of its own.
   package var answer: (status: Int?, retryAfter: RetryAfterPolicy)? {
     switch self {
     case .outage(let status, let retryAfter, _): (status, retryAfter)
@@ -45,7 +45,7 @@ extension Incident.Kind {
 }
 
 extension IncidentTimeline.Condition {
-  /// What the server is like while the incident is on.
+  /// Adds the effects of an incident that is on to the condition.
   mutating func add(_ incident: Incident, number: Int) {
     switch incident.kind {
     case .outage(_, _, let keepsWork):
@@ -67,7 +67,7 @@ extension IncidentTimeline.Condition {
   }
 }
 
-/// What incidents do to single requests.
+/// The effects of incidents on single requests.
 struct RequestFaults: Sendable, Hashable {
   struct Errors: Sendable, Hashable {
     var status: Int
@@ -86,7 +86,7 @@ struct RequestFaults: Sendable, Hashable {
   var latency: Latency?
   /// The number of the incident in which tokens expired.
   var tokenExpiry: Int?
-  /// What operators have refused at the door.
+  /// The requests that operators refuse at the door.
   var sheddings: [Shedding] = []
 
   var areNone: Bool { self == RequestFaults() }

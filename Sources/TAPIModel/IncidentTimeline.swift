@@ -2,7 +2,7 @@ import SimulationKernel
 
 /// Incidents and operators' actions as a step function of time: between two boundaries the server's condition does not change.
 public struct IncidentTimeline: Sendable {
-  /// What holds from `start` to the next condition's start.
+  /// The server's condition from `start` to the next condition's start.
   public struct Condition: Sendable {
     public var start: Instant
     /// The outage that is on, if any.
@@ -11,11 +11,11 @@ public struct IncidentTimeline: Sendable {
     public var losesWork: Bool
     /// Capacity factor of the brownouts and warm-ups that are on, parts per million.
     public var factor: Int64
-    /// What actions have made of the bucket's rate or the number of workers, parts per million.
+    /// The factor that actions put on the bucket's rate or the number of workers, parts per million.
     public var scale: Int64 = 1_000_000
-    /// What an action has made of every Retry-After but those of key limits; nil: nothing.
+    /// The policy that an action sets for every Retry-After but those of key limits; nil: no action sets one.
     var retryAfter: RetryAfterPolicy?
-    /// What goes wrong with single requests.
+    /// The faults of single requests.
     var faults = RequestFaults()
     /// The largest share of any requests that is refused at the door.
     public var shedShare: Double { Double(faults.sheddings.map(\.share).max() ?? 0) / 1e6 }
@@ -102,7 +102,7 @@ public struct IncidentTimeline: Sendable {
 }
 
 extension IncidentTimeline.Condition {
-  /// Whether a server does the same from its start on. Of an outage only what it answers counts, not when it ends.
+  /// Whether a server does the same from its start on. An outage counts by its answer, not by its end.
   fileprivate func isSame(as other: Self) -> Bool {
     start == other.start && outage?.kind == other.outage?.kind && losesWork == other.losesWork
       && factor == other.factor && scale == other.scale && retryAfter == other.retryAfter
@@ -110,7 +110,7 @@ extension IncidentTimeline.Condition {
   }
 }
 
-/// What rises evenly from nothing to a whole, in steps.
+/// A rise in steps, evenly from nothing to a whole.
 struct Ramp {
   let start: Instant
   let length: Span

@@ -64,6 +64,6 @@ struct KeyLimits {
 }
 
 extension KeyLimit {
-  /// What the server keeps for each device of a limit per device.
+  /// The memory that the server keeps for each device of a limit per device.
   package static var bytesPerDevice: Int { MemoryLayout<KeyLimits.Bucket>.stride }
 }

@@ -1,7 +1,7 @@
 import SimulationKernel
 
-/// Who of those that wait for a worker is served next; whoever would be served last is the one that a full queue refuses, also if
-/// it has waited.
+/// The rule for who of those that wait for a worker is served next. A full queue refuses the one that would be served last, even
+/// if that one has waited.
 public enum QueueOrder: String, Sendable, Hashable, CaseIterable {
   /// The one that came first.
   case fifo
@@ -15,11 +15,11 @@ public enum QueueOrder: String, Sendable, Hashable, CaseIterable {
   var asksForRetryCount: Bool { self == .fewestRetries || self == .mostRetries }
 }
 
-/// CoDel (RFC 8289): when those whose turn comes have waited for `target` or longer during a whole `interval`, one of them is
-/// dropped, the next one `interval` / √n after the n-th, until one has waited for less.
+/// CoDel (RFC 8289). When those whose turn comes have waited for `target` or longer during a whole `interval`, the server drops
+/// one of them. It drops the next one `interval` / √n after the n-th, until one has waited for less.
 ///
-/// What is dropped gets the overload answer and no worker. As a link does with its last packet, the server drops none while no more
-/// than one waits behind it.
+/// A dropped request gets the overload answer and no worker. As a link does with its last packet, the server drops none while no
+/// more than one waits behind it.
 public struct ControlledDelay: Sendable, Hashable {
   /// At least 1 µs.
   public var target: Span

@@ -9,6 +9,7 @@ struct RefusedBacklog {
   private var updated = Instant.start
 
   /// Counts a refused request. Returns its Retry-After in microseconds, whole seconds.
+  ///
   /// - Parameters:
   ///   - capacity: requests per microsecond, from the latest refusal to now.
   ///   - waiting: requests that wait at the server.
@@ -27,7 +28,7 @@ struct RefusedBacklog {
 }
 
 extension RetryAfterPolicy {
-  /// What a refusal's header says: microseconds; nil: there is none.
+  /// Returns the Retry-After of a refusal's header in microseconds; nil: there is no header.
   /// - Parameters:
   ///   - refused: the backlog in front of the capacity that is short.
   ///   - capacity: requests per microsecond.

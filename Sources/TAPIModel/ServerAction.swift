@@ -15,10 +15,10 @@ public struct ServerAction: Sendable, Hashable {
     case restart
   }
 
-  /// What two actions can't turn at once: the later replaces the earlier.
+  /// The part of the server that an action changes. Two actions can't change one subject at once: the later replaces the earlier.
   public enum Subject: Sendable, Hashable {
     case retryAfter
-    /// Of the requests with this write key; nil: of all.
+    /// The admission of the requests with this write key; nil: of all.
     case admission(key: String?)
     case capacity
     case process
@@ -45,7 +45,7 @@ public struct ServerAction: Sendable, Hashable {
   }
 }
 
-/// Which requests are refused at the door.
+/// The rule for the requests that are refused at the door.
 public struct Shedding: Sendable, Hashable {
   /// Parts per million; of a readmission at its beginning.
   public var share: Int64
@@ -84,8 +84,8 @@ extension [ServerAction] {
     }
   }
 
-  /// Of each action that another leaves no room for, its number and the other's: they begin together, or it begins while the other is
-  /// to hold.
+  /// The numbers of each action that another leaves no room for, and of that other. The two begin together, or the first begins
+  /// while the other is to hold.
   public var contradictions: [(action: Int, other: Int)] {
     indices.compactMap { index in
       let action = self[index]
@@ -101,7 +101,7 @@ extension [ServerAction] {
 }
 
 extension ServerAction.Kind {
-  /// What it makes the server answer, and with which Retry-After; nil: nothing of its own.
+  /// The status that the action makes the server answer, and its Retry-After; nil: the action makes no answer of its own.
   package var answer: (status: Int?, retryAfter: RetryAfterPolicy)? {
     switch self {
     case .retryAfter(let retryAfter): (nil, retryAfter)

@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// What a server does beyond admission. All of it is off by default and then costs nothing.
+/// The rules of a server beyond admission. All of them are off by default and then cost nothing.
 public struct ServerRules: Sendable, Hashable {
   /// Limits of single tenants or devices. A request must find room in each one that concerns it.
   public var keyLimits: [KeyLimit] = []

@@ -5,7 +5,7 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var server: Server
   public var overload: Overload
   public var incidents: [Incident]
-  /// What operators do meanwhile; no two contradict one another.
+  /// The operators' actions during the run; no two contradict one another.
   public var actions: [ServerAction] = []
   public var rules: ServerRules
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
@@ -101,8 +101,8 @@ public enum RetryAfterPolicy: Sendable, Hashable {
   case fixed(Span)
   /// Whole seconds drawn uniformly from the range, a draw per request.
   case spread(from: Span, to: Span)
-  /// When the capacity will have worked off what waits and what was refused before, rounded up to whole seconds, within these
-  /// bounds: each refused request is given a place of its own behind the others (`RefusedBacklog`).
+  /// The time until the capacity will have worked off what waits and what was refused before, rounded up to whole seconds,
+  /// within these bounds. Each refused request is given a place of its own behind the others (`RefusedBacklog`).
   case backlog(atLeast: Span, atMost: Span)
 
   /// No server says to wait for longer.

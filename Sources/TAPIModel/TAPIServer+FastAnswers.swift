@@ -17,11 +17,11 @@ extension TAPIServer {
     @inlinable public static var silence: FastAnswer { FastAnswer(status: 0) }
   }
 
-  /// Of every fast answer that is not 200; 0: none.
+  /// The status of every fast answer that is not 200; 0: no answer at all.
   public var refusedStatus: UInt16 { downAnswer?.status ?? refusalAnswer.status }
 
-  /// With `hasFastAnswers` only: the answer that each of so many requests between two times gets, if it is the same in any order
-  /// of theirs; then it has been given. Nil: nothing has happened.
+  /// Gives each of so many requests between two times the same answer, with `hasFastAnswers` only. Returns that answer if it is
+  /// the same in any order of the requests. Nil: nothing has happened.
   public mutating func commonAnswer(_ requests: Int, from start: Instant, until end: Instant) -> FastAnswer? {
     if let downAnswer { return downAnswer }
     return bucket.giveAll(requests, from: start, until: end) ? .accepted : nil

@@ -2,7 +2,7 @@ import SimulationKernel
 
 /// The state behind `ServerRules` and the incidents that concern single requests. It belongs to one server.
 final class RuleBook {
-  /// What goes wrong at the moment.
+  /// The faults of single requests at the moment.
   var faults = RequestFaults() {
     didSet { sortSheddings() }
   }
@@ -67,7 +67,7 @@ final class RuleBook {
   /// Whether nothing concerns single requests now.
   var areIdle: Bool { !isStanding && faults.areNone }
 
-  /// Of a request at a bucket, in the units of its level.
+  /// Returns the tokens that a request takes from a bucket, in the units of its level.
   func cost(of request: UploadRequest) -> Int64 {
     TokenBucket.token + costPerEvent * 1_000 * Int64(request.events)
   }
@@ -112,7 +112,7 @@ final class RuleBook {
     }
   }
 
-  /// What a request is refused for before anything is spent on it.
+  /// Returns the status that refuses a request before anything is spent on it; nil: it is not refused.
   fileprivate func rejection(of request: UploadRequest, retryCount: Int) -> UInt16? {
     let source = Int(request.shard)
     if source < mostEvents.count, Int(request.events) > mostEvents[source] { return 413 }
@@ -203,7 +203,7 @@ extension TAPIServer {
     }
   }
 
-  /// What becomes of a request whose work is done at `time`.
+  /// Returns the outcome of a request whose work is done at `time`.
   @inline(never)
   mutating func outcome(_ request: UploadRequest, at time: Instant) -> Completion.Outcome {
     if let rules, let errors = rules.faults.errors, errors.afterWork,

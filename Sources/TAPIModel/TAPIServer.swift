@@ -13,7 +13,7 @@ public struct TAPIServer: ~Copyable {
     public var sign: Int64
   }
 
-  /// What the configuration says, until an action changes its Retry-After.
+  /// The overload rule of the configuration, until an action changes its Retry-After.
   private(set) var overload: Overload
   private let configuredRetryAfter: RetryAfterPolicy
   let key: RandomKey
@@ -21,7 +21,7 @@ public struct TAPIServer: ~Copyable {
   private var nextCondition = 1
   /// The capacity factor of the incidents that are on.
   private var conditionFactor: Int64 = 1_000_000
-  /// What actions make of the configured capacity.
+  /// The factor that actions put on the configured capacity, parts per million.
   private var actionScale: Int64 = 1_000_000
   /// The outage that is on.
   var outage: OutageAnswer?
@@ -32,17 +32,17 @@ public struct TAPIServer: ~Copyable {
   private let bucketRate: Int64
   private let workerCount: Int
   var pool: WorkerPool
-  /// What the workers wait for after their own work, and the answer to a request that fails for its sake.
+  /// The dependency that workers wait for after their own work, and the answer to a request that fails for its sake.
   private var dependency: DependencyStation?
   private let dependencyStatus: Int
-  /// What stopped being pending and has not been handed out.
+  /// The outcomes of requests that stopped being pending, not yet handed out.
   private var outcomes: [Completion] = []
   private var nextOutcome = 0
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
   /// When the server itself has something to do next: an incident's boundary, a change of capacity or a completion.
   public private(set) var nextOwnTime = Instant.never
-  /// What goes beyond admission; nil where a scenario has none of it.
+  /// The rules beyond admission; nil where a scenario has none of them.
   private(set) var rules: RuleBook?
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
@@ -121,7 +121,7 @@ public struct TAPIServer: ~Copyable {
   public var queued: Int { pool.queued }
   /// Workers at work; 0 for a bucket.
   public var busyWorkers: Int { pool.busy }
-  /// Since when workers have waited for the dependency. That time is not in `usage` before they have done with it.
+  /// The times since when workers have waited for the dependency. Their waits are not in `usage` before they have done with it.
   package var waitingSince: [Instant] { dependency?.waitingSince ?? [] }
 
   private var nextBoundary: Instant {

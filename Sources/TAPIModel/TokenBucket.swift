@@ -32,7 +32,8 @@ public struct TokenBucket: BitwiseCopyable, Sendable {
     level = overflow || gain >= full - level ? full : level + gain
   }
 
-  /// Takes `cost` (in units of `level`) if it is there, or if the bucket is full and holds no more; then the bucket owes the rest.
+  /// Takes `cost` (in units of `level`) if it is there. A full bucket that holds no more gives it too; then the bucket owes the
+  /// rest.
   mutating func take(_ cost: Int64, at now: Instant) -> Bool {
     refill(at: now)
     if level < min(cost, full) { return false }
@@ -65,8 +66,8 @@ extension TokenBucket {
     return later.level / Self.token >= tokens
   }
 
-  /// Gives each of so many requests between two times its token if, in any order, each finds one and the bucket does not fill up on
-  /// the way: then only their number matters. False: nothing has happened.
+  /// Gives each of so many requests between two times its token. It does so if, in any order, each finds one and the bucket does
+  /// not fill up on the way: then only their number matters. False: nothing has happened.
   mutating func giveAll(_ requests: Int, from start: Instant, until end: Instant) -> Bool {
     var later = self
     later.refill(at: start)
@@ -78,8 +79,8 @@ extension TokenBucket {
     return true
   }
 
-  /// Gives the requests of a window their tokens, of which only the last need their order: all find one, and what the bucket has at
-  /// the end depends on those after it was last full.
+  /// Gives the requests of a window their tokens, of which only the last need their order. All find one, and the bucket's level
+  /// at the end depends on those after it was last full.
   ///
   /// - Parameters:
   ///   - requests: of the window, in all parts together.
@@ -87,9 +88,9 @@ extension TokenBucket {
   ///   - width: of a part, microseconds.
   ///   - least: so many parts at least are to be passed over.
   ///   - start: of the window.
-  /// - Returns: how many parts it has passed over. Each request of the others takes its token in order; the bucket behaves as
-  ///   if it were full before them, which they can't tell. Nil, with nothing done: it is not certain that all find a token, or
-  ///   that the bucket fills up.
+  /// - Returns: how many parts it has passed over. Each request of the others takes its token in order. The bucket behaves as if
+  ///   it were full before them, which they can't tell. Nil, with nothing done: it is not certain that all find a token, or that
+  ///   the bucket fills up.
   public mutating func giveAll(
     _ requests: Int, in parts: UnsafeBufferPointer<UInt32>, width: Int64, atLeast least: Int,
     from start: Instant
@@ -98,8 +99,8 @@ extension TokenBucket {
     let (product, overflow) = width.multipliedReportingOverflow(by: rate)
     // Less than it gains is on the safe side.
     let gain = min(overflow ? .max : product, .max / 256)
-    // The most that can be missing at the start of a part, and what is missing in the end if it is as much and the bucket never
-    // full: negative means that it fills up in any case.
+    // `missing`: the most that can be missing at the start of a part. `missing` + `balance`: the shortage at the end if so much
+    // is missing and the bucket is never full. Negative means that it fills up in any case.
     var missing = full - level
     var balance = Int64(requests) * Self.token - gain * Int64(parts.count)
     var passed: Int?

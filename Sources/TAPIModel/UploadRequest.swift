@@ -55,7 +55,7 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   }
 }
 
-/// What the server makes of a request.
+/// The server's answer to a request.
 public struct ServerAnswer: Sendable, Hashable {
   /// Why it is not a 200.
   public enum Cause: UInt8, Sendable, Hashable {

@@ -25,7 +25,7 @@ public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
   /// - Parameter url: a file URL.
   public init(url: URL) { self.url = url }
 
-  /// What the file holds; a file that is torn, corrupt, too large or not readable is `.unusable` with the reason.
+  /// Returns the contents of the file; a file that is torn, corrupt, too large or not readable is `.unusable` with the reason.
   public func load() -> StoredRetrySnapshot {
     let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -122,7 +122,7 @@ public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
 
 /// Why a snapshot could not be saved.
 public struct FileRetrySnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was being done.
+  /// The step of the save that failed.
   public enum Step: String, Sendable, Hashable {
     case create, write, flush, rename
     case flushDirectory = "flush the directory of"

@@ -2,7 +2,7 @@
 ///
 /// The connection ends after it, as every request asks for. A body is counted, not kept.
 struct HTTPAnswer {
-  /// What is to be made of what has come so far.
+  /// The verdict on the bytes that have come so far.
   enum State: Equatable {
     case incomplete
     case complete

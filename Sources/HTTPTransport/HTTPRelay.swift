@@ -8,12 +8,13 @@ import FleetSimulation
   import Darwin
 #endif
 
-/// Stands between clients and a server of this machine: hands each request on and its answer back, byte for byte, and tells of both.
+/// A relay between clients and a server of this machine. It hands each request on and its answer back, byte for byte, and tells
+/// of both.
 ///
-/// Whoever has it drives it, by `step`. A request whose connection to the server fails ends without an answer, as it would without
-/// the relay.
+/// The owner drives it, by `step`. A request whose connection to the server fails ends without an answer, as it would without the
+/// relay.
 package struct HTTPRelay: ~Copyable {
-  /// What it tells of an upload, by a number of its own.
+  /// The relay's report of an upload, by a number of its own.
   package enum Happening {
     /// A POST is there as a whole.
     case arrives(Int, body: [UInt8])
@@ -22,7 +23,7 @@ package struct HTTPRelay: ~Copyable {
 
   /// On 127.0.0.1.
   package let port: Int
-  /// What has kept requests from leaving that is not the server's doing.
+  /// The obstacle that has kept requests from leaving and is not the server's doing.
   package private(set) var trouble: String?
   private let server: LoopbackURL
   private let listener: Int32

@@ -11,9 +11,9 @@ import Synchronization
 
 /// Uploads over HTTP/1.1, each on a connection of its own, as the uploads of different phones are.
 ///
-/// It is not URLSession, whose form for Linux (Swift 6.3.1) ends the process when a task is cancelled while a redirect comes in or when a
-/// server asks for credentials, and needs a second for a megabyte of headers. One thread serves all connections; a request goes out
-/// once, no redirect is followed, and no proxy is asked.
+/// It is not URLSession, whose form for Linux (Swift 6.3.1) ends the process in two cases. A task is cancelled while a redirect
+/// comes in, or a server asks for credentials. The form also needs a second for a megabyte of headers. One thread serves all
+/// connections; a request goes out once, no redirect is followed, and no proxy is asked.
 package final class HTTPTransport: LiveTransport {
   private let server: LoopbackURL
   private let orders: Orders
@@ -58,7 +58,7 @@ package final class HTTPTransport: LiveTransport {
   }
 }
 
-/// What the thread is to do next.
+/// The queue of the thread's next tasks.
 private final class Orders: Sendable {
   enum Order {
     case serve(Connection)
@@ -146,7 +146,7 @@ private struct Connection {
 
   /// How the upload has ended; nil: it has not.
   mutating func read(into buffer: inout [UInt8]) -> LiveEnd? {
-    // Who sends without end leaves time for the others.
+    // A server that sends without end leaves time for the others.
     for _ in 0..<4 {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       if count < 0 {

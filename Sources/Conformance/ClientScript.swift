@@ -8,7 +8,7 @@ struct ClientScript {
     /// Batches that the step itself has sealed.
     var sealed: Set<String> = []
     var outcome: RetryOutcome?
-    /// What is given up is kept (`ClientPolicy.givenUp`).
+    /// The client keeps the batch that it gives up (`ClientPolicy.givenUp`).
     var isBlocked = false
     var restored: VectorExpectation.Restored?
     /// The step makes no sense in this state.
@@ -155,7 +155,7 @@ struct ClientScript {
 
   // MARK: What it holds
 
-  /// What it holds, oldest first, with the names of the vectors.
+  /// The batches that the client holds, oldest first, with the names of the vectors.
   var heldBatches: [(id: BatchIndex, first: UInt32, name: String, isUploading: Bool)] {
     subject.held.map { ($0.id, $0.events.lowerBound, name(of: $0.events), $0.isUploading) }
   }
@@ -187,7 +187,7 @@ struct ClientScript {
   }
 }
 
-/// What a client finds at its start, which may have been damaged.
+/// The snapshot that a client finds at its start, which may have been damaged.
 private struct SnapshotInHand {
   let saved: RetrySnapshot
   let state: VectorStep.SavedState

@@ -63,7 +63,7 @@ public struct ConformanceRunner: Sendable {
     return client.predecessor.flatMap { vector.deviations[$0] }
   }
 
-  /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.
+  /// Returns the mismatches on the client module alone or on a device of the engine, under the first draw that finds any.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
     if let page = client.preset.page {
       return PageCase(vector, steps, page).mismatches(draws: Draws.choices(vector.jitter).map(\.word))
@@ -126,9 +126,9 @@ private struct Draws: RandomNumberGenerator, Sendable {
   }
 }
 
-/// What was expected and what came.
+/// A difference between what was expected and what came.
 public struct Mismatch: Sendable, Hashable {
-  /// Of the vector file.
+  /// The line of the vector file.
   public var line: Int
   public var message: String
 

@@ -5,15 +5,15 @@ import ShippedClients
 import UploadPipeline
 import UploadRetry
 
-/// What runs a case: the client module alone, or a device of the engine. Times are microseconds since the case began.
+/// The subject that runs a case: the client module alone, or a device of the engine. Times are microseconds since the case began.
 protocol ConformanceSubject: AnyObject {
   var held: [HeldBatch] { get }
   var state: ClientState { get }
-  /// Of a client with one record.
+  /// The record of a client that has one for all batches.
   var clientRecord: BatchRetryState { get }
   /// Events that no flush has sealed.
   var unsealed: UInt32 { get }
-  /// What its clock says at time 0.
+  /// The time on its clock at time 0.
   var origin: Int64 { get }
 
   func add(_ n: UInt32, counting: Int, at now: Int64)
@@ -35,7 +35,7 @@ enum SubjectStep {
   case sent(Range<UInt32>, header: Int?)
   /// Events left the queue undelivered; the first is the batch's.
   case lost(Range<UInt32>, reason: String)
-  /// What came of an upload, by its first event.
+  /// The outcome of an upload, by its first event.
   case decided(UInt32, RetryOutcome)
 }
 
@@ -197,7 +197,7 @@ public struct ConformanceClient: Sendable {
       retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: preset.policy, nowUnixMicroseconds: now)
   }
 
-  /// What it makes of Settings, and what is to be said of them.
+  /// Returns the client's reading of Settings, and the findings about them.
   func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {
     var read = preset.dialect.decode(settings, defaults: preset.settings)
     if preset.dialect == .document {

@@ -78,7 +78,7 @@ struct PageCase {
     return []
   }
 
-  /// What a case's run knows from step to step.
+  /// The state that a case's run keeps from step to step.
   private struct Run {
     let subject: any PageSubject
     /// By the number of the event.
@@ -133,7 +133,7 @@ struct PageCase {
     return fromSettings + done(step, actions, answered, unloaded, run) + state(step, &run)
   }
 
-  /// What the page has done.
+  /// Returns the mismatches of the page's actions in a step.
   private func done(
     _ step: VectorStep, _ actions: [BrowserAction], _ answered: [UInt32], _ unloaded: [UInt32], _ run: Run
   ) -> [Mismatch] {
@@ -151,7 +151,7 @@ struct PageCase {
       case .decided, .delivered: break
       }
     }
-    // What the answer gives up is its outcome.
+    // The answer's outcome stands for the events that the answer gives up.
     if outcome.hasPrefix("drop") {
       let gone = Set(answered.map { run.name([$0]) })
       drops.removeAll { gone.contains($0.batch) }
@@ -175,7 +175,7 @@ struct PageCase {
       ) { $0 == outcome }
   }
 
-  /// What the page is after a step.
+  /// Returns the mismatches of the page's state after a step.
   private func state(_ step: VectorStep, _ run: inout Run) -> [Mismatch] {
     let (page, origin, expected) = (run.subject.page, run.subject.origin, step.expect)
     func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }

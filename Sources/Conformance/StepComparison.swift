@@ -168,7 +168,7 @@ enum SettingsComparison {
       let paths = Array(Set(findings.map { $0.path.isEmpty ? whole : $0.path })).sorted()
       found += Mismatch.check("repairs", vector.repairs, list, got: list(paths)) { $0 == paths }
     }
-    // What a case about Settings is about: a value that ends the process keeps no promise.
+    // A case about Settings asks for this: a value that ends the process keeps no promise.
     if let trap = findings.first(where: { $0.effect == .endsProcess }), let line = lineOfSettings(vector) {
       found.append(Mismatch(line: line, message: "\(trap.path): \(trap.message)"))
     }
@@ -188,7 +188,7 @@ enum SettingsComparison {
     return found
   }
 
-  /// Of a case that says what becomes of Settings; nil: it is about something else.
+  /// Returns the line of a case that says what becomes of Settings; nil: the case is about something else.
   private static func lineOfSettings(_ vector: VectorCase) -> Int? {
     vector.requirement == "S14"
       ? vector.repairs?.line ?? vector.effective.first?.value.line ?? vector.line : nil

@@ -10,7 +10,7 @@ import UploadRetry
 public struct VectorFile: Sendable {
   /// As the user named it; it stands in every message.
   public var name = ""
-  /// What the file is about.
+  /// The subject of the file.
   public var title = ""
   /// The preset that the cases are about; nil: those that follow the TAPI document's Settings.
   package var client: String?
@@ -61,7 +61,7 @@ struct VectorClient: Sendable {
   var maximumBatchEvents: Int?
   /// False: nothing survives a restart (S18); nil: the client's own way.
   var isPersistent: Bool?
-  /// Of a page of a browser; nil: the case is about no page.
+  /// The strategy of a page of a browser; nil: the case is about no page.
   var strategy: BrowserOptions.Strategy?
   /// `httpConfig` as the page itself gives it; nil: it gives none.
   var pageConfig: SettingsValue?
@@ -78,7 +78,7 @@ struct VectorGiven: Sendable {
   var waitUntil: Int64?
 }
 
-/// Which end of the jitter's range is drawn.
+/// The end of the jitter's range that is drawn.
 enum VectorDraw: String, Sendable, CaseIterable {
   case lowest, highest
 }
@@ -131,7 +131,7 @@ struct VectorStep: Sendable {
   }
 }
 
-/// What a preset does instead.
+/// The behaviour that a preset shows instead.
 package struct VectorDeviation: Sendable {
   /// Why, in a few words.
   package var reason = ""
@@ -142,7 +142,7 @@ package struct VectorDeviation: Sendable {
   var steps: [VectorStep]?
 }
 
-/// What must have happened after a step. Sends and drops are complete: what is not listed must not happen.
+/// The required effects of a step. Sends and drops are complete: anything not listed must not happen.
 struct VectorExpectation: Sendable {
   var sends: Located<[ExpectedSend]>
   /// Batches given up before a send, with the reason.
@@ -156,7 +156,7 @@ struct VectorExpectation: Sendable {
   var dueAt: [(batch: String, time: Located<ClosedRange<Int64>>)] = []
   /// The batches held, oldest first.
   var queue: Located<[String]>?
-  /// Of a page: those of the uploads that have the flag `keepalive`; nil: none of them.
+  /// The uploads of a page that have the flag `keepalive`; nil: none of them.
   var keepAlive: Located<[String]>?
   /// *batching*: when the buffer's timer fires while it does not wait.
   var flushTimer: Located<Int64>?

@@ -220,7 +220,7 @@ extension VectorBatch {
 // MARK: Steps
 
 extension VectorStep {
-  /// In the order of their times. What they seal can be spoken of by those behind them.
+  /// The steps in the order of their times. Later steps can name the batches that earlier ones seal.
   fileprivate static let list = Kind<[VectorStep]> { decoder, node, path in
     let names = decoder.names
     defer { decoder.names = names }

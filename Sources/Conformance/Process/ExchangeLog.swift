@@ -1,4 +1,4 @@
-/// What a server does with an upload.
+/// The server's answer to an upload, as a case scripts it.
 package enum ScriptedAnswer: Sendable, Hashable {
   /// Answers, with a Retry-After if there is one, so many microseconds after the whole upload is there.
   case status(Int, RetryAfterField? = nil, after: Int64 = 0)
@@ -85,7 +85,7 @@ package struct ObservedUpload: Sendable {
   package var arrivedAt: Int64
   /// Just before the answer was given, or when the connection ended; nil: it was still open at the end.
   package var endedAt: Int64?
-  /// What it was answered; nil: nothing.
+  /// The status of the answer; nil: there was no answer.
   package var status: Int?
   package var retryAfter: String?
   package var target = ""

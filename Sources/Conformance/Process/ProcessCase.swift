@@ -1,6 +1,6 @@
 /// A case for a real SDK in a process of its own: what it is given, how it is answered, and what must be seen.
 package struct ProcessCase: Sendable {
-  /// That of the vector that says the same, if there is one.
+  /// The id of the vector that says the same, if there is one.
   package var id: String
   package var requirement: String
   /// In one sentence.
@@ -40,7 +40,7 @@ package struct ProcessCase: Sendable {
     }
   }
 
-  /// What must be seen.
+  /// A condition on what is seen of the process.
   package enum Condition: Sendable {
     /// So many uploads. One too many fails; one too few does when the process has ended by itself.
     case uploads(ClosedRange<Int>)
@@ -58,7 +58,7 @@ package struct ProcessCase: Sendable {
     case apart(String, String)
     /// No event is sent again once an upload with it was answered 2xx.
     case acceptedOnce
-    /// What the process says of its success, and its exit status.
+    /// The process's word on its success, and its exit status.
     case success(Bool)
     /// Settings are asked for before the first upload.
     case fetchesSettings
@@ -122,7 +122,7 @@ package struct ProcessCase: Sendable {
 
 /// Between which times a wait has to lie, microseconds.
 package struct WaitWindow: Sendable, Hashable {
-  /// What it is: `the backoff of 0.5 s`.
+  /// A name of the wait: `the backoff of 0.5 s`.
   package var name: String
   package var lower: Int64
   /// nil: as long as it likes.

@@ -274,7 +274,7 @@ package struct ProcessCases: Sendable {
 extension VectorCase {
   private static let longest: Int64 = 30_000_000
 
-  /// What a flush of one fresh batch and one status are for a process.
+  /// The case for a process that a vector with a flush of one fresh batch and one status makes.
   fileprivate var statusCase: ProcessCase? {
     guard ["S5", "S6", "S8"].contains(requirement), isFresh, hasPlainSettings, client.supportsOAuth == nil,
       steps.count > 1,

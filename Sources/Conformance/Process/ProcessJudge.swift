@@ -1,8 +1,8 @@
-/// What a case says of a command.
+/// The verdict of a case on a command.
 package enum ProcessVerdict: Sendable, Hashable {
   /// With what else is worth saying.
   case holds(String?)
-  /// What was seen and is wrong.
+  /// The faults that were seen.
   case fails([String])
   /// Why nothing can be said.
   case inconclusive(String)
@@ -20,7 +20,8 @@ package struct ProcessJudge: Sendable {
   package static let earlyTolerance: Int64 = 10_000
   /// A command that ends so long after its last upload ended has lost its patience rather than given the events up.
   package static let patience: Int64 = 5_000_000
-  /// A wait that is longer than its window by this much in each of several runs, and as long in all but for `alike`, is the client's.
+  /// A wait is the client's own if it is longer than its window by this much in each of several runs. It also has to be as long
+  /// in all of them but for `alike`. Microseconds.
   package static let steadyLateness: Int64 = 250_000
   package static let alike: Int64 = 50_000
   /// So many runs.
@@ -30,7 +31,7 @@ package struct ProcessJudge: Sendable {
 
   package init(exitStatusCounts: Bool = true) { self.exitStatusCounts = exitStatusCounts }
 
-  /// What the exchange says of the case.
+  /// Judges the exchange by the case.
   package func verdict(on vector: ProcessCase, _ log: ExchangeLog) -> ProcessVerdict {
     var findings = Findings()
     if log.uploads.isEmpty {
@@ -41,7 +42,7 @@ package struct ProcessJudge: Sendable {
       if number == 9 { return .inconclusive("the process was killed (signal 9)") }
       findings.failures.append("the process was ended by signal \(number)")
     }
-    // What follows then is the client's answer to a machine that was too slow.
+    // Everything after that is the client's answer to a machine that was too slow.
     if let number = log.uploads.firstIndex(where: \.wasGivenUp) {
       return .inconclusive("the client gave upload \(number + 1) up before it was answered")
     }
@@ -57,8 +58,9 @@ package struct ProcessJudge: Sendable {
     logs.count < Self.steadyRuns ? [] : lateAlike(vector, logs)
   }
 
-  /// Waits that were too long in all runs of a case so far, and as long in each: more runs may say that they are the client's.
-  /// - Returns: what was seen, a sentence each.
+  /// Finds waits that were too long in all runs of a case so far, and as long in each. More runs may show that they are the
+  /// client's.
+  /// - Returns: the observations, a sentence each.
   package func lateAlike(_ vector: ProcessCase, _ logs: [ExchangeLog]) -> [String] {
     vector.conditions.compactMap { condition in
       guard case .wait(let number, let windows) = condition else { return nil }

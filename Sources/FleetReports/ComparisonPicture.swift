@@ -255,7 +255,7 @@ struct ComparisonPicture {
     let highest =
       lines.map(\.line.envelope).map { compared.isOfOneSeed ? $0.highestMean : $0.maximum }.max() ?? 0
     let plot = Plot(
-      x: Self.margin + Self.left, y: top + 44, width: Self.inner - Self.left - Self.labelRoom,
+      x: Self.margin + Self.left, y: top + 44, width: plotWidth,
       height: isCrowded ? 170 : 200,
       times: times, scale: .linear(limit: max(highest * 1.05, 1)))
     let ticks = timeTicks(most: 10)
@@ -292,6 +292,26 @@ struct ComparisonPicture {
     }
   }
 
+  /// `full: 12 min`
+  private func text(_ variants: [Int]) -> String {
+    let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
+    let room = 330 - Lettering.width(of: figure, size: Lettering.label, isBold: true)
+    let names = variants.map { labels[$0] }.joined(separator: ", ")
+    return Lettering.fitting(names, width: room, size: Lettering.label, isBold: true) + figure
+  }
+
+  /// As wide as leaves room for the names to the right of where they recover.
+  private var plotWidth: Double {
+    let widest = Self.inner - Self.left - Self.labelRoom
+    let widths = shown.compactMap { variant -> Double? in
+      guard let time = recovery(variant) else { return nil }
+      let share = min(max((time - times.lowerBound) / max(times.upperBound - times.lowerBound, 1), 0.01), 1)
+      let width = Lettering.width(of: text([variant]), size: Lettering.label, isBold: isBest(variant))
+      return (Self.inner - Self.left - 8 - width) / share
+    }
+    return min(widest, max(widths.min() ?? widest, 440))
+  }
+
   /// The moment at which each has recovered, with its name beside; the name of one that never does stands at the end of its line.
   ///
   /// Where there is no room left a name is left out: the panels have them all.
@@ -318,15 +338,9 @@ struct ComparisonPicture {
         text, x: label.x, y: label.y, size: Lettering.label, ink: isBest(variant) ? .accent : .muted,
         isBold: isBest(variant), halo: true)
     }
-    func text(_ variants: [Int]) -> String {
-      let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
-      let room = 330 - Lettering.width(of: figure, size: Lettering.label, isBold: true)
-      let names = variants.map { labels[$0] }.joined(separator: ", ")
-      return Lettering.fitting(names, width: room, size: Lettering.label, isBold: true) + figure
-    }
     for (variant, line) in lines where recovery(variant) == nil {
       guard let last = line.envelope.columns.last(where: { $0 != nil })??.mean else { continue }
-      let text = text([variant])
+      let text = self.text([variant])
       let width = Lettering.width(of: text, size: Lettering.label, isBold: isBest(variant))
       let y = max(plot.py(last) - 8, plot.y + 14)
       guard let label = place(Label(x: edge - width, y: y, width: width), steps: [-19, 19]) else { continue }
@@ -344,7 +358,7 @@ struct ComparisonPicture {
     // The last one lowest, so that no stem stands in another's name.
     for (time, variants) in groups.sorted(by: { $0.time > $1.time }) {
       guard let line = lines.first(where: { $0.variant == variants[0] })?.line else { continue }
-      let text = text(variants)
+      let text = self.text(variants)
       let width = Lettering.width(of: text, size: Lettering.label, isBold: isBest(variants[0]))
       let x = plot.px(time: time)
       let column = line.envelope.columns.indices.last { line.time(of: $0) <= time }
@@ -445,7 +459,7 @@ struct ComparisonPicture {
     guard isRoundIncident, let healthy = healthy(variant) else { return }
     let x = plot.px(time: healthy)
     canvas.line(x, plot.y, x, plot.bottom, ink: .text, width: 1.5)
-    let time = Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
+    let time = healthy < 1_000_000 ? "at once" : Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
     // The time behind it is calm as a rule: the label goes to the right, on two lines if need be.
     let right = plot.x + plot.width + Self.margin - x - 6
     func isFitting(_ text: String, _ room: Double) -> Bool {

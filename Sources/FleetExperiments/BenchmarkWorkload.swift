@@ -3,11 +3,11 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// A scenario of `fleetsim bench`, for any number of devices: the server's capacity grows with the fleet, so an attempt
-/// costs the same work at every size.
+/// A scenario of `fleetsim bench`, for any number of devices. The server's capacity grows with the fleet, so an attempt costs the
+/// same work at every size.
 public struct BenchmarkWorkload: Sendable {
   public let name: String
-  /// What it is for, on one line.
+  /// The purpose of the workload, on one line.
   public let meaning: String
   private let make: @Sendable (_ devices: Int) -> Scenario
 
@@ -38,7 +38,7 @@ public struct BenchmarkWorkload: Sendable {
         name: "sparse", meaning: "a day with one batch an hour from each device",
         make: { sparse(devices: $0) }),
     ]
-    // What is measured is the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
+    // The benchmark measures the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
     + ClientPreset.documentedNames.filter { !$0.hasPrefix("segment-browser") }.map { name in
       BenchmarkWorkload(
         name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)",
@@ -90,8 +90,8 @@ public struct BenchmarkWorkload: Sendable {
     return scenario
   }
 
-  /// `experiments/001-outage-herd/gate.json5` with another client, and for one that uploads each event by itself with a capacity of
-  /// twice its load, as it is of the others': before the file's it would never be rid of its backlog.
+  /// Returns `experiments/001-outage-herd/gate.json5` with another client. A client that uploads each event by itself gets a
+  /// capacity of twice its load, as it is of the others'. Before the file's capacity it would never be rid of its backlog.
   private static func answeredOutage(devices: Int, client: ClientPreset) -> Scenario {
     var scenario = phones(devices: devices, status: 503)
     scenario.fleet[0].take(client)
@@ -101,7 +101,7 @@ public struct BenchmarkWorkload: Sendable {
     return scenario
   }
 
-  /// What the scenarios of experiment 001 share.
+  /// Returns the scenario that those of experiment 001 share.
   private static func phones(devices: Int, status: Int?, retryAfter: RetryAfterPolicy = .none) -> Scenario {
     // 1267/s for 20,000 devices.
     let capacity = Int64(devices) * 6_335 / 100

@@ -3,8 +3,8 @@ import ScenarioModel
 
 /// In what a scenario's cohorts differ from the client presets that they name, over all of its variants.
 ///
-/// A scenario that says `retries: "timer"` keeps saying it when only its `client` is changed: what then runs is no longer the
-/// client of that name, and whoever reads a result should see it.
+/// A scenario that says `retries: "timer"` keeps saying it when only its `client` is changed. The cohort is then no longer
+/// the client of that name, and a reader of a result should see it.
 public struct ClientDifferences: Sendable, Hashable {
   /// One key of one cohort.
   public struct Line: Sendable, Hashable {
@@ -51,7 +51,7 @@ public struct ClientDifferences: Sendable, Hashable {
     }
   }
 
-  /// Which variants a line is about; empty where it is about all.
+  /// Returns the variants that a line is about; empty where it is about all.
   public func scope(_ index: Int) -> String {
     let named = lines[index].variants
     return named.count == variants ? "" : named.joined(separator: ", ")
@@ -66,7 +66,7 @@ public struct ClientDifferences: Sendable, Hashable {
       + line.difference.preset
   }
 
-  /// What stands above a result: nothing where every cohort is as its preset, else one line.
+  /// The line above a result; nil where every cohort is as its preset.
   public var headline: String? {
     guard !lines.isEmpty else { return nil }
     let most = 3

@@ -3,7 +3,7 @@ import ScenarioModel
 import SimulationKernel
 import UploadRetry
 
-/// What destroyed events of a run: a cohort, how its clients gave them up, and the limit that made them do it.
+/// A cause of a run's lost events: a cohort, how its clients gave them up, and the limit that made them do it. Example:
 ///
 ///     let charges = LossCharge.charges(of: summary.cohorts)
 ///     charges.first?.text(in: scenario)   // segment-swift: rateLimitConfig.maxRetryCount 100 reached
@@ -62,7 +62,7 @@ public struct LossCharge: Sendable, Hashable {
       return cohort.gates.losesWhileRateLimited ? "gates.losesWhileRateLimited" : "gates.retryBudget"
     }
 
-    /// What Settings allow at most (S14): retries, or microseconds; nil of a limit that is none of theirs.
+    /// The most that Settings allow (S14): retries, or microseconds; nil of a limit that is none of theirs.
     private var most: Int64? {
       switch self {
       case .backoffRetries, .rateLimitRetries: 1_000
@@ -134,8 +134,8 @@ public struct LossCharge: Sendable, Hashable {
     }.sorted { $0.events > $1.events }
   }
 
-  /// The scenario in which the cohort has no such limit: a run of it shows whether the limit was what lost the events. nil where no
-  /// limit did.
+  /// Returns the scenario in which the cohort has no such limit. A run of it shows whether the limit was what lost the events.
+  /// `nil`: no limit did.
   public func without(_ scenario: Scenario) -> Scenario? {
     guard let limit else { return nil }
     var scenario = scenario

@@ -2,13 +2,14 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 
-/// Who lost events and to which limit, and where late ones wait: a row for each cohort of each variant, the worst first.
+/// The lost events by cohort and limit, and the places where late ones wait. A row stands for each cohort of each variant, the
+/// worst first. Example:
 ///
 ///     var report = LossReport(variants, runs: compared.rows)
 ///     try report.checkLimit(options: options, control: control)
 ///     report.notes   // 39,497 events of segment-swift are lost: rateLimitConfig.maxRetryCount 100 reached. With 1000 the same run loses none.
 public struct LossReport: Sendable {
-  /// What became of a cohort's events, the mean over the runs of a variant.
+  /// The fate of a cohort's events, the mean over the runs of a variant.
   public struct Row: Sendable {
     package var variant: Int
     package var variantName: String
@@ -30,7 +31,7 @@ public struct LossReport: Sendable {
     package var isHarmed: Bool { lost > 0 || late > 0 }
   }
 
-  /// What a run with a higher limit, or without it, came to.
+  /// The result of a run with a higher limit, or without it.
   package struct Check: Sendable {
     var variant: Int
     var charge: LossCharge
@@ -48,10 +49,10 @@ public struct LossReport: Sendable {
   private let runs: [[RunSummary]]
   /// By variant, the sums over its runs, and how many these were.
   private let sums: [(cohorts: [CohortLosses], runs: Int)]
-  /// What people read of counts is so many times as much.
+  /// The factor from simulated counts to those that people read.
   private let scale: Int64
   package private(set) var check: Check?
-  /// What the best variant's recovery is made of, under the first seed; nil: not known.
+  /// The parts of the best variant's recovery, under the first seed; nil: not known.
   package private(set) var causes: RecoveryCauses?
 
   /// - `runs`: each variant's, in the order of `variants`.
@@ -101,12 +102,11 @@ public struct LossReport: Sendable {
     }
   }
 
-  /// Finds what the recovery of a variant is made of, by a run of eager clients under its first seed.
-  /// - Parameters:
-  ///   - best: the variant's place; nil: none is told.
-  ///   - options: of that run.
-  ///   - workers: runs at a time.
-  ///   - control: of that run.
+  /// Finds the parts of a variant's recovery, by a run of eager clients under its first seed.
+  /// - Parameter best: the variant's place; nil: none is told.
+  /// - Parameter options: of that run.
+  /// - Parameter workers: runs at a time.
+  /// - Parameter control: of that run.
   /// - Throws: the error of the run.
   package mutating func findCauses(
     ofRecovery best: Int?, options: RunOptions, workers: Int, control: ComparisonControl
@@ -117,13 +117,12 @@ public struct LossReport: Sendable {
       workers: workers, control: control)
   }
 
-  /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it, under the seed that lost the
-  /// most. Where no limit lost anything, or `control` cancels the run, there is no check.
-  /// - Parameters:
-  ///   - cohort: the charges of this one alone, under the seed in which it lost the most; then every cohort has the higher limit, as one
-  ///     file of Settings gives it. nil: of all.
-  ///   - options: of that run.
-  ///   - control: of that run.
+  /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it. The run has the seed
+  /// that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
+  /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most. Every cohort then has the
+  ///   higher limit, as one file of Settings gives it. `nil`: the charges of all count.
+  /// - Parameter options: of that run.
+  /// - Parameter control: of that run.
   /// - Throws: the error of the run.
   public mutating func checkLimit(
     of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init()
@@ -161,7 +160,7 @@ public struct LossReport: Sendable {
     control.finish(run)
   }
 
-  /// What recovery is made of, and whose limits lost events: a sentence each.
+  /// The parts of recovery, and whose limits lost events: a sentence each.
   package var why: [String] { (causes?.notes ?? []) + notes }
 
   /// A sentence for each of the worst two charges of each variant, and what the checking run came to.

@@ -32,7 +32,7 @@ public struct Metric: Sendable {
   public let direction: Direction
   /// Whether the verdict ranks on it.
   public let isHeadline: Bool
-  /// Of a time that a run may not live to see (`MetricValue`): the column that tells how long it was watched.
+  /// The column that tells how long a time was watched that a run may not live to see (`MetricValue`).
   public let horizon: String?
   public let tolerance: Tolerance
   /// One of so many was simulated: what people read of counts is so many times as much.
@@ -40,7 +40,7 @@ public struct Metric: Sendable {
 
   /// Whether it counts things of the whole fleet, so that a smaller fleet has fewer.
   package var isCount: Bool { ["events", "requests", "answers", "batches", "devices"].contains(unit) }
-  /// What a value is multiplied by where people read it.
+  /// The factor of a value where people read it.
   package var factor: Double { isCount ? Double(scale) : 1 }
 
   /// The same metric of runs that simulated one of so many.
@@ -78,7 +78,7 @@ public struct Metric: Sendable {
   }
 }
 
-/// What a metric is in one run.
+/// The value of a metric in one run.
 public enum MetricValue: Sendable, Hashable {
   /// The run has none: no incident to recover from, nothing delivered.
   case none
@@ -122,10 +122,11 @@ public enum MetricValue: Sendable, Hashable {
 
 /// Every metric of a run: the numeric columns of `summary.csv` in the verdict's order, then in the file's.
 public enum MetricCatalogue {
-  /// What the verdict ranks on with or without incidents, in its order.
+  /// The metrics that the verdict ranks on with or without incidents, in its order.
   package static let ranked = [lost, recovery, late, affectedDelivery, attemptsAboveTwin, attempts]
 
-  /// What the verdict decides by, in its order. Attempts are those above the twin's where there is an incident, else all of them.
+  /// Returns the metrics that the verdict decides by, in its order. Attempts are those above the twin's where there is an
+  /// incident, else all of them.
   package static func criteria(hasIncidents: Bool) -> [String] {
     ranked.filter { $0 != (hasIncidents ? attempts : attemptsAboveTwin) }
   }
@@ -155,14 +156,14 @@ public enum MetricCatalogue {
   public static let late = "late_events"
   public static let recovery = "recovery_s"
   public static let timeToDelivery = "time_to_delivery_p99_s"
-  /// Of the affected events.
+  /// The column of the affected events' time to delivery.
   public static let affectedDelivery = "affected_delivery_p99_s"
   public static let attemptsAboveTwin = "attempts_above_twin_per_device"
   public static let attempts = "attempts_mean_per_device_day"
   package static let created = "created_events"
   package static let herdFactor = "herd_factor_ratio"
 
-  /// What reports and statistics know of a metric beside its column in `summary.csv`.
+  /// The facts that reports and statistics know of a metric beside its column in `summary.csv`.
   private struct Entry {
     var name: String
     /// nil: the name.
@@ -173,7 +174,7 @@ public enum MetricCatalogue {
     var run: String?
     /// Whether a page's table of several seeds has it beside the verdict's metrics.
     var isInMeans = false
-    /// Of a time that not every run lives to see.
+    /// The horizon of a time that not every run lives to see.
     var horizon: String?
   }
 
@@ -278,7 +279,8 @@ extension MetricText {
     scale > 1 ? "none of 1 in \(FigureText.grouped(scale))" : nil
   }
 
-  /// The mean of a variant's runs with its interval; `never` and `> 2 h` of a time that no run lived to see, `–` without values.
+  /// Returns the mean of a variant's runs with its interval. A time that no run lived to see is `never` and `> 2 h`; a metric
+  /// without values is `–`.
   /// - Parameter isPlain: without the interval.
   package static func mean(
     _ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int, isPlain: Bool = false

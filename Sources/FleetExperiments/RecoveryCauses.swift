@@ -5,11 +5,11 @@ import ShippedQuirks
 import UploadPipeline
 import UploadRetry
 
-/// What a recovery is made of beyond its floor: closed apps and lost networks, the clients' own waits, and how long the server had
-/// room meanwhile.
+/// The parts of a recovery beyond its floor. They are closed apps and lost networks, the clients' own waits, and how long the
+/// server had room meanwhile.
 ///
 /// A run with eager clients tells the first two apart. They have the same devices, events, sessions and network, ask again within
-/// seconds, wait for nothing else and give nothing up. What they need beyond the floor no Settings can save.
+/// seconds, wait for nothing else and give nothing up. No Settings can save the time that they need beyond the floor.
 public struct RecoveryCauses: Sendable {
   /// From the last incident's end; nil: never. Microseconds, as all here.
   package var recovery: Int64?
@@ -19,7 +19,7 @@ public struct RecoveryCauses: Sendable {
   package var eager: Int64?
   /// Capacity that was unused while there was a backlog.
   package var idle: Int64
-  /// What keeps clients from sending: `closed apps`; nil: nothing does.
+  /// The reason that keeps clients from sending: `closed apps`; nil: nothing does.
   package var absence: String?
 
   /// Beyond the floor; nil where not even eager clients are back.
@@ -36,8 +36,8 @@ public struct RecoveryCauses: Sendable {
 
   /// Finds the causes, by a run of eager clients where there is an absence to be told from waits.
   ///
-  /// nil where there is nothing to divide: no floor, or a recovery that is within 5 % of it. nil too where eager clients would make
-  /// far more attempts than the run did, or `control` cancels their run.
+  /// The result is nil where there is nothing to divide: no floor, or a recovery that is within 5 % of it. It is nil too where
+  /// eager clients would make far more attempts than the run did, or `control` cancels their run.
   /// - `variant`: the scenario of `run`; `interval`: width of a row of the time series, microseconds.
   /// - Throws: the error of the run.
   public static func find(
@@ -71,8 +71,9 @@ public struct RecoveryCauses: Sendable {
     return causes
   }
 
-  /// How often eager clients ask, microseconds: each second, but no more often than makes twice the attempts that the run had, or two
-  /// millions. nil where that is less than each 10 s, too seldom to be eager.
+  /// Returns how often eager clients ask, microseconds: each second, but no more often than their budget of attempts allows. The
+  /// budget is twice the attempts that the run had, or two millions if that is more. The result is nil where that is less than
+  /// each 10 s, too seldom to be eager.
   /// - `devices`: with an open app, at a time.
   static func poll(devices: Double, for ill: Int64, attempts: Int64) -> Int64? {
     let budget = Double(max(2 * attempts, 2_000_000))
@@ -80,7 +81,7 @@ public struct RecoveryCauses: Sendable {
     return poll <= 10e6 ? Int64(poll) : nil
   }
 
-  /// What follows from it, a sentence each.
+  /// The conclusions from the causes, a sentence each.
   package var notes: [String] {
     var notes: [String] = []
     let absence = absence ?? "closed apps"
@@ -110,7 +111,7 @@ public struct RecoveryCauses: Sendable {
 }
 
 extension Scenario {
-  /// What keeps clients from sending whatever they would; nil: nothing does.
+  /// The reason that keeps clients from sending whatever they would; nil: nothing does.
   var absence: String? {
     let parts = [
       fleet.contains { $0.sessions != nil } ? "closed apps" : nil,

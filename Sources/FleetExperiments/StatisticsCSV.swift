@@ -3,7 +3,7 @@ import FleetStatistics
 
 /// `statistics.csv`: one row for each variant and metric.
 public enum StatisticsCSV {
-  /// What a row is made from.
+  /// The statistics that make a row.
   public struct Row: Sendable {
     public var variant: String
     public var metric: Metric
@@ -13,7 +13,7 @@ public enum StatisticsCSV {
     public var maximum: Double?
     /// nil of a metric that doesn't rank, or without values.
     public var rank: Int?
-    /// Of a time that not every run lives to see.
+    /// The share of runs, for a time that not every run lives to see.
     public var share: WilsonInterval?
   }
 
@@ -103,7 +103,7 @@ extension MeanEstimate.Method {
 
 /// `differences.csv`: one row for each variant but the first, and metric.
 public enum DifferencesCSV {
-  /// What a row is made from.
+  /// The pair of variants that makes a row.
   public struct Row: Sendable {
     public var variant: String
     public var reference: String
@@ -227,7 +227,7 @@ public enum StatisticsReference {
 
 /// `curves.csv`: the mean curves of each variant of a comparison with several seeds.
 public enum CurvesCSV {
-  /// What a row is made from.
+  /// The points that make a row.
   public struct Row: Sendable {
     public var variant: String
     /// Microseconds since the start of the run.

@@ -2,7 +2,7 @@ import FleetMetrics
 import FleetStatistics
 import SimulationKernel
 
-/// What a calibration is asked: which keys, within which ranges, to which series.
+/// The question to a calibration: its keys, their ranges, and the series.
 package struct CalibrationStudy: Sendable {
   package var keys: [QuantityRange]
   package let observed: ObservedSeries
@@ -14,7 +14,7 @@ package struct CalibrationStudy: Sendable {
   let fitted: [(column: Int, row: Int)]
   /// Runs in all, but for those that tell the error on the part held out.
   package var budget: Int
-  /// Of the draw of candidates.
+  /// The seed of the draw of candidates.
   package var seed: UInt64 = 1
 
   package static let mostKeys = 8
@@ -56,7 +56,8 @@ package struct CalibrationStudy: Sendable {
     }
   }
 
-  /// Half of the narrowest box of a key: three whole numbers lie in it wherever it is, as many as a surface of second order takes.
+  /// Returns half of the narrowest box of a key. Three whole numbers lie in it wherever it is, as many as a surface of second
+  /// order takes.
   func leastHalf(_ key: Int) -> Double { 1.51 * keys[key].widestGap }
 
   /// A box round a centre, no narrower than the values of its keys allow.
@@ -73,13 +74,13 @@ package struct CalibrationStudy: Sendable {
 
   // MARK: Features
 
-  /// The counts of a run as numbers whose scatter hardly depends on their size: 2 √(n + 3/8) is nearly normal with variance 1
-  /// where n is Poisson.
+  /// Returns the count of a run as a number whose scatter hardly depends on its size. The number 2 √(n + 3/8) is nearly normal
+  /// with variance 1 where n is Poisson.
   ///
   /// Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35 (1948).
   static func stabilised(_ count: Double) -> Double { 2 * (max(0, count) + 0.375).squareRoot() }
 
-  /// Of each of `fitted`.
+  /// Returns the stabilised count of each of `fitted`.
   func features(_ counts: SeriesCounts) -> [Double] {
     fitted.map { Self.stabilised(counts.values[$0.column][$0.row]) }
   }
@@ -89,7 +90,7 @@ package struct CalibrationStudy: Sendable {
   }
 }
 
-/// What a run counted in the rows of the observed series, by column.
+/// The counts of a run in the rows of the observed series, by column.
 package struct SeriesCounts: Sendable, Hashable {
   package var values: [[Double]]
   package init(values: [[Double]]) { self.values = values }
@@ -165,7 +166,7 @@ extension QuantityRange {
 }
 
 extension CalibrationStudy {
-  /// What a run has in the rows of the observed series; nothing where it has ended before.
+  /// Returns the counts of a run in the rows of the observed series; 0 where the run has ended before.
   package func counts(of series: TimeSeries) -> SeriesCounts {
     let rows = series.rows
     return SeriesCounts(
@@ -175,7 +176,7 @@ extension CalibrationStudy {
   }
 }
 
-/// What a calibration found.
+/// The findings of a calibration.
 package struct CalibrationResult: Sendable {
   package var study: CalibrationStudy
   /// 0 … 1 in each range.
@@ -198,7 +199,8 @@ package struct CalibrationResult: Sendable {
   /// Each of the draws, as a scenario takes it.
   package var drawnValues: [[String]] { draws.map { study.values($0) } }
 
-  /// The 95 % interval of a key, 0 … 1 in its range: of n draws the (n + 1) · 2.5 % outermost on each side are left out.
+  /// Returns the 95 % interval of a key, 0 … 1 in its range. The interval leaves out the (n + 1) · 2.5 % outermost of n draws on
+  /// each side.
   func share(_ key: Int) -> (low: Double, high: Double) {
     let sorted = draws.map { $0[key] }.sorted()
     let outside = min(max(Int(Double(sorted.count + 1) * 0.025) - 1, 0), max((sorted.count - 1) / 2, 0))
@@ -214,7 +216,7 @@ package struct CalibrationResult: Sendable {
 
   /// An interval as wide as this part of the range says nothing.
   private static let nothing = 0.75
-  /// Of the draws of two keys.
+  /// The correlation, by its absolute value, of the draws of two keys from which on the series cannot separate them.
   private static let inseparable = 0.95
 
   /// Whether the series says nothing of a key.
@@ -225,7 +227,7 @@ package struct CalibrationResult: Sendable {
     !isUnknown(key) && (point[key] < 0.01 || point[key] > 0.99)
   }
 
-  /// Of the draws of two keys, -1 … 1.
+  /// Returns the correlation of the draws of two keys, -1 … 1.
   package func correlation(_ first: Int, _ second: Int) -> Double {
     let (a, b) = (SampleStatistics(draws.map { $0[first] }), SampleStatistics(draws.map { $0[second] }))
     let spread = (a.standardDeviation ?? 0) * (b.standardDeviation ?? 0)
@@ -265,8 +267,8 @@ package struct CalibrationScatter: Sendable {
       for f in means.indices { sum += weights[f] * (series[f] - means[f]) * (series[f] - means[f]) }
       return sum * factor
     }
-    // From a mean that a run is part of it is nearer than from that of the others, by (n - 1) / n; the observed series is no part,
-    // and farther than from the truth by (n + 1) / n: both are brought to the latter.
+    // A run is nearer to a mean that it is part of than to that of the others, by (n - 1) / n. The observed series is no part,
+    // and is farther from the mean than from the truth by (n + 1) / n. Both are brought to the latter.
     let own = SampleStatistics(features.map { squares($0, times: (count + 1) / max(count - 1, 1)) })
     let seen = squares(observed, times: 1)
     ratio = own.mean > 0 ? seen / own.mean : seen > 0 ? .infinity : 1

@@ -8,7 +8,7 @@ package struct CalibrationVerdict: Sendable {
   private var study: CalibrationStudy { result.study }
   private var keys: Range<Int> { study.keys.indices }
 
-  /// What was found, and why it is to be believed or not.
+  /// The finding, and the reason to believe it or not.
   package var sentence: String {
     if !result.isFinished {
       let values = keys.map { "\(study.keys[$0].path) \(Self.text(result.quantities[$0]))" }
@@ -55,7 +55,7 @@ package struct CalibrationVerdict: Sendable {
       + (result.scatter.chance[column].map { "; chance alone makes \(Self.percent($0))." } ?? ".")
   }
 
-  /// What the series cannot say, a sentence each.
+  /// The warnings of what the series cannot say, a sentence each.
   package var warnings: [String] {
     var warnings: [String] = []
     for key in keys where result.isUnknown(key) {
@@ -181,7 +181,7 @@ package struct CalibrationCSV: Sendable {
 }
 
 extension CalibrationResult {
-  /// What was counted of a column in a row; nil where the file has nothing.
+  /// Returns the count of a column in a row; nil where the file has nothing.
   package func observed(_ column: Int, _ row: Int) -> Double? {
     study.observed.values[study.weights[column].column]?[row] ?? nil
   }

@@ -3,10 +3,11 @@ import SimulationKernel
 
 /// Fits keys of a scenario to a measured series.
 ///
-/// First a race, as `Tuner` runs it: candidates spread over the ranges get one run each, and more runs go to where the best lie, in
-/// ever smaller boxes. Then a surface is laid through the runs of a box round the best (`SeriesSurface`), every run with a seed of
-/// its own, and the keys are read off where it comes nearest to the series. How far off such a reading is, the runs themselves tell:
-/// each is taken for a measured series in turn, and fitted by the surface through the others. The box is made to fit that error.
+/// First it runs a race, as `Tuner` does: candidates spread over the ranges get one run each. More runs go to where the best lie,
+/// in ever smaller boxes. Then it lays a surface through the runs of a box round the best (`SeriesSurface`), every run with a
+/// seed of its own. It reads the keys off where the surface comes nearest to the series. The runs themselves tell the error of
+/// such a reading. Each is taken for a measured series in turn, and fitted by the surface through the others. The box is made to
+/// fit that error.
 ///
 /// Sources: readings off a regression on simulated series are indirect inference (Gouriéroux, Monfort and Renault, J. Appl.
 /// Econometrics 8, 1993); the errors of runs left out as an interval, conformal prediction (Vovk, Gammerman and Shafer,
@@ -17,7 +18,7 @@ package struct Calibrator {
     package var values: [String]
     package var seed: Int
   }
-  /// What runs counted, in their order; nil of those that were not there yet when it was stopped.
+  /// A function that returns the counts of runs, in their order; nil for those that were not there yet when it was stopped.
   package typealias Run = ([Request]) throws -> [SeriesCounts?]
 
   private struct Member {
@@ -147,10 +148,10 @@ package struct Calibrator {
     try add(max(count - there, least), in: [box])
   }
 
-  /// What the surface in a box says.
+  /// A reading of the surface in a box.
   private struct Reading {
     var box: CalibrationBox
-    /// Of the observed series, -1 … 1 within the box.
+    /// The reading of the observed series, -1 … 1 within the box.
     var place: [Double]
     /// By how much the readings of the runs are off, for each of them.
     var errors: [[Double]]
@@ -210,7 +211,7 @@ package struct Calibrator {
     zip(weights, variances).map { $0 / max($1, Self.leastVariance) }
   }
 
-  /// What is known without the series: that a value lies in its range, as likely here as there. A normal distribution with the
+  /// Returns the knowledge without the series: a value lies in its range, as likely here as there. A normal distribution with the
   /// variance of that, 1/12 of the range's square.
   private func prior(in box: CalibrationBox) -> [(centre: Double, strength: Double)] {
     zip(box.centre, box.half).map { ((0.5 - $0) / $1, 12 * $1 * $1) }

@@ -32,7 +32,7 @@ package struct ObservedSeries: Sendable {
     try self.init(&points, name)
   }
 
-  /// What was read, before it is laid on a grid.
+  /// The points of a file before they are laid on a grid.
   struct Points {
     var mapping: ObservedMapping
     /// In the file's unit, with their lines.
@@ -83,7 +83,7 @@ package struct ObservedSeries: Sendable {
             + "one width are expected, and gaps of whole rows")
       }
       let row = Int(place.rounded())
-      // What lies before the scenario's beginning is nobody's.
+      // Rows before the scenario's beginning do not count.
       if row < 0 { continue }
       if let last = rows.last, row <= last {
         throw Self.problem(name, time.line, "a second row of the same interval")
@@ -186,7 +186,7 @@ package struct ObservedSeries: Sendable {
   }
 }
 
-/// What of a server's measurements can be compared with a run, interval by interval.
+/// The server's measurements that can be compared with a run, interval by interval.
 package enum ObservedColumn: String, Sendable, CaseIterable {
   case requests
   case answers2xx = "2xx"
@@ -200,7 +200,7 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
 
   package var title: String { self == .requests || self == .unanswered ? rawValue : "\(rawValue) answers" }
 
-  /// Of an interval of a run.
+  /// Returns the count of an interval of a run.
   func count(_ row: TimeSeries.Row) -> Int64 { facts.measures.reduce(0) { $0 + row[$1] } }
 
   package var meaning: String { facts.meaning }
@@ -236,7 +236,7 @@ package struct ObservedMapping: Sendable {
 
   /// The column of times of a CSV file.
   package var time = "time"
-  /// Of times, microseconds.
+  /// The unit of times, in microseconds.
   package var unit = 1_000_000.0
   /// The time in the file at which the scenario begins, in its unit; nil: the first row's.
   package var start: Double?
@@ -327,7 +327,7 @@ package struct ObservedMapping: Sendable {
       for column in ObservedColumn.allCases where column.ownNames.allSatisfy(header.contains) {
         mapping.sources[column] = .columns(column.ownNames)
       }
-      // What `timeseries.csv` begins with is the beginning of the run.
+      // The beginning of `timeseries.csv` is the beginning of the run.
       mapping.start = 0
     }
     if mapping.sources.isEmpty {

@@ -1,7 +1,7 @@
 import FleetStatistics
 
-/// How a series depends on the keys within a box: for each feature a surface of second order (or a plane, with few runs), fitted by
-/// least squares to runs that each had a seed of their own.
+/// The dependence of a series on the keys within a box. Each feature has a surface of second order, or a plane with few runs. It
+/// is fitted by least squares to runs that each had a seed of their own.
 ///
 /// Source: Box and Wilson, "On the experimental attainment of optimum conditions", J. R. Statist. Soc. B 13 (1951).
 struct SeriesSurface: Sendable {
@@ -84,10 +84,9 @@ struct SeriesSurface: Sendable {
     private let prior: [(centre: Double, strength: Double)]
     private var matrix: SymmetricMatrix
 
-    /// - Parameters:
-    ///   - weights: by feature.
-    ///   - prior: how strongly each key is drawn to a place where the series says nothing: the squares of (place - centre) times the
-    ///     strength are added.
+    /// - Parameter weights: by feature.
+    /// - Parameter prior: how strongly each key is drawn to a place where the series says nothing. The squares of (place -
+    ///   centre) times the strength are added.
     init(_ surface: SeriesSurface, weights: [Double], prior: [(centre: Double, strength: Double)]) {
       (self.surface, self.weights, self.prior) = (surface, weights, prior)
       matrix = SymmetricMatrix(size: surface.terms)

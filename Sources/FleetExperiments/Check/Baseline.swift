@@ -1,7 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 
-/// What a scenario gave when it was recorded, and how much worse it may become.
+/// The record of a scenario's results, and how much worse they may become.
 public struct Baseline: Sendable {
   /// One metric under every seed.
   public struct Entry: Sendable, Hashable {
@@ -26,7 +26,7 @@ public struct Baseline: Sendable {
   public var entries: [Entry]
   /// The version of the results that the values are of; 0: from before there were any.
   public var results = 0
-  /// What was run: each value of the scenario by its path, as JSON; empty: not known.
+  /// The scenario that was run: each value by its path, as JSON; empty: not known.
   public var values: [(path: String, text: String)] = []
   /// How many twins did not hold their load without incidents; nil: not known.
   public var unhealthyTwins: Int?
@@ -57,7 +57,7 @@ public struct Baseline: Sendable {
     unhealthyTwins = summaries.count { !$0.baselineIsHealthy }
   }
 
-  /// What a metric is held to unless somebody says otherwise: the verdict's are judged, the others are told.
+  /// Returns the tolerance of a metric unless somebody says otherwise: the verdict's are judged, the others are told.
   static func tolerance(of metric: Metric, hasIncidents: Bool) -> Metric.Tolerance {
     MetricCatalogue.criteria(hasIncidents: hasIncidents).contains(metric.name)
       ? .notSignificantlyWorse : .informational
@@ -85,15 +85,14 @@ public struct Baseline: Sendable {
     }
   }
 
-  /// Each seed's run against the one recorded under the same seed.
+  /// Returns the changes from each recorded run to the run under the same seed.
   ///
-  /// What is held against its interval is tested as Student's paired t, of events that came in a few clumps also by their signs.
-  /// The verdict's criteria are one family, with Holm's adjustment and 1 % for any false alarm; what somebody asked for besides is
-  /// another, and what is only told a third. What no seed moved is in none. What is beyond chance still has to matter: under
-  /// common random numbers a difference of a few requests is told from zero.
-  /// - Parameters:
-  ///   - summaries: of the runs, in the order of the seeds.
-  ///   - interval: width of a row of the time series, microseconds.
+  /// A metric that is held against its interval is tested as Student's paired t, one of events in a few clumps also by their
+  /// signs. The verdict's criteria are one family, with Holm's adjustment and 1 % for any false alarm. The metrics that somebody
+  /// asked for besides are another family, and those that are only told a third. A metric that no seed moved is in no family. A
+  /// change beyond chance still has to matter: under common random numbers a difference of a few requests is told from zero.
+  /// - Parameter summaries: those of the runs, in the order of the seeds.
+  /// - Parameter interval: width of a row of the time series, microseconds.
   public func changes(to summaries: [RunSummary], interval: Int64 = 0) -> [MetricChange] {
     let created = entries.first { $0.metric == MetricCatalogue.created }?.values ?? []
     let createdMean = SampleStatistics(created.compactMap(\.restricted)).mean
@@ -120,11 +119,12 @@ public struct Baseline: Sendable {
     return changes
   }
 
-  /// For each of the verdict's metrics: from which share of its mean on a change is noticed in nine of ten checks, if its runs
-  /// vary as the recorded ones do; nil where they don't vary or the mean is 0. Common seeds often let smaller ones be noticed.
+  /// For each of the verdict's metrics, the share of its mean from which on a change is noticed in nine of ten checks. The runs
+  /// are taken to vary as the recorded ones do. `nil`: they don't vary, or the mean is 0.
+  /// Common seeds often let smaller ones be noticed.
   ///
-  /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.2: the difference of two means of n runs
-  /// has √(2/n) of a run's spread.
+  /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.2: the difference of two means of n runs has
+  /// √(2/n) of a run's spread.
   public var noticedShares: [(metric: Metric, share: Double?)] {
     let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
     let headline = entries.compactMap { entry in
@@ -173,7 +173,7 @@ public struct MetricChange: Sendable {
   public let difference: PairedDifference
   /// Up to which difference the metric says nothing.
   package let floor: Double
-  /// Of the metrics that are held against their intervals: Holm's p value that nothing has changed.
+  /// Holm's p value that nothing has changed, for metrics that are held against their intervals.
   public fileprivate(set) var adjustedP: Double?
 
   init(_ metric: Metric, _ entry: Baseline.Entry, now: [MetricValue], isCriterion: Bool, floor: Double) {
@@ -197,13 +197,13 @@ public struct MetricChange: Sendable {
   public var censoredThen: Int { entry.values.count(where: \.isCensored) }
   public var censoredNow: Int { now.count(where: \.isCensored) }
 
-  /// Of a family of metrics: how often any of them is called different where nothing has changed, at most.
+  /// The chance, at most, that any metric of a family is called different where nothing has changed.
   static let level = MetricRule.Level.once.difference
 
   var hasMoved: Bool { now != entry.values }
 
-  /// That nothing has changed, of the metric alone. A few clumps of events make a t test too sure of itself, so they also have to
-  /// show by the number of seeds with more and with fewer of them.
+  /// The p value that nothing has changed, of the metric alone. A few clumps of events make a t test too sure of itself. They
+  /// also have to show by the number of seeds with more and with fewer of them.
   fileprivate var pValue: Double {
     let p = difference.pValue ?? 0
     guard metric.unit == "events" else { return p }

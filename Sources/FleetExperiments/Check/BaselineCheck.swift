@@ -2,7 +2,8 @@ import FleetMetrics
 import FleetStatistics
 import ScenarioModel
 
-/// What runs show against their baseline, by the verdict's criteria in their order and then by all that its editor asked for.
+/// The result of runs against their baseline, by the verdict's criteria in their order and then by all that its editor asked
+/// for.
 public struct BaselineCheck: Sendable {
   /// A criterion then and now.
   public enum Change: Sendable {
@@ -29,13 +30,12 @@ public struct BaselineCheck: Sendable {
   public let failures: Failures?
   /// Whether most twins held their load when it was recorded, and do now; nil: the baseline does not say.
   public let health: (then: Bool, now: Bool)?
-  /// What the twins say of the fleet now, seed by seed.
+  /// The health of the fleet now, judged by its twins, seed by seed.
   public let twins: [BaselineHealth]
 
-  /// - Parameters:
-  ///   - baseline: what was recorded.
-  ///   - summaries: of the runs, in the order of the baseline's seeds.
-  ///   - interval: width of a row of their time series, microseconds.
+  /// - Parameter baseline: the recorded results.
+  /// - Parameter summaries: those of the runs, in the order of the baseline's seeds.
+  /// - Parameter interval: width of a row of their time series, microseconds.
   public init(_ baseline: Baseline, _ summaries: [RunSummary], interval: Int64) {
     self.baseline = baseline
     changes = baseline.changes(to: summaries, interval: interval)
@@ -47,10 +47,11 @@ public struct BaselineCheck: Sendable {
     failures = Failures(baseline, summaries)
   }
 
-  /// What is worse, in the verdict's order.
+  /// The changes for the worse, in the verdict's order.
   public var worse: [Change] { found(.worse) }
 
-  /// What became better by the verdict's criteria, but for what may follow from something worse: all that ranks behind that.
+  /// The improvements by the verdict's criteria, but for those that may follow from something worse: all that ranks behind
+  /// that.
   public var better: [Change] {
     let worst = worse.first.map(rank) ?? .max
     return found(.better).filter { change in
@@ -113,7 +114,7 @@ extension BaselineCheck.Failures {
 }
 
 extension BaselineCheck {
-  /// What gave up most of the events that are lost now and were not then; nil: what is worse is no loss.
+  /// Returns the main cause of the events that are lost now and were not then. `nil`: no loss is worse.
   ///
   ///     phones (tapi-document): backoffConfig.maxRetryCount 3 reached
   public func cause(of worse: [Change], in scenario: Scenario) -> String? {

@@ -1,7 +1,7 @@
 import FleetMetrics
 import UploadRetry
 
-/// What every run has to keep: a criterion of the verdict or a column of `summary.csv`, and its limit.
+/// A limit that every run has to keep, on a criterion of the verdict or a column of `summary.csv`. Example:
 ///
 ///     let requirement = try Requirement("recovery <= 20m")
 ///     requirement.outcome(of: rows).text    // ✓ recovery <= 20m: 13 min at worst of 10 runs
@@ -14,7 +14,7 @@ public struct Requirement: Sendable {
     case equal = "="
   }
 
-  /// What is wrong with a text that is none, and what would be right.
+  /// A fault of a text that is no requirement, and the remedy.
   public struct Problem: Error, Sendable, CustomStringConvertible {
     public let description: String
   }
@@ -127,7 +127,8 @@ extension Requirement {
     /// `recovery <= 20m`
     public let requirement: String
     public let isMet: Bool
-    /// The worst of the runs in the column's unit, of a count that of the whole fleet; nil: a run has no value, or never got there.
+    /// The worst of the runs in the column's unit, of a count that of the whole fleet. `nil`: a run has no value, or never got
+    /// there.
     public let worst: Double?
     /// The worst of the runs, as people read it.
     public let measured: String
@@ -145,7 +146,7 @@ extension Requirement {
     }
   }
 
-  /// What runs of one scenario make of it: all of them have to keep it.
+  /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.
   public func outcome(of rows: [RunSummary]) -> Outcome {
     guard case .column(let column, let metric) = subject else { return failures(rows) }
     let values = rows.map { row -> Measured in
@@ -164,13 +165,13 @@ extension Requirement {
     var value: MetricValue
     var share: Double?
 
-    /// Of a count, that of the whole fleet.
+    /// Takes a value; a count becomes that of the whole fleet.
     init(_ value: MetricValue, scale: Double, created: Double, isShare: Bool) {
       self.value = if case .value(let count) = value { .value(count * scale) } else { value }
       share = isShare && created > 0 ? (self.value.restricted ?? 0) / created : isShare ? 0 : nil
     }
 
-    /// What the limit is about; a time that never came is longer than any. nil: the run has none.
+    /// The number that the limit is about; a time that never came is longer than any. `nil`: the run has none.
     var number: Double? { value.isCensored ? .infinity : value == .none ? nil : share ?? value.restricted }
   }
 

@@ -4,9 +4,9 @@ import ScenarioModel
 
 /// Whether proposed Settings are to be published in place of today's, by runs of both in every case of a suite.
 ///
-/// Both have the same seeds. There are more of them, case by case, until each criterion is decided or cannot be worse, and a
-/// failure in more than 5 % of the runs is excluded (59 runs without one); or until a budget of simulated attempts is used up. Levels
-/// are those of `SeedPlan`, which allow for repeated looks.
+/// Both have the same seeds. More runs follow, case by case, until each criterion is decided or cannot be worse. A failure in
+/// more than 5 % of the runs has to be excluded too (59 runs without one). A budget of simulated attempts ends the runs
+/// otherwise. Levels are those of `SeedPlan`, which allow for repeated looks.
 ///
 ///     let decision = try Decision(suite, today: today, proposed: proposed, run: runs.values)
 ///     decision.outcome   // .publish
@@ -22,7 +22,7 @@ package struct Decision: Sendable {
     case needsMore(runs: Int)
   }
 
-  /// What a criterion of a case comes to.
+  /// The result of a criterion in a case.
   package struct Cell: Sendable {
     package enum State: String, Sendable, Hashable, CaseIterable {
       case better, worse
@@ -36,8 +36,8 @@ package struct Decision: Sendable {
     package var state: State
     /// Whether it may get worse, as was asked for.
     package var isAllowed: Bool
-    /// Whether it may be the price of fewer failures or losses in the same case: what is kept has to be delivered, which takes time
-    /// and requests.
+    /// Whether it may be the price of fewer failures or losses in the same case. Kept events have to be delivered, which takes
+    /// time and requests.
     package fileprivate(set) var isPrice = false
     /// Whether it keeps the Settings from being published if it gets worse: whether the price is worth it a person decides.
     package var counts: Bool { !isAllowed }
@@ -85,11 +85,10 @@ package struct Decision: Sendable {
   /// Why the fleet does not hold with today's Settings, without any incident; nil: it does.
   package private(set) var illness: String?
 
-  /// - Parameters:
-  ///   - allowed: metrics that may get worse.
-  ///   - skipped: seeds that are left out, from the scenario's own on.
-  ///   - budget: attempts to simulate at most, those of the first look aside.
-  ///   - run: summaries of scenarios, in their order.
+  /// - Parameter allowed: metrics that may get worse.
+  /// - Parameter skipped: seeds that are left out, from the scenario's own on.
+  /// - Parameter budget: attempts to simulate at most, those of the first look aside.
+  /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
   package init(
     _ suite: IncidentSuite, today: Scenario, proposed: Scenario, allowed: Set<String> = [],
@@ -126,7 +125,7 @@ package struct Decision: Sendable {
   private mutating func look(budget: Int64, _ run: ([Scenario]) throws -> [RunSummary]) throws {
     let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
     try runs(today: all, proposed: all, run)
-    // What can't get better is not published, whatever more runs show.
+    // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
       var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
       for place in cases.indices {
@@ -279,7 +278,7 @@ package struct Decision: Sendable {
     let open = one.cells.contains { cell in
       cell.state == .open && cell.counts && !(cell.criterion == .failures && one.failures == 0)
     }
-    // What only the longer series has lost has to be held against as many runs of today's.
+    // Losses of the longer series alone have to be held against as many runs of today's.
     let extra = one.proposed.dropFirst(one.today.count).contains { $0.lostOrBlockedEvents > 0 }
     return open || extra ? next : nil
   }

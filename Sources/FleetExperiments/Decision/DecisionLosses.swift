@@ -2,7 +2,7 @@ import FleetMetrics
 import FleetSimulation
 
 extension Decision {
-  /// What a cohort loses in a case, and to what: the mean of its runs, as simulated.
+  /// The loss of a cohort in a case, and its causes: the mean of its runs, as simulated.
   package struct Loss: Sendable {
     package var place: Int
     package var isProposed: Bool
@@ -26,8 +26,8 @@ extension Decision {
     }.sorted { ($0.row.lost, $0.row.late) > ($1.row.lost, $1.row.late) }
   }
 
-  /// What destroys most in a case with the Settings that lose more, of each cohort with at least a tenth of that:
-  /// `phones (segment-swift): rateLimitConfig.maxRetryCount 100 reached`.
+  /// Returns the main causes of loss in a case with the Settings that lose more, for each cohort with at least a tenth of that.
+  /// Example: `phones (segment-swift): rateLimitConfig.maxRetryCount 100 reached`.
   func causes(_ place: Int) -> [String] {
     let rows = lossReport(place).rows
     guard let worst = rows.first, worst.lost > 0 else { return [] }
@@ -38,14 +38,14 @@ extension Decision {
     }
   }
 
-  /// Of all events that a case's runs create, the share that so many are.
+  /// Returns the share of so many events in all events that a case's runs create.
   func share(_ events: Double, _ place: Int) -> Double {
     let created = cases[place].compared.map { Double($0[.createdEvents]) }.mean ?? 0
     return created > 0 ? events / created : 0
   }
 
-  /// What the proposed Settings would still lose most to, with the limit that does it raised in a run of its own: whether that would end
-  /// it. nil where nothing is lost to a limit.
+  /// Finds the main loss that the proposed Settings would still have. A run of its own raises the limit that causes it, and tells
+  /// whether that would end it. `nil`: nothing is lost to a limit.
   package func checkedLoss(options: RunOptions, control: ComparisonControl) throws -> CheckedLoss? {
     guard let worst = losses.first(where: { $0.isProposed && $0.row.lost > 0 }) else { return nil }
     let one = cases[worst.place]
@@ -70,7 +70,7 @@ extension Decision {
     cases[place].compared.compactMap { $0.recoveryTime ?? $0.recoveryHorizon }.map(Double.init).mean ?? 0
   }
 
-  /// What the longest recovery is made of, by a run of eager clients under its first seed.
+  /// Finds the parts of the longest recovery, by a run of eager clients under its first seed.
   /// - Throws: the error of the run.
   package func recoveryCauses(options: RunOptions, workers: Int, control: ComparisonControl) throws
     -> RecoveryCauses?

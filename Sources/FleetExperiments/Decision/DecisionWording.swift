@@ -2,16 +2,16 @@ import FleetMetrics
 import FleetStatistics
 import SimulationKernel
 
-/// What a decision says: three sentences first, at the size of the whole fleet.
+/// The wording of a decision: three sentences first, at the size of the whole fleet.
 package struct DecisionWording: Sendable {
   package let decision: Decision
-  /// What the proposed Settings lose most to, checked by a run without that; nil: nothing, or not checked.
+  /// The main loss with the proposed Settings, checked by a run without its limit; nil: nothing, or not checked.
   package var checked: Decision.CheckedLoss?
-  /// Of the longest recovery with the proposed Settings: what it is made of; nil: not known, or nothing to divide.
+  /// The parts of the longest recovery with the proposed Settings; nil: not known, or nothing to divide.
   package var causes: RecoveryCauses?
-  /// Which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
+  /// The trials of the changed key that makes the worst case worse; nil: nothing is worse, or nothing was tried.
   package var trials: KeyTrials?
-  /// Of the proposed Settings without that key; nil: not run.
+  /// The decision on the proposed Settings without the harmful key; nil: not run.
   package var instead: Decision?
   private var scale: Double { Double(decision.todayScenario.scale) }
 
@@ -107,7 +107,8 @@ package struct DecisionWording: Sendable {
       + (notes.isEmpty ? "." : " (\(notes.joined(separator: "; "))).")
   }
 
-  /// What a criterion of a case comes to, with both figures: `an outage of 25 min then destroys none instead of 39.5 million events`.
+  /// Returns a criterion's result in a case, with both figures: `an outage of 25 min then destroys none instead of 39.5 million
+  /// events`.
   private func sentence(_ place: Int, _ criterion: Criterion) -> String {
     let phrase = decision.cases[place].suite.phrase
     let (today, proposed) = (figure(place, criterion, false), figure(place, criterion, true))
@@ -172,7 +173,7 @@ package struct DecisionWording: Sendable {
       "\(opening). Its first run takes \(FigureText.span(whole)): \(parts.joined(separator: ", "))."
   }
 
-  /// What the proposed Settings do to the longest recovery, which follows.
+  /// Returns the effect of the proposed Settings on the longest recovery, which follows.
   private func effect(on cell: Decision.Cell) -> String {
     let finding = cell.finding
     return switch cell.state {
@@ -185,7 +186,7 @@ package struct DecisionWording: Sendable {
     }
   }
 
-  /// Which of the changed keys makes it worse.
+  /// The sentence on the changed key that makes the worst case worse.
   private var culprit: String? {
     guard let trials else { return nil }
     guard let first = trials.harmful.first else {
@@ -204,7 +205,7 @@ package struct DecisionWording: Sendable {
       + "worse in \(one); \(keys.joined(separator: ", ")). \(next)"
   }
 
-  /// What all cases come to without that key.
+  /// The sentence on all cases without the harmful key.
   private var next: String {
     guard let instead else { return "The other cases were not run so: decide on that next." }
     let wording = DecisionWording(instead)
@@ -218,7 +219,7 @@ package struct DecisionWording: Sendable {
     return "\(found) \(better) Decide on that next."
   }
 
-  /// What remains of the change in that case without a key: `2 other figures stay worse`.
+  /// Returns the rest of the change in that case without a key: `2 other figures stay worse`.
   private static func rest(_ cause: KeyTrials.Cause) -> String {
     if cause.isAsToday { return "nothing of the change is left" }
     let worse = FigureText.count(cause.stillWorse, "other figure")
@@ -232,7 +233,7 @@ package struct DecisionWording: Sendable {
     }
   }
 
-  /// What it does to the battery, where that changes most.
+  /// The effect on the battery, where that changes most.
   private var battery: String? {
     let changes = decision.cases.indices.map { place in
       (place: place, old: wakeUps(place, false), new: wakeUps(place, true))
@@ -253,7 +254,7 @@ package struct DecisionWording: Sendable {
 
   package static func times(_ number: Double) -> String { MetricText.plain(number) }
 
-  /// What is still lost, to whose limit, and whether raising that would end it.
+  /// The remaining loss, the limit behind it, and whether raising that would end it.
   private var remainder: String? {
     guard let loss = decision.losses.first(where: { $0.isProposed && $0.row.lost > 0 }),
       let cause = loss.row.causes.first
@@ -287,7 +288,7 @@ package struct DecisionWording: Sendable {
   /// Events of the whole fleet.
   package func amount(_ events: Double) -> String { FigureText.amount(events * scale) }
 
-  /// What it costs or saves in requests, where that is decided.
+  /// The cost or saving in requests, where that is decided.
   private var cost: String? {
     let names = [MetricCatalogue.attemptsAboveTwin, MetricCatalogue.attempts]
     func first(_ state: Decision.Cell.State) -> (place: Int, cell: Decision.Cell)? {
@@ -314,7 +315,7 @@ package struct DecisionWording: Sendable {
     return "If that is worth it, let it get worse and decide again (\(options.joined(separator: " ")))."
   }
 
-  /// What is not known yet.
+  /// The sentence on the open questions.
   private var opening: String {
     let open = decision.cells(.open).filter(\.cell.counts)
     let texts = open.prefix(3).map {
@@ -448,7 +449,7 @@ extension [RunSummary] {
   package var wakeUps: Double { map { $0.cost.mean[.radioWakeUps] }.mean ?? 0 }
 }
 
-/// What may be allowed to get worse.
+/// The criteria that may be allowed to get worse.
 package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
   case lost, recovery, late, delivery, attempts
 

@@ -6,7 +6,7 @@ import TAPIModel
 /// Incidents that Settings have to stand before they are published: a standard set, fitted to a fleet.
 ///
 /// Each lies at the fleet's busiest time, and the run goes on long enough to see a recovery. Cases have one length, so that they
-/// share the run without incidents; those that need longer get more (`lengthened`).
+/// share the run without incidents. Those that need longer get more (`lengthened`). Example:
 ///
 ///     let suite = IncidentSuite(of: scenario)
 ///     suite.cases.map(\.name)      // own, none, outage, silence, refusals, brownout, errors, restart
@@ -33,7 +33,7 @@ package struct IncidentSuite: Sendable, Hashable {
   }
 
   package private(set) var cases: [Case] = []
-  /// Of every run but those of lengthened cases.
+  /// The length of every run but those of lengthened cases.
   package private(set) var duration: Span
 
   /// How long the outage lasts, and the half capacity after it.
@@ -46,10 +46,9 @@ package struct IncidentSuite: Sendable, Hashable {
   /// No incident begins before a fleet has warmed up, where the run has room for that.
   private static let warmUp = Span.seconds(15 * 60)
 
-  /// - Parameters:
-  ///   - scenario: the fleet; its own incidents are the first case, if it has any.
-  ///   - given: further cases.
-  ///   - isStandard: whether the standard ones are among the cases.
+  /// - Parameter scenario: the fleet; its own incidents are the first case, if it has any.
+  /// - Parameter given: further cases.
+  /// - Parameter isStandard: whether the standard ones are among the cases.
   package init(of scenario: Scenario, given: [Case] = [], isStandard: Bool = true) {
     duration = scenario.duration
     let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
@@ -68,15 +67,15 @@ package struct IncidentSuite: Sendable, Hashable {
     }
   }
 
-  /// Of a case's runs.
+  /// Returns the length of a case's runs.
   package func duration(of one: Case) -> Span { max(duration, one.end + one.watched) }
 
   /// Cases whose runs are longer than those of the others.
   package var lengthened: [Case] { cases.filter { duration(of: $0) > duration } }
 
-  /// The suite with longer runs of those cases in which a run of `scenarios` recovers late or never: closed apps can delay the last data
-  /// for hours. A case is watched twice as long, and again, until all of them recover in good time. Where none does within
-  /// `longestWatched`, it keeps its length.
+  /// Returns the suite with longer runs of those cases in which a run of `scenarios` recovers late or never. Closed apps can
+  /// delay the last data for hours. A case is watched twice as long, and again, until all of them recover in good time. Where
+  /// none does within `longestWatched`, it keeps its length.
   ///
   /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: what `run` throws.
@@ -120,8 +119,8 @@ package struct IncidentSuite: Sendable, Hashable {
     return result
   }
 
-  /// When an incident of that length begins: its middle is the busiest time; where rates do not vary, it is as early as the fleet has
-  /// warmed up.
+  /// Returns when an incident of that length begins. Its middle is the busiest time; where rates do not vary, it is as early as
+  /// the fleet has warmed up.
   private static func start(_ length: Span, in scenario: Scenario) -> Instant {
     let half = Span(microseconds: length.microseconds / 2)
     let middle = NormalLoad(scenario).busiestTime ?? warmUp + half

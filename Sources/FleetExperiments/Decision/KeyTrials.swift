@@ -2,8 +2,8 @@ import FleetMetrics
 import FleetStatistics
 import ScenarioModel
 
-/// Which of several changed keys does the harm that an answer names first: the proposed Settings again, with one key after the other
-/// as it is today.
+/// The search for the changed key that does the harm an answer names first. It runs the proposed Settings again, with one key
+/// after the other as it is today.
 package struct KeyTrials: Sendable {
   /// The proposed Settings with one key as it is today.
   package struct Trial: Sendable {

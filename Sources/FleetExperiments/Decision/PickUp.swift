@@ -3,7 +3,7 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 
-/// What it means that not everybody reads the proposed Settings: a part of the fleet, or the clients of one cohort alone.
+/// The effect if not everybody reads the proposed Settings: a part of the fleet, or the clients of one cohort alone.
 package struct PickUp: Sendable {
   /// `50 % of the fleet`, `swift alone`
   package var words: String

@@ -1,22 +1,22 @@
 import FleetMetrics
 import ScenarioModel
 
-/// What a real server did beside what the simulator had said of it.
+/// The results of a real server beside the simulator's prediction.
 package struct LiveComparison: Sendable {
   /// A difference of at most this share of the prediction is none.
   package static let tolerance = 0.05
-  /// Seeds that a prediction is made for by default. A run with a seed of its own would lie outside the range of 40 with a chance of 2 in
-  /// 41, whatever the distribution: for each figure by itself a prediction interval of 95 %. The measured run shares its seed with the
-  /// first of them, so that it is outside less often.
+  /// Seeds that a prediction is made for by default. A run with a seed of its own would lie outside the range of 40 with a chance
+  /// of 2 in 41, whatever the distribution. For each figure by itself that is a prediction interval of 95 %. The measured run
+  /// shares its seed with the first of them, so that it is outside less often.
   package static let defaultPredictions = 40
 
   /// One metric.
   package struct Figure: Sendable {
     package var metric: Metric
     package var measured: MetricValue
-    /// Of the same seed.
+    /// The prediction under the measured run's seed.
     package var predicted: MetricValue
-    /// Of all seeds, `predicted` first.
+    /// The predictions under all seeds, `predicted` first.
     package var all: [MetricValue]
 
     /// Over all seeds; a time that did not come counts as how long was watched.
@@ -54,7 +54,7 @@ package struct LiveComparison: Sendable {
   /// How many seeds the prediction has.
   package var seeds: Int
 
-  /// What is compared, in this order; status codes that neither side had are left out.
+  /// The compared metrics, in this order; status codes that neither side had are left out.
   private static let names = [
     "attempts", "answers_2xx", "answers_429", "answers_503", "answers_5xx_other", "answers_401",
     "answers_4xx_other", "timed_out_requests", "delivered_events", "lost_events", MetricCatalogue.recovery,

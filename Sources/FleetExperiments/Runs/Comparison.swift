@@ -16,7 +16,7 @@ public struct Variant: Sendable {
   }
 }
 
-/// What came of one variant.
+/// The result of one variant.
 public struct VariantResult: Sendable {
   public var name: String
   public var record: RunRecord
@@ -40,16 +40,15 @@ public struct VariantResult: Sendable {
 
 /// Runs variants of a scenario side by side, each with its twin (definitions.md, Recovery).
 public enum Comparison {
-  /// What runs one scenario in place of the engine, in tests.
+  /// The function that runs one scenario in place of the engine, in tests.
   package typealias Engine = SharedRuns.Engine
 
   /// Runs every variant and its twin, as many at a time as `workers`.
   ///
-  /// Results come in the order of `variants`, and nothing in them depends on the number of workers or on
-  /// which run ended first. Runs that are provably the same are made once: see `RunIdentity`.
-  /// - Parameters:
-  ///   - workers: runs at a time, at least 1; more than the machine has cores brings nothing.
-  ///   - engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
+  /// Results come in the order of `variants`. Nothing in them depends on the number of workers or on which run ended first. Runs
+  /// that are provably the same are made once: see `RunIdentity`.
+  /// - Parameter workers: runs at a time, at least 1; more than the machine has cores brings nothing.
+  /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   package static func run(
     _ variants: [Variant], options: RunOptions = .init(), workers: Int,
@@ -148,9 +147,9 @@ public final class ComparisonControl: Sendable {
   func finish(_ index: Int) { state.withLock { $0.runs[index].isFinished = true } }
 }
 
-/// What a comparison will need of memory, by the number of runs at a time.
+/// The memory that a comparison will need, by the number of runs at a time.
 public struct ComparisonMemory: Sendable {
-  /// Of each run, twins included, the largest first.
+  /// The estimate of each run, twins included, the largest first.
   private let estimates: [MemoryEstimate]
   /// The record of every run stays until its replication ends.
   private let results: Int64
@@ -165,7 +164,7 @@ public struct ComparisonMemory: Sendable {
     results = estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
   }
 
-  /// Of runs that each leave memory when they are done: every scenario under `seeds` seeds.
+  /// Estimates the memory of runs that each leave memory when they are done: every scenario under `seeds` seeds.
   /// - `scenarios`: at least one.
   public init(leaving scenarios: [Scenario], seeds: Int, options: RunOptions = .init()) {
     let atOnce = 1_024
@@ -212,7 +211,7 @@ public struct VariantChoice: Sendable, Hashable {
   /// Names it in tables, files and folders: the value chosen, or of several keys `retryAfter=30s · full`.
   public var name: String
   public var overrides: [Override]
-  /// What sentences call it, where figures stand beside it: its name, or `capacity = 2000/s`.
+  /// The name in sentences, where figures stand beside it: the variant's name, or `capacity = 2000/s`.
   public var title: String
   /// Whether its name says all, so that it needs no key before it.
   public var isLabelled: Bool
@@ -224,8 +223,8 @@ public struct VariantChoice: Sendable, Hashable {
     self.isLabelled = isLabelled
   }
 
-  /// Whether it is somebody's to choose. What happens to the fleet is not: incidents, the network, and how many devices make how
-  /// many events in which hours.
+  /// Whether it is somebody's to choose. The fate of the fleet is not: incidents, the network, and how many devices make how many
+  /// events in which hours.
   package var isOption: Bool {
     let conditions =
       /tapi\.incidents.*|network.*|seed|duration|fleet\.[^.]+\.(devices|events|sessions|launches|lifecycle).*/
@@ -270,8 +269,8 @@ public struct VariantChoice: Sendable, Hashable {
     }
   }
 
-  /// `capacity = 2000/s`, with as many keys as tell it from the other keys of Settings; of what is no plain value, its place among
-  /// the values.
+  /// Returns `capacity = 2000/s`, with as many keys as tell it from the other keys of Settings. A value that is not plain is told
+  /// by its place among the values.
   private static func title(of path: String, _ value: String, place: Int) -> String {
     let keys = path.split(separator: ".").map(String.init)
     let last = keys.last ?? path
@@ -283,7 +282,7 @@ public struct VariantChoice: Sendable, Hashable {
 
   /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.
   ///
-  /// Of several axes each value is named with its key, `retryAfter=30s · full`: strategies need none.
+  /// With several axes each value is named with its key, `retryAfter=30s · full`; strategies need none.
   public static func combinations(_ axes: [[VariantChoice]]) -> [VariantChoice] {
     guard axes.count > 1 else { return axes.first ?? [] }
     let labels = labels(of: axes.map { $0.first?.overrides.first?.path ?? "" })

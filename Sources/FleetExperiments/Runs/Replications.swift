@@ -23,8 +23,8 @@ public struct ReplicationPlan: Sendable, Hashable {
   public var count: Int
   /// Stop as soon as all of these are met; empty: run them all.
   public var precision: [Precision]
-  /// With `precision`: stop no sooner than it is known within this share, with 95 % confidence, how many of the runs never
-  /// recover. 73 runs that all recover tell that fewer than 5 % don't.
+  /// The share within which, with `precision`, the plan has to know how many of the runs never recover, with 95 % confidence. It
+  /// stops no sooner. For example, 73 runs that all recover tell that fewer than 5 % don't.
   public var risk: Double
   /// nil: `count` and `precision` say when it stops; otherwise this does, and `count` is the most.
   package var until: SeedPlan?
@@ -45,8 +45,8 @@ public struct ReplicationPlan: Sendable, Hashable {
 
   public static let defaultRisk = 0.05
 
-  /// The metrics that a precision without a name is asked of: those that the verdict ranks on, but for undelivered events,
-  /// whose share of nearly nothing never becomes precise.
+  /// The metrics that a precision without a name is asked of. The verdict ranks on them; undelivered events are left out, whose
+  /// share of nearly nothing never becomes precise.
   public static let defaultMetrics = [
     MetricCatalogue.recovery, MetricCatalogue.affectedDelivery, MetricCatalogue.attempts,
   ]
@@ -55,7 +55,7 @@ public struct ReplicationPlan: Sendable, Hashable {
   public func seed(of replication: Int) -> UInt64 { firstSeed &+ UInt64(replication) }
 }
 
-/// What came of a comparison with replications.
+/// The result of a comparison with replications.
 public struct ReplicatedComparison: Sendable {
   public var plan: ReplicationPlan
   public var metrics: ReplicatedMetrics
@@ -63,14 +63,14 @@ public struct ReplicatedComparison: Sendable {
   public var rows: [RunSummary] = []
   /// By variant.
   public var curves: [VariantCurves]
-  /// What was asked for and is not met, after as many replications as there may be.
+  /// The requested precisions that are not met, after as many replications as there may be.
   public var unmet: [ReplicationPlan.Precision] = []
   /// The same of the risk of never recovering.
   public var riskIsUnknown = false
   public var replications = 0
-  /// What the plan's rule says of these replications; nil without such a rule.
+  /// The judgement of the plan's rule on these replications; nil without such a rule.
   package internal(set) var decision: SeedPlan.Decision?
-  /// Of a plan with such a rule: all that came of the first replication, by variant.
+  /// The results of the first replication by variant, with a plan that has such a rule.
   package internal(set) var first: [VariantResult] = []
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   public var isFinished = true
@@ -86,7 +86,7 @@ public struct ReplicatedComparison: Sendable {
   /// Upload attempts of all runs, twins aside.
   package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
 
-  /// Of the replications, in order: from the plan's first on, but for those that a merge had to leave out.
+  /// The seeds of the replications, in order: from the plan's first on, but for those that a merge had to leave out.
   public var seeds: [UInt64] {
     stride(from: 0, to: rows.count, by: max(variants.count, 1)).map { rows[$0].seed }
   }
@@ -112,12 +112,11 @@ public struct ReplicatedComparison: Sendable {
 public enum Replications {
   /// Runs replications until there are enough.
   ///
-  /// A result depends on the plan alone, not on the number of workers: replications count in the order of their seeds,
-  /// and what ran ahead when enough was known is dropped.
-  /// - Parameters:
-  ///   - variants: at least one; their seeds are replaced.
-  ///   - store: keeps the runs; nil: nobody.
-  ///   - workers: runs at a time, at least 1.
+  /// A result depends on the plan alone, not on the number of workers. Replications count in the order of their seeds, and those
+  /// that ran ahead when enough was known are dropped.
+  /// - Parameter variants: at least one; their seeds are replaced.
+  /// - Parameter store: keeps the runs; nil: nobody.
+  /// - Parameter workers: runs at a time, at least 1.
   /// - Returns: after `control.cancel()` what was known then, if anything was.
   /// - Throws: `CancellationError` if nothing was; otherwise the error of the first run that failed.
   package static func run(
@@ -161,7 +160,7 @@ public enum Replications {
         decision = found.withLock { $0.decide(until) }
       }
     } catch let error as CancellationError {
-      // What is known when it is stopped.
+      // A stopped comparison keeps the replications known so far.
       found.withLock { $0.isFinished = false }
       if found.withLock({ $0.replications == 0 }) { throw error }
     }
@@ -207,7 +206,7 @@ extension ReplicatedComparison {
     riskIsUnknown = !metrics.knowsRisk(within: plan.risk)
   }
 
-  /// What the rule says of what there is, kept for the verdict.
+  /// Asks the rule about the replications so far, and keeps its answer for the verdict.
   fileprivate mutating func decide(_ until: SeedPlan) -> SeedPlan.Decision {
     let found = until.decision([Standings(self)], attempts: attempts)
     decision = found
@@ -259,15 +258,15 @@ public struct ReplicatedMetrics: Sendable {
   /// - `metric`: index in `metrics`.
   public func values(of metric: Int, variant: Int) -> [MetricValue] { values[variant][metric] }
 
-  /// Of the replications that have a value; of a censored time its mean up to the horizon.
+  /// Returns the sample of the replications that have a value; a censored time counts up to the horizon.
   public func sample(_ metric: Int, variant: Int) -> SampleStatistics {
     SampleStatistics(values[variant][metric].lazy.compactMap(\.restricted))
   }
 
   /// The expected value of the same with its 95 % interval, if there is one that can be trusted.
   ///
-  /// Runs that never recover are of another kind than those that do. Where all recovered, the interval is of the runs that do (and
-  /// `share` tells how many may not); where fewer than five of either kind were seen, there is none.
+  /// Runs that never recover are of another kind than those that do. Where all recovered, the interval is of the runs that do;
+  /// `share` tells how many may not. Where fewer than five of either kind were seen, there is no interval.
   public func estimate(_ metric: Int, variant: Int) -> MeanEstimate {
     var estimate = MeanEstimate(values[variant][metric].compactMap(\.restricted))
     let recovery = metrics.firstIndex { $0.name == MetricCatalogue.recovery }
@@ -305,8 +304,8 @@ public struct ReplicatedMetrics: Sendable {
     return PairedDifference(sample)
   }
 
-  /// By what factor common random numbers narrow the interval of that difference: what independent runs of both variants
-  /// would give, by their own variances, over what the pairs give. nil where the pairs don't vary.
+  /// Returns the factor by which common random numbers narrow the interval of the difference of two variants. It divides the
+  /// width that independent runs of both would give, by their own variances, by that of the pairs. `nil`: the pairs don't vary.
   public func commonRandomNumbersFactor(_ metric: Int, of variant: Int, to reference: Int) -> Double? {
     let paired = difference(metric, of: variant, to: reference).sample.variance
     guard let paired, paired > 0, let a = sample(metric, variant: variant).variance,
@@ -317,7 +316,7 @@ public struct ReplicatedMetrics: Sendable {
 
   /// All pairs with Holm's adjustment over them, and ranks in which variants tie that can't be told apart.
   ///
-  /// Of a metric without a direction the pairs stand and ranks mean nothing.
+  /// For a metric without a direction the pairs stand and ranks mean nothing.
   public func ranking(_ metric: Int) -> PairwiseRanking {
     PairwiseRanking(
       systems: variants.count, lowerIsBetter: metrics[metric].direction != .higherIsBetter,
@@ -344,8 +343,8 @@ extension ReplicatedMetrics {
     }
   }
 
-  /// Whether it is known of all variants within `risk` how many of the runs never recover: hardly any, nearly all, or a share of
-  /// both kinds.
+  /// Returns whether it is known of all variants within `risk` how many of the runs never recover. The answer may be hardly any,
+  /// nearly all, or a share of both kinds.
   package func knowsRisk(within risk: Double) -> Bool {
     guard let recovery = metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
       return true

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Makes the runs that groups of requests need, group after group, on several threads, and keeps no more than it must.
 ///
-/// A worker opens a group only when no run of an open one is left to take, so at most as many groups as there are workers hold
+/// A worker opens a group only when no run of an open one is left to take. So at most as many groups as there are workers hold
 /// records. A request is reduced to its value as soon as its records are there, and a record goes when no request needs it any
 /// more. Values are handed over in the order of groups and requests. So nothing that comes out depends on the number of workers.
 final class RunScheduler<Value: Sendable>: Sendable {
   /// Some requests, whose runs are planned together.
   struct Group: Sendable {
     var plan: RunPlan
-    /// Of a run of the plan.
+    /// The scenario of a run of the plan.
     var scenario: @Sendable (RunPlan.Run) -> Scenario
     /// The runs to begin with, where that is not all that the plan has.
     var first: [Int]?
@@ -59,7 +59,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private struct Open {
     let group: Group
     let shared: SharedRuns
-    /// What is to be made, and how much of it has been taken.
+    /// The runs to be made; `head` tells how many of them have been taken.
     var queue: [Int] = []
     var head = 0
     /// Among the control's runs and among the shared ones.
@@ -180,11 +180,10 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let take: @Sendable ([Value]) -> Bool
   private let state = Mutex(State())
 
-  /// - Parameters:
-  ///   - count: the most groups.
-  ///   - make: makes a run, on a worker's thread.
-  ///   - reduce: the value of a scenario, from its record and its twin's, on a worker's thread.
-  ///   - take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
+  /// - Parameter count: the most groups.
+  /// - Parameter make: makes a run, on a worker's thread.
+  /// - Parameter reduce: the value of a scenario, from its record and its twin's, on a worker's thread.
+  /// - Parameter take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
   init(
     count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
     open: @escaping @Sendable (Int) throws -> Group,
@@ -262,8 +261,8 @@ final class RunScheduler<Value: Sendable>: Sendable {
 
 /// Threads that share the work of a command.
 enum Workers {
-  /// Calls `step` again and again on each of `count` threads, at least one, until it says false there or fails anywhere;
-  /// a failure stops the control's runs.
+  /// Calls `step` again and again on each of `count` threads, at least one, until it says false there or fails anywhere. A
+  /// failure stops the control's runs.
   /// - Throws: the first failure. A cancellation only if there was no other, for it is what a failure brings on the other runs.
   static func run(_ count: Int, control: ComparisonControl, _ step: @Sendable () throws -> Bool) throws {
     let failure = Mutex<(any Error)?>(nil)
@@ -279,7 +278,7 @@ enum Workers {
   }
 }
 
-/// What a run depends on: two scenarios with equal identities give equal records, because a run depends on nothing else.
+/// The identity of a run: two scenarios with equal identities give equal records, because a run depends on nothing else.
 ///
 /// It is the scenario itself, so a property added to `Scenario` later counts here without anybody remembering it.
 package struct RunIdentity: Hashable, Sendable {
@@ -293,8 +292,8 @@ package struct RunIdentity: Hashable, Sendable {
 
   /// The identity of `scenario` but for what its clients do after a failed upload.
   ///
-  /// If a run saw no failure, no client ever asked its Settings: waits, statuses and ages are looked up only after one,
-  /// and so are counts as long as they allow at least one failure. That is what lets strategies share a healthy twin.
+  /// If a run saw no failure, no client ever asked its Settings. Clients look up waits, statuses and ages only after one. The
+  /// same holds for counts as long as they allow at least one failure. Strategies can therefore share a healthy twin.
   package init(ignoringReactionsOf scenario: Scenario) { self.init(scenario.withoutReactions) }
 }
 
@@ -309,7 +308,7 @@ extension RunRecord {
   }
 }
 
-/// Which runs some requests need, each once: a request's own, and its twin's, which others may share.
+/// The runs that some requests need, each once: a request's own, and its twin's, which others may share.
 ///
 /// Twins that differ in their clients' reactions alone are a group. The first of a group is made in any case and stands for the
 /// others if no upload failed in it; otherwise they follow it.
@@ -324,7 +323,7 @@ struct RunPlan: Sendable {
     }
   }
 
-  /// What a request needs, by identities of any kind.
+  /// The runs that a request needs, by identities of any kind.
   struct Request<Identity: Hashable> {
     var own: Identity
     /// nil: the request needs no twin.
@@ -335,10 +334,10 @@ struct RunPlan: Sendable {
   /// By request.
   private(set) var own: [Int] = []
   private(set) var twins: [Int] = []
-  /// What must be made whatever comes of it. Twins come first: whether the rest of a group needs twins of its own is then known
-  /// while there is other work to do.
+  /// The runs that must be made whatever comes of them. Twins come first: whether the rest of a group needs twins of its own is
+  /// then known while there is other work to do.
   private(set) var first: [Int] = []
-  /// Of a twin for which another may stand: that one.
+  /// The twin that may stand in for another twin, by the position of the latter.
   private var leaders: [Int: Int] = [:]
   private var followers: [Int: [Int]] = [:]
 
@@ -409,7 +408,7 @@ struct RunPlan: Sendable {
     Set([own[request], twins[request]] + (leaders[twins[request]].map { [$0] } ?? []))
   }
 
-  /// What a request needs, of the runs that are there; nil: something is missing.
+  /// Returns the records that a request needs, of the runs that are there; nil: something is missing.
   func records(of request: Int, among records: [Int: RunRecord]) -> (own: RunRecord, twin: RunRecord)? {
     guard let record = records[own[request]] else { return nil }
     let leader = leaders[twins[request]].flatMap { records[$0] }

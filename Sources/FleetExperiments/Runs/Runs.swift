@@ -4,7 +4,7 @@ import ScenarioFormat
 import ScenarioModel
 import Synchronization
 
-/// What a study keeps of each run.
+/// The part of each run that a study keeps.
 package struct Recording<Value: Sendable>: Sendable {
   /// How it is written down, so that a store can keep it.
   package struct Text: Sendable {
@@ -31,8 +31,8 @@ package struct Recording<Value: Sendable>: Sendable {
   }
 }
 
-/// Runs of scenarios with their twins: whoever asks for one gets what a study keeps of it, from memory, from a store, or by
-/// running. Results do not depend on the number of workers, nor on what was there before.
+/// Runs of scenarios with their twins: whoever asks for one gets the part that a study keeps, from memory, from a store, or by
+/// running. Results do not depend on the number of workers, nor on what was there before. Example:
 ///
 /// ```swift
 /// let runs = Runs(.summary, in: store, workers: 4)
@@ -47,7 +47,7 @@ package final class Runs<Value: Sendable>: Sendable {
   private let engine: Comparison.Engine?
   private let memory = Mutex(Memory())
 
-  /// What `values(of:)` may be asked for again.
+  /// The values that `values(of:)` may be asked for again.
   private struct Memory {
     var values: [Scenario: Value] = [:]
     /// By scenarios without their limits on retries.
@@ -55,8 +55,9 @@ package final class Runs<Value: Sendable>: Sendable {
     var twins = Twins()
     var readBack: Set<Scenario> = []
 
-    /// What other scenarios come to as well: those that differ in Settings that no client asked for, such as waits for 429s where
-    /// the server sends none, or a higher limit on retries where a lower one was never reached.
+    /// Returns the value of another scenario that comes to the same. The two differ in Settings that no client asked for, such as
+    /// waits for 429s where the server sends none. A higher limit on retries is such a difference, too, where a lower one was
+    /// never reached.
     func similar(to scenario: Scenario) -> Value? {
       let (key, counts) = scenario.withoutRetryCounts
       return similar[key]?.first { entry in
@@ -93,10 +94,9 @@ package final class Runs<Value: Sendable>: Sendable {
     mutating func forgetIfMany() { if bytes > Self.mostBytes { self = Twins() } }
   }
 
-  /// - Parameters:
-  ///   - store: nil: memory alone.
-  ///   - options: of each run; with several workers a run has one thread unless it says otherwise.
-  ///   - engine: what runs one scenario; a stand-in in tests.
+  /// - Parameter store: nil: memory alone.
+  /// - Parameter options: those of each run; with several workers a run has one thread unless it says otherwise.
+  /// - Parameter engine: the function that runs one scenario; a stand-in in tests.
   package init(
     _ recording: Recording<Value>, in store: (any RunStore)? = nil, options: RunOptions = .init(),
     workers: Int, control: ComparisonControl = .init(), engine: Comparison.Engine? = nil
@@ -119,7 +119,7 @@ package final class Runs<Value: Sendable>: Sendable {
   /// Whether it was found in the store.
   func isReadBack(_ scenario: Scenario) -> Bool { memory.withLock { $0.readBack.contains(scenario) } }
 
-  /// What is kept of each of `scenarios`, in their order.
+  /// Returns what is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
   package func values(of scenarios: [Scenario]) throws -> [Value] {
     let scenarios = scenarios.map(\.withoutQuestion)
@@ -183,10 +183,9 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 
   /// Makes one group of scenarios after another until there are enough. Nothing of them stays in memory.
-  /// - Parameters:
-  ///   - count: the most groups.
-  ///   - scenarios: those of a group.
-  ///   - take: takes what is kept of each, in the order of groups; false when there are enough.
+  /// - Parameter count: the most groups.
+  /// - Parameter scenarios: those of a group.
+  /// - Parameter take: takes what is kept of each, in the order of groups; false when there are enough.
   /// - Throws: as `values(of:)`.
   package func groups(
     _ count: Int, of scenarios: @escaping @Sendable (Int) -> [Scenario],
@@ -264,7 +263,7 @@ extension Recording where Value == RunSummary {
   ) { scenario, record, twin in RunSummary(scenario, record, twin) }
 }
 
-/// What replications keep of a run.
+/// The part of a run that replications keep.
 package struct ReplicationSample: Sendable {
   var summary: RunSummary
   var curves: CurveSample
@@ -305,7 +304,7 @@ extension Recording where Value == VariantResult {
 }
 
 extension Recording where Value == SeriesCounts {
-  /// What can be compared with the observed series of a study.
+  /// Returns the recording of the counts that can be compared with the observed series of a study.
   package static func counts(of study: CalibrationStudy) -> Recording {
     let columns = study.weights.map(\.column.rawValue).joined(separator: ",")
     let rows = study.observed.rows.count
@@ -345,7 +344,7 @@ public protocol RunStore: Sendable {
   func warn(_ file: String, _ problem: StoredRecord.Problem)
 }
 
-/// What a run is called in a store: the SHA-256 of all it depends on and of what is kept of it.
+/// The name of a run in a store: the SHA-256 of all it depends on and of what is kept of it.
 public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// 64 hexadecimal digits.
   public let identity: String
@@ -359,7 +358,7 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
     identity = SHA256.hexadecimal(Array(text.utf8))
   }
 
-  /// Of a run of `scenario`.
+  /// Makes the name of a run of `scenario`.
   init(_ scenario: Scenario, results: Int, kept: String = "") {
     self.init(digest: Self.digest(scenario), seed: scenario.seed, results: results, kept: kept)
   }
@@ -377,7 +376,7 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension RunStore {
-  /// What is kept under a name; nil if it is not there, or not whole.
+  /// Returns the bytes kept under a name; nil if they are not there, or not whole.
   func kept(_ name: RunName) throws -> ArraySlice<UInt8>? {
     guard let bytes = try read(name.file) else { return nil }
     do throws(StoredRecord.Problem) {
@@ -447,7 +446,7 @@ extension Scenario {
     return scenario
   }
 
-  /// What runs depend on does not include what is asked of them.
+  /// The scenario without its question, on which runs do not depend.
   var withoutQuestion: Scenario {
     var scenario = self
     scenario.question = nil

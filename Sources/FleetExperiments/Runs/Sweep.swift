@@ -9,13 +9,13 @@ public enum Sweep {
   public struct Outcome: Sendable, Hashable {
     /// Runs of the shard, twins included.
     public var planned = 0
-    /// Of these: not made because they were there.
+    /// The planned runs that were not made because they were there.
     public var foundComplete = 0
   }
 
   /// Makes the runs of `shard`, as many at a time as `workers`, and keeps each as soon as it is done.
   ///
-  /// Which runs make a shard depends on the plan alone, and every run belongs to exactly one, twins included: a twin that
+  /// The plan alone decides which runs make a shard, and every run belongs to exactly one shard, twins included. A twin that
   /// stands for a group is made with those that it turns out not to stand for.
   /// - Parameter scenarios: of the plan's variants.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
@@ -76,7 +76,7 @@ public struct SweepResults {
     self.store = store
   }
 
-  /// What every variant gave under a seed, in the plan's order, or what is missing.
+  /// Returns the results of every variant under a seed, in the plan's order, or the missing runs.
   public func results(of seed: UInt64) throws -> Result<[VariantResult], MissingRuns> {
     let runs = plan.runs([seed])
     var (records, missing): ([Int: RunRecord], [RunPlan.Run]) = ([:], [])
@@ -121,10 +121,10 @@ public struct SweepPlan: Sendable, Hashable {
   public struct Variant: Sendable, Hashable {
     public var name: String
     public var overrides: [Override]
-    /// What the variant depends on but for the seed, and the same of its twin: SHA-256, hexadecimal.
+    /// The SHA-256, in hexadecimal, of all that the variant and its twin depend on but for the seed.
     public var digest: String
     public var twinDigest: String
-    /// The first variant whose twin differs from this one's in its clients' reactions alone: its twin, if it sees no failure, is
+    /// The first variant whose twin differs from this one's in its clients' reactions alone. If that twin sees no failure, it is
     /// this one's too (`RunPlan`).
     public var twinGroup: Int
     /// `Scenario.scale`.
@@ -181,7 +181,8 @@ public struct SweepPlan: Sendable, Hashable {
     RunName(digest: variants[variant].twinDigest, seed: seed, results: results)
   }
 
-  /// What all variants need under some seeds, request by request: seed after seed, and under each variant after variant.
+  /// Returns the runs that all variants need under some seeds, request by request: seed after seed, and under each variant after
+  /// variant.
   func runs(_ seeds: [UInt64]) -> RunPlan {
     RunPlan(
       seeds.flatMap { seed in
@@ -248,9 +249,9 @@ public struct SweepShard: Sendable, Hashable {
   }
 }
 
-/// Which shard the command line or a job scheduler asks for.
+/// The shard that the command line or a job scheduler asks for.
 extension SweepShard {
-  /// What is wrong, where, and what would be right.
+  /// A fault of a text: what is wrong, where, and what would be right.
   public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String
     package init(description: String) { self.description = description }

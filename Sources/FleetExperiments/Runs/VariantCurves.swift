@@ -1,7 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 
-/// What the curves of a report show of a run, cut into a few columns.
+/// The quantities that the curves of a report show of a run, cut into a few columns.
 enum CurveQuantity: Int, CaseIterable, Sendable {
   case offered, goodput, backlog, twinBacklog
 }
@@ -75,7 +75,7 @@ struct CurveSample: Sendable {
   }
 }
 
-/// What all replications of a variant have in common.
+/// The facts that all replications of a variant have in common.
 public struct RunFacts: Sendable, Hashable {
   public var duration: Int64
   /// Width of a row of the time series.
@@ -86,7 +86,7 @@ public struct RunFacts: Sendable, Hashable {
   public var capacity: [Double]
   /// Those that happen within the run.
   public var incidents: [IncidentSpan]
-  /// What operators do.
+  /// The operators' actions.
   public var actions: [IncidentSpan]
   package var shaded: [IncidentSpan] { incidents + actions }
   /// `RunSummary.scale`, where it is known.
@@ -128,7 +128,7 @@ public struct VariantCurves: Sendable {
   static let columns = 300
 
   public let name: String
-  /// Of the first replication; nil before there is one.
+  /// The facts of the first replication; nil before there is one.
   public private(set) var facts: RunFacts?
   /// By quantity and column.
   private var samples: [[SampleStatistics]] = []

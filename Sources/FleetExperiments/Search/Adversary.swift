@@ -3,12 +3,12 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 
-/// What an adversary is asked.
+/// The question to an adversary.
 package struct AdversaryStudy: Sendable {
   package var space: IncidentSpace
-  /// What hurts: the more, the worse, unless more is better.
+  /// The metric of the harm: the more, the worse, unless more is better.
   package var objective: Metric
-  /// What a run with an incident has to keep; who breaks it is hurt.
+  /// The limit that a run with an incident has to keep; a run that breaks it is hurt.
   package var limit: TuneConstraint
   /// Whether that is to be back within the time that every incident within the bounds leaves.
   package var isStandardLimit: Bool
@@ -48,12 +48,13 @@ package struct AdversaryStudy: Sendable {
     value(run).map { objective.direction == .higherIsBetter ? -$0 : $0 }
   }
 
-  /// What the worst is the worst by.
+  /// The criterion by which an incident is the worst.
   package var criterion: String {
     isStandardObjective ? "events lost, then \(objective.name)" : objective.name
   }
 
-  /// Events lost in steps of what a verdict takes for a difference, so that a stray one does not decide; 0 where they have no say.
+  /// Returns the events lost, in steps of the difference that a verdict counts, so that a stray one does not decide. The result
+  /// is 0 where they have no say.
   fileprivate func lostSteps(_ ensemble: Ensemble) -> Double {
     guard isStandardObjective else { return 0 }
     let step = max(1, ensemble.meanCount { $0[.createdEvents] } / 10_000)
@@ -123,14 +124,14 @@ package struct IncidentStanding: Sendable {
 
 /// Finds the incident within bounds that hurts a fleet most, and the shortest one that already breaks a limit.
 ///
-/// The worst: the longest and deepest of each kind and incidents spread over the bounds get one seed, then neighbours of the worst
-/// so far, in smaller and smaller steps; the worst few get all seeds.
+/// For the worst, the longest and deepest of each kind and incidents spread over the bounds get one seed. Neighbours of the worst
+/// so far follow, in smaller and smaller steps; the worst few get all seeds.
 ///
 /// The shortest: whatever was found to break the limit is made shorter until it does not, by doubled steps and then halves. From
-/// then on others are tried at a length one step (4 %) shorter than the shortest so far: its neighbours, each kind at its deepest,
-/// and fresh ones. A run of one seed dismisses most of them. One that breaks the limit in most seeds is made shorter in turn. An
-/// incident that breaks it is taken to do so if it is longer, too. In the end fresh seeds have their say, and where they don't
-/// agree it is made longer until most of them break the limit, and most of all.
+/// then on others are tried at a length one step (4 %) shorter than the shortest so far. They are its neighbours, each kind at
+/// its deepest, and fresh ones. A run of one seed dismisses most of them. One that breaks the limit in most seeds is made shorter
+/// in turn. An incident that breaks it is taken to do so if it is longer, too. In the end fresh seeds have their say. Where they
+/// don't agree, the incident is made longer until most of them break the limit, and most of all.
 package struct Adversary {
   private let study: AdversaryStudy
   private let runs: CandidateRuns
@@ -179,7 +180,7 @@ package struct Adversary {
   // MARK: Runs
 
   private var spent: Int { runs.counts.made + runs.counts.readBack }
-  /// What is kept for fresh seeds.
+  /// The runs of the search, but for those that are kept for fresh seeds.
   private var budget: Int { study.runs - 10 * study.seeds }
 
   private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
@@ -385,7 +386,7 @@ package struct ConfirmedIncident: Sendable {
   package var isConfirmed: Bool { fresh.breaks && standing.breaks }
 }
 
-/// What an adversary found.
+/// The findings of an adversary.
 package struct AdversaryResult: Sendable {
   package var study: AdversaryStudy
   /// In how many seeds the fleet holds its load without any incident.

@@ -10,7 +10,7 @@ package struct AdversaryVerdict: Sendable {
   private var space: IncidentSpace { study.space }
   package init(_ result: AdversaryResult) { self.result = result }
 
-  /// What was found, then why, then the worst: a line each.
+  /// The finding, then its reason, then the worst incident: a line each.
   package var lines: [String] {
     guard result.healthySeeds * 2 > study.seeds else {
       return [
@@ -41,7 +41,7 @@ package struct AdversaryVerdict: Sendable {
     return [shortestLine(shortest), reason(shortest.standing)] + worst
   }
 
-  /// What the incidents tell that were tried before it was stopped.
+  /// The lines on the incidents that were tried before the search was stopped.
   private var unfinished: [String] {
     func line(_ standing: IncidentStanding) -> String {
       "\(length(standing)) of \(phrase(standing.candidate)), in \(FigureText.part(standing.broken, of: standing.seeds, "seed"))"
@@ -83,7 +83,7 @@ package struct AdversaryVerdict: Sendable {
         : " Nothing shorter was found that does.")
   }
 
-  /// What the runs show of the mechanism.
+  /// Returns the mechanism as the runs show it.
   private func reason(_ standing: IncidentStanding) -> String {
     var text = "Why: "
     if let herd = standing.herdFactor {

@@ -3,14 +3,14 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// What an adversary may choose from.
+/// The choices of an adversary.
 package struct IncidentBounds: Sendable, Hashable {
   package var kinds = AdversaryKind.standard
   package var starts: ClosedRange<Span>
   package var lengths: ClosedRange<Span>
   /// Parts per million.
   package var depths: ClosedRange<Int64> = 100_000...900_000
-  /// Of Retry-After; nil: there never is one.
+  /// The range of Retry-After; nil: there never is one.
   package var waits: ClosedRange<Span>? = .seconds(10)...(.seconds(120))
   /// Whether there may be none.
   package var allowsNoWait = true
@@ -74,9 +74,9 @@ package struct IncidentBounds: Sendable, Hashable {
   }
 }
 
-/// The incidents within bounds, as a grid so fine that it does not show: each length is at most 4 % longer than the one before.
+/// The incidents within bounds, as a grid so fine that it does not show. Each length is at most 4 % longer than the one before.
 package struct IncidentSpace: Sendable {
-  /// Which choice of a candidate is what.
+  /// The dimensions of a candidate, in the order of its choices.
   package enum Dimension: Int, Sendable, Hashable, CaseIterable {
     case kind, start, depth, retryAfter, length
   }
@@ -90,7 +90,7 @@ package struct IncidentSpace: Sendable {
   /// The first may be none.
   package let waits: [Span?]
   package let grid: SearchSpace
-  /// What an incident is put into.
+  /// The scenario that an incident is put into.
   package let scenario: Scenario
 
   /// - Parameter joins: whether the scenario's own incidents stay; else they make room.
@@ -227,8 +227,8 @@ package struct IncidentSpace: Sendable {
     }
   }
 
-  /// How long every incident within the bounds can be watched: up to the end of the run, but for the stretch in which a recovery
-  /// has to hold.
+  /// The time for which every incident within the bounds can be watched. It lasts up to the end of the run, but for the stretch
+  /// in which a recovery has to hold.
   package var horizon: Span {
     let own = scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero
     let used = max(bounds.latestEnd, own) + scenario.recoveryHold

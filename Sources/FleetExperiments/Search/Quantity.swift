@@ -138,7 +138,7 @@ package struct Quantity: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a range or a search space, and what would be right.
+/// A fault of a range or a search space, and the remedy.
 package struct RangeProblem: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String
   package init(_ description: String) { self.description = description }

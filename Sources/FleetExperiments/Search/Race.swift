@@ -22,22 +22,22 @@ struct Ensemble: Sendable, Hashable {
 
   /// Over the runs that have a value.
   func mean(_ value: (RunSummary) -> Double?) -> Double? { runs.compactMap(value).mean }
-  /// Of a count, over all runs; 0 without any.
+  /// Returns the mean of a count over all runs; 0 without any.
   func meanCount(_ count: (RunSummary) -> Int64) -> Double { mean { Double(count($0)) } ?? 0 }
-  /// Of a count, as people read it: that of the whole fleet.
+  /// Returns the mean of a count as people read it: that of the whole fleet.
   func fullCount(_ count: (RunSummary) -> Int64) -> Int64 {
     Int64((meanCount(count) * Double(runs.commonScale)).rounded())
   }
-  /// Of a column of `summary.csv`.
+  /// Returns the mean of a column of `summary.csv`.
   func mean(_ column: String) -> Double? { mean { $0.column(column) } }
-  /// Of a metric; a time that did not come counts up to its horizon.
+  /// Returns the mean of a metric; a time that did not come counts up to its horizon.
   func mean(_ metric: Metric) -> Double? { mean { metric.value(of: $0).restricted } }
 
   func share(where isMeant: (RunSummary) -> Bool) -> Double {
     runs.isEmpty ? 0 : Double(runs.count(where: isMeant)) / Double(runs.count)
   }
 
-  /// Of the runs that recovered, microseconds.
+  /// The recovery times of the runs that recovered, microseconds.
   var recoveries: [Int64] { runs.compactMap(\.recoveryTime) }
   /// Nil if none did.
   var meanRecovery: Int64? {
@@ -45,7 +45,7 @@ struct Ensemble: Sendable, Hashable {
   }
 }
 
-/// Candidates in the order in which they were first tried, and how a search goes on from the best of them: to their neighbours, in
+/// The candidates in the order in which they were first tried. From the best of them a search goes on to their neighbours, in
 /// smaller and smaller steps.
 struct Race: Sendable {
   var order: [SearchCandidate] = []
@@ -63,10 +63,9 @@ struct Race: Sendable {
   mutating func narrow() { stride = stride.map { max(1, $0 / 2) } }
   var isNarrow: Bool { stride.allSatisfy { $0 == 1 } }
 
-  /// The next spread candidates that have not been tried.
-  /// - Parameters:
-  ///   - limit: the place in the sequence to give up at.
-  ///   - candidate: at a place of the sequence; nil where there is none.
+  /// Returns the next spread candidates that have not been tried.
+  /// - Parameter limit: the place in the sequence to give up at.
+  /// - Parameter candidate: the candidate at a place of the sequence; nil where there is none.
   mutating func fresh(
     _ count: Int, before limit: Int, candidate: (Int) -> SearchCandidate?
   ) -> [SearchCandidate] {
@@ -102,7 +101,7 @@ struct Race: Sendable {
 
 /// Makes the runs of candidates, each once.
 package final class CandidateRuns: Sendable {
-  /// What one run is of.
+  /// The candidate, scenario, seed and scale of one run.
   package struct Request: Sendable, Hashable {
     package var candidate: SearchCandidate
     package var scenario: Int
@@ -156,7 +155,7 @@ package final class CandidateRuns: Sendable {
     if summaries.contains(nil) { throw CancellationError() }
   }
 
-  /// What is run for a request.
+  /// Returns the scenario that is run for a request.
   func scenario(of request: Request) throws -> Scenario {
     let scenario = request.scale.scaled(try scenario(request)).withoutQuestion
     return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
@@ -165,7 +164,7 @@ package final class CandidateRuns: Sendable {
   /// A run beside those of candidates.
   func summary(of scenario: Scenario) throws -> RunSummary { try runs.values(of: [scenario])[0] }
 
-  /// What the runs gave, in order; nil where not all of them are there.
+  /// Returns the results of the runs, in order; nil where not all of them are there.
   func ensemble(_ requests: [Request]) -> Ensemble? {
     let found = known.withLock { known in requests.compactMap { known.summaries[$0] } }
     return found.count == requests.count ? Ensemble(found) : nil

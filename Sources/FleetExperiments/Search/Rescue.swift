@@ -6,14 +6,14 @@ import TAPIModel
 
 /// The smallest value of an action that ends an ill state, found by bisection over the steps of its range.
 ///
-/// A seed is ill if its fleet holds without incidents, and with them, without the action, does not recover within the run. A value
-/// ends the ill state if every ill seed recovers with it: after the action is over (`RunAnalysis`).
+/// A seed is ill if its fleet holds without incidents, and with them, without the action, does not recover within the run. A
+/// value ends the ill state if every ill seed recovers with it: after the action is over (`RunAnalysis`).
 ///
 /// Too much can be as bad as too little: who turns everybody away for long makes a herd of them. So where the largest value does
-/// not end it, the middle is tried, then the quarters, and so on, until some value does, and bisection goes on below that one. It
+/// not end it, the middle is tried, then the quarters, and so on, until some value does. Bisection goes on below that one. It
 /// takes it that the values between two that end it do too; `triesAll` takes nothing for granted.
 package struct Rescue: Sendable {
-  /// What became of the ill seeds with one value.
+  /// The fate of the ill seeds with one value.
   package struct Trial: Sendable, Hashable {
     /// 0 … `Rescue.steps`; nil: without the action.
     package var step: Int?
@@ -43,7 +43,7 @@ package struct Rescue: Sendable {
   /// How many seeds were looked at, and how many of their fleets hold without incidents.
   package let seeds: Int
   package let healthySeeds: Int
-  /// What the twins say of the fleets, seed by seed.
+  /// The health of the fleets, judged by their twins, seed by seed.
   package let baselines: [BaselineHealth]
   /// Without the action, the ill seeds alone.
   package let untreated: Trial
@@ -66,10 +66,9 @@ package struct Rescue: Sendable {
   /// The smallest value tried above it that does not end it; nil where all do.
   package var tooMuch: Trial? { trials.first { !$0.ends && $0.step! > answer?.step ?? .max } }
 
-  /// - Parameters:
-  ///   - seeds: the scenario's and those that follow it.
-  ///   - triesAll: every step of the range, in place of bisection.
-  ///   - run: summaries of scenarios, in their order.
+  /// - Parameter seeds: the scenario's and those that follow it.
+  /// - Parameter triesAll: every step of the range, in place of bisection.
+  /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: what `run` throws, but for a `CancellationError` once there is something to say.
   package init(
     _ scenario: Scenario, _ action: RescueAction, seeds: Int, triesAll: Bool = false,
@@ -105,7 +104,7 @@ package struct Rescue: Sendable {
     trials.sort { $0.step! < $1.step! }
   }
 
-  /// With as many seeds as it takes to say that what ends it does so in 95 % of such cases, as far as the budget carries.
+  /// Runs as many seeds as show that the answer ends the ill state in 95 % of such cases, as far as the budget carries.
   ///
   /// Every look searches anew among more seeds; what was run before is asked for again.
   package init(
@@ -192,12 +191,12 @@ package struct RescueAction: Sendable, Hashable {
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case shed, capacity, readmit
 
-    /// What is looked for.
+    /// The quantity that is looked for.
     package var quantity: String { facts.quantity }
     var noun: String { facts.noun }
     /// Where it is looked for if nobody says otherwise.
     package var range: String { facts.range }
-    /// What the values of a range have to be.
+    /// The condition that the values of a range have to meet.
     fileprivate var allowed: String { facts.allowed }
 
     private var facts: (quantity: String, noun: String, range: String, allowed: String) {
@@ -334,7 +333,7 @@ package struct RescueVerdict: Sendable {
     return text
   }
 
-  /// What the values tell that were tried before it was stopped.
+  /// The statement on the values that were tried before the search was stopped.
   private var unfinished: String {
     let (tried, ill) = (FigureText.count(rescue.trials.count, "value"), rescue.untreated.seeds)
     guard let value = rescue.answer?.value else {

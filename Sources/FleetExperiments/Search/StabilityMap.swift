@@ -3,9 +3,9 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 
-/// What became of a fleet at one point of a stability map, over its seeds.
+/// The fate of a fleet at one point of a stability map, over its seeds.
 package struct StabilityPoint: Sendable, Hashable {
-  /// What is said of a point, with 95 % confidence.
+  /// The judgement on a point, with 95 % confidence.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The chance to recover is above 1 − risk.
     case recovers
@@ -31,7 +31,7 @@ package struct StabilityPoint: Sendable, Hashable {
 
   package var seeds: Int { ensemble.runs.count }
   package var healthySeeds: Int { ensemble.runs.count(where: \.baselineIsHealthy) }
-  /// What the twins say of the fleet.
+  /// The health of the fleet, judged by its twins.
   package var baselines: [BaselineHealth] { ensemble.runs.map(\.baseline) }
   package var recoveredSeeds: Int { ensemble.recoveries.count }
   /// Over the seeds that recovered, microseconds; nil if none did.
@@ -43,7 +43,7 @@ package struct StabilityPoint: Sendable, Hashable {
   package var timeToDeliveryP99: Double? { ensemble.mean { $0.timeToDeliveryP99.map(Double.init) } }
 
   package var isOverloaded: Bool { healthySeeds * 2 <= seeds }
-  /// What most runs did: where it changes, the map is refined. Nothing is claimed by it.
+  /// The outcome of most runs: where it changes, the map is refined. Nothing is claimed by it.
   package var tendency: Kind {
     isOverloaded ? .overloaded : recoveredSeeds * 2 > seeds ? .recovers : .neverRecovers
   }
@@ -116,11 +116,10 @@ package struct StabilityMap: Sendable {
 
   /// Makes a map: few runs everywhere, more where the boundary may be, up to the most that the risk allows.
   ///
-  /// A point whose neighbours all did what it did, in every run, is decided by all of their runs together: the interval is then
-  /// that of their mean chance. Any other point has to decide by its own.
-  /// - Parameters:
-  ///   - scenario: the scenario with the two values put in; the scenario's seed and those that follow it are run.
-  ///   - run: summaries of scenarios, in their order; nil for those that were not there yet when it was stopped.
+  /// All runs of a point and its neighbours decide it together if every one of these runs did the same. The interval is then that
+  /// of their mean chance. Any other point has to decide by its own.
+  /// - Parameter scenario: the scenario with the two values put in; the scenario's seed and those that follow it are run.
+  /// - Parameter run: summaries of scenarios, in their order; nil for those that were not there yet when it was stopped.
   package init(
     x: QuantityRange, y: QuantityRange, resolution: Resolution, risk: StabilityRisk = .init(),
     scenario: (_ x: String, _ y: String) throws -> Scenario,
@@ -199,7 +198,7 @@ package struct StabilityMap: Sendable {
   package func xQuantity(_ step: Int) -> Quantity { x.quantity(at: Double(step) / Double(grid.columns)) }
   package func yQuantity(_ step: Int) -> Quantity { y.quantity(at: Double(step) / Double(grid.rows)) }
 
-  /// What became of the corners of a cell, below left first.
+  /// Returns the points at the corners of a cell, below left first.
   package func corners(of cell: Grid.Cell) -> [StabilityPoint] { cell.corners.compactMap { grid.values[$0] } }
 
   /// How many points are of each kind.
@@ -228,7 +227,7 @@ package struct StabilityMap: Sendable {
     return (kinds, boundary)
   }
 
-  /// What all points on a cell are; nil where they differ.
+  /// Returns the kind of all points on a cell; nil where they differ.
   package func kind(of cell: Grid.Cell) -> StabilityPoint.Kind? {
     grid.isMixed(cell, \.kind) ? nil : corners(of: cell).first?.kind
   }
@@ -275,11 +274,10 @@ extension Scenario {
 
 /// Where two parameters' outcomes change, found by refining a coarse grid where neighbouring points differ.
 ///
-/// Points lie on a lattice of `columns` × `rows` steps. The map begins with coarse cells; a cell with points of
-/// different kinds on it is cut into halves along each side that is still longer than one step, and the new corners are
-/// evaluated, until no cell longer than one step is left with different kinds on it. So the boundary between two kinds
-/// is known to one step wherever the coarse grid sees that there is one; an island smaller than a coarse cell that holds
-/// none of its corners stays unseen.
+/// Points lie on a lattice of `columns` × `rows` steps. The map begins with coarse cells. A cell with points of different kinds
+/// on it is cut into halves along each side that is still longer than one step. The new corners are evaluated, until no cell
+/// longer than one step is left with different kinds on it. So the boundary between two kinds is known to one step wherever the
+/// coarse grid sees that there is one. An island smaller than a coarse cell that holds none of its corners stays unseen.
 package struct StabilityGrid<Value: Sendable>: Sendable {
   package struct Point: Sendable, Hashable {
     package var x: Int
@@ -314,11 +312,10 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   package var points: [Point] { values.keys.sorted { ($0.y, $0.x) < ($1.y, $1.x) } }
 
   /// Makes the map.
-  /// - Parameters:
-  ///   - columns: steps along x, at least 1; a coarse cell is `columns / coarseColumns` of them, rounded down.
-  ///   - kind: what a point must have in common with its neighbours to leave the cell between them uncut.
-  ///   - evaluate: values of points, in their order; called once for each round of refinement. Where one has none the map ends: only
-  ///     cells with all corners stay, and none of them is cut.
+  /// - Parameter columns: steps along x, at least 1; a coarse cell is `columns / coarseColumns` of them, rounded down.
+  /// - Parameter kind: the property that a point must share with its neighbours to leave the cell between them uncut.
+  /// - Parameter evaluate: values of points, in their order; called once for each round of refinement. Where one has none the map
+  ///   ends: only cells with all corners stay, and none of them is cut.
   package init(
     columns: Int, rows: Int, coarseColumns: Int, coarseRows: Int, kind: (Value) -> some Hashable,
     evaluate: ([Point]) throws -> [Value?]

@@ -7,7 +7,7 @@ package struct StabilityVerdict: Sendable {
   private let map: StabilityMap
   package init(_ map: StabilityMap) { self.map = map }
 
-  /// What the map shows, in a few sentences: only what is decided is named.
+  /// The finding of the map, in a few sentences: only what is decided is named.
   package var sentence: String {
     let counts = map.counts
     let count = { (kind: StabilityPoint.Kind) in counts[kind] ?? 0 }
@@ -25,10 +25,10 @@ package struct StabilityVerdict: Sendable {
     return (map.isFinished ? "" : "Of a part of the map: ") + text + hint
   }
 
-  /// The same in one line, for the title of a picture: with the cliff's place in one column, if there is one.
-  /// - Parameters:
-  ///   - x: the first parameter in words.
-  ///   - y: the second one.
+  /// Returns the finding in one line, for the title of a picture, with the cliff's place in one column, if there is
+  /// one.
+  /// - Parameter x: the first parameter in words.
+  /// - Parameter y: the second one.
   package func title(x: String, y: String) -> String {
     guard let cliff else { return finding("", overload: "") }
     return "With \(map.xQuantity(cliff.column).words) (\(x)) the fleet \(Self.verb(cliff.below.kind)) up to "
@@ -71,7 +71,8 @@ package struct StabilityVerdict: Sendable {
     return HealthWording(points.map(\.baselines)).text { "at \($0.count)" }
   }
 
-  /// `At 41 of 70 points it recovers in more than 80 % of the seeds, at 20 in less than 20 %, at 9 that is undecided.`
+  /// Returns the points of each class in words, as `At 41 of 70 points it recovers in more than 80 % of the seeds`.
+  /// The points below 20 % and the undecided ones follow.
   private func classes(_ recovers: Int, _ never: Int, _ undecided: Int) -> String {
     let risk = FigureText.percent(map.risk.risk)
     let (all, fewest, most) = map.runs
@@ -82,7 +83,7 @@ package struct StabilityVerdict: Sendable {
       + "(\(seeds) a point, \(FigureText.grouped(Int64(all))) runs)."
   }
 
-  /// What too few seeds can't say.
+  /// The limit of a statement from too few seeds.
   private var hint: String {
     guard map.risk.most < map.risk.deciding else { return "" }
     let seeds = map.risk.most

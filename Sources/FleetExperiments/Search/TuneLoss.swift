@@ -2,7 +2,8 @@ import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
 
-/// What lost the events that a constraint forbids, of one run: the limit that lost most of them, and what the run loses if it is raised.
+/// The loss of events that a constraint forbids, in one run. It names the limit that lost most of them, and the loss of the run
+/// if that limit is raised.
 package struct TuneLoss: Sendable {
   /// By its place in the study.
   package var scenario: Int
@@ -11,13 +12,13 @@ package struct TuneLoss: Sendable {
   package var events: Int64
   /// One of so many was simulated: what people read of counts is so many times as much.
   package var scale: Int64
-  /// What gave up most of them.
+  /// The charge that most of them are lost to.
   package var charge: LossCharge
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
   package var text: String
   /// The key of Settings that is the limit; nil: it is none, or no limit gave them up.
   package var key: String?
-  /// Of a key that was searched, the highest value.
+  /// The highest value of a key that was searched.
   package var highest: String?
   /// The most that Settings allow of the limit; nil: it can only be taken away.
   package var raised: String?

@@ -4,7 +4,7 @@ import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 
-/// What a search for better Settings is asked.
+/// The question to a search for better Settings.
 package struct TuneStudy: Sendable {
   /// How the scores of several scenarios become one.
   package enum Across: String, Sendable, Hashable, CaseIterable {
@@ -34,14 +34,14 @@ package struct TuneStudy: Sendable {
   /// How many of them, the best first, fresh seeds may refuse before the search gives up.
   package var tries = 3
   package var across = Across.mean
-  /// Of the draw of candidates.
+  /// The seed of the draw of candidates.
   package var seed: UInt64 = 1
   /// Candidates of the first round.
   package var candidates = Self.defaultCandidates
-  /// What candidates race on. The finalists, and all that is said of them, have the whole fleets.
+  /// The scale of the fleets on which candidates race. The finalists, and all that is said of them, have the whole fleets.
   package var raceScale = Scaling.whole
 
-  /// What is not known, draw by draw: `exploring` ones, then twice as many as there are seeds. Empty: everything is known.
+  /// The unknowns, draw by draw: `exploring` ones, then twice as many as there are seeds. Empty: everything is known.
   package var draws: [UncertainDraw] = []
 
   package static let defaultCandidates = 200
@@ -67,7 +67,7 @@ package struct TuneStudy: Sendable {
   /// By how much a setting may be worse than today's in one scenario and still hold there.
   package static let tolerance = 1.05
 
-  /// What is judged on fresh seeds: the verdict's metrics, then objectives that are none of them.
+  /// The metrics that are judged on fresh seeds: the verdict's, then objectives that are none of them.
   package var judged: [Metric] {
     let names = Set(objectives.map(\.metric.name)).subtracting(MetricCatalogue.headline.map(\.name))
     return MetricCatalogue.headline + MetricCatalogue.all.filter { names.contains($0.name) }
@@ -92,7 +92,7 @@ package struct TuneStudy: Sendable {
   // MARK: Unknowns
 
   package var isRobust: Bool { !draws.isEmpty }
-  /// What runs are repeated over.
+  /// The unit that runs are repeated over.
   package var repetition: String { isRobust ? "draw" : "seed" }
   /// Draws by which candidates are found.
   package static let exploring = 3
@@ -110,8 +110,8 @@ package struct TuneStudy: Sendable {
 
   // MARK: Rounds
 
-  /// Devices that a race has by default, if the scenarios have more and keep their answers with so few: how-searches-work.md has how
-  /// close the scores are.
+  /// The devices that a race has by default, if the scenarios have more and keep their answers with so few. The document
+  /// how-searches-work.md has how close the scores are.
   package static let raceDevices = 5_000
 
   /// Seeds of each round, doubling up to those of the finalists.
@@ -121,7 +121,7 @@ package struct TuneStudy: Sendable {
     return self.seeds > 1 || raceScale != .whole ? seeds + [self.seeds] : seeds
   }
 
-  /// What a round of the ladder runs on: the last one is the finalists'.
+  /// Returns the scale of a round of the ladder: the last round is the finalists'.
   func scale(round: Int) -> Scaling { round == ladder.count - 1 ? .whole : raceScale }
 
   /// Candidates of each round of the ladder, if the first has `first`.
@@ -136,8 +136,8 @@ package struct TuneStudy: Sendable {
     return field
   }
 
-  /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, twice each
-  /// key of the winner put back, and fresh seeds for both of them.
+  /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, twice
+  /// each key of the winner put back, and fresh seeds for both of them.
   ///
   /// - Parameter small: what a run on `raceScale` counts.
   package func runs(first: Int, small: Double = 1) -> Int {
@@ -173,10 +173,10 @@ package struct TuneStudy: Sendable {
     return low >= min(finalists, space.size) ? low : nil
   }
 
-  /// The study with as many candidates as the budget is enough for, and of its fresh seeds as many as leave three in four of these
-  /// candidates, but no more than exclude a failure in 5 % of the runs.
+  /// Returns the study with as many candidates as the budget is enough for. Its fresh seeds leave three in four of these
+  /// candidates. They are no more than exclude a failure in 5 % of the runs.
   ///
-  /// What the search doesn't use of the budget then goes to more fresh seeds.
+  /// The rest of the budget then goes to more fresh seeds.
   /// - Returns: nil if the budget is not enough for `finalists`.
   package func spending(_ budget: Int, small: Double = 1) -> TuneStudy? {
     func with(_ fresh: Int) -> TuneStudy? {
@@ -226,11 +226,11 @@ package struct Standing: Sendable {
   /// The same as `violations` for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
 
-  /// What its runs show against today's Settings, by scenario and criterion of the verdict.
+  /// The evidence of its runs against today's Settings, by scenario and criterion of the verdict.
   package var evidence: [[CriterionEvidence]]
   /// The same of the objectives that are no criterion of the verdict, in their order.
   package var objectiveEvidence: [[CriterionEvidence]]
-  /// What `compare` would say of it and today's Settings in each scenario.
+  /// The judgement of `compare` on it and today's Settings in each scenario.
   package var comparison: [Standings.Pair]
 
   /// Whether every criterion is shown not worse than today in every scenario.
@@ -257,19 +257,19 @@ package struct Standing: Sendable {
     return needed.max()
   }
 
-  /// What the race orders by, after `violations`: the score, and what is worse than today in a scenario.
+  /// The order of the race after `violations`: the score, and what is worse than today in a scenario.
   package var cost: Double {
     score + 5 * scoreLosses.reduce(0, +) + evidence.joined().reduce(0) { $0 + $1.harm }
   }
 
-  /// Whether it is in no scenario worse than today's: it recovers and keeps the constraints as often, with a score within the
+  /// Whether it is in no scenario worse than today's. It recovers and keeps the constraints as often, with a score within the
   /// tolerance, and no criterion of the verdict looks worse by what matters.
   package var holdsEverywhere: Bool {
     violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 }
       && !evidence.joined().contains(where: \.looksWorse)
   }
 
-  /// What each scenario loses beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
+  /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
   /// costs few attempts.
   private var scoreLosses: [Double] {
     let limit = DeterministicMath.log(TuneStudy.tolerance)
@@ -303,7 +303,7 @@ extension Standing {
     func combined(_ scores: [Double]) -> Double {
       study.across == .mean ? scores.mean ?? 0 : scores.max() ?? 0
     }
-    /// What a scenario has no value of, as without an incident a recovery, has no weight in it.
+    /// An objective without a value in a scenario, as a recovery without an incident, has no weight in it.
     func weighted(_ values: [Double?]) -> Double {
       var (sum, weight) = (0.0, 0.0)
       for case (let value?, let share) in zip(values, weights) {
@@ -374,11 +374,11 @@ extension TuneObjective {
     }
   }
 
-  /// ln(value / reference), the other way round where more is better; nil where both have none. Who has a value where the other
-  /// has none is e times as good.
+  /// ln(value / reference), the other way round where more is better; nil where both have none. A run with a value where the
+  /// other has none is e times as good.
   ///
-  /// A floor is added to both, so that none against few does not become infinitely many times: of counts of events a thousandth of
-  /// those created, of attempts above the twin's a tenth of the twin's, of times ten seconds.
+  /// A floor is added to both, so that none against few does not become infinitely many times. The floor of counts of events is a
+  /// thousandth of those created. The floor of attempts above the twin's is a tenth of the twin's, and that of times ten seconds.
   func logRatio(_ run: RunSummary, to reference: RunSummary) -> Double? {
     let (value, other) = (metric.value(of: run), metric.value(of: reference))
     if value == .none, other == .none { return nil }
@@ -402,7 +402,7 @@ extension TuneObjective {
   }
 }
 
-/// What every run of a setting has to keep.
+/// A limit that every run of a setting has to keep.
 package struct TuneConstraint: Sendable {
   package var metric: Metric
   package var isUpper: Bool
@@ -471,11 +471,11 @@ package struct ConstraintRecord: Sendable {
   }
 }
 
-/// That nothing that was searched keeps all constraints.
+/// The finding that no searched candidate keeps all constraints.
 package struct UnmetConstraints: Sendable {
   /// Whether that is so of all candidates, or of those that had all seeds.
   package var isOfAll: Bool
-  /// Of how many it is so.
+  /// The number of candidates that it holds for.
   package var count: Int
   /// The constraints that none of them keeps, each with the candidate whose worst run is nearest to it. Empty: each is kept by some
   /// of them, all together by none.
@@ -490,7 +490,7 @@ extension TuneResult {
       $0.scale == .whole && $0.seeds >= (study.isRobust ? TuneStudy.fewestDraws : study.seeds)
     }
     guard !(judged + [today, winner]).contains(where: \.keepsConstraints) else { return nil }
-    // What a part of a fleet reaches is no figure of the whole.
+    // The results of a part of a fleet are no figure of the whole.
     let isOfAll = study.raceScale == .whole && !standings.contains(where: \.keepsConstraints)
     let field = (isOfAll ? standings : judged) + [today, winner]
     let best = study.constraints.indices.compactMap { index -> (Int, Standing)? in

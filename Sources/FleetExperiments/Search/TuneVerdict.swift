@@ -15,7 +15,7 @@ package struct TuneVerdict: Sendable {
     winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
   }
 
-  /// What to do, how sure that is, and what it costs.
+  /// The advice, its certainty and its cost.
   package var sentence: String {
     let field = FigureText.count(result.standings.count, "candidate")
     let keys = changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" }
@@ -310,8 +310,8 @@ package struct TuneVerdict: Sendable {
     return (tenths < 0 ? "-" : "+") + text + " %"
   }
 
-  /// By what the second of two figures differs from the first, as they are printed; empty where they are the same, or none or below
-  /// 0, so that a ratio says nothing.
+  /// Returns the difference of the second of two figures from the first, as they are printed. The text is empty where they are
+  /// the same. It is empty, too, where one is none or below 0, so that a ratio says nothing.
   static func change(_ metric: Metric, _ today: Double?, _ new: Double?) -> String {
     guard let today = today.map({ printed(metric, $0 * metric.factor) }),
       let new = new.map({ printed(metric, $0 * metric.factor) }),
@@ -346,7 +346,7 @@ extension TuneVerdict {
 }
 
 extension TuneVerdict {
-  /// What is said first where nothing keeps the constraints: which, what was reached, and that nothing is recommended.
+  /// Returns the first sentence where nothing keeps the constraints: which, what was reached, and that nothing is recommended.
   ///
   /// - Parameter keys: what the best finalist changes.
   func sentence(_ unmet: UnmetConstraints, _ keys: [String]) -> String {
@@ -380,7 +380,7 @@ extension TuneVerdict {
       + "\(VerdictWording.list(breaks(result.winner, today: result.today)))."
   }
 
-  /// Which limit lost the events, and which key would end that.
+  /// Returns the limit that lost the events, and the key that would end that.
   private func sentence(_ loss: TuneLoss) -> String {
     let events = FigureText.count(loss.events * loss.scale, "event")
     let charged = FigureText.grouped(loss.charge.events * loss.scale)
@@ -438,8 +438,8 @@ extension TuneVerdict {
 }
 
 extension TuneVerdict {
-  /// How the Settings stand what is not known: how sure the choice is, how often it is the best, what decides, what it costs where it goes
-  /// worst. Empty without unknowns.
+  /// The robustness of the Settings against the unknowns. The sentences tell how sure the choice is, how often it is the best,
+  /// what decides, and what it costs where it goes worst. Empty without unknowns.
   package var robustSentences: [String] {
     result.robustness.map { [sureness($0), shares($0), decision($0), worst($0)] } ?? []
   }

@@ -4,14 +4,14 @@ import SimulationKernel
 
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
-/// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then
-/// the field is thinned and the rest gets more seeds, until a few finalists have had all of them (successive halving:
-/// Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller fleet keeps
-/// the answer the race is on that, and only the finalists have the whole one: the fleet's size is a resource as seeds are (Li et al.,
-/// "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks no constraint more often
-/// than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that it changes is put back, and what
-/// makes no difference goes back for good. Fresh seeds have to show that no criterion is worse and that one is better; where they
-/// do not, the next finalist is tried.
+/// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then the
+/// field is thinned and the rest gets more seeds, until a few finalists have had all of them. This is successive halving
+/// (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller
+/// fleet keeps the answer the race is on that, and only the finalists have the whole one. The fleet's size is a resource as seeds
+/// are (Li et al., "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks
+/// no constraint more often than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that
+/// it changes is put back, and what makes no difference goes back for good. Fresh seeds have to show that no criterion is worse
+/// and that one is better; where they do not, the next finalist is tried.
 package struct Tuner {
   let study: TuneStudy
   let runs: CandidateRuns
@@ -205,10 +205,10 @@ package struct Tuner {
 
   // MARK: Idle keys
 
-  /// What a change may lose when it is put back and still not be worth having, as ln of the score.
+  /// The loss at which a change that is put back is still not worth having, as ln of the score.
   private static let negligible = 0.005
 
-  /// Puts each changed key of the winner back, and leaves those there that make no difference: all of them at once if that
+  /// Puts each changed key of the winner back, and leaves those there that make no difference. All of them go at once if that
   /// does no harm, else the one that matters least. At most twice as many candidates as there are keys.
   mutating func withoutIdleKeys(_ best: Standing) throws -> (Standing, [KeyEffect]) {
     var winner = best
@@ -267,8 +267,8 @@ package struct Tuner {
     race.order = known
   }
 
-  /// The winner and today's Settings on fresh seeds, on which no choice was based: on more of them until every criterion is shown not
-  /// worse and one better, or one is worse, or more would hardly show it.
+  /// Runs the winner and today's Settings on fresh seeds, on which no choice was based. More seeds follow until every criterion
+  /// is shown not worse and one better, or one is worse, or more would hardly show it.
   func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
     func look(_ count: Int, _ level: MetricRule.Level) throws -> (today: Standing, winner: Standing) {
       let wanted = [study.space.today, winner.candidate].map { ($0, study.fresh(count)) }
@@ -325,11 +325,11 @@ package struct Tuner {
   }
 }
 
-/// What one changed key does: the winner against the winner with this key as it is today.
+/// The effect of one changed key: the winner against the winner with this key as it is today.
 package struct KeyEffect: Sendable {
   package var parameter: Int
   package var without: Standing
-  /// What the key does to each criterion in each scenario, `without` being what it is against.
+  /// The key's effect on each criterion in each scenario, against `without`.
   package var evidence: [[CriterionEvidence]]
   /// ln(with / without) of the score, over the seeds.
   package var score: Double
@@ -346,7 +346,7 @@ package struct KeyEffect: Sendable {
   }
 }
 
-/// What a search found.
+/// The findings of a search.
 package struct TuneResult: Sendable {
   package var study: TuneStudy
   package var today: Standing
@@ -355,7 +355,7 @@ package struct TuneResult: Sendable {
   /// Both on fresh seeds.
   package var confirmed: (today: Standing, winner: Standing)
   package var effects: [KeyEffect]
-  /// What lost the events where a constraint on them cannot be met.
+  /// The loss of events where a constraint on them cannot be met.
   package var loss: TuneLoss?
 
   /// The interval of ln of the winner's score on fresh seeds; nil of a single one.
@@ -363,14 +363,14 @@ package struct TuneResult: Sendable {
     ConfidenceInterval(SampleStatistics(confirmed.winner.scoreBySeed))
   }
 
-  /// Whether the fresh seeds show that no criterion of the verdict is worse than today in any scenario, and that one is better: only then
-  /// is it recommended.
+  /// Whether the fresh seeds show that no criterion of the verdict is worse than today in any scenario, and that one is better.
+  /// Only then is it recommended.
   package var isConfirmed: Bool {
     isFinished && confirmed.winner.isShownSafe && confirmed.winner.isShownBetter && holdsOnFreshSeeds
   }
 
-  /// Whether it has a better score, recovers as often and keeps every constraint in every run; where nothing keeps them, breaks them no
-  /// more often than today.
+  /// Whether it has a better score, recovers as often and keeps every constraint in every run. Where nothing keeps them, it
+  /// breaks them no more often than today.
   private var holdsOnFreshSeeds: Bool {
     let (fresh, today) = (confirmed.winner, confirmed.today)
     let keeps =
@@ -396,7 +396,7 @@ package struct TuneResult: Sendable {
   package var standings: [Standing]
   package var finalists: Int
   package var runs: (made: Int, readBack: Int)
-  /// What is known over the unknowns; nil without any.
+  /// The robustness against the unknowns; nil without any.
   package var robustness: Robustness?
   /// Whether it came to its end; false: it was stopped. Then the best so far is the winner, and nothing is confirmed.
   package var isFinished = true
@@ -428,7 +428,7 @@ package struct TuneResult: Sendable {
 }
 
 extension Tuner {
-  /// The race over what is not known: the best candidates so far and today's Settings meet the same draws, and more of them where a
+  /// Runs the race over the unknowns. The best candidates so far and today's Settings meet the same draws. More draws go where a
   /// wrong choice is most probable (`SelectionRace`). The lowest expected score wins among those that hold everywhere.
   mutating func raceOverDraws() throws -> TuneResult {
     let today = study.space.today

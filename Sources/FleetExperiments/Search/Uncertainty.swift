@@ -2,7 +2,7 @@ import FleetStatistics
 import ScenarioFormat
 import SimulationKernel
 
-/// What nobody knows of the world that Settings are searched for: keys of the scenarios with distributions in place of values.
+/// The unknowns of the world that Settings are searched for: keys of the scenarios with distributions in place of values.
 package struct Uncertainty: Sendable {
   /// One key by itself, or several with joint values.
   enum Source: Sendable {
@@ -121,11 +121,11 @@ package struct Uncertainty: Sendable {
     }.map { paths, values in zip(paths, values).map { Override(path: $0, value: $1) } }
   }
 
-  /// Draws in blocks, of which each is a Latin hypercube: every unknown has each of as many equally likely parts of its
-  /// distribution as there are draws once, in an order of its own.
+  /// Returns draws in blocks, each of them a Latin hypercube. Each unknown's distribution has as many equally likely parts as
+  /// there are draws. The draws meet each part once, in an order of the unknown's own.
   ///
-  /// Source: M. D. McKay, R. J. Beckman, W. J. Conover, "A comparison of three methods for selecting values of input variables in the
-  /// analysis of output from a computer code", Technometrics 21 (1979).
+  /// Source: M. D. McKay, R. J. Beckman, W. J. Conover, "A comparison of three methods for selecting values of input variables in
+  /// the analysis of output from a computer code", Technometrics 21 (1979).
   package func draws(_ blocks: [Int], seed: UInt64) -> [UncertainDraw] {
     blocks.enumerated().flatMap { block, count in
       let key = RandomKey(seed: seed).child(UInt64(block))
@@ -147,7 +147,7 @@ package struct Uncertainty: Sendable {
   }
 }
 
-/// What the world is in one draw; the draw's number is added to the scenarios' seeds.
+/// The world in one draw; the draw's number is added to the scenarios' seeds.
 package struct UncertainDraw: Sendable, Hashable {
   package var overrides: [Override]
 
@@ -157,9 +157,9 @@ package struct UncertainDraw: Sendable, Hashable {
 
 /// How well recommended Settings stand what is not known.
 ///
-/// Two probabilities are told apart. `posterior` is about the search: whether the choice by the expected score is right, given that only
-/// so many draws were made; more draws bring it to 1. The shares of draws are about the world: how often these Settings are the best in what
-/// may come; no number of draws changes that.
+/// Two probabilities are told apart. `posterior` is about the search: whether the choice by the expected score is right, given
+/// that only so many draws were made. More draws bring it to 1. The shares of draws are about the world: how often these Settings
+/// are the best in what may come; no number of draws changes that.
 package struct Robustness: Sendable {
   package var posterior: SelectionPosterior
   /// Candidates of the race, today's Settings among them.
@@ -218,7 +218,7 @@ package struct Robustness: Sendable {
     package var values: [Quantity]
     /// Rank correlation of the winner's score less the rival's with the value.
     package var correlation: Double
-    /// Of no correlation, by Holm over the unknowns.
+    /// The p value of no correlation, by Holm over the unknowns.
     package var pValue: Double
     /// Where the better one changes best.
     package var threshold: Quantity

@@ -2,11 +2,11 @@ import FleetMetrics
 import FleetStatistics
 import SimulationKernel
 
-/// What runs show of new Settings against today's by one criterion of the verdict, by the verdict's rule (`MetricRule`).
+/// The evidence of runs on new Settings against today's by one criterion of the verdict, by the verdict's rule (`MetricRule`).
 ///
-/// New Settings are shown *not worse* if they are better or as good, or if their interval leaves open only what does not matter: a
-/// test of non-inferiority (G. Piaggio et al., JAMA 308 (2012)). Failures and lost events that no run has shown are excluded by as many
-/// runs as exclude them in 5 % of all, with 95 % confidence: by 59.
+/// New Settings are shown *not worse* if they are better or as good, or if their interval leaves open only what does not matter.
+/// The test is one of non-inferiority (G. Piaggio et al., JAMA 308 (2012)). Failures and lost events that no run has shown are
+/// excluded by 59 runs. So many exclude them in 5 % of all runs, with 95 % confidence.
 package struct CriterionEvidence: Sendable, Hashable {
   package var criterion: Criterion
   package var finding: MetricRule.Finding
@@ -19,7 +19,7 @@ package struct CriterionEvidence: Sendable, Hashable {
   /// About how many seeds would show that they are not worse; nil: these do, or no number is likely to.
   package var seedsNeeded: Int?
 
-  /// What is said of them.
+  /// The judgement on the new Settings.
   package enum Shown: String, Sendable, CaseIterable {
     case better, worse
     case asGood = "as good"
@@ -44,7 +44,7 @@ package struct CriterionEvidence: Sendable, Hashable {
 }
 
 extension Standings {
-  /// What is shown of `second` against `first` by each criterion of which they have values.
+  /// Returns the evidence on `second` against `first` by each criterion of which they have values.
   /// - Parameter allowedLoss: share of the events created that `second` may lose beyond those of `first`.
   package func evidence(of second: Int, against first: Int, allowedLoss: Double = 0) -> [CriterionEvidence] {
     evidence(of: second, against: first, on: criteria(first, second), allowedLoss: allowedLoss)
@@ -89,8 +89,8 @@ extension Standings {
     }
   }
 
-  /// Whether a failure of `second` alone in 5 % of the runs, beyond those of `first` alone, is excluded. What no run has shown counts as what so
-  /// many runs cannot exclude.
+  /// Whether a failure of `second` alone in 5 % of the runs, beyond those of `first` alone, is excluded. A failure that no run
+  /// has shown counts with the share that so many runs cannot exclude.
   /// - Parameter factor: as if there were so many times the runs.
   private func excludesMoreFailures(_ second: Int, _ first: Int, times factor: Int = 1) -> Bool {
     let pairs = zip(runs[first], runs[second])

@@ -2,7 +2,7 @@ import FleetMetrics
 
 /// Why fleets do not hold even without any incident, in words.
 package struct HealthWording: Sendable {
-  /// What is unhealthy for the same reason, by its place.
+  /// The places that are unhealthy for the same reason.
   package struct Group: Sendable, Hashable {
     package var places: [Int]
     /// `its backlog or time to delivery grows over the run`
@@ -37,7 +37,7 @@ package struct HealthWording: Sendable {
     }
   }
 
-  /// Of one fleet; empty if it is healthy.
+  /// Makes the wording of one fleet; empty if it is healthy.
   package init(_ twins: [BaselineHealth]) { self.init([twins]) }
 
   /// The reasons, each with what it is of where they differ; all that there can be where they are not known.

@@ -3,21 +3,22 @@ import FleetStatistics
 
 /// The one rule by which two variants are told apart on a criterion: in verdicts, ranks and marks.
 ///
-/// A difference counts that *matters* and that *chance does not explain*. It matters from 5 % of the better mean on, and beyond a
-/// floor below which a figure says nothing: of events 1/10,000 of those created, of times one interval of the time series, of
-/// extra attempts half a one a device. Chance is ruled out by a paired t test at the 1 % level. So over all criteria of a verdict
-/// fewer than 5 % of equal pairs get a winner. Fewer than five seeds have no such test: there every seed has to show a
-/// difference of 20 % and of twice the floor, which equal variants of one law hardly do.
+/// A difference counts that *matters* and that *chance does not explain*. A difference matters from 5 % of the better mean on,
+/// and beyond a floor below which a figure says nothing. The floor of events is 1/10,000 of those created. The floor of times is
+/// one interval of the time series, that of extra attempts half a one a device. Chance is ruled out by a paired t test at the 1 %
+/// level. So over all criteria of a verdict fewer than 5 % of equal pairs get a winner. Fewer than five seeds have no such test.
+/// There every seed has to show a difference of 20 % and of twice the floor, which equal variants of one law hardly do.
 ///
-/// What does not differ is not as good for that: two variants are as good as each other only where the 90 % interval of their
-/// difference lies within what matters. These are two one-sided tests (D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987)).
+/// A pair that does not differ is not as good for that. Two variants are as good as each other only where the 90 % interval of
+/// their difference lies within what matters. These are two one-sided tests (D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15
+/// (1987)).
 ///
 /// Events are lost in clumps: a batch, or all that a device holds. Where a few clumps make the difference, a t interval is too
-/// sure of itself, and the number of clumps is what has an exact interval.
+/// sure of itself. The number of clumps has an exact interval.
 ///
 /// Nothing here looks at a third variant, so leaving one out changes nothing between the others.
 package enum MetricRule {
-  /// What is said of a second variant against a first one.
+  /// The judgement on a second variant against a first one.
   package enum Standing: String, Sendable, Hashable, CaseIterable {
     /// They differ in a way that counts.
     case better, worse
@@ -39,26 +40,28 @@ package enum MetricRule {
     }
   }
 
-  /// What the runs show of a second variant against a first one on a criterion.
+  /// The evidence of the runs on a second variant against a first one by a criterion.
   ///
   /// Differences are in units of what matters, and above 0 where the second is worse.
   package struct Finding: Sendable, Hashable {
     package var standing = Standing.incomparable
     /// The mean difference.
     package var mean = 0.0
-    /// What the difference may be, by its interval; of fewer than five seeds, what it was.
+    /// The range of the possible difference, by its interval; with fewer than five seeds, the observed range.
     package var reach = 0.0...0.0
     /// Whether it is of events, which are counted.
     package var isOfEvents = false
     /// The standard error of the mean difference; 0: not known.
     package var error = 0.0
-    /// The least difference that matters, in the metric's unit; of failures a share of the runs. What is above is in units of it.
+    /// The least difference that matters, in the metric's unit; of failures a share of the runs. The figures above are in units
+    /// of it.
     package var unit = 0.0
 
-    /// About how many seeds would show which it is, of which `seeds` were made: an interval narrows with the root of their number.
+    /// About how many seeds would show which it is, of which `seeds` were made: an interval narrows with the root of their
+    /// number.
     ///
-    /// A difference that matters has to be told from none, and one that does not from one that does; how far that is, is known no
-    /// better than the mean. nil: it is known, or no number is.
+    /// A difference that matters has to be told from none, and one that does not from one that does. The distance is known no
+    /// better than the mean. `nil`: the standing is known, or no number is.
     package func seedsNeeded(of seeds: Int, at level: Level) -> Double? {
       guard standing == .undecided, error > 0 else { return nil }
       let (chance, distance) =
@@ -69,8 +72,8 @@ package enum MetricRule {
 
     /// Whether the criterion, not decided, may outweigh what a later one decided.
     ///
-    /// It may where the opposite of that decision is possible and matters. Events may not that came to less than matters, if even the
-    /// most that they allow is less, in units of what matters, than the least that was decided.
+    /// It may where the opposite of that decision is possible and matters. Events that came to less than matters may not, if even
+    /// the most that they allow is below the least that was decided. Both are in units of what matters.
     package func mayOutweigh(_ decision: Finding) -> Bool {
       guard standing == .undecided else { return false }
       let isBetter = decision.standing == .better
@@ -91,7 +94,7 @@ package enum MetricRule {
       (self.difference, self.equivalence) = (difference, equivalence)
     }
 
-    /// Of a number of seeds that was chosen before any was looked at.
+    /// The level of a number of seeds that was chosen before any was looked at.
     package static let once = Level(difference: 0.01, equivalence: 0.05)
   }
 
@@ -104,12 +107,11 @@ package enum MetricRule {
   /// Shares of runs that fail don't matter up to this difference, if chance may explain it; beyond chance every one does.
   package static let relevantRisk = 0.05
 
-  /// - Parameters:
-  ///   - first: by seed.
-  ///   - second: under the same seeds.
-  ///   - floor: no difference up to it matters.
-  ///   - clump: of events, how many are lost together at least; nil of other metrics.
-  ///   - level: how often it may be wrong.
+  /// - Parameter first: by seed.
+  /// - Parameter second: under the same seeds.
+  /// - Parameter floor: no difference up to it matters.
+  /// - Parameter clump: of events, how many are lost together at least; nil of other metrics.
+  /// - Parameter level: how often it may be wrong.
   package static func finding(
     of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double,
     clump: Double? = nil, at level: Level = .once
@@ -164,14 +166,15 @@ package enum MetricRule {
     clumps(differences) < Double(min(fewestForTest, differences.count - 1))
   }
 
-  /// Of how many clumps of equal size the differences might be made: (Σ|d|)² / Σd².
+  /// Returns the number of clumps of equal size that might make the differences: (Σ|d|)² / Σd².
   private static func clumps(_ differences: [Double]) -> Double {
     let sum = differences.reduce(0) { $0 + abs($1) }
     let squares = differences.reduce(0) { $0 + $1 * $1 }
     return squares > 0 ? sum * sum / squares : 0
   }
 
-  /// What the expected difference may be if it comes in clumps, as many of them as chance would have it: compound Poisson.
+  /// Returns the range of the expected difference if it comes in clumps, as many of them as chance would have it: compound
+  /// Poisson.
   ///
   /// The size of a clump is Σd² / Σ|d|, or `clump` if that is more. Clumps of both signs have exact bounds of their own. A sign
   /// that no run has shown counts as nothing: what so few runs cannot exclude is said beside the verdict.

@@ -3,14 +3,15 @@ import FleetStatistics
 
 /// When verdicts have enough seeds, if nobody says how many: as soon as no criterion is open, or a budget of work is used up.
 ///
-/// After so many seeds as `looks` says the verdict is looked at. If a criterion is open there are more seeds, up to the next look,
-/// as far as the budget carries. The budget counts simulated attempts and not time, so every machine stops at the same seed.
+/// After so many seeds as `looks` says the verdict is looked at. If a criterion is open there are more seeds, up to the next
+/// look, as far as the budget carries. The budget counts simulated attempts and not time, so every machine stops at the same
+/// seed.
 ///
-/// Whoever looks often is more often misled by chance. The chance of an error is therefore divided by the number of looks
-/// (Bonferroni): with `level` at each of six looks and by each of six criteria two variants of one law get a false winner in fewer
-/// than 4 % of the cases, at whichever look it ends. Source: C. Jennison and B. W. Turnbull, *Group Sequential Methods with
-/// Applications to Clinical Trials* (2000), 2.1 and 7.2. O'Brien and Fleming's levels grow with the looks; they would ask 15
-/// seeds for what hardly any difference shows, and large ones are to be cheap.
+/// Frequent looks are more often misled by chance. The chance of an error is therefore divided by the number of looks
+/// (Bonferroni). With `level` at each of six looks and by each of six criteria, two variants of one law seldom get a false
+/// winner. They do in fewer than 4 % of the cases, at whichever look it ends. Source: C. Jennison and B. W. Turnbull, *Group
+/// Sequential Methods with Applications to Clinical Trials* (2000), 2.1 and 7.2. O'Brien and Fleming's levels grow with the
+/// looks. They would ask of 15 seeds what hardly any difference shows, and large differences are to be cheap.
 package struct SeedPlan: Sendable, Hashable {
   /// Seeds at which it looks. They double, so that it ends with at most twice as many as were needed.
   ///
@@ -39,10 +40,9 @@ package struct SeedPlan: Sendable, Hashable {
       "\(MetricText.plain(count / unit.0))\(unit.1) \(FigureText.noun("attempt", Int(clamping: attempts)))"
   }
 
-  /// How many seeds there are to be at the next look; nil: there is none, or the budget has no room for it.
-  /// - Parameters:
-  ///   - seeds: those that were run, at least 1.
-  ///   - attempts: that they took.
+  /// Returns how many seeds there are to be at the next look; nil: there is none, or the budget has no room for it.
+  /// - Parameter seeds: those that were run, at least 1.
+  /// - Parameter attempts: the simulated attempts that they took.
   package func next(after seeds: Int, attempts: Int64) -> Int? {
     // Between two looks the budget has ended it.
     guard seeds == 1 || Self.looks.contains(seeds), let look = Self.looks.first(where: { $0 > seeds }) else {
@@ -53,7 +53,8 @@ package struct SeedPlan: Sendable, Hashable {
     return next >= seeds + max(1, seeds / 4) ? next : nil
   }
 
-  /// The same of what needs a number of seeds and no test: it doubles up to that, or goes there if that is not much more.
+  /// Returns the next number of seeds where the question needs a number of seeds and no test. It doubles up to that number, or
+  /// goes there if that is not much more.
   func next(after seeds: Int, attempts: Int64, upTo enough: Int) -> Int? {
     let most = min(Self.looks.last ?? seeds, max(enough, seeds + 1))
     let look = seeds == 1 ? min(Self.looks[0], most) : most <= 9 * seeds / 4 ? most : 2 * seeds
@@ -67,7 +68,7 @@ package struct SeedPlan: Sendable, Hashable {
     return each > 0 ? Int(min(Double(budget) / each, Double(most))) : most
   }
 
-  /// What follows from the seeds so far.
+  /// The conclusion from the seeds so far.
   package struct Decision: Sendable, Hashable {
     /// Whether no criterion is open.
     package var isDecided: Bool
@@ -95,10 +96,9 @@ package struct SeedPlan: Sendable, Hashable {
     return Decision(isDecided: false, missing: Self.rounded(needed - Double(seeds)))
   }
 
-  /// How many seeds it took, or what is open after so many and how many more would tell.
-  /// - Parameters:
-  ///   - known: what everything is after that: `decided`.
-  ///   - open: what is not, in words.
+  /// Returns how many seeds it took, or what is open after so many and how many more would tell.
+  /// - Parameter known: what everything is after that: `decided`.
+  /// - Parameter open: the undecided questions, in words.
   package func text(
     _ decision: Decision, seeds: Int, attempts: Int64, known: String, open: [String]
   ) -> String {
@@ -135,7 +135,8 @@ extension Standings {
     package var seedsNeeded: Double?
   }
 
-  /// What is not decided between the leaders and all others, by any criterion; of a single variant what is not precise.
+  /// The questions that are not decided between the leaders and all others, by any criterion; of a single variant the figures
+  /// that are not precise.
   ///
   /// Runs without any failure count as good only if they are so many that a failure in 5 % of them is excluded.
   package var open: [Open] {

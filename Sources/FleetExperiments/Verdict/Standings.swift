@@ -1,7 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 
-/// What verdicts look at, in this order: the first one that is decided decides between two variants.
+/// A criterion of verdicts, in this order: the first one that is decided decides between two variants.
 package enum Criterion: Sendable, Hashable {
   /// Whether the fleet holds its load without incidents.
   case health
@@ -11,25 +11,25 @@ package enum Criterion: Sendable, Hashable {
   case metric(Int)
 }
 
-/// Which variants are better than which, and by what: of one seed or of many.
+/// The order of the variants, pair by pair with the criterion that decides: of one seed or of many.
 package struct Standings: Sendable {
-  /// What two variants come to.
+  /// The comparison of two variants.
   package struct Pair: Sendable, Hashable {
-    /// Of the second against the first; as good only if they are so by every criterion.
+    /// The standing of the second against the first; as good only if they are so by every criterion.
     package var standing: MetricRule.Standing
-    /// What decided, or what leaves it undecided; nil of variants that are as good as each other.
+    /// The criterion that decided, or that leaves it undecided; nil of variants that are as good as each other.
     package var criterion: Criterion?
   }
 
   package let variants: [String]
-  /// What sentences call the variants.
+  /// The names of the variants in sentences.
   package private(set) var titles: [String]
   /// Whether somebody can choose among the variants: not among lengths of an outage.
   private(set) var areOptions = true
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
-  /// What is known of a run beside its metrics.
+  /// The facts of a run beside its metrics.
   struct Run: Sendable {
     var hasIncidents: Bool
     var recovers: Bool
@@ -72,11 +72,11 @@ package struct Standings: Sendable {
   /// electorate", Econometrica 41 (1973).
   package private(set) var leaders: [Int] = []
 
-  /// - Parameters:
-  ///   - rows: each variant's summaries, in the order of the seeds.
-  ///   - interval: width of a row of the time series, microseconds.
-  ///   - metrics: the verdict's are enough to know who is ahead.
-  ///   - level: how often a criterion may be told wrong: `SeedPlan.level` where looks decide how many seeds there are.
+  /// - Parameter rows: each variant's summaries, in the order of the seeds.
+  /// - Parameter interval: width of a row of the time series, microseconds.
+  /// - Parameter metrics: the verdict's are enough to know who is ahead.
+  /// - Parameter level: how often a criterion may be told wrong: `SeedPlan.level` where looks decide how many seeds there
+  ///   are.
   package init(
     _ variants: [String], rows: [[RunSummary]], interval: Int64, metrics: [Metric] = MetricCatalogue.all,
     level: MetricRule.Level = .once
@@ -86,7 +86,7 @@ package struct Standings: Sendable {
     self.init(metrics, rows: rows, interval: interval, level: level)
   }
 
-  /// Of one run of each variant.
+  /// Makes the standings of one run of each variant.
   package init(_ results: [VariantResult]) {
     self.init(
       results.map(\.name), rows: results.map { [$0.summary] },
@@ -174,7 +174,7 @@ package struct Standings: Sendable {
     return Pair(standing: open == nil ? .asGood : .undecided, criterion: open?.criterion)
   }
 
-  /// What the runs show of `second` against `first` by one criterion.
+  /// Returns the finding of the runs on `second` against `first` by one criterion.
   /// - Parameter allowedLoss: share of the events created that `second` may lose beyond those of `first`.
   package func finding(
     of second: Int, to first: Int, on criterion: Criterion, allowedLoss: Double = 0
@@ -265,7 +265,7 @@ package struct Standings: Sendable {
     return group.sorted()
   }
 
-  /// Whom a tick marks: the leaders, unless those are all of them.
+  /// The variants that a tick marks: the leaders, unless those are all of them.
   package var ticked: [Int] { leaders.count < variants.count ? leaders : [] }
 
   /// The first of the leaders in `order`.

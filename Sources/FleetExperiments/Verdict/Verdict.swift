@@ -3,9 +3,16 @@ import FleetStatistics
 
 /// Says which variant is best, by what, and what cannot be told: of one seed and of many by the same rule (`MetricRule`).
 ///
-/// The criteria in their order: a twin that holds its load; how many runs fail (they never recover, or they lose more than 1 %);
-/// events lost or blocked; recovery time; events late at the end of the run; the 99th percentile of the affected events' time to
-/// delivery; attempts. The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
+/// The criteria follow in their order.
+/// - A twin that holds its load.
+/// - The number of runs that fail (they never recover, or they lose more than 1 %).
+/// - Events lost or blocked.
+/// - Recovery time.
+/// - Events late at the end of the run.
+/// - The 99th percentile of the affected events' time to delivery.
+/// - Attempts.
+///
+/// The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on one run of each variant; on a single one, how it fared.
   /// - `choices`: what differs between the variants; without any, sentences call them by their names.
@@ -72,13 +79,14 @@ public enum Verdict {
     return VerdictWording(standings, seeds: [rows.map(\.seed)]).lines.joined(separator: " ")
   }
 
-  /// What a text says first, up to a colon, semicolon or stop: what was found, or what to use. Other few words go on to the next one.
+  /// Returns the first statement of a text, up to a colon, semicolon or stop: the finding, or the advice. Other few words go on
+  /// to the next one.
   package static func headline(of text: String) -> Substring {
     var end = text.startIndex
     repeat {
       let ends = [": ", "; ", ". ", "\n"].compactMap { text[end...].firstRange(of: $0)?.lowerBound }
       guard let next = ends.min() else { return text[...] }
-      // What stands in parentheses is not cut in two.
+      // Text in parentheses is not cut in two.
       let found = text[..<next]
       let isInside = found.count { $0 == "(" } > found.count { $0 == ")" }
       let isAdvice = found.hasPrefix(VerdictWording.advice)

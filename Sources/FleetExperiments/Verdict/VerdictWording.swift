@@ -84,7 +84,7 @@ struct VerdictWording {
 
   // MARK: The headline
 
-  /// Whose fleet does not hold even without incidents; empty if all do.
+  /// The variants whose fleet does not hold even without incidents; empty if all do.
   private var health: String {
     let unhealthy = standings.variants.indices.filter { !standings.isHealthy($0) }
     if unhealthy.isEmpty { return "" }
@@ -123,12 +123,12 @@ struct VerdictWording {
   /// How a verdict opens that somebody can follow.
   static let advice = "Use "
 
-  /// What the comparison is said of.
+  /// The runs that the comparison is said of.
   private var runCount: String { isSingle ? "" : "in these \(standings.seeds) runs " }
 
   private var nobodyRecovers: Bool { runs.joined().allSatisfy(\.neverRecovers) }
 
-  /// What the leaders are better in, the others grouped by it; then the rest of the leader's own figures.
+  /// Returns the advantages of the leaders, the others grouped by them; then the rest of the leader's own figures.
   private func advantages(of leaders: [Int], over others: [Int]) -> String {
     let best = standings.firstChoice ?? leaders[0]
     var groups: [(criterion: Criterion, variants: [Int])] = []
@@ -223,7 +223,7 @@ struct VerdictWording {
     }
   }
 
-  /// What a run does that does not fail, as far as any run fails.
+  /// Returns what a run does that does not fail, as far as any run fails.
   private func success(_ variants: [Int]) -> String {
     let all = runs.joined()
     let parts = [
@@ -371,7 +371,7 @@ struct VerdictWording {
     return parts.joined(separator: "; ") + " (95 % confidence)."
   }
 
-  /// What it is that a run fails by.
+  /// The ways in which a run fails.
   private var failure: String {
     (runs.joined().contains(where: \.hasIncidents) ? "no recovery, or " : "") + "more than 1 % lost"
   }

@@ -64,10 +64,10 @@ public enum NormalDistribution {
 
 /// Student's t distribution with whole degrees of freedom, from + − × ÷ √ alone: the same bits on every machine.
 public enum StudentT {
-  /// P(|T| > |t|), the p value of a two-sided test; the error is below 1e-13, so that nothing smaller than that is told from 0.
+  /// Returns P(|T| > |t|), the p value of a two-sided test. The error is below 1e-13, so a smaller value is not told from 0.
   ///
-  /// Source: Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964), 26.7.3 and 26.7.4: closed forms in
-  /// θ = arctan(t / √ν). Above 2,000 degrees of freedom 26.7.8, whose error there is below 1e-7.
+  /// Source: Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964), 26.7.3 and 26.7.4: closed forms in θ =
+  /// arctan(t / √ν). Above 2,000 degrees of freedom 26.7.8, whose error there is below 1e-7.
   public static func twoSidedP(_ t: Double, degreesOfFreedom: Int) -> Double {
     guard degreesOfFreedom > 0, !t.isNaN else { return .nan }
     let t = abs(t)
@@ -82,7 +82,8 @@ public enum StudentT {
     let sine = t / root
     let cosineSquared = freedom / (freedom + t * t)
     let isOdd = degreesOfFreedom % 2 == 1
-    // Odd: cos θ (1 + 2/3 cos² θ + (2·4)/(3·5) cos⁴ θ + …); even: 1 + 1/2 cos² θ + (1·3)/(2·4) cos⁴ θ + …
+    // An odd number of degrees sums cos θ (1 + 2/3 cos² θ + (2·4)/(3·5) cos⁴ θ + …). An even one sums 1 + 1/2 cos² θ +
+    // (1·3)/(2·4) cos⁴ θ + ….
     var term = isOdd ? freedom.squareRoot() / root : 1
     var sum = 0.0
     var k = isOdd ? 3 : 2
@@ -97,8 +98,8 @@ public enum StudentT {
 
   /// t with P(T ≤ t) = p; −∞ for 0, ∞ for 1, NaN outside or without a degree of freedom.
   ///
-  /// By bisection of the closed form; above 2,000 degrees of freedom by the expansion about the normal quantile,
-  /// Abramowitz and Stegun 26.7.5, which there is good to 12 digits.
+  /// The method is bisection of the closed form. Above 2,000 degrees of freedom it is the expansion about the normal quantile.
+  /// The expansion is good to 12 digits there (Abramowitz and Stegun, 26.7.5).
   public static func quantile(_ p: Double, degreesOfFreedom: Int) -> Double {
     guard p >= 0, p <= 1, degreesOfFreedom > 0 else { return .nan }
     if p < 0.5 { return -upperQuantile(tail: p, degreesOfFreedom) }
@@ -144,7 +145,7 @@ public enum StudentT {
     return x + (g1 + (g2 + g3 / n) / n) / n
   }
 
-  /// Of x ≥ 0: the angle is halved three times, then the Taylor series.
+  /// Returns arctan x for x ≥ 0: it halves the angle three times and then sums the Taylor series.
   private static func arctangent(_ x: Double) -> Double {
     guard x < 1e100 else { return .pi / 2 }
     var y = x

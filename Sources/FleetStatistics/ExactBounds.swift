@@ -5,20 +5,22 @@
 public enum ExactBinomial {
   public static let confidence = 0.95
 
-  /// The largest probability with which at most `successes` of `count` trials come about in 1 − `confidence` of the cases:
-  /// one-sided.
+  /// Returns the largest probability at which at most `successes` of `count` trials succeed in 1 − `confidence` of the cases.
+  /// The bound is one-sided.
   ///
-  /// 1 where all came about, and of no trials. Of none it is 1 − 0.05^(1/n), the exact form of the rule of three.
+  /// It is 1 where all trials succeed, and where there are none. For no success of n it is 1 − 0.05^(1/n), the exact form of
+  /// the rule of three.
   /// - Complexity: O(successes).
   public static func upperBound(of successes: Int, in count: Int, confidence: Double = confidence) -> Double {
     guard successes < count else { return 1 }
     return crossing(in: 0...1) { chance(of: successes, in: count, $0) > 1 - confidence }
   }
 
-  /// The smallest probability with which at least `successes` of `count` trials come about in 1 − `confidence` of the cases:
-  /// one-sided.
+  /// Returns the smallest probability at which at least `successes` of `count` trials succeed in 1 − `confidence` of the cases.
+  /// The bound is one-sided.
   ///
-  /// 0 where none came about. - Complexity: O(count − successes).
+  /// It is 0 where no trial succeeds.
+  /// - Complexity: O(count − successes).
   public static func lowerBound(of successes: Int, in count: Int, confidence: Double = confidence) -> Double {
     successes > 0 ? 1 - upperBound(of: count - successes, in: count, confidence: confidence) : 0
   }
@@ -57,8 +59,9 @@ public enum ExactBinomial {
 /// Source: F. Garwood, "Fiducial Limits for the Poisson Distribution", Biometrika 28 (1936). The confidence is that of
 /// `ExactBinomial`, on one side.
 public enum ExactPoisson {
-  /// The largest expected number of which at most `count` come about in 1 − `confidence` of the cases: 2.996 of none in 5 %.
+  /// Returns the largest expected number of which at most `count` come about in 1 − `confidence` of the cases.
   ///
+  /// It is 2.996 for none in 5 % of the cases.
   /// - Parameters:
   ///   - count: at most 500.
   ///   - confidence: at most 0.9999.

@@ -26,14 +26,14 @@ public struct SampleStatistics: Sendable, Hashable {
 
   public var standardDeviation: Double? { variance.map { $0.squareRoot() } }
 
-  /// Of the mean: s / √n; nil of fewer than two values.
+  /// The standard error of the mean, s / √n; nil for fewer than two values.
   public var standardError: Double? { variance.map { ($0 / Double(count)).squareRoot() } }
 }
 
 /// An interval about a mean: mean ± half width.
 ///
-/// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 4.5: with t of n − 1 degrees of freedom it is
-/// exact for normal observations and close for means of runs.
+/// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 4.5. With t of n − 1 degrees of freedom the interval
+/// is exact for normal observations and close for means of runs.
 public struct ConfidenceInterval: Sendable, Hashable {
   public var mean: Double
   public var halfWidth: Double
@@ -46,7 +46,7 @@ public struct ConfidenceInterval: Sendable, Hashable {
     self.confidence = confidence
   }
 
-  /// Of the expected value of independent observations; nil of fewer than two.
+  /// Makes the interval of the expected value of independent observations; nil for fewer than two.
   public init?(_ sample: SampleStatistics, confidence: Double = 0.95) {
     guard let error = sample.standardError else { return nil }
     let factor = StudentT.factor(confidence: confidence, degreesOfFreedom: sample.count - 1)
@@ -62,8 +62,8 @@ public struct ConfidenceInterval: Sendable, Hashable {
 
 /// The interval of a probability, from how often something came about.
 ///
-/// Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927): it stays within
-/// 0 … 1 and means something at 0 and at all of n.
+/// Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927). The interval
+/// stays within 0 … 1 and means something at 0 and at all of n.
 public struct WilsonInterval: Sendable, Hashable {
   public var count: Int
   public var successes: Int
@@ -92,11 +92,11 @@ public struct WilsonInterval: Sendable, Hashable {
   public var share: Double { count > 0 ? Double(successes) / Double(count) : 0 }
 }
 
-/// What a sample says of the expected value behind it, or that it can't say anything.
+/// An estimate of the expected value behind a sample, or the finding that the sample allows none.
 ///
-/// Student's t is right for means of nearly symmetric values. Of skewed ones it is too sure on the side of the long tail, so
-/// there the interval is a bootstrap-t. And where nearly all values are the same, and a few are not (events lost in one run of
-/// twenty), no interval of a mean is right: what can be told is how often the others come about.
+/// Student's t is right for means of nearly symmetric values. For skewed values it is too sure on the side of the long tail, so
+/// the interval there is a bootstrap-t. No interval of a mean is right where nearly all values are equal and a few differ
+/// (events lost in one run of twenty). There the estimate tells how often the others come about.
 /// Source: B. Efron and R. Tibshirani, *An Introduction to the Bootstrap* (1993), 12.5; coverage of each way, and of choosing
 /// between them by the sample: `results/coverage`.
 public struct MeanEstimate: Sendable, Hashable {
@@ -188,8 +188,8 @@ public struct MeanEstimate: Sendable, Hashable {
 public enum BootstrapT {
   private static let resamples = 999
 
-  /// The same sample gives the same interval. nil of fewer than two values, of equal ones, and where so many resamples are of
-  /// equal values that the interval has no end.
+  /// The same sample gives the same interval. The result is nil for fewer than two values and for equal ones. It is also nil
+  /// where so many resamples have equal values that the interval has no end.
   public static func interval(_ values: [Double], confidence: Double = 0.95) -> (low: Double, high: Double)? {
     let sample = SampleStatistics(values)
     guard let error = sample.standardError, error > 0 else { return nil }

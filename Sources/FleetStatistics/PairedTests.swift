@@ -1,5 +1,5 @@
-/// The expected difference of two systems from replications under common random numbers: observation i of both had the
-/// same seed, so only the differences count, and what the two have in common cancels.
+/// The expected difference of two systems from replications under common random numbers. Observation i of both has the same
+/// seed: only the differences count, and the systems' common part cancels.
 ///
 /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.1 and 11.2.
 public struct PairedDifference: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct PairedDifference: Sendable, Hashable {
     ConfidenceInterval(sample, confidence: confidence)
   }
 
-  /// Of the two-sided paired t test that the expected difference is 0; nil of fewer than two pairs.
+  /// The p value of the two-sided paired t test that the expected difference is 0; nil for fewer than two pairs.
   ///
   /// Where every pair has the same difference there is nothing to test: 1 if it is 0, otherwise 0.
   public var pValue: Double? {
@@ -46,8 +46,8 @@ public enum Holm {
     return result
   }
 
-  /// The confidence of each test's interval such that it excludes 0 exactly where the procedure rejects: the level at
-  /// which the procedure stops (or ends) for those that it does not reject, the one it was tested at for the others.
+  /// Returns the confidence of each test's interval at which the interval excludes 0 exactly where the procedure rejects. For a
+  /// rejected test that is the level it was tested at. For the others it is the level at which the procedure stops (or ends).
   public static func confidences(_ pValues: [Double], confidence: Double = 0.95) -> [Double] {
     let alpha = 1 - confidence
     var result = pValues
@@ -70,7 +70,7 @@ public enum Holm {
 /// The intervals are those of Holm's procedure over all pairs, so that the chance of any false order is at most 5 %. A rank
 /// is one more than the number of systems that are significantly better: ties share a rank and need not be transitive.
 public struct PairwiseRanking: Sendable, Hashable {
-  /// What is known of one pair.
+  /// The comparison of one pair of systems.
   public struct Pair: Sendable, Hashable {
     /// Indices of systems: the difference is `second` − `first`, and `first` < `second`.
     public var first: Int
@@ -94,11 +94,10 @@ public struct PairwiseRanking: Sendable, Hashable {
   public private(set) var ranks: [Int?]
   private let systems: Int
 
-  /// - Parameters:
-  ///   - systems: how many.
-  ///   - lowerIsBetter: whether less is better.
-  ///   - hasValues: whether a system has a value to rank at all.
-  ///   - difference: of system `second` to system `first`.
+  /// - Parameter systems: how many.
+  /// - Parameter lowerIsBetter: whether less is better.
+  /// - Parameter hasValues: whether a system has a value to rank at all.
+  /// - Parameter difference: that of system `second` to system `first`.
   public init(
     systems: Int, lowerIsBetter: Bool, hasValues: (Int) -> Bool = { _ in true },
     difference: (_ first: Int, _ second: Int) -> PairedDifference
@@ -137,13 +136,12 @@ public struct PairwiseRanking: Sendable, Hashable {
 /// Whether one of two systems does something more often than the other, from runs in pairs (the same seed for both).
 ///
 /// Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
-/// Psychometrika 12 (1947); exact, by the binomial distribution of the pairs that disagree.
+/// Psychometrika 12 (1947). The test is exact, by the binomial distribution of the pairs that disagree.
 public enum McNemar {
-  /// The two-sided p value that both do it equally often.
+  /// Returns the two-sided p value of the hypothesis that both do it equally often.
   ///
-  /// - Parameters:
-  ///   - onlyFirst: pairs in which the first does it and the second does not.
-  ///   - onlySecond: the other way round.
+  /// - Parameter onlyFirst: pairs in which the first does it and the second does not.
+  /// - Parameter onlySecond: pairs in which the second does it and the first does not.
   /// - Complexity: O(pairs that disagree).
   public static func pValue(onlyFirst: Int, onlySecond: Int) -> Double {
     let n = onlyFirst + onlySecond

@@ -1,18 +1,18 @@
-/// How probable it is that the system chosen from several has the lowest expected value, judged by samples under common random
-/// numbers: value i of each system is of the same draw, and each has the first so many draws.
+/// The probability that the system chosen from several has the lowest expected value, judged by samples under common random
+/// numbers. Value i of each system is of the same draw, and each system has the first so many draws.
 ///
 /// The largest of several noisy advantages is partly luck. So the expected values are themselves drawn from one normal
-/// distribution whose width is not known: where all systems are nearly alike the advantage shrinks, where they lie far apart it stays.
-/// Only differences to the chosen system count, with their covariance; a variance from few draws leans on those of the others, and is drawn
-/// anew for each part of the simulation, which makes the tails those of Student's t.
+/// distribution of unknown width. Where all systems are nearly alike the advantage shrinks, where they lie far apart it stays.
+/// Only differences to the chosen system count, with their covariance. A variance from few draws leans on those of the others. It
+/// is drawn anew for each part of the simulation, which makes the tails those of Student's t.
 ///
-/// Source: S. E. Chick and K. Inoue, "New two-stage and sequential procedures for selecting the best simulated system", Operations
-/// Research 49 (2001); the shared distribution: A. Gelman, "Prior distributions for variance parameters in hierarchical models",
-/// Bayesian Analysis 1 (2006). How often it is right: results/search.
+/// Source: S. E. Chick and K. Inoue, "New two-stage and sequential procedures for selecting the best simulated system",
+/// Operations Research 49 (2001); the shared distribution: A. Gelman, "Prior distributions for variance parameters in
+/// hierarchical models", Bayesian Analysis 1 (2006). How often it is right: results/search.
 public struct SelectionPosterior: Sendable, Hashable {
-  /// That no other has a lower expected value.
+  /// The probability that no other system has a lower expected value.
   public private(set) var best: Double
-  /// That none has one lower by more than the tolerance.
+  /// The probability that no other system has an expected value lower by more than the tolerance.
   public private(set) var near: Double
 
   /// Draws that a variance of its own is worth less than: what the others' add to it.
@@ -20,10 +20,9 @@ public struct SelectionPosterior: Sendable, Hashable {
   private static let spreads = 24
   private static let widths = 8
 
-  /// - Parameters:
-  ///   - values: by system; two or more of each, and of the chosen one as many as of any other.
-  ///   - chosen: the system whose probability is asked.
-  ///   - tolerance: by how much the chosen one may be above the lowest and still be near it.
+  /// - Parameter values: by system; two or more of each, and of the chosen one as many as of any other.
+  /// - Parameter chosen: the system whose probability is asked.
+  /// - Parameter tolerance: by how much the chosen one may be above the lowest and still be near it.
   /// - Complexity: O(systems² × draws + 480 × systems³).
   public init(_ values: [[Double]], chosen: Int, tolerance: Double = 0) {
     self.init(Differences(contendersOf: values, chosen: chosen), tolerance: tolerance, samples: 6_000)
@@ -84,8 +83,8 @@ public struct SelectionPosterior: Sendable, Hashable {
     var width: Double
     var logWeight: Double
 
-    /// The lowest of the rivals' expected differences, drawn from the posterior by Matheron's rule: a draw from the prior, moved by
-    /// what it is off the data.
+    /// Returns the lowest of the rivals' expected differences, drawn from the posterior by Matheron's rule. The rule moves a draw
+    /// from the prior by its misfit to the data.
     func lowest(_ prior: inout [Double], _ misfit: inout [Double], _ random: inout SplitMix) -> Double {
       let means = estimate.means
       let own = random.nextNormal()
@@ -107,10 +106,11 @@ public struct SelectionPosterior: Sendable, Hashable {
 
 /// The rivals' values less the chosen system's, draw by draw.
 ///
-/// A rival with fewer draws than others is compared over those that it has, and what the others were off there, against all of theirs, is
-/// taken from it in proportion to the covariance: the likelihood's estimate for normal values of which later ones are missing.
-/// Source: T. W. Anderson, "Maximum likelihood estimates for a multivariate normal distribution when some observations are missing",
-/// JASA 52 (1957).
+/// A rival with fewer draws than others is compared over those that it has. The deviation of the others over these draws from all
+/// of theirs is taken from it in proportion to the covariance. The result is the likelihood's estimate for normal values of which
+/// later ones are missing.
+/// Source: T. W. Anderson, "Maximum likelihood estimates for a multivariate normal distribution when some observations are
+/// missing", JASA 52 (1957).
 struct Differences {
   /// Expected differences and the factor of their covariance.
   struct Estimate {
@@ -118,20 +118,20 @@ struct Differences {
     var factor: Cholesky
   }
 
-  /// Of the rivals that ever differ from the chosen one, those with most draws first.
+  /// The mean differences of the rivals that ever differ from the chosen system, those with most draws first.
   private(set) var means: [Double] = []
   /// The number of each among the systems.
   private(set) var systems: [Int] = []
   private var counts: [Int] = []
   private var errors: [Double] = []
-  /// Of one draw.
+  /// The variance of one draw, by rival.
   private(set) var variances: [Double] = []
   private var correlations: [Double] = []
   /// The means of the rivals up to the i-th over the draws that this one has.
   private var meansOver: [[Double]] = []
 
-  /// A rival so many standard errors behind has no part in the question which is best, and tells nothing of how far apart those that
-  /// have one lie.
+  /// The number of standard errors from which on a rival is too far behind to be the best. Such a rival tells nothing of how far
+  /// apart the candidates for the best lie.
   static let behind = 4.0
   /// Rivals that are looked at whatever they are behind.
   static let fewest = 3
@@ -221,7 +221,7 @@ struct Differences {
       for j in 0..<count { matrix[i * count + j] *= deviations[i] * deviations[j] }
     }
     guard var factor = Cholesky(matrix) else { return nil }
-    // What each has beyond what those before it tell, in standard deviations.
+    // A rival's mean beyond the part that those before it tell, in standard deviations.
     var means = meansOver.map { over in
       var own = over
       factor.forward(&own)
@@ -367,14 +367,14 @@ package struct Cholesky {
     }
   }
 
-  /// Of the matrix times x = `right`.
+  /// Returns the solution x of the matrix times x = `right`.
   package func solution(_ right: [Double]) -> [Double] {
     var x = right
     solve(&x)
     return x
   }
 
-  /// Of a normal distribution about 0 with this covariance, but for a constant.
+  /// Returns the logarithm of the density at `vector` of a normal distribution about 0 with this covariance, but for a constant.
   func logDensity(of vector: [Double]) -> Double {
     var (sum, log) = (0.0, 0.0)
     var vector = vector

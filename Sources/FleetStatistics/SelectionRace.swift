@@ -1,14 +1,14 @@
 /// Finds the system with the lowest expected value, with as few runs as it can.
 ///
-/// Every system meets the same draws, in the same order. All get a few; then each batch of further ones goes where a wrong choice is most
-/// probable: a rival needs draws in proportion to (standard deviation / distance)² of its difference to the best, and the best as many as
-/// any rival, since only what both have met counts.
+/// Every system meets the same draws, in the same order. All get a few. Each batch of further ones then goes where a wrong choice
+/// is most probable. A rival needs draws in proportion to (standard deviation / distance)² of its difference to the best. The
+/// best needs as many as any rival, since only draws that both have met count.
 ///
 /// Source: C.-H. Chen, J. Lin, E. Yücesan, S. E. Chick, "Simulation budget allocation for further enhancing the efficiency of
-/// ordinal optimization", Discrete Event Dynamic Systems 10 (2000): OCBA; for systems under common random numbers M. C. Fu, J.-Q. Hu,
-/// C.-H. Chen, X. Xiong, INFORMS Journal on Computing 19 (2007). What it saves: results/search.
+/// ordinal optimization", Discrete Event Dynamic Systems 10 (2000): OCBA. For systems under common random numbers: M. C. Fu,
+/// J.-Q. Hu, C.-H. Chen, X. Xiong, INFORMS Journal on Computing 19 (2007). The savings are measured in results/search.
 public struct SelectionRace: Sendable {
-  /// Of each system to begin with.
+  /// The draws of each system to begin with.
   public var first = 10
   /// Draws that there are for a system.
   public var most: Int
@@ -16,7 +16,7 @@ public struct SelectionRace: Sendable {
   public var budget: Int
   /// The race is over when the choice is that sure; nil: when the budget is spent.
   public var confidence: Double? = 0.95
-  /// What counts as near the best.
+  /// The amount by which a system may be above the lowest and still count as near the best.
   public var tolerance = 0.0
   /// The race is over, too, when the choice is that sure to be near the best.
   public static let nearConfidence = 0.99
@@ -41,10 +41,9 @@ public struct SelectionRace: Sendable {
     public var taken: Int { values.reduce(0) { $0 + $1.count } }
   }
 
-  /// - Parameters:
-  ///   - systems: how many; one or more.
-  ///   - allowed: whether a system may be chosen, by how many draws it has had.
-  ///   - take: the values of the draws asked for, request by request.
+  /// - Parameter systems: how many; one or more.
+  /// - Parameter allowed: whether a system may be chosen, by how many draws it has had.
+  /// - Parameter take: the values of the draws asked for, request by request.
   public func run(
     systems: Int, allowed: (_ system: Int, _ draws: Int) -> Bool = { _, _ in true },
     take: ([Request]) throws -> [[Double]]
@@ -121,7 +120,8 @@ public struct SelectionRace: Sendable {
     var wanted = counts
     var left = step
     while left > 0 {
-      // Whoever has least of what it needs; one that has met all that the best has takes the best along.
+      // The next draws go to the system with the least of its need. A rival that has met all draws of the best takes the best
+      // along.
       let open = rivals.systems.indices.filter { wanted[rivals.systems[$0]] < most }
       guard
         let i = open.max(by: {

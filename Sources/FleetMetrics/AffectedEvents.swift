@@ -1,8 +1,8 @@
 /// How long the events of a part of a run took to be delivered, those among them that never were.
 ///
 /// A percentile over delivered events alone gets better by every event that is dropped, and by a run that ends sooner. Here an
-/// event that was not delivered counts as watched without delivery until the end of the run, whether it is lost, blocked or
-/// pending (E. L. Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
+/// event that was not delivered counts as watched without delivery until the end of the run: lost, blocked or pending (E. L.
+/// Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
 ///
 /// When a delivered event was created is its acceptance's interval less its time to delivery: known within an interval and 1.6 %
 /// of that time.
@@ -56,8 +56,8 @@ struct AffectedEvents {
     undelivered.reverse()
   }
 
-  /// Takes what was delivered of an interval beyond what was created in it from the nearest earlier intervals that have events
-  /// left, else from the next later ones: there it belongs.
+  /// Takes an interval's deliveries beyond its created events from the intervals that they belong to. These are the nearest
+  /// earlier intervals that have events left, else the next later ones.
   private static func settle(_ open: inout [Int64]) {
     var left: [Int] = []
     var owed: Int64 = 0
@@ -78,8 +78,8 @@ struct AffectedEvents {
     }
   }
 
-  /// The smallest time to delivery that `percent` % of the events do not exceed, within 3 %; nil where it is longer than
-  /// could be watched, or there are no events.
+  /// Returns the smallest time to delivery that `percent` % of the events do not exceed, within 3 %. `nil`: the time is longer
+  /// than could be watched, or there are no events.
   func percentile(_ percent: Int) -> Int64? {
     var watched = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
     guard watched > 0 else { return nil }

@@ -1,7 +1,7 @@
 /// One column of a table: its name, what it means, how to get it, and how people see it.
 ///
-/// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `Rescue.columns`) are the only place where a column is
-/// defined: files, JSON documents, terminal, pages and the reference (`ColumnReference`) are made from them.
+/// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `Rescue.columns`) are the only place that defines a
+/// column. Files, JSON documents, terminal, pages and the reference (`ColumnReference`) are made from them.
 public struct CSVColumn<Source>: Sendable {
   /// snake_case, the unit last.
   public let name: String
@@ -9,12 +9,12 @@ public struct CSVColumn<Source>: Sendable {
   public let unit: String
   /// One line, for the reference.
   public let definition: String
-  /// Which way is better; nil of what a run is given or decided by, not what comes of it.
+  /// The better direction; nil of a column that a run is given or decided by, not one that comes of it.
   public let direction: Measure.Direction?
   public let value: @Sendable (Source) -> CSVValue
   /// Its title where people see it; nil of a column that only programs read.
   package private(set) var title: String?
-  /// What people see of a row.
+  /// The text of a row that people see.
   package private(set) var text: @Sendable (Source) -> String = { _ in "" }
 
   package init(
@@ -42,7 +42,8 @@ public struct CSVColumn<Source>: Sendable {
   }
 }
 
-/// Rows under columns that are each declared once: a file, a JSON document, a terminal and a page are made from one.
+/// Rows under columns that are each declared once. A file, a JSON document, a terminal and a page are made from one table.
+/// Example:
 ///
 /// ```swift
 /// let table = Table(Rescue.columns, rescue.rows)
@@ -193,8 +194,8 @@ enum DecimalText {
     }
   }
 
-  /// `value` · `factor` / `divisor` rounded to the nearest whole number, halves up; nil when `divisor` is not
-  /// positive, a factor is negative or the result needs more than 63 bits.
+  /// Returns `value` · `factor` / `divisor`, rounded to the nearest whole number, halves up. `nil`: `divisor` is not positive,
+  /// a factor is negative or the result needs more than 63 bits.
   static func rounded(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
     quotient(value, times: factor, over: divisor).flatMap { quotient, remainder in
       let up: Int64 = remainder >= divisor - remainder ? 1 : 0

@@ -48,7 +48,8 @@ public struct EventsByPlace: Sendable, Hashable {
     for place in PendingPlace.allCases { sum[place] += other[place] }
   }
 
-  /// What is pending beyond `twin`: as many in all as there are more, in the places that have the most more.
+  /// Returns the pending events beyond `twin`: as many in all as there are more, in the places with the largest
+  /// excess.
   func late(beyond twin: EventsByPlace) -> EventsByPlace {
     var left = total - twin.total
     var late = EventsByPlace()
@@ -61,14 +62,14 @@ public struct EventsByPlace: Sendable, Hashable {
   }
 }
 
-/// What became of those of a cohort's events that the server does not have.
+/// The fate of a cohort's events that the server does not have.
 public struct CohortLosses: Sendable, Hashable {
   public var createdEvents: Int64 = 0
   /// Lost for good, or blocked.
   public var lostEvents: Int64 = 0
-  /// How they were given up: `Measure.drops` and `Measure.blocks`. What was accepted after all is among them.
+  /// How they were given up: `Measure.drops` and `Measure.blocks`. Events accepted after all are among them.
   public var givenUp: [Measure: Int64] = [:]
-  /// Of those pending at the end of the run: how many more than the twin's, by where they wait.
+  /// The events pending at the end of the run beyond the twin's, by where they wait.
   public var late = EventsByPlace()
 
   public init() {}
@@ -92,7 +93,7 @@ public struct CohortLosses: Sendable, Hashable {
 }
 
 extension RunRecord {
-  /// What became of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
+  /// Returns the fate of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
   public func losses(beyond twin: RunRecord) -> [CohortLosses] {
     cohorts.indices.map { place in
       CohortLosses(cohorts[place], twin: twin.cohorts.indices.contains(place) ? twin.cohorts[place] : nil)

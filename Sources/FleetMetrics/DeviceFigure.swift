@@ -15,7 +15,7 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
 
   /// How many tallies lie behind a device's record, for figures that nothing else of it tells.
   @inlinable public static var tallies: Int { 0 }
-  /// Which of these tallies is the figure's, from 0; nil: it has none.
+  /// The figure's place among these tallies, from 0; nil: it has none.
   @inlinable public var tally: Int? {
     switch self {
     case .attempts, .bytes, .radioWakeUps, .devicesThatLostEvents, .polls: nil
@@ -34,7 +34,7 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
     (.polls, "polls_*_per_device_day", "1/device/day", "Timers of a browser's polling loops"),
   ]
 
-  /// What the columns say of a device's number, or of a mean of such numbers.
+  /// Returns the value that the columns show of a device's number, or of a mean of such numbers.
   fileprivate func shown(_ value: Double, perDay: Double) -> Double {
     switch self {
     case .attempts, .bytes, .radioWakeUps, .polls: value * perDay
@@ -96,7 +96,7 @@ public struct DeviceFigures<Value: Sendable & Hashable>: Sendable, Hashable {
   }
 }
 
-/// What the fleet paid: totals over the run, and percentiles over devices.
+/// The cost to the fleet: totals over the run, and percentiles over devices.
 public struct DeviceCost: Sendable, Hashable {
   public var total = DeviceFigures<Int64>(repeating: 0)
   public var percentile99 = DeviceFigures<Int64>(repeating: 0)

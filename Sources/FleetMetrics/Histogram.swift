@@ -13,7 +13,7 @@ public struct Histogram: Sendable, Hashable {
 
   public init() { counts = [Int64](repeating: 0, count: Self.bucketCount) }
 
-  /// What `counts` leave out, for a histogram that is to be stored: the sum's two words, and the maximum.
+  /// The numbers that `counts` leave out of a stored histogram: the sum's two words, and the maximum.
   var totals: [Int64] { [sumHigh, sumLow, maximum] }
 
   /// A histogram as it was stored; nil if it cannot have been one.

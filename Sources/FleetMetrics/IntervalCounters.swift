@@ -28,7 +28,7 @@ public enum ServerSide: CountingSide {
 }
 
 /// A table of whole-number counters, a row an interval and a column a measure of its side, in one flat block of zeroed memory.
-/// Of gauges it holds the changes.
+/// For gauges it holds the changes.
 ///
 /// Counting is one addition. Tables of shards are added up in any order, because integers are.
 public struct IntervalCounters<Side: CountingSide>: ~Copyable {

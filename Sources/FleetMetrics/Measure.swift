@@ -1,4 +1,4 @@
-/// What is measured of a run, interval by interval: the one list of it.
+/// The measures of a run, interval by interval: the only list of them.
 ///
 /// A new counter is a case here, an entry in `table` and a `counters.add` where it happens. The series, the totals, the stored
 /// records, the CSV files' columns and their reference follow.
@@ -36,7 +36,7 @@ public enum Measure: Int, CaseIterable, Sendable {
     .refusedByGate, .lostWithPage,
   ]
 
-  /// What the server answers.
+  /// The measures of the server's answers, by status.
   public static let answers: [Measure] = [
     .answers2xx, .answers401, .answers429, .answers4xxOther, .answers503, .answers5xxOther,
   ]
@@ -55,7 +55,7 @@ public enum Measure: Int, CaseIterable, Sendable {
     case ofInterval
   }
 
-  /// Which way is better.
+  /// The better direction of a measure.
   public enum Direction: Sendable, Hashable {
     case lowerIsBetter, higherIsBetter
     /// It describes, but doesn't rank.
@@ -72,13 +72,13 @@ public enum Measure: Int, CaseIterable, Sendable {
 
   enum Format {
     case count
-    /// Of microseconds.
+    /// Seconds, formed of microseconds.
     case seconds
     /// In `timeseries.csv` a rate per second, of counts in such parts of a unit; a count elsewhere.
     case rate(partsPerUnit: Int64 = 1)
   }
 
-  /// What one measure is called, and where it is shown.
+  /// The declaration of one measure: its name, and where it is shown.
   struct Declaration: Sendable {
     let measure: Measure
     let kind: Kind
@@ -91,9 +91,8 @@ public enum Measure: Int, CaseIterable, Sendable {
     fileprivate let totalDefinition: String?
     fileprivate let format: Format
 
-    /// - Parameters:
-    ///   - name: without `_rps` and the unit without `/s` where the format is a rate.
-    ///   - total: the definition in the files that hold totals, if it is another one.
+    /// - Parameter name: without `_rps` and the unit without `/s` where the format is a rate.
+    /// - Parameter total: the definition in the files that hold totals, if it is another one.
     fileprivate init(
       _ measure: Measure, kind: Kind = .count, _ name: String, _ unit: String, _ definition: String,
       total: String? = nil, as format: Format = .count, in files: Files = [.series, .summary],
@@ -104,7 +103,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       self.format = format
     }
 
-    /// What no file shows as it is, but others are formed of.
+    /// Declares a measure that no file shows as it is, but others are formed of.
     fileprivate init(_ measure: Measure, kind: Kind = .count, hidden definition: String) {
       self.init(measure, kind: kind, "", "", definition, in: [])
     }
@@ -142,7 +141,7 @@ public enum Measure: Int, CaseIterable, Sendable {
     return place
   }
 
-  /// What the table declares for a file from `first` to `last`, or to its end, in its order.
+  /// Returns the table's declarations for a file from `first` to `last`, or to its end, in its order.
   static func declared(in file: Files, _ first: Measure, _ last: Measure? = nil) -> [Declaration] {
     table[places[first.rawValue]...(last.map { places[$0.rawValue] } ?? table.count - 1)]
       .filter { $0.files.contains(file) }
@@ -256,7 +255,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       "Events dropped because a gate refused them (failure window, spent retry budget, wait after a 429).",
       in: [.series, .summary, .cohorts],
       .lowerIsBetter),
-    // What was blocked and then turns out to have been accepted counts backwards.
+    // Blocked events that turn out to have been accepted count backwards.
     .init(
       .blockedEvents, "blocked_events", "events",
       "Events given up but kept by their device with a reason, waiting for somebody to do something.",
@@ -351,7 +350,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   ]
 }
 
-/// What holds a number for each measure.
+/// A type that holds a number for each measure.
 public protocol Measured: Sendable {
   subscript(measure: Measure) -> Int64 { get }
 }
@@ -365,13 +364,13 @@ extension Measured {
   public var lostEvents: Int64 { droppedEvents - self[.acceptedAfterDropEvents] }
   /// Lost for good, or blocked: the server never gets them.
   public var lostOrBlockedEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) }
-  /// Of those created: neither accepted, dropped nor blocked.
+  /// The created events that are neither accepted, dropped nor blocked.
   public var openEvents: Int64 {
     self[.createdEvents] - self[.deliveredEvents] - lostEvents - self[.blockedEvents]
   }
 }
 
-/// What a run or a part of its devices comes to: counts are added up over the intervals, gauges stand as at the end.
+/// The result of a run or a part of its devices: counts are added up over the intervals, gauges stand as at the end.
 public struct MeasureTotals: Measured, Hashable {
   private var cells = [Int64](repeating: 0, count: Measure.count)
 

@@ -90,18 +90,18 @@ extension RunAnalysis {
     var timeToDeliveryP99: Double?
   }
 
-  /// Whether `twin`, a run without incidents, is healthy, and why not.
+  /// Judges whether `twin`, a run without incidents, is healthy, and why not.
   ///
-  /// The run is cut into quarters; the first is warm-up. It is ill if, from the second quarter to the last,
-  /// one of these has *grown*, and is not below 90 % of the third quarter's (so it is not coming down again):
-  /// - the backlog, taken as mean time in backlog (backlog ÷ creation rate, so that a load that varies over
-  ///   the day is no growth), by more than 25 % and by more than half the smoothing width (at least 30 s);
-  /// - the 99th percentile of time to delivery, by more than 50 % and by more than the smoothing width (at
-  ///   least 60 s).
+  /// The run is cut into quarters; the first is warm-up. The twin is ill if one of these has *grown* from the second quarter to
+  /// the last and is not coming down again. A value that is below 90 % of the third quarter's is coming down.
+  /// - Mean time in backlog, by more than 25 % and by more than half the smoothing width (at least 30 s).
+  /// - The 99th percentile of time to delivery, by more than 50 % and by more than the smoothing width (at least 60 s).
   ///
-  /// It is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason: a backlog
-  /// that is thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting; a run
-  /// shorter than eight flush intervals is too short to tell whether it grows.
+  /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth.
+  ///
+  /// The twin is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason. A backlog that is
+  /// thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting. A run shorter than eight flush
+  /// intervals is too short to tell whether it grows.
   public static func health(of twin: RunRecord) -> BaselineHealth {
     var health = BaselineHealth(losses: twin.series.totals)
     health.grows = grows(twin)
@@ -174,8 +174,8 @@ extension RunAnalysis {
     Int64(offeredMilliBySecond(record).count { $0 > record.nominalCapacityMilli })
   }
 
-  /// Σ max(0, offered − capacity) / capacity over those seconds: it moves no further than the load or the capacity does, while
-  /// whole seconds are above or not.
+  /// Returns Σ max(0, offered − capacity) / capacity over the seconds above capacity. The sum moves no further than the load or
+  /// the capacity does, while whole seconds are above or not.
   /// - Returns: nil without capacity.
   static func excessLoadSeconds(_ record: RunRecord) -> Double? {
     let capacity = record.nominalCapacityMilli
@@ -193,9 +193,8 @@ extension RunAnalysis {
 
   /// Seconds' worth of nominal capacity unused while the backlog was above the twin's.
   ///
-  /// An interval counts if no outage touches it and its backlog at the end `isAbove` the twin's. Unused is
-  /// what the incidents' factors left of the capacity, times one minus the utilisation; an interval that ran
-  /// above capacity on a burst counts as 0.
+  /// An interval counts if no outage touches it and its backlog at the end `isAbove` the twin's. Unused is what the incidents'
+  /// factors left of the capacity, times one minus the utilisation. An interval that ran above capacity on a burst counts as 0.
   /// - Returns: nil without capacity.
   static func idleWhileBacklogged(_ record: RunRecord, twin: RunRecord) -> Double? {
     guard record.nominalCapacityMilli > 0 else { return nil }
@@ -217,8 +216,8 @@ extension RunAnalysis {
     return idleMilliRequests / Double(record.nominalCapacityMilli)
   }
 
-  /// Whether a backlog is above the twin's by more than 10 %, and by more than one event for each of
-  /// `samples` that both sums are made of: with an almost empty twin, 10 % would be less than an event.
+  /// Returns whether a backlog is above the twin's by more than 10 %, and by more than one event a sample. Both sums are made of
+  /// `samples` samples. With an almost empty twin, 10 % would be less than an event.
   static func isAbove(_ backlog: Int64, _ twin: Int64, samples: Int64 = 1) -> Bool {
     let excess = backlog - twin
     return excess > samples && excess > twin / 10
@@ -233,14 +232,14 @@ extension RunAnalysis {
   /// Over a whole flush interval the backlog of a fleet that flushes in step, a sawtooth, has a steady mean.
   static func smoothingWidth(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
 
-  /// Time from `end` to the start of the first stretch, as long as the smoothing is wide, in which the
-  /// smoothed backlog is nowhere above the smoothed backlog of the twin (`isAbove`: 10 %, at least one
-  /// event).
+  /// Returns the time from `end` to the start of the first stretch in which the smoothed backlog is nowhere above the twin's. The
+  /// twin's is smoothed too, and the stretch is as long as the smoothing is wide. Above is as in `isAbove`: by 10 %, at least one
+  /// event.
   ///
-  /// A backlog below the twin's counts as recovered: a fleet that sends earlier than its twin is not ill, and
-  /// one that dropped its events is judged by its losses. Each row's backlog stands at the end of its
-  /// interval. At the start of the run the mean is over the rows there are. A stretch in which operators still hold something that
-  /// they take back within the run does not count: a fleet is not back while a part of it is turned away.
+  /// A backlog below the twin's counts as recovered. A fleet that sends earlier than its twin is not ill, and one that dropped
+  /// its events is judged by its losses. Each row's backlog stands at the end of its interval. At the start of the run the mean
+  /// is over the rows there are. A stretch does not count in which operators still hold something that they take back within the
+  /// run. A fleet is not back while a part of it is turned away.
   /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
   static func recoveryTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     recoveryTime(of: record, twin: twin, after: end) { record.series.rows[$0][.backlogEvents] }
@@ -264,10 +263,12 @@ extension RunAnalysis {
     }
   }
 
-  /// Time from `end` until the server turns nobody away any more: the start of the first stretch, as long as the smoothing is
-  /// wide, in whose every row at most 1 % of the requests fail, or one of them, or no larger share than of the twin's.
+  /// Returns the time from `end` until the server turns nobody away any more. It is the start of the first stretch, as long as
+  /// the smoothing is wide, in whose every row few requests fail. Few are at most 1 % of the requests, or one of them, or no
+  /// larger share than of the twin's.
   ///
-  /// Failed is what has a 429 or 5xx for an answer, or none. Phones that were closed meanwhile can have events to deliver after it.
+  /// Failed is what has a 429 or 5xx for an answer, or none. Phones that were closed meanwhile can have events to deliver after
+  /// it.
   /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
   static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     func failed(_ row: TimeSeries.Row) -> Double {
@@ -307,13 +308,13 @@ extension RunAnalysis {
     return nil
   }
 
-  /// How soon after `end` any client could be back: the recovery time of a fleet that keeps the server busy from the first
-  /// incident's start on, whatever it has to send.
+  /// Returns how soon after `end` any client could be back. It is the recovery time of a fleet that keeps the server busy from
+  /// the first incident's start on, whatever it has to send.
   ///
-  /// Its backlog is the twin's and an excess. A row adds to the excess what the twin delivers there, and takes off what the
-  /// capacity of the row could have served, and what the run lost beyond the twin. A served request carries as many events as
-  /// the run's own did on average while its backlog was above the twin's. Capacity is the server's own, incidents, warm-up and
-  /// scaling included.
+  /// Its backlog is the twin's and an excess. A row adds the twin's deliveries there to the excess. It takes off the events that
+  /// the capacity of the row could have served, and those that the run lost beyond the twin. A served request carries as many
+  /// events as the run's own did on average while its backlog was above the twin's. Capacity is the server's own, incidents,
+  /// warm-up and scaling included.
   /// - Returns: nil without capacity, where nothing was served, and where the run is too short for it.
   static func recoveryFloor(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     let (rows, twinRows) = (record.series.rows, twin.series.rows)
@@ -345,8 +346,8 @@ extension RunAnalysis {
 
   /// Time from `end` until 99 % of the events held then have been delivered or dropped.
   ///
-  /// Held is the backlog of the last row that ends by `end`; if `end` lies inside a row, also that row's
-  /// created events in proportion, and all that the row settles counts as settled afterwards.
+  /// Held is the backlog of the last row that ends by `end`. If `end` lies inside a row, that row's created events are added in
+  /// proportion, and all that the row settles counts as settled afterwards.
   /// - Returns: nil if that never happens, or `end` is not before the end of the run.
   static func drainedTime(of record: RunRecord, after end: Int64) -> Int64? {
     let series = record.series
@@ -376,14 +377,14 @@ public struct BaselineHealth: Sendable, Hashable {
   /// Whether the backlog or the time to delivery grows over the run.
   public var grows = false
   public var createdEvents: Int64 = 0
-  /// Of these: dropped and not accepted after all, or blocked.
+  /// The created events that were dropped and not accepted after all, or blocked.
   public var lostEvents: Int64 = 0
   /// How they were given up; what was accepted after all is among them.
   public var givenUp: [Measure: Int64] = [:]
 
   public init() {}
 
-  /// What the counts of a twin say of losses.
+  /// Takes the losses from the counts of a twin.
   public init(losses counts: some Measured) {
     createdEvents = counts[.createdEvents]
     lostEvents = counts.lostOrBlockedEvents
@@ -393,9 +394,9 @@ public struct BaselineHealth: Sendable, Hashable {
   /// More than 1 %: then the 99th percentile of time to delivery, on which verdicts rank, has no value even without an incident.
   public var losesEvents: Bool { lostEvents > createdEvents / 100 }
   public var isHealthy: Bool { !grows && !losesEvents }
-  /// Of the events created.
+  /// The share of the events created that are lost or blocked.
   public var lostShare: Double { createdEvents > 0 ? Double(lostEvents) / Double(createdEvents) : 0 }
-  /// What took the most of the events that are lost.
+  /// The way in which most of the lost events were given up.
   public var mainCause: Measure? {
     Self.causes.reduce(nil) { best, measure in
       (givenUp[measure] ?? 0) > (best.flatMap { givenUp[$0] } ?? 0) ? measure : best

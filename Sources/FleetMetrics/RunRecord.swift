@@ -10,7 +10,7 @@ public struct RunRecord: Sendable, Hashable {
   /// Nominal capacity, requests per second in thousandths.
   public var nominalCapacityMilli: Int64
   public var incidents: [IncidentSpan]
-  /// What operators did, shown as incidents are.
+  /// The operators' actions, shown as incidents are.
   public var actions: [IncidentSpan] = []
   public var devices: Int64
   /// The longest flush interval of any cohort, microseconds; 0 if there is none.
@@ -60,7 +60,7 @@ public struct IncidentSpan: Sendable, Hashable {
   }
 }
 
-/// What became of one cohort's events.
+/// The fate of one cohort's events.
 public struct CohortRecord: Measured, Hashable {
   public var name: String
   public var devices: Int64
@@ -68,7 +68,7 @@ public struct CohortRecord: Measured, Hashable {
   public var uploads: Int64 = 0
   public var totals = MeasureTotals()
   public var devicesThatLostEvents: Int64 = 0
-  /// Of the delivered events, microseconds; nil where there is none.
+  /// The median time to delivery of the delivered events, microseconds; nil where there is none.
   public var timeToDeliveryP50: Int64?
   public var timeToDeliveryP95: Int64?
   public var timeToDeliveryP99: Int64?
@@ -78,7 +78,7 @@ public struct CohortRecord: Measured, Hashable {
   /// Neither accepted nor given up when the run ended, by where they were.
   public var pending = EventsByPlace()
 
-  /// What became of one lane's events.
+  /// The fate of one lane's events.
   public struct Lane: Sendable, Hashable {
     public var deliveredEvents: Int64
     /// Microseconds; nil where there is none.

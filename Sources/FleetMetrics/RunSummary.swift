@@ -21,7 +21,7 @@ public struct RunSummary: Measured, Hashable {
   public var secondsAboveCapacity: Int64 = 0
   /// Seconds' worth of capacity unused outside outages while the backlog was above the twin's by more than 10 %.
   public var idleWhileBackloggedSeconds: Double?
-  /// What the twin, the run without incidents, says of the fleet.
+  /// The health of the fleet, judged by the twin, the run without incidents.
   public var baseline = BaselineHealth()
   /// From the end of the last incident; nil: never (or no incident).
   public var recoveryTime: Int64?
@@ -34,9 +34,9 @@ public struct RunSummary: Measured, Hashable {
   /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
   /// incidents.
   public var recoveryHorizon: Int64?
-  /// Of the events pending at the end: how many more than the twin's.
+  /// The number of events pending at the end beyond the twin's.
   public var lateEvents: Int64 = 0
-  /// What became of the events created while the fleet was affected: see `AffectedEvents`.
+  /// The number of events created while the fleet was affected: see `AffectedEvents`.
   public var affectedEvents: Int64 = 0
   /// nil: longer than `affectedHorizon`.
   public var affectedDeliveryP50: Int64?

@@ -1,10 +1,10 @@
 /// A run's record as lines of text, and back without loss.
 ///
-/// One line a quantity: its name, then its values, repeated ones as `value*times`. So columns that stay
-/// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged. What became of each
-/// cohort apart (`RunRecord.cohorts`) is not kept, nor whether a limit was reached, which only searches ask for.
+/// One line a quantity: its name, then its values, repeated ones as `value*times`. So columns that stay at nought cost nothing,
+/// and a record of other columns than this program's is told from one that is damaged. The record keeps neither each cohort's
+/// events apart (`RunRecord.cohorts`) nor whether a limit was reached, which only searches ask for.
 public enum StoredRecord {
-  /// What was wrong with a text, without a place: nobody writes it by hand.
+  /// A fault of a text, without a place: nobody writes the text by hand.
   public struct Problem: Error, Hashable, CustomStringConvertible {
     public var description: String
     package init(description: String) { self.description = description }
@@ -124,7 +124,7 @@ package enum StoredSummary {
     for field in fields { writer.line(field.name, field.values(summary)) }
   }
 
-  /// What `write` has written.
+  /// Reads the lines that `write` has written.
   package static func read(_ reader: inout StoredLines.Reader) throws(StoredRecord.Problem) -> RunSummary {
     var summary = RunSummary(run: "", seed: 0)
     for field in fields {
@@ -176,7 +176,7 @@ package enum StoredSummary {
     ] + DeviceFigure.storedOfSummary.map { Field($0.name, $0.path) }
 }
 
-/// What can stand on a line of `StoredLines`.
+/// A value that can stand on a line of `StoredLines`.
 package protocol StoredValue: Sendable {
   var stored: [Int64] { get }
   /// nil: no value has these.
@@ -353,7 +353,7 @@ package enum StoredLines {
       if !rest.isEmpty { throw problem("there is something behind the last line") }
     }
 
-    /// What stands behind the name on the next line, which must be that of `name`.
+    /// Returns the text behind the name on the next line, which must be that of `name`.
     private mutating func line(_ name: String) throws(StoredRecord.Problem) -> ArraySlice<UInt8> {
       guard let end = rest.firstIndex(of: lineFeed) else { throw problem("'\(name)' is missing") }
       let line = rest[..<end]

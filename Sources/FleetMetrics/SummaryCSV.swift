@@ -134,7 +134,7 @@ public enum SummaryCSV {
     ) { .seconds($0.recoveryHorizon) }
   ]
 
-  /// What verdicts stand on.
+  /// The columns that verdicts stand on.
   private static let conclusions: [CSVColumn<RunSummary>] = [
     .init(
       "late_events", "events", "Of the pending events: how many more than the twin's at the end of the run.",

@@ -1,4 +1,4 @@
-/// What one run did, interval by interval. Whole numbers only; rates are formed when a row is written or drawn.
+/// The course of one run, interval by interval. Whole numbers only; rates are formed when a row is written or drawn.
 public struct TimeSeries: Sendable, Hashable {
   /// Width of a row, microseconds. The last row may be cut by the end of the run.
   public var interval: Int64

@@ -8,16 +8,16 @@ import UploadRetry
 /// A client: its switches, and what its queue, its Settings and its gates are unless the scenario says otherwise. It is read from a
 /// client file (`ClientFile`); a fresh value is the design document's own.
 public struct ClientPreset: Sendable, Hashable {
-  /// What scenarios and tables call it.
+  /// The client's name in scenarios and tables.
   public var name = "tapi-document"
-  /// What it is, on one line.
+  /// The description of the client, on one line.
   public var meaning = "the design document's own client"
-  /// What it was taken from: a document, or a repository with its commit or version.
+  /// The source of the preset: a document, or a repository with its commit or version.
   public var origin = "the TAPI design document"
   public var policy = ClientPolicy()
   /// How it reads its Settings, and a Retry-After.
   public var dialect = SettingsDialect.document
-  /// What a value that the Settings leave out is.
+  /// The values that the Settings leave out.
   public var settings = HTTPConfig()
   public var queueMode = QueuePolicy.Mode.files
   public var maximumBatchEvents = 500
@@ -37,7 +37,7 @@ public struct ClientPreset: Sendable, Hashable {
   public var triggers = ClientTriggers.all
   /// Triggers that cut a wait of the client short.
   public var triggersThatSkipWaits: ClientTriggers = []
-  /// Of the flush policy's count, each event counts so much (1 or 2), and the count goes on over flushes for other reasons.
+  /// The weight of an event in the flush policy's count, 1 or 2. The count goes on over flushes for other reasons.
   public var countOfAnEvent = 1
   public var countsAllEvents = false
   public var countsHeldEvents = false
@@ -46,23 +46,23 @@ public struct ClientPreset: Sendable, Hashable {
   public var gates = ClientGates()
   /// It is a page of a browser, which has no upload loop; nil: it is not.
   public var page: BrowserOptions?
-  /// What makes it flush; nil: what a scenario has anyway.
+  /// The trigger of its flushes; nil: the one that a scenario has anyway.
   public var flush: FlushPolicy?
   /// When it gives an upload up; nil: when a scenario's clients do anyway.
   public var timeout: Span?
   /// Where a switch has its value from, by the switch's path.
   public var sources: [String: Source] = [:]
 
-  /// Which version it is of, and when that was run; nil: its file names none.
+  /// The client's version, and when that was run; nil: its file names none.
   public var version: Version?
-  /// What it does that no switch says, a sentence each.
+  /// The behaviours that no switch says, a sentence each.
   public var notes: [String] = []
 
   /// Where a value is from.
   public struct Source: Sendable, Hashable {
     /// A file and its lines, a requirement, an address; `observed`: the client was seen to do so.
     public var place: String
-    /// What the value alone does not say; may be empty.
+    /// The reason that the value alone does not say; may be empty.
     public var why: String
     /// How it is known; nil: nothing is said of that.
     public var evidence: Evidence?
@@ -84,7 +84,7 @@ public struct ClientPreset: Sendable, Hashable {
 
   /// A published version of the client.
   public struct Version: Sendable, Hashable {
-    /// What its publisher calls it, or a commit.
+    /// The publisher's name of the version, or a commit.
     public var number: String
     /// When it was published; nil: not known.
     public var date: CalendarDate?
@@ -101,7 +101,7 @@ public struct ClientPreset: Sendable, Hashable {
   /// The design document's own client.
   public init() {}
 
-  /// What decides how a cohort's clients behave, and where a client keeps it: read both ways.
+  /// The properties that decide how a cohort's clients behave, and where a client keeps each: read both ways.
   private static let parts: [Part] = [
     Part(\.policy, \.policy), Part(\.settingsDialect, \.dialect), Part(\.settingsDefaults, \.settings),
     Part(\.queue.mode, \.queueMode), Part(\.queue.maximumBatchEvents, \.maximumBatchEvents),

@@ -1,8 +1,8 @@
 import SimulationKernel
 import TAPIModel
 
-/// A Retry-After that lies at a flush of clients that retry at a flush, or just above one: what a flush brought is due a moment after
-/// a later flush, and waits for the next (experiment 003).
+/// A Retry-After that lies at a flush of clients that retry at a flush, or just above one. A batch that a flush brought is due a
+/// moment after a later flush, and waits for the next (experiment 003).
 package struct LateRetry: Sendable, Hashable {
   /// The key of the scenario.
   package var path: String
@@ -17,7 +17,7 @@ package struct LateRetry: Sendable, Hashable {
   package var real: Span {
     Span(microseconds: wholeIntervals * interval.microseconds + interval.microseconds)
   }
-  /// What makes them wait for one flush less, in whole seconds.
+  /// The Retry-After that makes the clients wait for one flush less, in whole seconds.
   package var enough: Span {
     let flush = wholeIntervals * interval.microseconds
     return Span(microseconds: (flush - 1) / 1_000_000 * 1_000_000)

@@ -1,8 +1,8 @@
 import SimulationKernel
 
-/// Kills and launches of the app. A restart is a kill and, at the same instant, a launch: uploads under way are
-/// given up, the flush interval starts anew, Settings are fetched (S19), and the retry state is what was kept
-/// (S18). Events are persisted always.
+/// Kills and launches of the app. A restart is a kill and, at the same instant, a launch. Uploads under way are
+/// given up, the flush interval starts anew, and the client fetches Settings (S19). The retry state is what was
+/// kept (S18). Events are persisted always.
 public struct Lifecycle: Sendable, Hashable {
   /// Mean time between restarts of one device, exponential gaps; nil: none of these.
   public var meanTimeBetweenRestarts: Span?

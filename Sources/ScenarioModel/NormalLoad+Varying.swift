@@ -34,7 +34,7 @@ extension NormalLoad {
         let events = rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce)
         return events / Double(count) * Double((count - 1) / size + 1)
       }
-      // What a flush in the middle of the stretch finds, on average.
+      // Mean events that a flush in the middle of the stretch finds.
       let start = max(0, middle - interval / 2)
       let mean = rate.count(through: start + interval) - rate.count(through: start)
       return batchesOfInterval(cohort, mean: mean) * 1e6 / Double(interval)
@@ -45,7 +45,7 @@ extension NormalLoad {
     Int64((Double(stretch) + 0.5) * Double(duration.microseconds) / Double(stretches))
   }
 
-  /// What spikes add to a device's events and batches per second, as a mean over the run.
+  /// Returns the events and batches per second that spikes add to a device, as a mean over the run.
   static func spikeRates(of cohort: Cohort, over duration: Span) -> (events: Double, batches: Double) {
     var sum = (events: 0.0, batches: 0.0)
     for spike in cohort.spikes {

@@ -1,7 +1,7 @@
 import SimulationKernel
 import TAPIModel
 
-/// What a scenario's fleet asks of the server when nothing fails, by formula.
+/// The load that a scenario's fleet puts on the server when nothing fails, by formula.
 public struct NormalLoad: Sendable, Hashable {
   /// Batches that the whole fleet uploads per second.
   public var batchesPerSecond: Double
@@ -13,10 +13,10 @@ public struct NormalLoad: Sendable, Hashable {
   public var busiestBatchesPerSecond: Double
   /// When that is, to 1/256 of the run; nil where rates don't vary.
   public var busiestTime: Span?
-  /// From when to when the load is above capacity for a part of the run, spikes apart; nil if it never is, or does not vary.
+  /// The stretch of the run in which the load is above capacity, spikes apart. `nil`: the load never is, or does not vary.
   public var overload: ClosedRange<Span>?
-  /// What the server can serve without incidents, requests per second in thousandths; for workers at the
-  /// fleet's mean batch. Capacity means this in every ratio (definitions.md, Load).
+  /// The requests per second, in thousandths, that the server can serve without incidents; for workers at the fleet's mean batch.
+  /// Capacity means this in every ratio (definitions.md, Load).
   public var nominalCapacityMilli: Int64
   public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
 
@@ -54,9 +54,8 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// One device's batches per second, as a mean over the run.
   ///
-  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size`
-  /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
-  /// events make a flush.
+  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches. `size` is the number of
+  /// events that make a flush or fill a batch, whichever is fewer. Without an interval each `count` events make a flush.
   package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
     if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
     let size = batchSize(of: cohort)

@@ -4,7 +4,7 @@ import TAPIModel
 /// A scenario made smaller such that it keeps its answer: devices, capacity and limits divided by one number, but for the burst.
 ///
 /// A bucket's burst stands for what one second forgives another. A tenth of a second's worth of a small capacity is a handful of
-/// tokens, and then requests that come at the same moment by chance are refused that a large fleet's server would admit. So the
+/// tokens. Requests that come at the same moment by chance are then refused that a large fleet's server would admit. So the
 /// burst is divided too, but never below `leastBurst`; why that number, and how small a fleet may be, is measured in
 /// `experiments/scale`.
 public struct Scaling: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct Scaling: Sendable, Hashable {
   public static let leastWorkers = 10
   /// Devices that fill the capacity when each sends one request after another: with fewer, what a single device holds decides.
   public static let leastServed = 8.0
-  /// Of a cohort.
+  /// The least number of devices of a cohort.
   public static let leastDevices = 25
 
   /// The scenario at this scale.
@@ -88,7 +88,7 @@ public struct Scaling: Sendable, Hashable {
 
 /// In what a scenario is so small that chance between single requests, not the fleet, decides what comes of it.
 public struct Discreteness: Sendable, Hashable {
-  /// What is too few, and from when on there are enough.
+  /// One quantity that is too small, and the size from which on it is enough.
   public struct Finding: Sendable, Hashable {
     /// The key that it is about.
     public var path: String
@@ -190,7 +190,7 @@ extension Scaling {
       + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; this scenario is as small as it can be")
   }
 
-  /// What is too few at this scale, and about the largest divisor at which there are enough.
+  /// Returns the shortages at this scale, and about the largest divisor at which there is none.
   private func reasons(against scenario: Scenario) -> (reasons: [String], largest: Double) {
     guard divisor > 1 else { return ([], 1) }
     let small = scaled(scenario)

@@ -9,7 +9,7 @@ import UploadRetry
 ///
 /// A scenario file (`ScenarioFile`) is decoded into this; tests build it directly.
 public struct Scenario: Sendable, Hashable {
-  /// What the scenario is to find out, for reports; a run does not depend on it.
+  /// The question that the scenario is to answer, for reports; a run does not depend on it.
   public var question: String?
   /// Names every random draw of the run: one seed, one run, to the byte.
   public var seed: UInt64
@@ -62,18 +62,18 @@ public struct Cohort: Sendable, Hashable {
   public var preset = ClientPreset()
   /// When each device creates events, whatever becomes of its uploads.
   public var events: EventProcess
-  /// What makes a device seal its events and ask for uploads.
+  /// The triggers that make a device seal its events and ask for uploads.
   public var flush: FlushPolicy
   /// How events become batches, and how many a device holds.
   public var queue: QueuePolicy
-  /// What brings a batch back whose wait is over.
+  /// The trigger that brings a batch back whose wait is over.
   public var retries: RetryWakeUp
   /// 1 … ; `Int.max` for unlimited.
   public var uploadConcurrency: Int
   /// The client gives an upload up after this long; at least 1 ms, default 30 s.
   public var timeout: Span
-  /// A client that notices earlier that it gets no connection gives up after this long, knowing that the server has got nothing;
-  /// nil: it does not tell the two apart. At least 1 ms, at most `timeout`.
+  /// The time-out of a client that notices earlier that it gets no connection. Such a client knows that the server has got
+  /// nothing. `nil`: the client does not tell the two apart. At least 1 ms, at most `timeout`.
   public var connectTimeout: Span? = nil
   /// One-way latency, each way drawn apart. Its smallest value is at least 1 ms.
   public var latency: Distribution
@@ -87,7 +87,7 @@ public struct Cohort: Sendable, Hashable {
   public var settings: HTTPConfig
   /// The switches in which clients differ.
   public var policy: ClientPolicy
-  /// What a flush does that comes while uploads run (S17).
+  /// The effect of a flush that comes while uploads run (S17).
   public var flushWhileUploading = FlushWhileUploading.joins
   /// *rebatch*: whether the client acts only when the last upload of a flush has been answered.
   public var actsAtFlushEnd = false
@@ -97,14 +97,14 @@ public struct Cohort: Sendable, Hashable {
   public var failureEndsLoop = false
   /// When retry state is saved, and what a launch makes of it (S18).
   public var saving = Saving.atOnce
-  /// What makes a device flush (S17).
+  /// The triggers that make a device flush (S17).
   public var triggers = ClientTriggers.all
   /// Triggers that cut a wait of the client short (D7).
   public var triggersThatSkipWaits: ClientTriggers = []
   /// How much an event counts for `flush.count`: 1 or 2.
   public var countOfAnEvent = 1
-  /// Whether that count goes on over flushes that come for other reasons, so that every so many events there is one, instead of
-  /// starting over at each flush.
+  /// Whether the count of events goes on over flushes that come for other reasons. There is then one flush every so many events,
+  /// instead of a count that starts over at each flush.
   public var countsAllEvents = false
   /// Whether the count is compared with all events that the device holds, those that have failed included, at each new event.
   public var countsHeldEvents = false
@@ -116,30 +116,30 @@ public struct Cohort: Sendable, Hashable {
   public var rollout: SettingsRollout? = nil
   /// Events that come together at each time of `events`. 1 … 1000; not with spikes that create events.
   public var eventsAtOnce: Int = 1
-  /// What many of the devices do together; at most 100.
+  /// The moments at which many of the devices act together; at most 100.
   public var spikes: [Spike] = []
-  /// Bytes of one event and of one request without its events: for the cost to the device, the time on a slow link and limits on
-  /// the size of a batch.
+  /// The bytes of one event; `requestBytes` are those of one request without its events. They count for the cost to the device,
+  /// the time on a slow link and limits on the size of a batch.
   public var eventBytes: Int
   public var requestBytes: Int
   /// The tenant that the server knows the cohort's uploads by (S1), for its `KeyLimit`s; nil: the cohort's name.
   public var writeKey: String? = nil
-  /// What the server knows them by.
+  /// The write key by which the server knows the cohort's uploads.
   package var effectiveWriteKey: String { writeKey ?? name }
 
-  /// What stands between the upload loop and the network.
+  /// The gates between the upload loop and the network.
   public var gates = ClientGates()
-  /// Its clients are pages of a browser, in place of an upload loop: then flush, queue, gates and policy say nothing of them. nil: they are
-  /// not.
+  /// The browser page that the cohort's clients are, in place of an upload loop. Flush, queue, gates and policy then say nothing
+  /// of them. `nil`: the clients are no pages.
   public var page: BrowserOptions? = nil
   /// How long it takes to refresh credentials (O9).
   public var credentialRefresh = Span.seconds(1)
-  /// What Settings that leave a value out mean, by the client's preset.
+  /// The meaning of Settings that leave a value out, by the client's preset.
   public var settingsDefaults = HTTPConfig()
   /// How the clients read their Settings.
   public var settingsDialect = SettingsDialect.document
-  /// What `settings` was read from, where clients read as a shipped SDK does: such an SDK takes values that no normal form of
-  /// the document's can say. nil: nothing but `settings` is known.
+  /// The source of `settings`, where clients read as a shipped SDK does. Such an SDK takes values that no normal form of the
+  /// document's can say. `nil`: nothing but `settings` is known.
   public var settingsSource: SettingsValue? = nil
 
   public init(
@@ -189,8 +189,8 @@ public enum EventPhase: Sendable, Hashable {
 }
 
 extension Cohort {
-  /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`): then a count that goes on over
-  /// flushes has to be met exactly, and one that starts over has to be reached.
+  /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`). A count that goes on over flushes
+  /// then has to be met exactly, and one that starts over has to be reached.
   public var eventsUntilFlush: Int? {
     flush.count.map { count in
       if count % countOfAnEvent == 0 { return count / countOfAnEvent }
@@ -207,7 +207,7 @@ public struct FlushPolicy: Sendable, Hashable {
   public var interval: Span?
   /// Whether devices start at random phases of the interval, or all together.
   public var isSynchronised: Bool
-  /// Of devices that start together: how far into each interval they flush. Less than the interval.
+  /// The offset into each interval at which devices flush that start together. Less than the interval.
   public var phase = Span.zero
   public init(count: Int? = 20, interval: Span? = .seconds(30), isSynchronised: Bool = false) {
     self.count = count
@@ -216,9 +216,9 @@ public struct FlushPolicy: Sendable, Hashable {
   }
 }
 
-/// What a device does with events between their creation and their delivery.
+/// The handling of a device's events between their creation and their delivery.
 public struct QueuePolicy: Sendable, Hashable {
-  /// What a flush makes of events that have not been delivered.
+  /// The way in which a flush treats events that have not been delivered.
   public enum Mode: Sendable, Hashable {
     /// Each flush seals a batch with a retry record of its own.
     case files
@@ -244,7 +244,7 @@ public struct QueuePolicy: Sendable, Hashable {
   }
 }
 
-/// What makes a device try a batch again once its wait is over.
+/// The trigger that makes a device try a batch again once its wait is over.
 public enum RetryWakeUp: Sendable, Hashable {
   /// Retries happen only at a trigger (S17).
   case gate

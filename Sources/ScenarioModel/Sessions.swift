@@ -6,7 +6,7 @@ import SimulationKernel
 /// app is closed: its flush interval does not run and no wait wakes it up; uploads under way end as they would. The flush interval
 /// starts anew with each session. A device starts somewhere in its sessions, as if they had always gone on.
 public struct Sessions: Sendable, Hashable {
-  /// Of the time, in the foreground. 1 … 999,999.
+  /// The share of the time in the foreground.
   public var sharePartsPerMillion: Int64
   /// How long a session lasts: constant or exponential. The gaps are exponential, as long as the share wants it.
   public var length: Distribution
@@ -20,7 +20,7 @@ public struct Sessions: Sendable, Hashable {
     self.createsEventsInBackground = createsEventsInBackground
   }
 
-  /// Of the time, in the foreground.
+  /// The share of the time in the foreground.
   package var share: Double { Double(sharePartsPerMillion) / 1_000_000 }
 
   /// The mean time between two sessions.

@@ -1,14 +1,14 @@
 import SimulationKernel
 import UploadRetry
 
-/// A version of Settings published at a time to a share of the devices: each picks it up at its first launch
-/// from then on (S19), or at its next fetch. The start of the run is a launch: published at 0 it is there from the start.
+/// A version of Settings published at a time to a share of the devices. Each device picks it up at its first launch from
+/// then on (S19), or at its next fetch. The start of the run is a launch: published at 0 it is there from the start.
 public struct SettingsRollout: Sendable, Hashable {
   /// When it is published.
   public var time: Instant
   /// Parts per million of the devices, chosen by a hash of their number.
   public var sharePartsPerMillion: Int64
-  /// What the CDN serves to these devices from then on, in place of the cohort's Settings.
+  /// The Settings that the CDN serves to these devices from then on, in place of the cohort's.
   public var settings: HTTPConfig
   /// As `Cohort.settingsSource`.
   public var source: SettingsValue? = nil

@@ -3,9 +3,9 @@ import TAPIModel
 
 /// Time-outs in a row that end exactly when the next flush is due, before a server that is silent for a while.
 ///
-/// At one instant the simulator lets a time-out end before a flush, so that the flush finds the client free. A real time-out ends a moment
-/// later: its client is busy at the flush, and waits for another one. Measured with a silent nginx, 30 s between flushes and a time-out
-/// of 15 s: a quarter to a third fewer 429s afterwards; with 14 s as predicted (experiment "live").
+/// At one instant the simulator lets a time-out end before a flush, so that the flush finds the client free. A real time-out ends
+/// a moment later: its client is busy at the flush, and waits for another one. Measured with a silent nginx, 30 s between flushes
+/// and a time-out of 15 s: a quarter to a third fewer 429s afterwards. With 14 s the result is as predicted (experiment "live").
 package struct TimeOutTie: Sendable, Hashable {
   package var cohort: String
   package var timeout: Span

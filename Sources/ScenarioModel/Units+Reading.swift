@@ -59,8 +59,8 @@ extension Units {
     return amount.times(1_000_000_000, dividedBy: unit) ?? .max
   }
 
-  /// The gap between two events of a rate, rounded to the nearest microsecond; nil if the rate is 0 or the
-  /// gap is too long to tell.
+  /// Returns the gap between two events of a rate, rounded to the nearest microsecond. `nil`: the rate is 0
+  /// or the gap is too long to tell.
   package static func gap(_ text: String) throws(Problem) -> Span? {
     let (amount, unit) = try rate(text)
     return amount.dividing(unit).map(Span.init(microseconds:))

@@ -61,7 +61,7 @@ public struct Spike: Sendable, Hashable {
   public var time: Instant
   /// Each device comes at a time of its own, uniform in so long a span after `time`.
   public var spread: Span
-  /// Of the devices; drawn for each occurrence anew.
+  /// The share of the devices, drawn for each occurrence anew.
   public var sharePartsPerMillion: Int64
   /// Events that each of them creates, a microsecond apart. 0 … 1000.
   public var events: Int

@@ -29,7 +29,7 @@ public struct Connectivity: Sendable, Hashable {
     /// How long each lasts: constant or exponential. A device starts somewhere in them, as if they had always gone on.
     public var online: Distribution
     public var offline: Distribution
-    /// Of the devices; the others are always online.
+    /// The share of the devices with these periods; the others are always online.
     public var sharePartsPerMillion: Int64
 
     public init(online: Distribution, offline: Distribution, sharePartsPerMillion: Int64 = 1_000_000) {

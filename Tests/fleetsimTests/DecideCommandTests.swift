@@ -40,7 +40,8 @@ struct DecideCommandTests {
     let scratch = try scratch()
     let priced = try Tool.run(Self.command + ["-q"], in: scratch.url)
     #expect(priced.code == 1 && priced.standardOutput.hasPrefix("Do not publish as it stands. "), "\(priced)")
-    #expect(priced.standardOutput.contains("decide again (\(Self.worthIt.joined(separator: " ")))."), "\(priced)")
+    #expect(
+      priced.standardOutput.contains("decide again (\(Self.worthIt.joined(separator: " ")))."), "\(priced)")
     let output = try Tool.run(
       Self.command + Self.worthIt + ["--out", "out", "--rollout", "0,50,100"], in: scratch.url)
     #expect(output.code == 0, "\(output)")

@@ -42,13 +42,20 @@ package enum Interruption {
       handle { _exit(Interruption.code($0).rawValue) }
     } else {
       handle { signal in
-        // A handler may not allocate.
-        let message: StaticString = "Interrupted: nothing was written.\n"
-        _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+        Interruption.sayThatNothingWasWritten()
         _exit(Interruption.code(signal).rawValue)
       }
     }
-    if let pending { _exit(code(pending).rawValue) }
+    if let pending {
+      if !silently { sayThatNothingWasWritten() }
+      _exit(code(pending).rawValue)
+    }
+  }
+
+  /// Writes without allocating, as a handler has to.
+  private static func sayThatNothingWasWritten() {
+    let message: StaticString = "Interrupted: nothing was written.\n"
+    _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
   }
 
   private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {

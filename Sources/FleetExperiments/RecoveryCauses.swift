@@ -90,10 +90,10 @@ public struct RecoveryCauses: Sendable {
       let (byAbsence, byWaits) = (byAbsence ?? 0, byWaits ?? 0)
       notes.append(
         byAbsence == 0
-          ? "The \(rest) beyond the floor are the clients' own waits."
+          ? "In the first run the clients' own waits take \(rest) beyond the floor."
           : byWaits == 0
-            ? "The \(rest) beyond the floor are \(absence): no Setting shortens that."
-            : "Beyond the floor \(absence) take \(FigureText.span(byAbsence)), the clients' own waits \(FigureText.span(byWaits))."
+            ? "In the first run \(absence) take \(rest) beyond the floor: no Setting shortens that."
+            : "In the first run \(absence) take beyond the floor \(FigureText.span(byAbsence)), the clients' own waits \(FigureText.span(byWaits))."
       )
     } else if let eager {
       notes.append(

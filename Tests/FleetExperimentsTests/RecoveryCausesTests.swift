@@ -85,12 +85,17 @@ struct RecoveryCausesTests {
     }
     #expect(
       notes(86, eager: 83, idle: 18) == [
-        "Beyond the floor closed apps take 37 min, the clients' own waits 3 min.",
+        "In the first run closed apps take beyond the floor 37 min, the clients' own waits 3 min.",
         "The server had room for 18 min of that time.",
       ])
     #expect(
-      notes(86, eager: 90) == ["The 40 min beyond the floor are closed apps: no Setting shortens that."])
-    #expect(notes(86, eager: 46, absence: nil) == ["The 40 min beyond the floor are the clients' own waits."])
+      notes(86, eager: 90) == [
+        "In the first run closed apps take 40 min beyond the floor: no Setting shortens that."
+      ])
+    #expect(
+      notes(86, eager: 46, absence: nil) == [
+        "In the first run the clients' own waits take 40 min beyond the floor."
+      ])
     #expect(
       notes(nil, eager: 83) == [
         "Clients that ask again within seconds are back after 1 h 23 min: waits keep this fleet ill."

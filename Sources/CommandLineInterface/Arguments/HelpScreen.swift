@@ -90,7 +90,9 @@ extension HelpScreen {
     for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {
       guard line.hasPrefix("| ") || line.hasPrefix("|-") else {
         titles = []
-        text += line.drop { $0 == "#" }.drop { $0 == " " }.replacing("`", with: "") + "\n"
+        // Headings lose their marks; other lines keep their indentation.
+        let plain = line.hasPrefix("#") ? line.drop { $0 == "#" }.drop { $0 == " " } : line
+        text += plain.replacing("`", with: "") + "\n"
         continue
       }
       let cells = cells(line)

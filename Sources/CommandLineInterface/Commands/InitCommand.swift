@@ -548,7 +548,8 @@ extension InitCommand.Answers {
         interval: "5s",
       \(scaled)
         tapi: {
-          // What the endpoint can take. Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
+          // \(self.capacity == nil ? "PROPOSED by load, not measured: put the endpoint's own limit here." : "What the endpoint can take.")
+          // Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
           bucket: { capacity: "\(capacity)" },
           // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.
           overload: { status: 429, retryAfter: "20s" },

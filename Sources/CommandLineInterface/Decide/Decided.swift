@@ -385,7 +385,8 @@ extension Decided {
     return [
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
-      "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second, as the fleet's file says. "
+      "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second, as the fleet's file says: if that is a guess, "
+        + "decide again with less and with more (--set). "
         + "Without an incident the fleet asks \(percent(asked)) of that, and about \(percent(peak)) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
       lengths,

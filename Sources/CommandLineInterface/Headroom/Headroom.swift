@@ -73,6 +73,8 @@ struct Headroom: Sendable {
     var longestRecovery: Int64? { runs.compactMap(\.recoveryTime).max() }
     /// The most events that a run destroyed.
     var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
+    /// The same in events of the whole fleet, of which the runs may have a part.
+    var mostLostAtFullSize: Int64 { runs.map { $0.fullSize(max(0, $0.lostEvents)) }.max() ?? 0 }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }

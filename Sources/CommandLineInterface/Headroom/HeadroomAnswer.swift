@@ -46,6 +46,12 @@ extension Headroom {
         ($0.seeds > 0 ? Double($0.met) / Double($0.seeds) : 0, $1.step)
           < ($1.seeds > 0 ? Double($1.met) / Double($1.seeds) : 0, $0.step)
       }!
+      guard best.met > 0 else {
+        let runs = FigureText.count(points.map(\.seeds).reduce(0, +), "run")
+        return
+          "No value of \(range.path) from \(low) to \(high) will do: the fleet \(goal) in none of \(runs). Another limit decides; "
+          + "'fleetsim run' names it."
+      }
       return "No value of \(range.path) from \(low) to \(high) will do: the fleet \(goal) in \(best.met) of "
         + "\(FigureText.count(best.seeds, "run")) at best, with \(Self.text(best))."
     }
@@ -110,7 +116,7 @@ extension Headroom {
     },
     .init("lost_events_max", "events", "Events that were destroyed, the most of a run.") {
       .integer($0.point.mostLost)
-    }.shown("most lost") { FigureText.grouped($0.point.mostLost) },
+    }.shown("most lost") { FigureText.grouped($0.point.mostLostAtFullSize) },
     .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {
       $0.point.highestLoad.map { .decimal($0) } ?? .empty
     }.shown("busiest second") { $0.point.highestLoad.map { FigureText.percent($0) } ?? "" },

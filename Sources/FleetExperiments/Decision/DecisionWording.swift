@@ -27,7 +27,7 @@ package struct DecisionWording: Sendable {
   package var outcome: String {
     switch decision.outcome {
     case .publish: "Publish"
-    case .worse where decision.isAtAPrice: "Do not publish as it stands"
+    case .worse where decision.isAtAPrice || alternative != nil: "Do not publish as it stands"
     case .worse, .noBetter: "Do not publish"
     case .needsMore(let runs): "Needs about \(FigureText.count(runs, "more run"))"
     }
@@ -38,18 +38,30 @@ package struct DecisionWording: Sendable {
     if let illness = decision.illness {
       return ["No decision: \(illness). Give the endpoint more capacity or the fleet less load first."]
     }
-    let answer = [outcome + "."] + changes.compactMap(\.self)
+    let answer = [outcome + (alternative.map { ": " + $0 } ?? "") + "."] + changes.compactMap(\.self)
     return [answer.joined(separator: " ")]
       + [culprit, recovery, remainder, battery, basis].compactMap(\.self)
   }
 
   // MARK: Sentences
 
+  /// The gain, its price, and how to let the price be.
+  private var priced: [String?] { [change(.better), change(.worse, opening: "Its price: "), remedy] }
+
+  /// The worth of the change without the harmful key, where that is better than today's Settings; nil: it is not, or not known.
+  private var alternative: String? {
+    guard decision.outcome == .worse, let instead, let cause = trials?.cause,
+      instead.cells(.better).first != nil
+    else { return nil }
+    let isWorse = instead.cells(.worse).contains(where: \.cell.counts)
+    if !isWorse { return "without \(cause.key) nothing gets worse" }
+    return instead.isAtAPrice ? "without \(cause.key) only the price of fewer losses is left" : nil
+  }
+
   private var changes: [String?] {
     switch decision.outcome {
     case .publish: [change(.better), cost]
-    case .worse where decision.isAtAPrice:
-      [change(.better), change(.worse, opening: "Its price: "), remedy]
+    case .worse where decision.isAtAPrice: priced
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
     case .noBetter:
       [
@@ -159,7 +171,7 @@ package struct DecisionWording: Sendable {
       }
         ?? "No retry Setting brings the fleet back within \(watched) \(phrase): the server is busy throughout, and only capacity helps."
     }
-    let opening = effect(on: cell) + "\(new), today \(old), \(phrase)"
+    let opening = effect(on: cell) + "\(new) \(phrase), where today's take \(old)"
     // The parts are those of one run, and add up to its recovery.
     guard let causes, let whole = causes.recovery else {
       return floor(place).map { "\(opening). Capacity takes \($0 == Self.atOnce ? "nothing" : $0) of that." }
@@ -209,7 +221,12 @@ package struct DecisionWording: Sendable {
   private var next: String {
     guard let instead else { return "The other cases were not run so: decide on that next." }
     let wording = DecisionWording(instead)
-    if let worse = wording.change(.worse) { return "Without that key the rest still does harm. \(worse)" }
+    if let worse = wording.change(.worse) {
+      return instead.isAtAPrice
+        ? (["Without that key only a price is left."] + wording.priced.compactMap(\.self)).joined(
+          separator: " ")
+        : "Without that key the rest still does harm. \(worse)"
+    }
     let runs = FigureText.count(instead.cases.first?.pairs ?? 0, "run")
     let found =
       "Without that key nothing gets worse in \(FigureText.count(instead.cases.count, "case")), \(runs) each."
@@ -337,8 +354,14 @@ package struct DecisionWording: Sendable {
       return counted
         + "; runs fail (no recovery, or more than 1 % lost) with the proposed Settings: \(failing.joined(separator: ", "))."
     }
+    let failing = decision.cases.filter { $0.today.contains(where: \.fails) }.map {
+      "\($0.suite.name) in \($0.today.count(where: \.fails)) of \($0.today.count)"
+    }
+    let today =
+      failing.isEmpty
+      ? "" : ", with today's \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)"
     return counted
-      + "; none of them fails with the proposed Settings. A failure in up to \(FigureText.percent(worst.risk)) of the runs of a case "
+      + "; none of them fails with the proposed Settings\(today). A failure in up to \(FigureText.percent(worst.risk)) of the runs of a case "
       + "can't be excluded (95 % confidence)."
   }
 

@@ -24,8 +24,8 @@ package struct KeyTrials: Sendable {
   /// worse, then the most better.
   package let harmful: [Cause]
 
-  /// The first of them, where nothing else stays worse and something of the change is left.
-  package var cause: Cause? { harmful.first.flatMap { $0.stillWorse == 0 && !$0.isAsToday ? $0 : nil } }
+  /// The first of them, where nothing else stays worse in that case.
+  package var cause: Cause? { harmful.first.flatMap { $0.stillWorse == 0 ? $0 : nil } }
 
   package struct Cause: Sendable, Hashable {
     package var key: String

@@ -275,7 +275,9 @@ struct VerdictWording {
       MetricText.mean(metrics, index, sorted[0], isPlain: true),
       MetricText.mean(metrics, index, sorted[sorted.count - 1], isPlain: true)
     )
-    return low == high ? low : "\(low) to \(high)"
+    if low == high { return low }
+    // "none of 1 in 1,000" of a scaled fleet stands alone only.
+    return "\(low.hasPrefix("none ") ? "none" : low) to \(high)"
   }
 
   // MARK: What is open

@@ -399,7 +399,7 @@ extension Scenario {
     return (common, counts)
   }
 
-  /// The scenario without its clients' reactions to a failure. If two scenarios are alike in this part, and no client saw a
+  /// The scenario without its clients' reactions to a failure. If two scenarios are equal in this part, and no client saw a
   /// failure, their runs are the same.
   package var withoutReactions: Scenario {
     var common = commonBeginning(after: .nothing)

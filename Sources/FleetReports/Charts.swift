@@ -236,8 +236,7 @@ struct OverlayChart {
       let y = plot.py(reference)
       canvas.line(plot.x, y, plot.x + plot.width, y, ink: .capacity, width: 1.3, dash: "6 4")
       canvas.text(
-        referenceLabel, x: plot.x + plot.width + (isNarrow ? -4 : 4), y: isNarrow ? y - 5 : y + 4,
-        anchor: isNarrow ? .end : .start, ink: .text)
+        referenceLabel, x: plot.x + plot.width - 4, y: y - 5, anchor: .end, ink: .text)
     }
     canvas.drawTimeLabels(ticks, in: plot)
     canvas.text(

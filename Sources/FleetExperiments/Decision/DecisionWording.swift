@@ -359,7 +359,7 @@ package struct DecisionWording: Sendable {
     }
     let today =
       failing.isEmpty
-      ? "" : ", with today's \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)"
+      ? "" : "; with today's fail \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)"
     return counted
       + "; none of them fails with the proposed Settings\(today). A failure in up to \(FigureText.percent(worst.risk)) of the runs of a case "
       + "can't be excluded (95 % confidence)."

@@ -137,6 +137,9 @@ FIGURES = {
         ("costs {} minutes of recovery at night", "run=3h: recovery_s / 60"),
         ("at night and {} in the evening", "run=20h: recovery_s / 60"),
     ],
+    ("README.md", "025-adversary/boundary.txt"): [
+        ("does not stand within {} of brute force", r"\+([\d.]+%) +19 /20"),
+    ],
     ("README.md", "020-recommended-defaults/tuned/settings.json"): [
         ("a first wait of {}, a cap of {} and", "integrations/Segment.io/httpConfig/backoffConfig/baseBackoffInterval; "
          "integrations/Segment.io/httpConfig/backoffConfig/maxBackoffInterval"),

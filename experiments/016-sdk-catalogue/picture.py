@@ -15,11 +15,13 @@ for row in drawing.rows(f"{RESULT}/outage/summary.csv"):
         clients.append((float(row["recovery_s"]) / 60, lost, row["run"]))
 kept = [client for client in clients if client[1] < 0.05]
 gone = [client for client in clients if client[1] >= 0.05]
+losses = [100 * client[1] for client in gone]
 never = len(drawing.rows(f"{RESULT}/outage/summary.csv")) - len(clients)
 assert never == 0, "a client that never recovers has no place here"
 
 sheet = drawing.Sheet(
-    f"Clients that keep the data are back within {min(kept)[0]:.0f} to {max(kept)[0]:.0f} minutes; those that give up are sooner, and lose a tenth",
+    f"Clients that keep the data are back within {min(kept)[0]:.0f} to {max(kept)[0]:.0f} minutes; those that give up lose "
+    f"{min(losses):.0f} to {max(losses):.0f}\u00a0% of the events",
     ["Every preset, 1,000 quiet phones, 20 minutes of 503. Blue: keeps all but 0.2 % of the run's events at most."])
 plot = drawing.Plot(sheet, 66, sheet.y + 56, 800, sheet.y + 600, (-1, 45), (0, 0.14))
 plot.axes([(m, str(m)) for m in range(0, 46, 5)], [(p / 100, f"{p} %" if p else "0") for p in range(0, 15, 2)],

@@ -122,7 +122,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
   /// A wrong command line: what is wrong and would be right, and where to read more.
   init(usage message: String, of command: CommandSpecification, parent: String?) {
     let name = (parent.map { $0 + " " } ?? "") + command.name
-    self.init(.usage, "Error: \(message)\nSee '\(name) --help'.")
+    self.init(.usage, "\(UsageError.label)\(message)\nSee '\(name) --help'.")
   }
 
   /// Whatever a command threw, as the user is to see it.

@@ -19,11 +19,10 @@ struct ComparisonPicture {
   private let times: ClosedRange<Double>
   private let isRoundIncident: Bool
 
-  /// As wide as a page of GitHub shows pictures.
-  static let width = 830.0
+  private static let width = Lettering.pictureWidth
   /// Strategies at most.
   static let most = 8
-  static let margin = 16.0
+  private static let margin = Lettering.margin
   private static let left = 58.0
   private static let inner = width - 2 * margin
   private static let between = 30.0
@@ -149,11 +148,7 @@ struct ComparisonPicture {
   }
 
   private func drawTitle(on canvas: inout SVGCanvas) -> Double {
-    var y = 12.0
-    for line in Lettering.lines(title, width: Self.inner, size: Lettering.title, isBold: true) {
-      y += Lettering.titleLine
-      canvas.text(line, x: Self.margin, y: y, size: Lettering.title, ink: .text, isBold: true)
-    }
+    var y = canvas.drawTitle(title, top: 12)
     guard !compared.names.isEmpty else { return y }
     y += 4
     for line in Lettering.lines(compared.factsLine(seeds), width: Self.inner, size: Lettering.small, most: 2)
@@ -163,8 +158,6 @@ struct ComparisonPicture {
     }
     return y + 12
   }
-
-  private var isSameCapacity: Bool { Set(shown.map(charts.capacity)).count == 1 }
 
   /// The incident's names above a plot, and where nothing else says it what time is counted from.
   private func drawIncidentNames(

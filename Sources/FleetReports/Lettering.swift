@@ -1,11 +1,20 @@
-/// How large the text of a picture is, and how much room it takes.
+/// How wide a picture that stands alone is, how large its text, and how much room that takes.
 package enum Lettering {
+  /// As wide as a page of GitHub shows pictures.
+  static let pictureWidth = 830.0
+  /// Room at the edges of a picture.
+  static let margin = 16.0
   package static let title = 18.0
   /// From one line of it to the next.
   static let titleLine = 23.0
   package static let label = 16.0
   /// The size of axis labels and of side notes: the smallest.
   package static let small = 14.0
+
+  /// The lines of a picture's title.
+  static func titleLines(_ title: String) -> [String] {
+    lines(title, width: pictureWidth - 2 * margin, size: self.title, isBold: true)
+  }
 
   /// About how wide a text is, in a wide font.
   static func width(of text: String, size: Double, isBold: Bool = false) -> Double {

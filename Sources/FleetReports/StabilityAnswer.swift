@@ -95,7 +95,7 @@ struct HeatMap {
   private let fastest: Double
   private let top: Double
 
-  static let width = 830.0
+  private static let width = Lettering.pictureWidth
   private static let left = 76.0
   private static let right = 24.0
   private static let plotWidth = width - left - right
@@ -115,20 +115,18 @@ struct HeatMap {
     let recoveries = map.grid.values.values.compactMap { $0.kind == .recovers ? $0.meanRecovery : nil }
     fastest = max(Double(recoveries.min() ?? 1), 1_000_000)
     slowest = max(Double(recoveries.max() ?? 1), fastest)
-    top = 46 + (theme == .fixed ? 8 + Lettering.titleLine * Double(Self.lines(of: Self.title(map)).count) : 0)
+    top =
+      46
+      + (theme == .fixed ? 8 + Lettering.titleLine * Double(Lettering.titleLines(Self.title(map)).count) : 0)
   }
 
   private static func title(_ map: StabilityMap) -> String {
     StabilityVerdict(map).title(x: KeyWords.words(map.x.path), y: KeyWords.words(map.y.path))
   }
 
-  private static func lines(of title: String) -> [String] {
-    Lettering.lines(title, width: width - 32, size: Lettering.title, isBold: true)
-  }
-
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
-    if theme == .fixed { _ = canvas.drawTitle(Self.title(map), width: Self.width) }
+    if theme == .fixed { _ = canvas.drawTitle(Self.title(map)) }
     let height = draw(on: &canvas)
     let label = "Where the fleet recovers and where it rarely does, by \(map.x.path) and \(map.y.path)"
     return canvas.svg(

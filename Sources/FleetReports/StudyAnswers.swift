@@ -180,7 +180,7 @@ package struct CalibrationReport {
 
   // MARK: Picture
 
-  private static let width = ComparisonPicture.width
+  private static let width = Lettering.pictureWidth
   private static let left = 74.0
   private static let right = 16.0
   private static let plotHeight = 110.0

@@ -235,7 +235,7 @@ struct ParetoPlot {
     }
   }
 
-  static let width = 830.0
+  static let width = Lettering.pictureWidth
   private static let left = 74.0
   private static let gap = 84.0
   private static let plotHeight = 220.0
@@ -288,7 +288,7 @@ struct ParetoPlot {
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
-    let top = theme == .fixed ? canvas.drawTitle(title, width: Self.width) : 14
+    let top = theme == .fixed ? canvas.drawTitle(title) + 8 : 14
     let panels = titles.count - 1
     let columns = min(panels, 2)
     let width = (Self.width - Self.left - Self.gap * Double(columns - 1) - 16) / Double(max(columns, 1))
@@ -447,7 +447,7 @@ struct DrawsPlot {
     var canvas = SVGCanvas(theme: theme)
     let count = Double(unknowns.count)
     let width = min(520, (ParetoPlot.width - Self.left - Self.gap * (count - 1) - 16) / count)
-    let top = (theme == .fixed ? canvas.drawTitle(title, width: ParetoPlot.width) : 14) + 32
+    let top = (theme == .fixed ? canvas.drawTitle(title) + 8 : 14) + 32
     let scores = robust.winner.scoreBySeed + (rival?.scoreBySeed ?? []) + [0]
     let (low, high) = (scores.min() ?? 0, scores.max() ?? 0)
     let margin = max((high - low) * 0.08, 0.02)
@@ -540,14 +540,14 @@ struct DrawsPlot {
 
 extension SVGCanvas {
   /// The title of a picture that stands alone.
-  /// - Returns: where it ends.
-  mutating func drawTitle(_ title: String, width: Double) -> Double {
-    var y = 9.0
-    for line in Lettering.lines(title, width: width - 32, size: Lettering.title, isBold: true) {
+  /// - Returns: the base line of its last line.
+  mutating func drawTitle(_ title: String, top: Double = 9) -> Double {
+    var y = top
+    for line in Lettering.titleLines(title) {
       y += Lettering.titleLine
-      text(line, x: 16, y: y, size: Lettering.title, ink: .text, isBold: true)
+      text(line, x: Lettering.margin, y: y, size: Lettering.title, ink: .text, isBold: true)
     }
-    return y + 8
+    return y
   }
 
   /// Dots of one colour, as one path.

@@ -244,8 +244,9 @@ extension ScenarioSchema.Key {
     }
     if let value = schema["const"] { return "`\(JSONText.compact(value))`" }
     if let words = schema["enum"]?.elements {
-      // The clients' names.
-      guard words.count < 20 else { return "a name that `fleetsim presets` lists" }
+      guard words.compactMap(\.text) != ClientPreset.names else {
+        return "a name that `fleetsim presets` lists"
+      }
       return words.map { "`\(JSONText.compact($0))`" }.joined(separator: ", ")
     }
     if let forms = schema["oneOf"]?.elements {

@@ -44,7 +44,7 @@ def number(value):
     return f"{value:,.0f}" if value >= 10 else f"{value:g}"
 
 
-def panel(x0, title, key, rows, names):
+def panel(sheet, x0, title, key, rows, names):
     width, height = WIDTH - LEFT - 24, HEIGHT - TOP - BOTTOM
     (xl, xh), (yl, yh) = bounds([r["devices"] for r in rows]), bounds([r[key] for r in rows])
 
@@ -54,26 +54,26 @@ def panel(x0, title, key, rows, names):
     def y(v):
         return TOP + height * (1 - math.log(v / yl) / math.log(yh / yl))
 
-    out = [f'<text class="strong" x="{x0 + LEFT}" y="{TOP - 14}">{title}</text>']
+    sheet.text(x0 + LEFT, TOP - 14, title, "strong")
     for v in ticks(yl, yh):
-        out.append(f'<line x1="{x0 + LEFT}" x2="{x0 + LEFT + width}" y1="{y(v):.1f}" y2="{y(v):.1f}" class="grid"/>')
-        out.append(f'<text class="small muted" x="{x0 + LEFT - 8}" y="{y(v) + 5:.1f}" text-anchor="end">{number(v)}</text>')
+        sheet.line(x0 + LEFT, y(v), x0 + LEFT + width, y(v))
+        sheet.text(x0 + LEFT - 8, y(v) + 5, number(v), "small muted", "end")
     for v in ticks(xl, xh):
-        out.append(f'<line x1="{x(v):.1f}" x2="{x(v):.1f}" y1="{TOP}" y2="{TOP + height}" class="grid"/>')
-        out.append(f'<text class="small muted" x="{x(v):.1f}" y="{TOP + height + 20}" text-anchor="middle">{number(v)}</text>')
-    out.append(f'<text class="small" x="{x0 + LEFT + width}" y="{TOP + height + 44}" text-anchor="end">devices</text>')
+        sheet.line(x(v), TOP, x(v), TOP + height)
+        sheet.text(x(v), TOP + height + 20, number(v), "small muted", "middle")
+    sheet.text(x0 + LEFT + width, TOP + height + 44, "devices", "small", "end")
     for i, name in enumerate(names):
-        kind = "accent" if i == 0 else "other"
+        kind = look(i)
         points = sorted((r["devices"], r[key]) for r in rows if r["workload"] == name)
-        line = " ".join(f"{x(d):.1f},{y(v):.1f}" for d, v in points)
-        out.append(f'<polyline points="{line}" class="{kind}" stroke-width="2.5" '
-                   f'stroke-dasharray="{DASHES[i % len(DASHES)]}"/>')
+        sheet.path([(x(d), y(v)) for d, v in points], kind, 2.5, DASHES[i % len(DASHES)])
         for d, v in points:
             place = "end" if d == points[-1][0] and len(points) > 1 else "start" if d == points[0][0] else "middle"
-            out.append(f'<text class="small halo" x="{x(d):.1f}" y="{y(v) - 12:.1f}" text-anchor="{place}">{v:,.0f}</text>')
-            out.append(f'<circle cx="{x(d):.1f}" cy="{y(v):.1f}" r="4" class="{kind}-fill">'
-                       f"<title>{name}, {d:,} devices: {v:,.1f}</title></circle>")
-    return out
+            sheet.text(x(d), y(v) - 12, f"{v:,.0f}", "small halo", place)
+            sheet.dot(x(d), y(v), f"{kind}-fill", 4)
+
+
+def look(workload):
+    return "accent" if workload == 0 else "other"
 
 
 def main():
@@ -98,24 +98,19 @@ def main():
 
     names = list(dict.fromkeys(r["workload"] for r in rows))
     drawn = [r for r in rows if r["bytes_per_device"] and r["bytes_per_device"] > 0]
-    body = panel(0, "ns per attempt", "ns_per_attempt", rows, names)
-    if drawn:
-        body += panel(WIDTH, "bytes per device", "bytes_per_device", drawn, names)
     largest = rows[-1] if len(names) == 1 else None
     title = "Cost by the size of the fleet" if largest is None else (
         f"{number(largest['devices'])} devices: {largest['ns_per_attempt']:.0f} ns an attempt"
         + (f", {largest['bytes_per_device']:.0f} bytes a device" if largest["bytes_per_device"] else ""))
-    body.insert(0, f'<text class="title" x="16" y="30">{title}</text>')
+    sheet = drawing.Sheet(title, [], f"Time and memory of {', '.join(names)} by devices.")
     for i, name in enumerate(names):
-        kind = "accent" if i == 0 else "other"
         x = 16 + 160 * i
-        body.append(f'<line x1="{x}" x2="{x + 24}" y1="52" y2="52" class="{kind}" stroke-width="2.5" '
-                    f'stroke-dasharray="{DASHES[i % len(DASHES)]}"/>')
-        body.append(f'<text class="small" x="{x + 32}" y="57">{name}</text>')
-    with open(svg_path, "w", encoding="utf-8") as file:
-        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {HEIGHT}" width="{2 * WIDTH}" '
-                   f'height="{HEIGHT}">\n<title>{title}</title>\n<style>{drawing.STYLE}</style>\n'
-                   f'<rect width="100%" height="100%" class="paper"/>\n' + "\n".join(body) + "\n</svg>\n")
+        sheet.path([(x, 54), (x + 24, 54)], look(i), 2.5, DASHES[i % len(DASHES)])
+        sheet.text(x + 32, 59, name)
+    panel(sheet, 0, "ns per attempt", "ns_per_attempt", rows, names)
+    if drawn:
+        panel(sheet, WIDTH, "bytes per device", "bytes_per_device", drawn, names)
+    sheet.save(pathlib.Path(svg_path).resolve(), HEIGHT)
 
 
 main()

@@ -48,7 +48,7 @@ extension Command {
     for parameter in command.parameters {
       do { try parameter.take(parsed) } catch let error as UsageError { problems.append(error.description) }
     }
-    guard problems.isEmpty else { throw UsageError(problems.joined(separator: "\nError: ")) }
+    guard problems.isEmpty else { throw UsageError(all: problems) }
     try command.execute(invocation)
   }
 }

@@ -133,6 +133,12 @@ package struct ParsedArguments: Sendable, Hashable {
 package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String
   package init(_ description: String) { self.description = description }
+
+  /// Several, a line each.
+  init(all problems: [String]) { description = problems.joined(separator: "\n" + Self.label) }
+
+  /// The word before each.
+  static let label = "Error: "
 }
 
 extension CommandSpecification {

@@ -74,7 +74,7 @@ struct Headroom: Sendable {
     /// The most events that a run destroyed.
     var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
     /// The same in events of the whole fleet, of which the runs may have a part.
-    var mostLostAtFullSize: Int64 { runs.map { $0.fullSize(max(0, $0.lostEvents)) }.max() ?? 0 }
+    var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }

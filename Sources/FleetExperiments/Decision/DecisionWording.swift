@@ -48,14 +48,24 @@ package struct DecisionWording: Sendable {
   /// The gain, its price, and how to let the price be.
   private var priced: [String?] { [change(.better), change(.worse, opening: "Its price: "), remedy] }
 
-  /// The worth of the change without the harmful key, where that is better than today's Settings; nil: it is not, or not known.
+  /// What is left of a change without its harmful key, in all cases.
+  private enum Rest { case harm, price, gain, nothing }
+
+  /// nil: it was not run.
+  private var rest: Rest? {
+    guard let instead else { return nil }
+    if instead.cells(.worse).contains(where: \.cell.counts) { return instead.isAtAPrice ? .price : .harm }
+    return instead.cells(.better).isEmpty ? .nothing : .gain
+  }
+
+  /// The worth of the change without the harmful key; nil: it has none that is known.
   private var alternative: String? {
-    guard decision.outcome == .worse, let instead, let cause = trials?.cause,
-      instead.cells(.better).first != nil
-    else { return nil }
-    let isWorse = instead.cells(.worse).contains(where: \.cell.counts)
-    if !isWorse { return "without \(cause.key) nothing gets worse" }
-    return instead.isAtAPrice ? "without \(cause.key) only the price of fewer losses is left" : nil
+    guard decision.outcome == .worse, let cause = trials?.cause else { return nil }
+    return switch rest {
+    case .gain: "without \(cause.key) nothing gets worse"
+    case .price: "without \(cause.key) only the price of fewer losses is left"
+    case .harm, .nothing, nil: nil
+    }
   }
 
   private var changes: [String?] {
@@ -219,21 +229,20 @@ package struct DecisionWording: Sendable {
 
   /// The sentence on all cases without the harmful key.
   private var next: String {
-    guard let instead else { return "The other cases were not run so: decide on that next." }
+    guard let instead, let rest else { return "The other cases were not run so: decide on that next." }
     let wording = DecisionWording(instead)
-    if let worse = wording.change(.worse) {
-      return instead.isAtAPrice
-        ? (["Without that key only a price is left."] + wording.priced.compactMap(\.self)).joined(
-          separator: " ")
-        : "Without that key the rest still does harm. \(worse)"
-    }
     let runs = FigureText.count(instead.cases.first?.pairs ?? 0, "run")
     let found =
       "Without that key nothing gets worse in \(FigureText.count(instead.cases.count, "case")), \(runs) each."
-    guard let better = wording.change(.better) else {
-      return "\(found) Nothing gets better, either: these runs show no gain of the rest of the change."
-    }
-    return "\(found) \(better) Decide on that next."
+    let texts =
+      switch rest {
+      case .harm: ["Without that key the rest still does harm.", wording.change(.worse)]
+      case .price: ["Without that key only a price is left."] + wording.priced
+      case .gain: [found, wording.change(.better), "Decide on that next."]
+      case .nothing:
+        [found, "Nothing gets better, either: these runs show no gain of the rest of the change."]
+      }
+    return texts.compactMap(\.self).joined(separator: " ")
   }
 
   /// Returns the rest of the change in that case without a key: `2 other figures stay worse`.
@@ -346,22 +355,20 @@ package struct DecisionWording: Sendable {
   private var basis: String {
     let counted =
       "From \(FigureText.count(decision.runCount, "run")) of \(FigureText.count(decision.cases.count, "case"))"
-    let worst = decision.cases.max { $0.risk < $1.risk }
-    guard let worst, !decision.cases.contains(where: { $0.failures > 0 }) else {
+    let means = "no recovery, or more than 1 % lost"
+    guard decision.cases.allSatisfy({ $0.failures == 0 }), let worst = decision.cases.map(\.risk).max() else {
       let failing = decision.cases.filter { $0.failures > 0 }.map {
-        "\($0.suite.name) in \($0.failures) of \($0.proposed.count) (today \($0.today.count(where: \.fails)) of \($0.today.count))"
+        "\($0.suite.name) in \($0.failures) of \($0.proposed.count) (today \($0.todaysFailures) of \($0.today.count))"
       }
       return counted
-        + "; runs fail (no recovery, or more than 1 % lost) with the proposed Settings: \(failing.joined(separator: ", "))."
+        + "; runs fail (\(means)) with the proposed Settings: \(failing.joined(separator: ", "))."
     }
-    let failing = decision.cases.filter { $0.today.contains(where: \.fails) }.map {
-      "\($0.suite.name) in \($0.today.count(where: \.fails)) of \($0.today.count)"
+    let failing = decision.cases.filter { $0.todaysFailures > 0 }.map {
+      "\($0.suite.name) in \($0.todaysFailures) of \($0.today.count)"
     }
-    let today =
-      failing.isEmpty
-      ? "" : "; with today's fail \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)"
+    let today = failing.isEmpty ? "" : "; with today's fail \(failing.joined(separator: ", ")) (\(means))"
     return counted
-      + "; none of them fails with the proposed Settings\(today). A failure in up to \(FigureText.percent(worst.risk)) of the runs of a case "
+      + "; none of them fails with the proposed Settings\(today). A failure in up to \(FigureText.percent(worst)) of the runs of a case "
       + "can't be excluded (95 % confidence)."
   }
 

@@ -56,10 +56,7 @@ struct VerdictWording {
     let best = standings.firstChoice ?? leaders[0]
     guard let next = standings.order.first(where: { !leaders.contains($0) }) else {
       let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
-      return
-        (areAsGood(leaders)
-        ? "\(crowd(leaders)) are as good as each other: " : "not decided between \(crowd(leaders)): ")
-        + figures.prefix(2).joined(separator: ", ")
+      return tie(leaders, named: crowd(leaders)) + figures.prefix(2).joined(separator: ", ")
     }
     let open = leaders.count == 1 || areAsGood(leaders) ? "" : " (which of them is not decided)"
     let text = "\(crowd(leaders)) \(does(leaders))\(open)"
@@ -167,10 +164,11 @@ struct VerdictWording {
 
   private func tie(_ leaders: [Int]) -> String {
     let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
-    return
-      (areAsGood(leaders)
-      ? "\(names(leaders)) are as good as each other: " : "not decided between \(names(leaders)): ")
-      + figures.joined(separator: ", ")
+    return tie(leaders, named: names(leaders)) + figures.joined(separator: ", ")
+  }
+
+  private func tie(_ leaders: [Int], named names: String) -> String {
+    areAsGood(leaders) ? "\(names) are as good as each other: " : "not decided between \(names): "
   }
 
   private func areAsGood(_ leaders: [Int]) -> Bool {

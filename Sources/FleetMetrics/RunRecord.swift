@@ -15,6 +15,8 @@ public struct RunRecord: Sendable, Hashable {
   public var devices: Int64
   /// The longest flush interval of any cohort, microseconds; 0 if there is none.
   public var longestFlushInterval: Int64
+  /// The flush interval of most devices, microseconds, in a fleet whose flush phases change; else 0. `Synchrony` is measured in it.
+  public var synchronyPeriod: Int64 = 0
   public var cost: DeviceCost
   /// Events that the server had accepted when the run ended, but whose client did not know it.
   public var acceptedUnconfirmedEvents: Int64

@@ -104,7 +104,7 @@ public enum StoredRecord {
     [
       ("interval", \.series.interval), ("duration", \.series.duration),
       ("nominalCapacityMilli", \.nominalCapacityMilli), ("devices", \.devices),
-      ("longestFlushInterval", \.longestFlushInterval),
+      ("longestFlushInterval", \.longestFlushInterval), ("synchronyPeriod", \.synchronyPeriod),
     ]
     + DeviceFigure.stored.map { ("cost.\($0.name)", $0.path) }
     + [("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents)]

@@ -126,6 +126,12 @@ public enum TimeSeriesCSV {
   /// The whole file.
   public static func bytes(of series: TimeSeries) -> [UInt8] { CSVFile.bytes(columns, series.rows) }
 
+  /// The whole file, with `Synchrony` as a last column where flush phases change.
+  public static func bytes(of record: RunRecord) -> [UInt8] {
+    record.synchronyPeriod > 0
+      ? CSVFile.bytes(columns + [synchrony(of: record)], record.series.rows) : bytes(of: record.series)
+  }
+
   /// Writes the whole file to `output`.
   public static func write(_ series: TimeSeries, to output: inout some TextOutputStream) {
     output.write(String(decoding: bytes(of: series), as: UTF8.self))

@@ -335,9 +335,9 @@ extension VariantResult {
     let prefix = folder.isEmpty ? "" : folder + "/"
     let hasCohorts = record.cohorts.count > 1 || record.cohorts.contains { !$0.lanes.isEmpty }
     return [
-      OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: record.series)),
+      OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: record)),
       withTwin
-        ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin.series)) : nil,
+        ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin)) : nil,
       OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: record.deliveries)),
       hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
     ].compactMap(\.self)

@@ -195,6 +195,7 @@ extension DeviceTimeline {
       let interval = trace.cohort.flush.interval.map { "interval of \(Self.seconds($0.microseconds))" }
       parts.append("\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
     case .launch: parts.append("at the launch" + more)
+    case .window: parts.append("window" + more)
     case .spike: parts.append("with the others" + more)
     case .reconnect: parts.append("online again" + more)
     case .foreground: parts.append("in the foreground" + more)
@@ -207,7 +208,7 @@ extension DeviceTimeline {
       case .sealed(let batch, let count):
         let numbers = count == 1 ? "event \(batch + 1)" : "events \(batch + 1) to \(batch + count)"
         sealed.append("\(names[batch]) (\(numbers))")
-      case .heldBack, .heldBackOffline, .alreadyUploading: parts.append(whyNot(event))
+      case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading: parts.append(whyNot(event))
       default: break
       }
     }
@@ -224,6 +225,7 @@ extension DeviceTimeline {
     case .alreadyUploading(joins: true): "an upload loop runs already"
     case .alreadyUploading(joins: false): "ignored, uploads run already"
     case .heldBackOffline: "held back: offline"
+    case .heldBackBySystem: "held back: in the background, no window is open"
     default: "held back: the pipeline is WAITING until \(Self.clock(event.waitUntil))"
     }
   }
@@ -231,7 +233,8 @@ extension DeviceTimeline {
   private mutating func tell(_ event: DeviceTrace.Event) {
     switch event.kind {
     case .trigger, .sealed: break
-    case .heldBack, .heldBackOffline, .alreadyUploading: add(event, "flush", "", whyNot(event))
+    case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading:
+      add(event, "flush", "", whyNot(event))
     case .heldByGate(let until):
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .asked(let batch): add(event, "question", names[batch], "was it applied?")
@@ -268,6 +271,8 @@ extension DeviceTimeline {
       isOffline = false
     case .cameToForeground: add(event, "open", "", "the app comes to the foreground")
     case .wentToBackground: add(event, "close", "", "the app goes to the background")
+    case .windowOpened: add(event, "window", "", "the system lets the app send in the background")
+    case .windowClosed: add(event, "window", "", "the system lets it send no longer")
     case .lost(let batch, let attempt, let place):
       add(event, "network", names[batch], "try \(attempt): \(Self.words(place))")
     case .split(let batch, let count, let other):
@@ -331,7 +336,7 @@ extension DeviceTrace.Kind {
   /// Told in the line of the trigger before it.
   fileprivate var belongsToTrigger: Bool {
     switch self {
-    case .sealed, .heldBack, .heldBackOffline, .alreadyUploading: true
+    case .sealed, .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading: true
     default: false
     }
   }
@@ -523,6 +528,7 @@ package struct ChromeTrace {
         case .interval: "flush: interval"
         case .launch: "flush: launch"
         case .spike: "flush: spike"
+        case .window: "flush: window in the background"
         case .reconnect: "flush: online again"
         case .foreground: "flush: foreground"
         case .background: "flush: background"
@@ -534,10 +540,13 @@ package struct ChromeTrace {
     case .heldBack: instant("held back", Track.triggers, now, [])
     case .heldByGate: instant("held by a gate", Track.triggers, now, [])
     case .heldBackOffline: instant("held back: offline", Track.triggers, now, [])
+    case .heldBackBySystem: instant("held back: no window is open", Track.triggers, now, [])
     case .wentOffline(let cutOff): instant("offline", Track.triggers, now, [("uploads_cut_off", "\(cutOff)")])
     case .cameOnline: instant("online", Track.triggers, now, [])
     case .cameToForeground: instant("foreground", Track.triggers, now, [])
     case .wentToBackground: instant("background", Track.triggers, now, [])
+    case .windowOpened: instant("window opens", Track.triggers, now, [])
+    case .windowClosed: instant("window closes", Track.triggers, now, [])
     case .lost(let batch, let attempt, let place):
       instant(
         "lost: \(DeviceTimeline.words(place))", Track.triggers, now,

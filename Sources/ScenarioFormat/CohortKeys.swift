@@ -49,18 +49,11 @@ extension Cohort {
     ] + loopFields + [
       timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
-      Field(
-        "connectivity", \.connectivity, Kind<Connectivity>.connectivity.orNull,
-        "When devices have no network.", defaultValue: .said("always online")),
-      Field(
-        "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
-        "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
-        defaultValue: .said("it runs all the time"), writing: .unlessDefault),
-      .strictEventsNeedBackground,
+    ] + backgroundFields + [
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
         "The name of a Settings file beside this one, or the Settings themselves.",
-        defaultValue: .said("the scenario's")),
+        defaultValue: .said("the scenario's"))
     ] + partFields + [
       Field(
         "credentialRefresh", \.credentialRefresh, .span(from: .milliseconds(1)),
@@ -102,6 +95,23 @@ extension Cohort {
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
       writing: .unlessDefault),
     .check { $0.checkFlushEnd($1, $2, &$3) },
+  ]
+
+  /// When a device has a network, and when its app may use it.
+  private static let backgroundFields: [Field<Cohort>] = [
+    Field(
+      "connectivity", \.connectivity, Kind<Connectivity>.connectivity.orNull,
+      "When devices have no network.", defaultValue: .said("always online")),
+    Field(
+      "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
+      "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
+      defaultValue: .said("it runs all the time"), writing: .unlessDefault),
+    .strictEventsNeedBackground,
+    Field(
+      "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
+      "When the operating system lets an app in the background send: a system, or the windows themselves.",
+      defaultValue: .said("a closed app sends nothing"), writing: .unlessDefault),
+    .windowsNeedSessions,
   ]
 
   private static let timeoutField = Field<Cohort>(
@@ -161,6 +171,7 @@ extension Cohort {
     var cohort = self
     cohort.take(preset)
     cohort.sessions = nil
+    cohort.os = nil
     return cohort
   }
 
@@ -242,9 +253,18 @@ extension FlushPolicy {
         "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes.",
         requirement: "S17"),
       Field(
-        "phase", \.togetherAt, .flushPhase,
-        "Whether devices start at random phases of the interval, or all together; a time: together, so far into each interval."
-      ),
+        "phase", \.phaseKeys, .flushPhase,
+        "Whether devices start at random phases of the interval, or all together; a time: together, so far into each interval; "
+          + "an object: a share of them together, within a spread."),
+      Field(
+        "rearm", \.rearm, .choice,
+        "What starts the interval anew, besides a launch and a session: nothing, each flush, each flush and the end of its uploads, "
+          + "or nothing at all, as the wall clock says when.",
+        writing: .unlessDefault),
+      Field(
+        "drift", \.driftPartsPerMillion, .partsPerMillion(0...10_000),
+        "How much faster or slower a device's clock may be, drawn evenly.", defaultValue: .said("none"),
+        writing: .unlessDefault),
       .refusal { _, flush in
         flush.count == nil && flush.interval == nil
           ? "neither a count nor an interval: such a device never flushes; keep one" : nil
@@ -255,29 +275,88 @@ extension FlushPolicy {
         return
           "a phase of \(Units.text(flush.phase)) with \(interval); it has to be shorter than the interval"
       },
+      .refusal("phase") { _, flush in
+        guard flush.spread > .zero, flush.spread >= flush.interval ?? .zero else { return nil }
+        return
+          "a spread of \(Units.text(flush.spread)); it has to be shorter than the interval"
+          + (flush.interval.map { ", \(Units.text($0))" } ?? ", and there is none")
+      },
+      .refusal("rearm") { _, flush in
+        flush.rearm != .fixedRate && flush.interval == nil
+          ? "there is no interval that could start anew" : nil
+      },
+      .refusal("drift") { _, flush in
+        if flush.driftPartsPerMillion > 0, flush.interval == nil {
+          return "there is no interval that could drift"
+        }
+        return flush.driftPartsPerMillion > 0 && flush.rearm == .wallClock
+          ? "the wall clock does not drift; leave drift out, or set rearm to \"fixedRate\"" : nil
+      },
     ])
 
   /// nil: at random phases.
-  private var togetherAt: Span? {
-    get { isSynchronised ? phase : nil }
-    set { (isSynchronised, phase) = (newValue != nil, newValue ?? .zero) }
+  private var phaseKeys: FlushPhase? {
+    get { isSynchronised ? FlushPhase(at: phase, share: togetherPartsPerMillion, spread: spread) : nil }
+    set {
+      isSynchronised = newValue != nil
+      let together = newValue ?? FlushPhase()
+      (phase, togetherPartsPerMillion, spread) = (together.at, together.share, together.spread)
+    }
   }
 }
 
-extension Kind where Value == Span? {
+/// Devices that flush together.
+struct FlushPhase: Sendable, Equatable {
+  var at = Span.zero
+  var share: Int64 = 1_000_000
+  var spread = Span.zero
+
+  fileprivate static let keys = ObjectKeys(
+    FlushPhase(),
+    [
+      Field("at", \.at, .span(from: .zero), "How far into each interval."),
+      Field("share", \.share, .share(1...1_000_000), "Of the devices; the others have random phases."),
+      Field("spread", \.spread, .span(from: .zero), "Each at a random time in so long a span from then on."),
+    ])
+}
+
+extension Kind where Value == FlushPhase? {
+  /// `"random"`, `"synchronised"`, `"10s"` or `{ at, share, spread }`.
   fileprivate static let flushPhase: Kind = {
-    let word = Kind<Span?>.word([("random", nil), ("synchronised", .zero)])
+    let word = Kind<FlushPhase?>.word([("random", nil), ("synchronised", FlushPhase())])
     let time = Kind<Span>.span(from: .zero)
+    let object = Kind<FlushPhase>.object(FlushPhase.keys)
     return Kind(
-      schema: .oneOf([word.schema, time.schema]), range: time.range,
+      schema: .oneOf([word.schema, time.schema, object.schema]), range: time.range,
       read: { decoder, node, path in
-        if let text = node.text, text.first?.isNumber != true {
-          return word.read(&decoder, node, path)
-        }
-        return time.read(&decoder, node, path).map { .some($0) }
+        if node.members != nil { return object.read(&decoder, node, path).map { .some($0) } }
+        if let text = node.text, text.first?.isNumber != true { return word.read(&decoder, node, path) }
+        return time.read(&decoder, node, path).map { .some(FlushPhase(at: $0)) }
       },
-      write: { $0.map { $0 == .zero ? .text("synchronised") : .span($0) } ?? .text("random") })
+      write: { phase in
+        guard let phase else { return .text("random") }
+        if phase == FlushPhase() { return .text("synchronised") }
+        return phase == FlushPhase(at: phase.at) ? .span(phase.at) : object.write(phase)
+      })
   }()
+}
+
+extension Kind where Value == Int64 {
+  /// `"50ppm"`, or a share.
+  fileprivate static func partsPerMillion(_ range: ClosedRange<Int64>) -> Kind {
+    let share = Kind<Int64>.share(range, allowed: "\(range.lowerBound)ppm to \(range.upperBound)ppm")
+    return Kind(
+      schema: .oneOf([.pattern("^[0-9]+ppm$"), share.schema]), range: share.range,
+      read: { decoder, node, path in
+        guard let text = node.text, text.hasSuffix("ppm") else { return share.read(&decoder, node, path) }
+        guard let parts = Int64(text.dropLast(3)), range.contains(parts) else {
+          decoder.report(
+            "\(quoted(text)) is out of range; allowed: \(share.range)", at: node.position, path)
+          return nil
+        }
+        return parts
+      }, write: { .text("\($0)ppm") })
+  }
 }
 
 extension QueuePolicy {

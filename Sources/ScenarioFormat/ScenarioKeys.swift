@@ -96,6 +96,7 @@ struct ScenarioDocument: Sendable {
         decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)
         decoder.warnOfUnseenRecovery(node, text.scenario)
+        decoder.checkWindows(fleet, text.scenario.duration, node)
         return true
       },
       .check { decoder, node, path, text in

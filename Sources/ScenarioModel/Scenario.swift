@@ -83,6 +83,8 @@ public struct Cohort: Sendable, Hashable {
   public var connectivity: Connectivity? = nil
   /// When the app is in the foreground; nil: it runs all the time, and neither comes nor goes.
   public var sessions: Sessions? = nil
+  /// When the operating system lets the app send in the background; nil: it does not, as the app is closed. With `sessions` only.
+  public var os: BackgroundWindows? = nil
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
   /// The switches in which clients differ.
@@ -209,6 +211,28 @@ public struct FlushPolicy: Sendable, Hashable {
   public var isSynchronised: Bool
   /// The offset into each interval at which devices flush that start together. Less than the interval.
   public var phase = Span.zero
+  /// The share of the devices that start together; the others have random phases. Parts per million; with `isSynchronised` only.
+  public var togetherPartsPerMillion: Int64 = 1_000_000
+  /// Devices that start together do so at random times in so long a span from `phase` on. Less than the interval.
+  public var spread = Span.zero
+  /// What the interval starts anew from.
+  public var rearm = Rearm.fixedRate
+  /// Each device's clock is fast or slow by up to so much, drawn evenly: its intervals are that much shorter or longer. 0 … 10,000
+  /// parts per million.
+  public var driftPartsPerMillion: Int64 = 0
+
+  /// What the interval of a device starts anew from, besides a launch and the begin of a session.
+  public enum Rearm: String, Sendable, Hashable, CaseIterable {
+    /// Nothing: a timer that fires at a fixed rate.
+    case fixedRate
+    /// Each flush, whatever made it.
+    case afterFlush
+    /// Each flush, and the end of the uploads that it starts. While they run no interval ends.
+    case afterAnswer
+    /// Nothing, not even a launch or a session: the wall clock says when a device flushes.
+    case wallClock
+  }
+
   public init(count: Int? = 20, interval: Span? = .seconds(30), isSynchronised: Bool = false) {
     self.count = count
     self.interval = interval
@@ -252,7 +276,26 @@ public enum RetryWakeUp: Sendable, Hashable {
   case timer
 }
 
+extension FlushPolicy {
+  /// Whether devices flush at phases that change, or that some of them share.
+  var hasLivingPhases: Bool {
+    guard interval != nil else { return false }
+    return isSynchronised && (togetherPartsPerMillion < 1_000_000 || spread > .zero) || rearm != .fixedRate
+      || driftPartsPerMillion > 0
+  }
+}
+
 extension Scenario {
+  /// The flush interval of most devices, if phases change: `Synchrony` is measured in it.
+  package var synchronyPeriod: Span? {
+    guard fleet.contains(where: { $0.flush.hasLivingPhases || $0.os != nil }) else { return nil }
+    var devices: [Span: Int] = [:]
+    for cohort in fleet {
+      if let interval = cohort.flush.interval { devices[interval, default: 0] += cohort.devices }
+    }
+    return devices.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+  }
+
   /// How long a recovery has to hold (`RunAnalysis.smoothingWidth`): the longest flush interval, at least a minute.
   package var recoveryHold: Span { max(fleet.compactMap(\.flush.interval).max() ?? .zero, .seconds(60)) }
 }

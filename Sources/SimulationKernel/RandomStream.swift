@@ -31,6 +31,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case connectivity = 21
   /// When an app is in the foreground.
   case sessions = 22
+  /// When an operating system lets a device send in the background.
+  case system = 23
   /// Whether an incident makes the server answer one attempt with an error.
   case serverError = 24
   /// Whether the answer to one accepted attempt gets lost.

@@ -113,6 +113,16 @@ struct ScenarioGenerator {
     if cohort.flush.isSynchronised, let interval = cohort.flush.interval, random.chance(50) {
       cohort.flush.phase = span(0...interval.microseconds - 1)
     }
+    if let interval = cohort.flush.interval {
+      if cohort.flush.isSynchronised, random.chance(40) {
+        cohort.flush.togetherPartsPerMillion = .random(in: 1...1_000_000, using: &random)
+        cohort.flush.spread = span(0...interval.microseconds - 1)
+      }
+      cohort.flush.rearm = random.pick(FlushPolicy.Rearm.allCases)
+      if cohort.flush.rearm != .wallClock {
+        cohort.flush.driftPartsPerMillion = .random(in: 0...10_000, using: &random)
+      }
+    }
     cohort.queue.mode = random.pick([.files, .rebatch])
     cohort.queue.limit = random.chance(20) ? .max : .random(in: 1...1_000_000, using: &random)
     cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
@@ -130,6 +140,7 @@ struct ScenarioGenerator {
     cohort.queue.growsUntilFailure = cohort.queue.mode == .files && random.chance(30)
     cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
+    if cohort.sessions != nil, duration > .hours(1), random.chance(50) { cohort.os = windows() }
     let preset = random.pick(ClientPreset.all)
     cohort.preset = preset
     cohort.settingsDefaults = preset.settings
@@ -208,6 +219,19 @@ struct ScenarioGenerator {
       sharePartsPerMillion: .random(in: 1_000...999_999, using: &random),
       length: random.chance(50) ? .constant(length) : .exponential(mean: length),
       createsEventsInBackground: inBackground)
+  }
+
+  /// None of which opens behind the end of the shortest run.
+  mutating func windows() -> BackgroundWindows {
+    if random.chance(30) { return random.pick(BackgroundWindows.System.allCases).windows }
+    let first = span(1_000_000...2_000_000)
+    let longest = random.chance(50) ? nil : span(first.microseconds + 1...31_622_400_000_000) as Span?
+    return BackgroundWindows(
+      first: first,
+      growthPartsPerMillion: longest == nil
+        ? 1_000_000 : .random(in: 1_000_000...100_000_000, using: &random),
+      longest: longest, length: span(1_000...31_622_400_000_000), flexibility: span(0...31_622_400_000_000),
+      alignment: random.pick(BackgroundWindows.Alignment.allCases))
   }
 
   mutating func connectivity() -> Connectivity {

@@ -97,7 +97,9 @@ package struct CohortPlan {
       flushesAtLaunch: cohort.lifecycle?.flushesAtLaunch ?? true,
       cdnOutages: scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
         .map { $0.start.microseconds..<$0.end.microseconds })
-    world = World(spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions)
+    world = World(
+      spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions,
+      windows: cohort.sessions == nil || cohort.page != nil ? nil : cohort.os)
     server = Server(
       asksForRetryCount: isLive || scenario.tapi.rules.retryCountLimit != nil
         || scenario.tapi.server.asksForRetryCount,
@@ -162,23 +164,38 @@ extension CohortPlan {
     let countsHeld: Bool
     /// A count that is reached makes a flush whatever else there is.
     let countAlwaysFlushes: Bool
+    /// All devices flush at `phase`.
     let isSynchronised: Bool
-    /// The phase of a synchronised cohort, microseconds.
+    /// The phase of devices that start together, microseconds.
     let phase: Int64
+    /// How many start together, parts per million, and in how long a span, microseconds.
+    let together: Int64
+    let spread: Int64
+    let rearm: FlushPolicy.Rearm
+    /// How much faster or slower a device's clock may be, parts per thousand millions.
+    let drift: Int64
     /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
     let isScanned: Bool
+    /// A flush starts the interval anew, whatever made it.
+    var restartsAtFlush: Bool { rearm == .afterFlush || rearm == .afterAnswer }
 
     init(_ cohort: Cohort, hasWorld: Bool, windowWidth: Int64?) {
       interval = cohort.flush.interval?.microseconds ?? .max
       count = UInt32(clamping: cohort.eventsUntilFlush ?? .max)
       countsHeld = cohort.countsHeldEvents
       countAlwaysFlushes = !cohort.countsHeldEvents && cohort.countFlushWhileFailing
-      isSynchronised = cohort.flush.isSynchronised
+      let isTogether = cohort.flush.isSynchronised
+      isSynchronised =
+        isTogether && cohort.flush.togetherPartsPerMillion == 1_000_000 && cohort.flush.spread == .zero
+      together = isTogether ? cohort.flush.togetherPartsPerMillion : 0
+      spread = cohort.flush.spread.microseconds
+      rearm = cohort.flush.interval == nil ? .fixedRate : cohort.flush.rearm
+      drift = cohort.flush.interval == nil ? 0 : cohort.flush.driftPartsPerMillion * 1_000
       phase = cohort.flush.interval == nil ? 0 : cohort.flush.phase.microseconds
       // A scan passes each device once a window at most, and a phase has 32 bits.
       isScanned =
         interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil
-        && !hasWorld
+        && !hasWorld && drift == 0 && (rearm == .fixedRate || rearm == .wallClock)
     }
   }
 
@@ -268,6 +285,8 @@ extension CohortPlan {
     let spikes: [Spike]
     let connectivity: Connectivity?
     let sessions: Sessions?
+    /// When the operating system lets apps in the background send.
+    let windows: BackgroundWindows?
   }
 
   /// The server's rules as they concern the cohort.
@@ -294,9 +313,27 @@ extension UnsafePointer<CohortPlan> {
 
   /// When a device's flush interval ends first, microseconds.
   func flushPhase(_ key: RandomKey) -> Int64 {
-    pointee.flush.interval == .max || pointee.flush.isSynchronised
-      ? pointee.flush.phase
-      : key.child(RandomPurpose.flushPhase).uniform(0, through: pointee.flush.interval - 1)
+    if pointee.flush.interval == .max || pointee.flush.isSynchronised { return pointee.flush.phase }
+    let draws = key.child(RandomPurpose.flushPhase)
+    if pointee.flush.together > 0, Int64(draws.child(0).uniform(below: 1_000_000)) < pointee.flush.together {
+      let phase = pointee.flush.phase + draws.child(1).uniform(0, through: pointee.flush.spread)
+      return phase % pointee.flush.interval
+    }
+    return draws.uniform(0, through: pointee.flush.interval - 1)
+  }
+
+  /// The flush interval of a device by its own clock, microseconds.
+  @inline(__always)
+  func flushInterval(_ key: @autoclosure () -> RandomKey) -> Int64 {
+    pointee.flush.drift == 0 ? pointee.flush.interval : driftingInterval(key())
+  }
+
+  @inline(never)
+  private func driftingInterval(_ key: RandomKey) -> Int64 {
+    let (interval, drift) = (pointee.flush.interval, pointee.flush.drift)
+    let rate = key.child(RandomPurpose.flushPhase).child(2).uniform(-drift, through: drift)
+    return max(
+      1, interval + interval / 1_000_000_000 * rate + interval % 1_000_000_000 * rate / 1_000_000_000)
   }
 
   /// The first event of a device with periodic events.

@@ -200,6 +200,8 @@ struct WorldPlan: BitwiseCopyable {
   /// Changes of period so far: each draws the length of the next by its number.
   var periods: UInt32
   var isInOfflinePeriod: Bool
+  /// There is no network, whatever the system lets the app do.
+  var isOffline: Bool
 }
 
 struct RestartPlan: BitwiseCopyable {

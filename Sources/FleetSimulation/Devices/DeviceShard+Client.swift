@@ -257,7 +257,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     let kind: DeviceTrace.Kind =
       switch event {
       case .heldBack: .heldBack
-      case .heldBackOffline: .heldBackOffline
+      case .heldBackOffline: systemHolds(client) ? .heldBackBySystem : .heldBackOffline
       case .heldByGate(let until): .heldByGate(until: until)
       case .alreadyUploading(let joins): .alreadyUploading(joins: joins)
       case .decided(let batch, let outcome): .decided(batch: Int(batch), outcome)

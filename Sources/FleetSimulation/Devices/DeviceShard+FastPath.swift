@@ -128,6 +128,7 @@ extension DeviceShard {
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
       && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
       && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty
+      && plan.flush.rearm != .afterAnswer
   }
 
   /// The end of an upload at `now`, of a device with nothing else due.
@@ -236,7 +237,7 @@ extension DeviceShard {
     return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
       && tracedDevice == .noDevice && !plan.server.asksForRetryCount && !plan.tables.worlds
-      && !plan.network.isFaulty
+      && !plan.network.isFaulty && plan.flush.rearm != .afterAnswer
   }
 
   /// An answer at `now` other than 2xx, for a device with nothing else due.

@@ -8,20 +8,24 @@ extension DeviceShard {
     _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     var isInterval = true
-    var nextInterval = now.microseconds &+ plan.pointee.flush.interval
+    var nextInterval = now.microseconds &+ plan.flushInterval(key(of: device))
     if let triggers {
       let planned = triggers + device.place
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
       if isInterval, self[device].pointee.flags.contains(.suspended) { return }
-      if isInterval {
+      if isInterval || plan.pointee.flush.restartsAtFlush && runsInterval(device) {
         planned.pointee.nextInterval = nextInterval
       } else {
         nextInterval = planned.pointee.nextInterval
       }
     }
     let isIgnored = ignoresFlush(device)
-    if isIgnored || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
+    // The interval does not run while uploads do.
+    let isEarly =
+      isInterval && plan.pointee.flush.rearm == .afterAnswer
+      && self[device].pointee.flags.contains(.looping)
+    if isIgnored || isEarly || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
       if isIgnored, isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
       triggers?[device.place].triggerAt = TriggerPlan.ignored
       planNextTrigger(
@@ -63,8 +67,11 @@ extension DeviceShard {
     if let trigger = kind.ofClient { skipWait(device, for: trigger) }
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
-    let (planned, nextInterval) = plannedTriggers(device)
-    flush(device, created, nextInterval: nextInterval, drawnThrough: planned, at: now, sink)
+    let planned = plannedTriggers(device).planned
+    if plan.pointee.flush.restartsAtFlush, runsInterval(device) { startInterval(device, at: now) }
+    flush(
+      device, created, nextInterval: plannedTriggers(device).nextInterval, drawnThrough: planned, at: now,
+      sink)
   }
 
   /// The pending trigger and the next of the interval, of a device that keeps them.

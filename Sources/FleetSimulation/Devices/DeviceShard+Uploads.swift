@@ -376,6 +376,19 @@ extension DeviceShard {
   package mutating func handle(
     _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
+    if plan.pointee.flush.rearm == .afterAnswer {
+      let wasLooping = self[delivery.device].pointee.flags.contains(.looping)
+      hear(delivery, at: now, sink)
+      rearm(delivery.device, wasLooping: wasLooping, at: now, sink)
+    } else {
+      hear(delivery, at: now, sink)
+    }
+  }
+
+  @inline(__always)
+  private mutating func hear(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }

@@ -75,7 +75,9 @@ extension DeviceShard {
 
   /// S19: what the CDN serves at a launch; if it is down, what is built in.
   mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Instant) -> DeviceRecord.SettingsVersion {
-    if self[device].pointee.flags.contains(.offline) { return .builtIn }
+    let isOffline =
+      systemHolds(device) ? isWithoutNetwork(device) : self[device].pointee.flags.contains(.offline)
+    if isOffline { return .builtIn }
     if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
     return now.microseconds >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
   }
@@ -153,7 +155,7 @@ extension DeviceShard {
     world(device).initialize(
       to: WorldPlan(
         nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
-        isInOfflinePeriod: false))
+        isInOfflinePeriod: false, isOffline: false))
     scheduleSpike(device, after: -1, sink)
     schedule(device, at: nextFetch(device, after: -1), sink)
     startSessions(device, sink)
@@ -161,6 +163,7 @@ extension DeviceShard {
     if let periods = connectivity.periods { startPeriods(device, periods, sink) }
     scheduleInterruption(device, after: -1, sink)
     if isOffline(device, at: .start) {
+      world(device).pointee.isOffline = true
       self[device].pointee.flags.insert(.offline)
       count(1, .offlineDevices, at: .start)
       if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: .start) }
@@ -174,13 +177,15 @@ extension DeviceShard {
     if let session = world.pointee.session, now.microseconds == session.end {
       changeSession(device, session, at: now, sink)
     }
+    if let systems, now.microseconds == systems[device.place].next { changeWindow(device, at: now, sink) }
     if now.microseconds == world.pointee.nextPeriod || now.microseconds == world.pointee.nextInterruption {
       if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, sink) }
       if now.microseconds == world.pointee.nextInterruption {
         scheduleInterruption(device, after: now.microseconds, sink)
       }
       let isOffline = isOffline(device, at: now)
-      if isOffline != self[device].pointee.flags.contains(.offline) {
+      if isOffline != world.pointee.isOffline {
+        world.pointee.isOffline = isOffline
         if isOffline { goOffline(device, at: now, sink) } else { comeOnline(device, at: now, sink) }
       }
     }
@@ -196,7 +201,7 @@ extension DeviceShard {
     }
   }
 
-  private mutating func schedule(
+  mutating func schedule(
     _ device: DeviceIndex, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if time < plan.pointee.end { sink.pointee.schedule(world: device, at: Instant(microseconds: time)) }
@@ -278,6 +283,8 @@ extension DeviceShard {
 
   // MARK: Going and coming
 
+  func isWithoutNetwork(_ device: DeviceIndex) -> Bool { world(device).pointee.isOffline }
+
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
   private mutating func goOffline(
     _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
@@ -305,9 +312,10 @@ extension DeviceShard {
   private mutating func comeOnline(
     _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    self[device].pointee.flags.remove(.offline)
     count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
+    if systemHolds(device) { return }
+    self[device].pointee.flags.remove(.offline)
     if pages != nil {
       setPageOnline(true, device, at: now.microseconds, sink)
       return
@@ -331,6 +339,7 @@ extension DeviceShard {
     let session = sessions.firstPeriod(key(of: device))
     world(device).pointee.session = session
     schedule(device, at: session.end, sink)
+    startSystem(device, age: session.isForeground ? nil : sessions.ageOfFirstGap(key(of: device)), sink)
     if session.isForeground { return }
     self[device].pointee.flags.insert(.suspended)
     stopInterval(device, until: session.end)
@@ -355,6 +364,7 @@ extension DeviceShard {
     }
     if session.isForeground {
       self[device].pointee.flags.remove(.suspended)
+      releaseInForeground(device)
       startInterval(device, at: now)
     } else {
       stopInterval(device, until: session.end)
@@ -372,7 +382,10 @@ extension DeviceShard {
         }
       }
     }
-    if !session.isForeground { self[device].pointee.flags.insert(.suspended) }
+    if !session.isForeground {
+      self[device].pointee.flags.insert(.suspended)
+      holdInBackground(device, at: now.microseconds, sink)
+    }
   }
 
   /// A session is the life of a page.
@@ -392,7 +405,26 @@ extension DeviceShard {
   /// The flush interval starts anew.
   mutating func startInterval(_ device: DeviceIndex, at now: Instant) {
     guard plan.pointee.flush.interval != .max, let triggers else { return }
-    triggers[device.place].nextInterval = now.microseconds &+ plan.pointee.flush.interval
+    let interval = plan.flushInterval(key(of: device))
+    var next = now.microseconds &+ interval
+    if plan.pointee.flush.rearm == .wallClock {
+      let phase = plan.flushPhase(key(of: device))
+      let past = ((now.microseconds &- phase) % interval &+ interval) % interval
+      next = now.microseconds &- past &+ interval
+    }
+    triggers[device.place].nextInterval = next
+  }
+
+  /// Whether the interval runs: the app is in the foreground.
+  func runsInterval(_ device: DeviceIndex) -> Bool {
+    !self[device].pointee.flags.contains(.suspended) && !(systems.map { $0[device.place].isOpen } ?? false)
+  }
+
+  /// The running loop may have ended: with `FlushPolicy.Rearm.afterAnswer` the interval starts anew.
+  mutating func rearm(_ device: DeviceIndex, wasLooping: Bool, at now: Instant, _ sink: Sink) {
+    guard wasLooping, !self[device].pointee.flags.contains(.looping), runsInterval(device) else { return }
+    startInterval(device, at: now)
+    replan(device, at: now, sink)
   }
 
   /// Stops the interval: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
@@ -434,6 +466,11 @@ extension Sessions {
     let isForeground = draws.child(0).unitOpen < share
     let rest = distribution(isForeground).rest(draws.child(1))
     return Period(isForeground: isForeground, end: rest, number: 0)
+  }
+
+  /// How long a device that starts in a gap has been in it: gaps are exponential, and forget.
+  func ageOfFirstGap(_ device: RandomKey) -> Int64 {
+    distribution(false).rest(device.child(RandomPurpose.sessions).child(3))
   }
 
   /// The one that begins where another ends.

@@ -23,7 +23,7 @@ import UploadRetry
 ///   trigger.
 /// - `+Uploads`: an attempt leaves. `+Link`: what the network does to it. `+Answers`: how it ends, and how its batch does.
 /// - `+Client`: the device as a client of `UploadPipeline`, which decides. `+Queue`: that client's batches.
-/// - `+Lifecycle` and `+World`: restarts, spikes, connectivity and sessions.
+/// - `+Lifecycle`, `+World` and `+System`: restarts, spikes, connectivity, sessions and windows in the background.
 /// - `+FastPath` and `+FastRetry`: guards in front of the same transitions, for what happens most.
 /// - `+Checks` and `+Observation`: checkers and the tracer, which change nothing.
 package struct DeviceShard: ~Copyable {
@@ -42,13 +42,14 @@ package struct DeviceShard: ~Copyable {
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
   let worlds: UnsafeMutablePointer<WorldPlan>?
+  let systems: UnsafeMutablePointer<SystemPlan>?
   /// The saved states of clients that do not save at once.
   let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
   let gates: UnsafeMutableRawPointer?
   /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
-  /// Neither gates nor pages stand between a device's loop and the network.
+  /// Neither gates nor pages stand between a device's loop and the network, and nothing starts at the loop's end.
   let hasPlainLoops: Bool
   var batches: BatchPool
   var waiting = WaitingHeaps()
@@ -100,6 +101,7 @@ package struct DeviceShard: ~Copyable {
     triggers = plan.tables.triggers ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.tables.restarts ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.tables.worlds ? Self.table(WorldPlan.self, count) : nil
+    systems = plan.world.windows == nil ? nil : Self.table(SystemPlan.self, count)
     savedStates = plan.tables.savedStates ? Self.table(SavedState.self, count) : nil
     if let savedStates {
       for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
@@ -109,7 +111,7 @@ package struct DeviceShard: ~Copyable {
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
     pages = plan.pages == nil ? nil : .allocate(capacity: max(count, 1))
     pages?.initialize(repeating: BrowserDevice(), count: count)
-    hasPlainLoops = !plan.client.keepsGates && plan.pages == nil
+    hasPlainLoops = !plan.client.keepsGates && plan.pages == nil && plan.flush.rearm != .afterAnswer
     batches = BatchPool(
       devices, haveOwn: !plan.tables.loops,
       keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
@@ -150,6 +152,7 @@ package struct DeviceShard: ~Copyable {
     if let triggers { PlainMemory.release(triggers) }
     if let restarts { PlainMemory.release(restarts) }
     if let worlds { PlainMemory.release(worlds) }
+    if let systems { PlainMemory.release(systems) }
     if let savedStates { PlainMemory.release(savedStates) }
     if let gates { PlainMemory.release(gates) }
     if let pages {
@@ -435,6 +438,7 @@ extension DeviceShard {
     triggers = copy(other.triggers)
     restarts = copy(other.restarts)
     worlds = copy(other.worlds)
+    systems = copy(other.systems)
     savedStates = copy(other.savedStates)
     gates = other.gates.map {
       PlainMemory.copy(of: $0, byteCount: other.count * plan.client.gateLayout.stride)

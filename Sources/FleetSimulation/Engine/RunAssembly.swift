@@ -130,6 +130,7 @@ package struct RunAssembly: ~Copyable {
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
     record.deliveryTable = deliveryTable
+    record.synchronyPeriod = scenario.synchronyPeriod?.microseconds ?? 0
     record.actions = scenario.actionSpans
     record.cohorts = cohorts
     record.reachedRetryLimit = reachedRetryLimit

@@ -52,6 +52,10 @@ extension DeviceTrace {
     case cameOnline
     /// A session begins or ends (`Sessions`).
     case cameToForeground, wentToBackground
+    /// In the background the operating system lets the app send (`BackgroundWindows`), and no longer.
+    case windowOpened, windowClosed
+    /// In the background, outside such a window: nothing leaves.
+    case heldBackBySystem
     /// An upload that the network loses, or its answer; or one that ends unsent for want of a connection or of time.
     case lost(batch: Int, attempt: Int, LossOnTheWay)
     /// A batch was too large (413): it keeps its first events, the others become a batch of their own.
@@ -89,6 +93,8 @@ extension DeviceTrace {
     case reconnect
     /// A session begins or ends (`Sessions`).
     case foreground, background
+    /// The operating system lets the app send in the background (`BackgroundWindows`).
+    case window
     /// A wait is over, with `RetryWakeUp.timer`.
     case wakeUp
 
@@ -101,7 +107,7 @@ extension DeviceTrace {
       case .background: .background
       case .reconnect: .reconnect
       case .wakeUp: .wakeUp
-      case .spike: nil
+      case .spike, .window: nil
       }
     }
   }

@@ -103,6 +103,7 @@ struct RandomScenario {
     if cohort.flush.isSynchronised, hasInterval, number % 2 == 1 {
       cohort.flush.phase = Span(microseconds: interval.microseconds / 3)
     }
+    if hasInterval { drawPhases(&cohort.flush, interval) }
     cohort.queue = QueuePolicy(
       mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]),
       maximumBatchEvents: pick([3, 20, 500]))
@@ -211,6 +212,27 @@ struct RandomScenario {
       sharePartsPerMillion: pick([20_000, 300_000, 900_000]),
       length: chance(50) ? .constant(length) : .exponential(mean: length),
       createsEventsInBackground: inBackground)
+    if chance(60), cohort.page == nil { cohort.os = windows() }
+  }
+
+  /// Devices that share a part of their phases, and clocks and answers that move them.
+  private mutating func drawPhases(_ flush: inout FlushPolicy, _ interval: Span) {
+    if flush.isSynchronised, chance(30) {
+      flush.togetherPartsPerMillion = 400_000
+      flush.spread = chance(50) ? .zero : Span(microseconds: interval.microseconds / 2)
+    }
+    if chance(35) { flush.rearm = pick([.afterFlush, .afterAnswer, .wallClock]) }
+    if flush.rearm != .wallClock, chance(20) { flush.driftPartsPerMillion = pick([50, 10_000]) }
+  }
+
+  private mutating func windows() -> BackgroundWindows {
+    let first = Span.milliseconds(Int64(int(1_000...20_000)))
+    return BackgroundWindows(
+      first: first, growthPartsPerMillion: chance(50) ? 1_000_000 : 2_500_000,
+      longest: chance(50) ? nil : first + .seconds(20),
+      length: pick([.milliseconds(1), .seconds(2), .seconds(15)]),
+      flexibility: pick([.zero, .milliseconds(1), .seconds(7)]),
+      alignment: pick(BackgroundWindows.Alignment.allCases))
   }
 
   private mutating func spike(withEvents: Bool) -> Spike {

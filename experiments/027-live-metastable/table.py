@@ -26,7 +26,7 @@ def after(path, end):
     heard = total["answers_2xx"] - total["unheard_answers"]
     first = total["first_attempts_rps"]
     return {"requests": round(first), "attempts": round(total["offered_rps"]), "heard": round(heard), "refused": round(total["answers_503"]),
-            "attempts_per_request": round(total["offered_rps"] / first, 3), "success_ratio": round(min(heard / first, 1), 3),
+            "attempts_per_request": round(total["offered_rps"] / first, 3), "success_ratio": round(min(heard / first, 1.0), 3),
             "down": int(heard <= first / 2 and total["offered_rps"] >= 2 * first)}
 
 
@@ -36,12 +36,11 @@ for run in sorted(folder.glob("*/*/*"), key=lambda p: (float(p.parts[-3]), float
     head = {"surge_rps": round(USUAL + DEVICES * share / 100 / spread, 2), "surge_s": f"{spread:g}", "seed": int(seed)}
     end = START + spread
     if kind == "LIVE":
-        table.append({**head, "side": "predicted", **after(run / "predicted" / "timeseries.csv", end)})
         # The server's seconds begin with its first request, which is within one of the run's begin.
-        queue = [row for row in read(run / "server.csv") if end + 20 <= float(row["time_s"]) < end + 45]
-        ours = after(run / "timeseries.csv", end)
-        table.append({**head, "side": "measured", **ours, "queue_low": min(int(row["longest_queue"]) for row in queue),
-                      "queue_high": max(int(row["longest_queue"]) for row in queue)})
+        queue = [int(row["longest_queue"]) for row in read(run / "server.csv") if end + 20 <= float(row["time_s"]) < end + 45]
+        sides = {"predicted": after(run / "predicted" / "timeseries.csv", end), "measured": after(run / "timeseries.csv", end)}
+        table.append({**head, **{f"{side}_{name}": sides[side][name] for name in sides["measured"] for side in sides},
+                      "measured_queue_low": min(queue), "measured_queue_high": max(queue)})
     else:
         rows = [row for row in read(run / "timeseries.csv") if end + 20 <= float(row["time_s"]) < end + 45]
         queue = [int(row["server_queue_requests"]) for row in rows]

@@ -2,8 +2,8 @@
 """The same calls under two rules of a slow server: rules.py [SEEDS]   (default: 64)
 
 Writes results/031-tipping-point/rules.csv. Under "arrival" a call's work takes as long as the server needs for it when it arrives, as in
-moonpool's example. Under "speed" the server works off what it holds at its speed of the moment, as a brownout of fleetsim does. A way takes
-1 to 5 ms, evenly drawn, and so is the first call's time within 20 ms. Needs Python 3 and nothing else.
+moonpool's example. Under "begin" it takes as long as the server needs when a worker takes it, as in a brownout of fleetsim. A way takes 1 to
+5 ms, evenly drawn, and so is the first call's time within 20 ms. Needs Python 3 and nothing else.
 """
 
 import csv
@@ -15,16 +15,6 @@ import sys
 WORKERS, WORK, SLOW = 4, 0.025, 4
 EVERY, TIMEOUT, TRIES, FROM, END = 0.02, 0.2, 4, 10.0, 40.0
 LENGTHS = [500, 600, 625, 650, 675, 700, 750, 800, 825, 850, 875, 900, 1000, 2000]
-
-
-def done_at_speed(begin, work, end):
-    """When work begun then is done, if the server is slow from FROM to `end`."""
-    for until, slowdown in [(FROM, 1), (end, SLOW), (float("inf"), 1)]:
-        if begin < until:
-            if begin + work * slowdown <= until:
-                return begin + work * slowdown
-            work -= (until - begin) / slowdown
-            begin = until
 
 
 def heard(rule, length, seed):
@@ -40,10 +30,8 @@ def heard(rule, length, seed):
     while events:
         arrival, sent, start, tries = heapq.heappop(events)
         begin = max(free[0], arrival)
-        if rule == "arrival":
-            done = begin + WORK * (SLOW if FROM <= arrival < end else 1)
-        else:
-            done = done_at_speed(begin, WORK, end)
+        decides = arrival if rule == "arrival" else begin
+        done = begin + WORK * (SLOW if FROM <= decides < end else 1)
         heapq.heapreplace(free, done)
         is_heard = done + chance.uniform(0.001, 0.005) <= sent + TIMEOUT
         if start >= END - 10:
@@ -57,7 +45,7 @@ def heard(rule, length, seed):
 
 seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 rows = [{"rule": rule, "for_ms": length, "seeds": seeds, "storm": sum(heard(rule, length / 1000, seed) < 0.5 for seed in range(seeds))}
-        for rule in ("arrival", "speed") for length in LENGTHS]
+        for rule in ("arrival", "begin") for length in LENGTHS]
 path = pathlib.Path(__file__).resolve().parent.parent.parent / "results/031-tipping-point/rules.csv"
 path.parent.mkdir(parents=True, exist_ok=True)
 with open(path, "w", newline="") as file:

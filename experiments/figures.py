@@ -90,6 +90,32 @@ def doubled(devices):
     return f"fleet.application.devices={devices}: mean requests / 120; half requests / 120"
 
 
+def surge(rate, length="10"):
+    return f"surge_rps={rate} & surge_s={length}: "
+
+
+def hosts(jitter, *picks):
+    """028's least ("min recovery_s") and most of the seeds of a kind of jitter, which the names of the runs begin with."""
+    parts = [pick.split() for pick in picks]
+    return "; ".join(f"{over} {column} if run[:{len(jitter) + 2}] == '{jitter} ·' else {9e9 if over == 'min' else -1}" for over, column in parts)
+
+
+HEADER = {"none": "none", "60s": "60s", "spread": '{from:"30s",to:"90s"}'}
+
+
+def told(header, switch, expressions):
+    return f"actions.0.retryAfter={HEADER[header]} & fleet.phones.policy.retryAfterOnOtherCodes={switch}: {expressions}"
+
+
+def shipped(header, client, expressions):
+    return f"actions.0.retryAfter={HEADER[header]} & client={client}: {expressions}"
+
+
+def sleeps(lego, others, expressions, day=None):
+    day = "" if day is None else f" & time_s={day}"
+    return f"fleet.lego.spikes.0.spread={lego}s & fleet.others.spikes.0.spread={others}s{day}: {expressions}"
+
+
 FIGURES = {
     # The first page
     ("README.md", "readme/seeds.csv"): [
@@ -108,6 +134,9 @@ FIGURES = {
     ],
     ("README.md", "live/runs-503.csv"): [
         ("one p99 came {} too early", "run=full-gate-5 & metric=time_to_delivery_p99_s: -difference_ratio"),
+    ],
+    ("README.md", "027-live-metastable/live.csv"): [
+        ("{} of {} live runs](experiments/027", "count predicted_down == measured_down; count True"),
     ],
     ("README.md", "bench/compare.txt"): [
         ("makes the same attempts within {}", r"within ([\d.]+%) of 110\.53"),
@@ -507,6 +536,176 @@ FIGURES = {
     (E + "026-browser-pages/README.md", "026-browser-pages/killed/summary.csv"): [
         ("| segment-browser-batching | 1,128,428 | {} | 115,238 | {} |",
          "run=segment-browser-batching: lost_events; lost_with_page_events"),
+    ],
+    # Incidents that others measured
+    (E + "027-live-metastable/README.md", "027-live-metastable/threshold.csv"): [
+        ("| tries a request | 3.00 | {} to {} |", surge("40.0") + "attempts_per_request_low; attempts_per_request_high"),
+        ("| 0 % | {} | … |", surge("40.0") + "success_ratio_high"),
+        ("| 253 to 256 | {} to {} |", surge("40.0") + "queue_low; queue_high"),
+        ("tries a request without a surge | 1.00 | {} |", surge("12.0") + "attempts_per_request_high"),
+        *((f"| {rate}/s | {{}} |", surge(f"{rate}.0") + "down") for rate in [12, 16, 18, 20, 22, 24, 40]),
+        ("half a second keeps {} of {} seeds", surge("40.0", "0.5") + "down; seeds"),
+        ("one second {}, and", surge("40.0", "1") + "down"),
+    ],
+    (E + "027-live-metastable/README.md", "027-live-metastable/live.csv"): [
+        ("the same queue {} of {} runs", "count predicted_down == measured_down; count True"),
+        ("| tries a request | 3.00 | … | {} to {} |", surge("40.0") + "min measured_attempts_per_request; max measured_attempts_per_request"),
+        ("| 0 % | … | {} |", surge("40.0") + "max measured_success_ratio"),
+        ("| 253 to 256 | … | {} to {} |", surge("40.0") + "min measured_queue_low; max measured_queue_high"),
+        *((f"| {rate}/s | … | {{}} | {{}} | {{}} of {{}} |", surge(f"{rate}.0") + "sum predicted_down; sum measured_down; "
+           "count predicted_down == measured_down; count True") for rate in [12, 16, 18, 20, 22, 24, 40]),
+        ("by at most {}. The rows", "max abs(measured_attempts / predicted_attempts - 1)"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/waits.txt"): [
+        ("34.4, 64.4 | {}, {}, {}, {}, {},", r"off ([\d.]+) s, until 0:00:44 ; off ([\d.]+) s, until 0:00:48 ; off ([\d.]+) s, until 0:00:57 ; "
+         r"off ([\d.]+) s, until 0:01:14 ; off ([\d.]+) s, until 0:01:48"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/flat/summary.csv"): [
+        ("394,000 a container | {} in all |", "seed=1: answers_5xx_other"),
+        ("| 3,975 and 2,807 | {} and", "seed=1: attempts / duration_s"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/backoff/summary.csv"): [
+        ("9,500 a container | {} in all |", "seed=1: answers_5xx_other"),
+        ("| 3,975 and 2,807 | … and {} requests", "seed=1: attempts / duration_s"),
+        ("| 38 to 41 | {} |", "seed=1: 2841160 / answers_5xx_other"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/cap-5/summary.csv"): [
+        ("| 10 %, clamped at 5 min (theirs) | {} | {} to {} | … |",
+         hosts("additive:10+clamp", "max recovery_s", "min herd_factor_ratio", "max herd_factor_ratio")),
+        ("| 10 %, clamped at 5 min (theirs) | … | … | {} |", "run=additive:10+clamp · seed=1: answers_503"),
+        ("| 10 % on top of 5 min | {} | {} to {} | … |", hosts("additive:10", "max recovery_s", "min herd_factor_ratio", "max herd_factor_ratio")),
+        ("| 10 % on top of 5 min | … | … | {} |", "run=additive:10 · seed=1: answers_503"),
+        ("| full, 5 min | {} | {} to {} | … |", hosts("full", "max recovery_s", "min herd_factor_ratio", "max herd_factor_ratio")),
+        ("| full, 5 min | … | … | {} |", "run=full · seed=1: answers_503"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/cap-15/summary.csv"): [
+        ("| full, 15 min | {} to {} | {} to {} |",
+         hosts("full", "min recovery_s", "max recovery_s", "min herd_factor_ratio", "max herd_factor_ratio")),
+        ("| full, 15 min | … | … | {} |", "run=full · seed=1: answers_503"),
+        ("| 100 % on top of 15 min (proposed) | {} to {} | {} to {} |",
+         hosts("additive:100", "min recovery_s", "max recovery_s", "min herd_factor_ratio", "max herd_factor_ratio")),
+        ("| 100 % on top of 15 min (proposed) | … | … | {} |", "run=additive:100 · seed=1: answers_503"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/costly-5/summary.csv"): [
+        ("(theirs) | … | … | … | {} | > {} |", "run=additive:10+clamp · seed=1: recovery_s; affected_delivery_p99_s"),
+        ("| 10 % on top of 5 min | … | … | … | {} to {} | … |", hosts("additive:10", "min recovery_s", "max recovery_s")),
+        ("| 10 % on top of 5 min | … | … | … | … | {} |", "run=additive:10 · seed=1: affected_delivery_p99_s"),
+        ("| full, 5 min | … | … | … | {} to {} | … |", hosts("full", "min recovery_s", "max recovery_s")),
+        ("| full, 5 min | … | … | … | … | {} |", "run=full · seed=1: affected_delivery_p99_s"),
+    ],
+    (E + "028-fleet-hosts/README.md", "028-fleet-hosts/costly-15/summary.csv"): [
+        ("| full, 15 min | … | … | … | {} to {} | … |", hosts("full", "min recovery_s", "max recovery_s")),
+        ("| full, 15 min | … | … | … | … | {} |", "run=full · seed=1: affected_delivery_p99_s"),
+        ("(proposed) | … | … | … | {} to {} | … |", hosts("additive:100", "min recovery_s", "max recovery_s")),
+        ("(proposed) | … | … | … | … | {} |", "run=additive:100 · seed=1: affected_delivery_p99_s"),
+    ],
+    (E + "029-retry-after-on-503/README.md", "029-retry-after-on-503/switch/summary.csv"): [
+        (f"| {words} | {name} | {{}} | {{}} | {{}} | {{}} |",
+         told(header, switch, "recovery_s; herd_factor_ratio; attempts / devices; affected_delivery_p99_s"))
+        for header, words in [("60s", "60 s"), ("spread", "30–90 s")]
+        for name, switch in [("ignores it", "ignored"), ("delays the batch", "delaysBatch"), ("replaces its backoff", "replacesBackoff"),
+                             ("pauses", "pausesPipeline")]
+    ],
+    (E + "029-retry-after-on-503/README.md", "029-retry-after-on-503/clients/summary.csv"): [
+        *((f"| {client} | {before}{{}}, {{}} sends", shipped(header, client, "recovery_s; attempts / devices"))
+          for client in ["segment-swift", "segment-react-native", "segment-kotlin", "segment-kotlin-main", "segment-python", "posthog",
+                         "mixpanel-android"]
+          for header, before in [("none", ""), ("60s", "… | "), ("spread", "… | … | ")]),
+        ("399 sends, {} lost", shipped("60s", "segment-swift", "lost_events")),
+        ("419 sends, {} lost", shipped("spread", "segment-swift", "lost_events")),
+        ("174 sends, {} lost", shipped("none", "segment-python", "lost_events")),
+        ("149 sends, {} lost", shipped("none", "posthog", "lost_events")),
+        ("143 sends, {} lost | 1 min 40 s", shipped("60s", "posthog", "lost_events")),
+    ],
+    (E + "030-midnight-renewals/README.md", "030-midnight-renewals/first/sums.csv"): [
+        ("| 288,000 (173,000 are 60 %) | {},", sleeps(10, 10, "requests")),
+        ("of all, with lego's sleep | – | {} |", sleeps(490, 10, "requests")),
+        ("of all, if all sleep | – | {} |", sleeps(490, 490, "requests")),
+        ("to {} if the largest", sleeps(490, 10, "requests")),
+        ("they fall to {}.", sleeps(490, 490, "requests")),
+    ],
+    (E + "030-midnight-renewals/README.md", "030-midnight-renewals/first/summary.csv"): [
+        (f"| {name} | {{}} |", sleeps(lego, others, "peak_offered_ratio"))
+        for name, lego, others in [("nobody", 10, 10), ("the others", 10, 490), ("lego", 490, 10), ("all", 490, 490)]
+    ],
+    (E + "030-midnight-renewals/README.md", "030-midnight-renewals/days/sums.csv"): [
+        line for name, lego, others in [("nobody", 10, 10), ("the others", 10, 490), ("lego", 490, 10), ("all", 490, 490)] for line in [
+            (f"| {name} | … | {{}} |", sleeps(lego, others, "requests", 0)),
+            (f"| {name} | … | … | {{}} |", sleeps(lego, others, "requests", 86400)),
+            (f"| {name} | … | … | … | {{}} | {{}} |", sleeps(lego, others, "requests; answers_503", 172800))]
+    ],
+    (E + "031-tipping-point/README.md", "031-tipping-point/rules.csv"): [
+        line for name, rule in [("check, decided at arrival (theirs)", "arrival"), ("check, decided at the begin", "begin")] for line in [
+            (f"| {name} {'| … ' * place}| {{}} |", f"rule={rule} & for_ms={length}: storm")
+            for place, length in enumerate([500, 600, 650, 700, 825, 850, 2000])]
+    ] + [
+        ("finds the same, and {} of {} seeds", "rule=arrival & for_ms=650: storm; seeds"),
+    ],
+    (E + "031-tipping-point/README.md", "031-tipping-point/storms.csv"): [
+        (f"| engine, decided at the begin {'| … ' * place}| {{}} |", f"for_ms={length}: storm")
+        for place, length in enumerate([500, 600, 650, 700, 825, 850, 2000])
+    ],
+    (E + "032-app-update/README.md", "032-app-update/gap/sums.csv"): [
+        (f"| {day} December | … {'| … ' * place}| {{}} |", f"run={gap} & time_s={(day - 19) * 86400}: requests / 400000")
+        for day in [19, 20, 22, 25, 30] for place, gap in enumerate(["1d", "2d", "3d", "4d"])
+    ],
+    (E + "033-synchronous-retries/README.md", "033-synchronous-retries/constant/summary.csv"): [
+        ("| 20 times | {} ({} times) | {} | {} |", "run=1: herd_factor_ratio * 1000; herd_factor_ratio * 1000 / 667; answers_503; recovery_s"),
+        ("| each 5 s | – | {} ({} times) | {} | {} |",
+         "run=0: herd_factor_ratio * 1000; herd_factor_ratio * 1000 / 667; answers_503; recovery_s"),
+    ],
+    (E + "033-synchronous-retries/README.md", "033-synchronous-retries/backoff/summary.csv"): [
+        ("| curbed | {} ({} times) | {} | {} |",
+         "run=full: herd_factor_ratio * 1000; herd_factor_ratio * 1000 / 667; answers_503; recovery_s"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "027-live-metastable/threshold.csv"): [
+        ("253 to 256 | {}, {} to {}, {} to {} (", surge("40.0") + "success_ratio_high; attempts_per_request_low; attempts_per_request_high; "
+         "queue_low; queue_high"),
+        ("20/s keeps {} of {} down", surge("20.0") + "down; seeds"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "027-live-metastable/live.csv"): [
+        ("live {}, {} to {}, {} to {} |", surge("40.0") + "max measured_success_ratio; min measured_attempts_per_request; "
+         "max measured_attempts_per_request; min measured_queue_low; max measured_queue_high"),
+        ("{} of {} live runs end", "count predicted_down == measured_down; count True"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "028-fleet-hosts/waits.txt"): [
+        ("34.4, 64.4 | {}, {}, {}, {}, {},", r"off ([\d.]+) s, until 0:00:44 ; off ([\d.]+) s, until 0:00:48 ; off ([\d.]+) s, until 0:00:57 ; "
+         r"off ([\d.]+) s, until 0:01:14 ; off ([\d.]+) s, until 0:01:48"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "028-fleet-hosts/backoff/summary.csv"): [
+        ("| 38 to 41 | {} after", "seed=1: 2841160 / answers_5xx_other"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "028-fleet-hosts/costly-15/summary.csv"): [
+        ("back after {}, against", "run=additive:100 · seed=1: recovery_s"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "028-fleet-hosts/costly-5/summary.csv"): [
+        ("against {} with full jitter", hosts("full", "min recovery_s")),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "031-tipping-point/storms.csv"): [
+        ("| 0, 31, 64 | {},", "for_ms=600: storm"),
+        ("| 0, 31, 64 | 0, {},", "for_ms=650: storm"),
+        ("| 0, 31, 64 | 0, 0, {};", "for_ms=700: storm"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "031-tipping-point/rules.csv"): [
+        ("their rule has {},", "rule=arrival & for_ms=600: storm"),
+        ("their rule has 0, {},", "rule=arrival & for_ms=650: storm"),
+        ("their rule has 0, 34, {} |", "rule=arrival & for_ms=700: storm"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "030-midnight-renewals/first/sums.csv"): [
+        ("client's sleep {},", sleeps(490, 10, "requests")),
+        ("if all sleep {} |", sleeps(490, 490, "requests")),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "030-midnight-renewals/days/sums.csv"): [
+        ("| said | {},", sleeps(10, 10, "requests", 0)),
+        ("| said | 288,754, {},", sleeps(10, 10, "requests", 86400)),
+        ("475,813, {} in three days", sleeps(10, 10, "requests", 172800)),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "032-app-update/gap/sums.csv"): [
+        ("nearly normal | {},", "run=2d & time_s=0: requests / 400000"),
+        ("10.0, {} times with", "run=2d & time_s=950400: requests / 400000"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "033-synchronous-retries/constant/summary.csv"): [
+        ("| 20 times | {} times after", "run=1: herd_factor_ratio * 1000 / 667"),
     ],
     # A real server, real SDKs
     (E + "live/README.md", "live/table-503.md"): [

@@ -646,7 +646,7 @@ FIGURES = {
         for place, length in enumerate([500, 600, 650, 700, 825, 850, 2000])
     ],
     (E + "032-app-update/README.md", "032-app-update/gap/sums.csv"): [
-        (f"| {day} December | … {'| … ' * place}| {{}} |", f"run={gap} & time_s={(day - 19) * 86400}: requests / 400000")
+        (f"| {day} December | … {'| … ' * place}| {{}} |", f"run={gap} & time_s={(day - 19) * 86400}: requests / 80000")
         for day in [19, 20, 22, 25, 30] for place, gap in enumerate(["1d", "2d", "3d", "4d"])
     ],
     (E + "033-synchronous-retries/README.md", "033-synchronous-retries/constant/summary.csv"): [
@@ -701,8 +701,8 @@ FIGURES = {
         ("475,813, {} in three days", sleeps(10, 10, "requests", 172800)),
     ],
     (GUIDES + "4-explanation/published-results.md", "032-app-update/gap/sums.csv"): [
-        ("nearly normal | {},", "run=2d & time_s=0: requests / 400000"),
-        ("10.0, {} times with", "run=2d & time_s=950400: requests / 400000"),
+        ("nearly normal | {},", "run=2d & time_s=0: requests / 80000"),
+        ("10.0, {} times with", "run=2d & time_s=950400: requests / 80000"),
     ],
     (GUIDES + "4-explanation/published-results.md", "033-synchronous-retries/constant/summary.csv"): [
         ("| 20 times | {} times after", "run=1: herd_factor_ratio * 1000 / 667"),

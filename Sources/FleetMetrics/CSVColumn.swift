@@ -237,7 +237,7 @@ public enum ColumnReference {
       section(
         "timeseries.csv",
         "One row per interval. `twin_timeseries.csv` has the same of the run without its incidents.",
-        TimeSeriesCSV.columns),
+        TimeSeriesCSV.columns + [TimeSeriesCSV.synchrony(of: [], every: 1)]),
       section(
         "summary.csv",
         "One row per run. Behind these columns stands one for each key that a comparison varies, named by its path.",

@@ -52,15 +52,19 @@ public enum Synchrony {
 
 extension TimeSeriesCSV {
   /// The column of `Synchrony`.
-  package static func synchrony(of record: RunRecord) -> CSVColumn<TimeSeries.Row> {
-    let values = Synchrony.values(of: record, period: record.synchronyPeriod)
-    let interval = record.series.interval
-    return .init(
+  static func synchrony(of record: RunRecord) -> CSVColumn<TimeSeries.Row> {
+    synchrony(
+      of: Synchrony.values(of: record, period: record.synchronyPeriod), every: record.series.interval)
+  }
+
+  /// - Parameters:
+  ///   - values: one for each row.
+  ///   - interval: the width of a row, microseconds.
+  static func synchrony(of values: [Double?], every interval: Int64) -> CSVColumn<TimeSeries.Row> {
+    .init(
       "synchrony_ratio", "1",
       "Kuramoto's order parameter of the uploads' phases in the latest flush interval: 1 if all come together, 0 if evenly. "
         + "Only where flush phases change: `flush.phase` with a share or a spread, `flush.rearm`, `flush.drift`, `os`."
-    ) { row in
-      values[Int(row.start / interval)].map { .decimal($0) } ?? .empty
-    }
+    ) { row in values[Int(row.start / interval)].map { .decimal($0) } ?? .empty }
   }
 }

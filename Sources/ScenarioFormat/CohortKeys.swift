@@ -170,8 +170,8 @@ extension Cohort {
   private var defaultValue: Cohort {
     var cohort = self
     cohort.take(preset)
-    cohort.sessions = nil
-    cohort.os = nil
+    (cohort.sessions, cohort.os) = (nil, nil)
+    (cohort.flush.rearm, cohort.flush.driftPartsPerMillion) = (.fixedRate, 0)
     return cohort
   }
 

@@ -325,23 +325,26 @@ struct TuneCommand: Study {
   private func todaysConfig(_ bases: [ScenarioFile.Decoded], _ space: SearchSpace) throws -> HTTPConfig {
     let cohorts = bases.flatMap(\.scenario.fleet)
     let first = cohorts.first { $0.settingsDialect == .document } ?? cohorts[0]
-    let areAlike = cohorts.allSatisfy { cohort in
+    for cohort in cohorts {
       if let alike = cohorts.first(where: { $0.settingsDialect == cohort.settingsDialect }),
         alike.settings != cohort.settings || alike.settingsSource != cohort.settingsSource
       {
-        return false
+        throw UsageError(
+          "The scenarios or their cohorts have different Settings, so there are none to compare with; give --settings FILE."
+        )
       }
-      return space.parameters.allSatisfy { parameter in
-        !TuneClients.reads(cohort.settingsDialect, parameter)
-          || !TuneClients.reads(first.settingsDialect, parameter)
-          || SearchableSettings.value(of: parameter.path, in: cohort.settings)
-            == SearchableSettings.value(of: parameter.path, in: first.settings)
+      for parameter in space.parameters
+      where TuneClients.reads(cohort.settingsDialect, parameter)
+        && TuneClients.reads(first.settingsDialect, parameter)
+      {
+        let one = SearchableSettings.value(of: parameter.path, in: first.settings)
+        let other = SearchableSettings.value(of: parameter.path, in: cohort.settings)
+        if one == other { continue }
+        throw UsageError(
+          "\(parameter.path) is \(one ?? "nothing") to \(first.preset.name) and \(other ?? "nothing") to "
+            + "\(cohort.preset.name), which read today's file in their own ways, so there is no one value to compare with. "
+            + "Give today's file a value that both take as it is, or search without this key.")
       }
-    }
-    guard areAlike else {
-      throw UsageError(
-        "The scenarios or their cohorts have different Settings, so there are none to compare with; give --settings FILE."
-      )
     }
     return first.settings
   }

@@ -313,13 +313,14 @@ extension UnsafePointer<CohortPlan> {
 
   /// When a device's flush interval ends first, microseconds.
   func flushPhase(_ key: RandomKey) -> Int64 {
-    if pointee.flush.interval == .max || pointee.flush.isSynchronised { return pointee.flush.phase }
+    if pointee.flush.interval == .max { return pointee.flush.phase }
+    if pointee.flush.isSynchronised { return min(pointee.flush.phase, flushInterval(key) - 1) }
     let draws = key.child(RandomPurpose.flushPhase)
     if pointee.flush.together > 0, Int64(draws.child(0).uniform(below: 1_000_000)) < pointee.flush.together {
       let phase = pointee.flush.phase + draws.child(1).uniform(0, through: pointee.flush.spread)
-      return phase % pointee.flush.interval
+      return min(phase % pointee.flush.interval, flushInterval(key) - 1)
     }
-    return draws.uniform(0, through: pointee.flush.interval - 1)
+    return draws.uniform(0, through: flushInterval(key) - 1)
   }
 
   /// The flush interval of a device by its own clock, microseconds.

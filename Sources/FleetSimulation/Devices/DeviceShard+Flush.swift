@@ -68,7 +68,9 @@ extension DeviceShard {
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
     let planned = plannedTriggers(device).planned
-    if plan.pointee.flush.restartsAtFlush, runsInterval(device) { startInterval(device, at: now) }
+    if plan.pointee.flush.restartsAtFlush, kind != .background, runsInterval(device) {
+      startInterval(device, at: now)
+    }
     flush(
       device, created, nextInterval: plannedTriggers(device).nextInterval, drawnThrough: planned, at: now,
       sink)

@@ -64,7 +64,7 @@ extension DeviceShard {
     // A closed app is launched in the background, where no interval runs.
     let isOpen = !record.pointee.flags.contains(.suspended)
     // The flush timer starts anew: devices that restart together flush together from then on.
-    if isOpen { startInterval(device, at: now) }
+    if runsInterval(device) { startInterval(device, at: now) }
     if isOpen, plan.pointee.restarts.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
       handleUnplannedTrigger(device, at: now, sink)
     } else {

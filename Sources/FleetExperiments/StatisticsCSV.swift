@@ -193,6 +193,9 @@ public enum StatisticsReference {
         "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
         StabilityMap.columns),
       ColumnReference.section(
+        "escape.csv", "One row for each time at which runs recovered, of a `stability` of one point.",
+        EscapeTimes.columns),
+      ColumnReference.section(
         "statistics.csv",
         """
         One row for each variant and metric of a comparison with `--seeds` or `--precision`. `replications.csv` has a row of \

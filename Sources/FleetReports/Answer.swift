@@ -164,6 +164,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let picture = "comparison.svg"
   package static let stability = "stability.csv"
   package static let stabilityPicture = "stability.svg"
+  package static let escape = "escape.csv"
   package static let decision = "decision.csv"
   package static let suite = "suite"
   package static let rescue = "rescue.csv"
@@ -186,7 +187,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let topLevelNames: Set<String> = [
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
-    explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
+    explorer, stability, stabilityPicture, escape, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
     settings, documentSettings, withoutCause, decision, suite,
     fitted, residuals, calibrationPicture,

@@ -68,6 +68,7 @@ package struct StabilityReport {
             + "run could tell a slow recovery from none."
         ),
         ("Undecided", "Neither of the two can be said with the seeds that were spent."),
+        EscapeReport.illTerm,
         (
           "Overloaded",
           "The twin itself falls behind or loses more than 1 % of its events, so there is nothing to come back to."
@@ -385,6 +386,7 @@ struct HeatMap {
     if let lost = corners.map(\.lostEvents).max(), lost > 0 {
       lines.append("events lost: up to \(Humanised.count(Int64(lost.rounded())))")
     }
+    if let note = StabilityPoint.escapes(of: corners).note { lines.append(note) }
     if let peak = corners.compactMap(\.peakOfferedRatio).max() {
       lines.append("peak load: up to \(Humanised.ratio(peak))")
     }

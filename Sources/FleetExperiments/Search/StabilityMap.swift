@@ -43,9 +43,22 @@ package struct StabilityPoint: Sendable, Hashable {
   package var timeToDeliveryP99: Double? { ensemble.mean { $0.timeToDeliveryP99.map(Double.init) } }
 
   package var isOverloaded: Bool { healthySeeds * 2 <= seeds }
+  /// How long its ill runs take to come back by chance; nil where there is nothing to come back to.
+  package var escapes: EscapeTimes? { isOverloaded ? nil : EscapeTimes(ensemble.runs) }
   /// The outcome of most runs: where it changes, the map is refined. Nothing is claimed by it.
   package var tendency: Kind {
     isOverloaded ? .overloaded : recoveredSeeds * 2 > seeds ? .recovers : .neverRecovers
+  }
+
+  /// Says what its own runs allow to say.
+  mutating func judge(_ risk: StabilityRisk) {
+    chance = WilsonInterval(successes: recoveredSeeds, of: seeds)
+    kind = isOverloaded ? .overloaded : risk.kind(of: chance)
+  }
+
+  /// How long the ill runs of several points take together to come back by chance.
+  package static func escapes(of points: [StabilityPoint]) -> EscapeTimes {
+    EscapeTimes(points.filter { !$0.isOverloaded }.flatMap(\.ensemble.runs))
   }
   /// Whether all runs did the same, with twins that hold their load.
   var isUnanimous: Bool { healthySeeds == seeds && (recoveredSeeds == 0 || recoveredSeeds == seeds) }
@@ -240,25 +253,27 @@ package struct StabilityMap: Sendable {
     package var last: Int
     /// The longest recovery of any run on it, microseconds.
     package var longestRecovery: Int64?
+    /// Of all runs on it.
+    package var escapes: EscapeTimes
   }
 
   /// The stretches of one column, from below.
   package func stretches(column x: Int) -> [Stretch] {
-    var result: [Stretch] = []
+    var parts: [[(step: Int, value: StabilityPoint)]] = []
     for point in grid.points where point.x == x {
       guard let value = grid.values[point] else { continue }
-      if let last = result.indices.last, result[last].kind == value.kind {
-        result[last].last = point.y
-        result[last].longestRecovery = [result[last].longestRecovery, value.longestRecovery].compactMap(
-          \.self
-        )
-        .max()
+      if let last = parts.indices.last, parts[last][0].value.kind == value.kind {
+        parts[last].append((point.y, value))
       } else {
-        result.append(
-          Stretch(kind: value.kind, first: point.y, last: point.y, longestRecovery: value.longestRecovery))
+        parts.append([(point.y, value)])
       }
     }
-    return result
+    return parts.map { part in
+      Stretch(
+        kind: part[0].value.kind, first: part[0].step, last: part[part.count - 1].step,
+        longestRecovery: part.compactMap(\.value.longestRecovery).max(),
+        escapes: StabilityPoint.escapes(of: part.map(\.value)))
+    }
   }
 }
 

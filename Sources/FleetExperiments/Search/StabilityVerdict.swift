@@ -17,6 +17,7 @@ package struct StabilityVerdict: Sendable {
         " for \(map.x.path) from \(map.x.words) and \(map.y.path) from \(map.y.words)",
         overload: ": \(overload)") + "."
     if recovers > 0, never > 0, let example { text += " " + example }
+    if let escape { text += " " + escape }
     if recovers + never + undecided > 0 { text += " " + classes(recovers, never, undecided) }
     if count(.overloaded) > 0, count(.overloaded) < map.grid.values.count {
       text +=
@@ -122,6 +123,17 @@ package struct StabilityVerdict: Sendable {
     }
   }
 
+  /// How an ill fleet comes back by chance, on the stretch of the cliff's column where it rarely recovers; where there is no
+  /// cliff, of all points that do not recover.
+  private var escape: String? {
+    if let cliff {
+      return (cliff.below.kind == .neverRecovers ? cliff.below : cliff.above).escapes.sentence(
+        "There an ill fleet")
+    }
+    let ill = map.grid.values.values.filter { $0.kind == .neverRecovers || $0.kind == .undecided }
+    return StabilityPoint.escapes(of: ill).sentence("Where it does not surely recover, an ill fleet")
+  }
+
   /// A row for each coarse column: its value, and what the fleet does along y.
   package var rows: [(value: String, outcome: String)] {
     map.grid.coarseColumns.map { column in
@@ -130,13 +142,14 @@ package struct StabilityVerdict: Sendable {
         let place =
           low == high
           ? "at \(low.words)" : "\(low.words) to \(high.words)"
+        let escapes = stretch.escapes.note.map { " (\($0))" } ?? ""
         switch stretch.kind {
         case .recovers:
           return "recovers \(place)"
             + (stretch.longestRecovery.map { " (its slowest run in \(FigureText.span($0)))" } ?? "")
-        case .neverRecovers: return "rarely \(place)"
+        case .neverRecovers: return "rarely \(place)" + escapes
         case .overloaded: return "overloaded \(place)"
-        case .undecided: return "undecided \(place)"
+        case .undecided: return "undecided \(place)" + escapes
         }
       }
       return (map.xQuantity(column).words, words.joined(separator: ", "))
@@ -149,8 +162,9 @@ package struct StabilityVerdict: Sendable {
 extension StabilityMap {
   /// A row of `stability.csv`.
   package struct Row: Sendable {
-    var x: Quantity
-    var y: Quantity
+    /// nil of a scenario by itself.
+    var x: Quantity?
+    var y: Quantity?
     var point: StabilityPoint
   }
 
@@ -164,42 +178,46 @@ extension StabilityMap {
   }
 
   /// The columns of `stability.csv` in order.
-  package static let columns: [CSVColumn<Row>] = [
-    .init("x", "", "Value of the first parameter.") { .text($0.x.text()) },
-    .init("y", "", "Value of the second parameter.") { .text($0.y.text()) },
-    .init(
-      "class", "",
-      "`recovers`: the interval is above 1 − risk; `never recovers`: it is below the risk, so that few runs do; "
-        + "else `undecided`. `overloaded`: nor does the twin hold."
-    ) { .text($0.point.kind.rawValue) },
-    .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
-    .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {
-      .integer(Int64($0.point.healthySeeds))
-    },
-    .init("recovered_seeds", "runs", "Of these: recovered within the run.") {
-      .integer(Int64($0.point.recoveredSeeds))
-    },
-    .init("recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson).")
-    { .decimal($0.point.chance.low) },
-    .init("recovered_high_95_ratio", "1", "Upper end of that interval.") { .decimal($0.point.chance.high) },
-    .init(
-      "interval_seeds", "runs",
-      "Runs that the interval is from: this point's, and where all neighbouring points did the same in every run theirs too."
-    ) { .integer(Int64($0.point.chance.count)) },
-    .init("recovery_mean_s", "s", "Recovery time, mean over the runs that recovered; empty if none did.") {
-      .seconds($0.point.meanRecovery)
-    }, .init("recovery_max_s", "s", "The same, the longest.") { .seconds($0.point.longestRecovery) },
-    .init("lost_events", "events", "Events lost, mean over the runs.") { .decimal($0.point.lostEvents) },
-    .init("peak_offered_ratio", "1", "Peak load, mean over the runs.") {
-      .decimal($0.point.peakOfferedRatio)
-    },
-    .init("time_to_delivery_p99_s", "s", "99th percentile of the time to delivery, mean over the runs.") {
-      .decimal($0.point.timeToDeliveryP99.map { $0 / 1_000_000 }, decimals: 6)
-    },
-    .init(
-      "x_value", "parameter's",
-      "The first parameter as a number: a span in s, a rate per s, a share of 1, a size in bytes."
-    ) { .decimal($0.x.baseValue, decimals: 6) },
-    .init("y_value", "parameter's", "The same of the second.") { .decimal($0.y.baseValue, decimals: 6) },
-  ]
+  package static let columns: [CSVColumn<Row>] =
+    [
+      .init("x", "", "Value of the first parameter; empty without one.") {
+        $0.x.map { .text($0.text()) } ?? .empty
+      },
+      .init("y", "", "Value of the second parameter.") { $0.y.map { .text($0.text()) } ?? .empty },
+      .init(
+        "class", "",
+        "`recovers`: the interval is above 1 − risk; `never recovers`: it is below the risk, so that few runs do; "
+          + "else `undecided`. `overloaded`: nor does the twin hold."
+      ) { .text($0.point.kind.rawValue) },
+      .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
+      .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {
+        .integer(Int64($0.point.healthySeeds))
+      },
+      .init("recovered_seeds", "runs", "Of these: recovered within the run.") {
+        .integer(Int64($0.point.recoveredSeeds))
+      },
+      .init(
+        "recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson)."
+      ) { .decimal($0.point.chance.low) },
+      .init("recovered_high_95_ratio", "1", "Upper end of that interval.") { .decimal($0.point.chance.high) },
+      .init(
+        "interval_seeds", "runs",
+        "Runs that the interval is from: this point's, and where all neighbouring points did the same in every run theirs too."
+      ) { .integer(Int64($0.point.chance.count)) },
+      .init("recovery_mean_s", "s", "Recovery time, mean over the runs that recovered; empty if none did.") {
+        .seconds($0.point.meanRecovery)
+      }, .init("recovery_max_s", "s", "The same, the longest.") { .seconds($0.point.longestRecovery) },
+      .init("lost_events", "events", "Events lost, mean over the runs.") { .decimal($0.point.lostEvents) },
+      .init("peak_offered_ratio", "1", "Peak load, mean over the runs.") {
+        .decimal($0.point.peakOfferedRatio)
+      },
+      .init("time_to_delivery_p99_s", "s", "99th percentile of the time to delivery, mean over the runs.") {
+        .decimal($0.point.timeToDeliveryP99.map { $0 / 1_000_000 }, decimals: 6)
+      },
+      .init(
+        "x_value", "parameter's",
+        "The first parameter as a number: a span in s, a rate per s, a share of 1, a size in bytes."
+      ) { .decimal($0.x?.baseValue, decimals: 6) },
+      .init("y_value", "parameter's", "The same of the second.") { .decimal($0.y?.baseValue, decimals: 6) },
+    ] + EscapeTimes.columns(\.point.escapes)
 }

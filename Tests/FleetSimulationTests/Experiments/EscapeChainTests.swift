@@ -1,0 +1,125 @@
+import FleetMetrics
+import FleetSimulation
+import FleetStatistics
+import Testing
+
+/// Experiment 034: a small server with clients that try twice, beside the Markov chain of the same case.
+@Suite("Escape by chance and by a Markov chain")
+struct EscapeChainTests {
+  /// The expected time from a full queue to an empty one, with nothing left to be tried again.
+  ///
+  /// The state is how many requests the server has, and how many wait for their second try. Form of the chain: Alvaro, Isaacs and
+  /// others, arXiv 2510.03551; here a retry is a last one, and whether a request is served in time is decided when it arrives.
+  private struct Chain {
+    var arrivals = 1.2
+    var service = 2.0
+    var timeout = 10.0
+    var places = 50
+    /// From an attempt to its retry, in the mean.
+    var delay = 30.0
+    var mostRetries = 90
+
+    /// The chance that a request behind so many others waits for longer than the time-out: fewer than those and itself are served.
+    private func isLate(behind others: Int) -> Double {
+      // e to the minus: by its series, not by a library.
+      var (power, sum) = (1.0, 1.0)
+      for k in 1...200 {
+        power *= service * timeout / Double(k)
+        sum += power
+      }
+      var (probability, total) = (1 / sum, 0.0)
+      for k in 0...others {
+        total += probability
+        probability *= service * timeout / Double(k + 1)
+      }
+      return total
+    }
+
+    /// Seconds, from a full queue with so many to be tried again.
+    func time(from retries: Int) -> Double {
+      let width = places + 1
+      let count = width * (mostRetries + 1)
+      // The equations rate · time − Σ rate of a way · time behind it = 1, of a state at a time. A state reaches `width` others on
+      // either side at most.
+      var rows = [[Double]](repeating: [Double](repeating: 0, count: 2 * width + 3), count: count)
+      var right = [Double](repeating: 1, count: count)
+      let middle = width + 1
+      for waiting in 0...mostRetries {
+        for present in 0...places {
+          let state = waiting * width + present
+          if state == 0 {
+            (rows[0][middle], right[0]) = (1, 0)
+            continue
+          }
+          func way(_ to: (present: Int, waiting: Int), _ rate: Double) {
+            let other = min(to.waiting, mostRetries) * width + to.present
+            guard other != state, rate > 0 else { return }
+            rows[state][middle] += rate
+            rows[state][middle + other - state] -= rate
+          }
+          let late = isLate(behind: present)
+          if present < places {
+            way((present + 1, waiting), arrivals * (1 - late))
+            way((present + 1, waiting + 1), arrivals * late)
+            if waiting > 0 { way((present + 1, waiting - 1), Double(waiting) / delay) }
+          } else {
+            way((present, waiting + 1), arrivals)
+            if waiting > 0 { way((present, waiting - 1), Double(waiting) / delay) }
+          }
+          if present > 0 { way((present - 1, waiting), service) }
+        }
+      }
+      for pivot in 0..<count {
+        for row in pivot + 1..<max(pivot + 1, min(count, pivot + width + 2)) {
+          let factor = rows[row][middle + pivot - row] / rows[pivot][middle]
+          if factor == 0 { continue }
+          for column in pivot..<min(count, pivot + width + 2) {
+            rows[row][middle + column - row] -= factor * rows[pivot][middle + column - pivot]
+          }
+          right[row] -= factor * right[pivot]
+        }
+      }
+      for row in (0..<count).reversed() {
+        for column in row + 1..<max(row + 1, min(count, row + width + 2)) {
+          right[row] -= rows[row][middle + column - row] * right[column]
+        }
+        right[row] /= rows[row][middle]
+      }
+      return right[(retries * width) + places]
+    }
+  }
+
+  @Test("the chain of one place and one client that never tries again is known: 1/μ and the way back")
+  func smallChain() {
+    // One place, nobody late for a long time-out: from full it takes 1/μ to empty.
+    let chain = Chain(arrivals: 0.000_001, service: 2, timeout: 20, places: 1, delay: 1, mostRetries: 2)
+    #expect(abs(chain.time(from: 0) - 0.5) < 1e-4)
+    // One waits for its retry, 3 s in the mean. It comes before the server is empty in one case of seven, and is refused. Else it
+    // is served for another 0.5 s.
+    let one = Chain(arrivals: 0.000_001, service: 2, timeout: 20, places: 1, delay: 3, mostRetries: 2)
+    let refused = (1.0 / 3) / (1.0 / 3 + 2)
+    #expect(abs(one.time(from: 1) - (3.0 / 7 + refused * 0.5 + (1 - refused) * 3.5)) < 1e-4)
+  }
+
+  @Test("the chain's expectation lies within the interval of forty seeds")
+  func agrees() throws {
+    let chain = Chain()
+    // As many wait for a retry as arrive in its delay.
+    let expected = chain.time(from: Int(chain.arrivals * chain.delay))
+    let base = try ExperimentFiles.decode("034-escape-times/scenario.json5").scenario
+    var watches: [CensoredTimes.Watch] = []
+    for seed in 1...40 {
+      let scenario = base.with(seed: UInt64(seed))
+      let record = try Simulation.run(scenario)
+      let twin = try Simulation.run(scenario.withoutIncidents)
+      let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed)
+      let length = try #require(summary.recoveryTime ?? summary.recoveryHorizon)
+      watches.append(.init(length: Double(length) / 1e6, cameAbout: summary.recoveryTime != nil))
+    }
+    let times = CensoredTimes(watches)
+    let interval = try #require(times.interval())
+    #expect(
+      interval.low < expected && expected < interval.high ?? 0,
+      "\(expected) s by the chain, \(times.mean ?? 0) s by seeds, \(interval), \(times.occurrences) of 40")
+  }
+}

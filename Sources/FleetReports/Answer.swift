@@ -187,7 +187,8 @@ package struct OutputFile: Sendable, Hashable {
   package static let topLevelNames: Set<String> = [
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
-    explorer, stability, stabilityPicture, escape, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
+    explorer, stability, stabilityPicture, escape,
+    rescue, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
     settings, documentSettings, withoutCause, decision, suite,
     fitted, residuals, calibrationPicture,

@@ -121,5 +121,8 @@ struct EscapePlot {
       path.line(plot.px(time: onset + Double(column) * step), plot.py(left))
     }
     canvas.path(path.data, stroke: .text, width: 1.8, dash: "6 4")
+    canvas.text(
+      "dashed: by one constant chance, after \(FigureText.span(Int64(mean))) in the mean",
+      x: plot.x + plot.width - 8, y: plot.y + 24, size: Lettering.label, anchor: .end, ink: .text, halo: true)
   }
 }

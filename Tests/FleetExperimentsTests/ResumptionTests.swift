@@ -45,6 +45,16 @@ struct ResumptionTests {
     try resumes { store in try Self.map(Runs<RunSummary>.planted(in: store, Self.summary)).grid.values }
   }
 
+  @Test("a stability of one scenario")
+  func stabilityCase() throws {
+    try resumes { store in
+      let point = try StabilityCase(AdversaryTests.Planted.empty, risk: StabilityRisk()) { scenarios in
+        try Runs<RunSummary>.planted(in: store, Self.summary).valuesUntilCancelled(of: scenarios)
+      }
+      return [point.sentence] + point.steps.map { "\($0)" }
+    }
+  }
+
   @Test("a rescue")
   func rescue() throws {
     var ill = RescueTests.metastable

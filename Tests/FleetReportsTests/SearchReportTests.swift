@@ -98,6 +98,40 @@ struct SearchReportTests {
     #expect(!StabilityReport(map, own: (outside, y)).picture.contains("you are here"))
   }
 
+  @Test("a map says how long ill runs take: in its verdict, its rows, under the pointer and in stability.csv")
+  func escapes() throws {
+    // Where it does not recover at once, one run in eight does after an hour, and the others are ill for two.
+    let map = try StabilityMap(
+      x: QuantityRange("tapi.bucket.capacity=100/s..200/s"), y: QuantityRange("tapi.incidents.0.for=1m..60m"),
+      resolution: .init(coarse: 1, fine: 2), risk: .init(risk: 0.5, most: 8),
+      scenario: { _, y in
+        var scenario = Self.scenario()
+        scenario.fleet[0].devices = (Quantity(y)?.value ?? 0) < 10 * 60e6 ? 1 : 2
+        return scenario
+      },
+      run: { scenarios in
+        scenarios.map { scenario in
+          var summary = RunSummary(run: "", seed: 1)
+          (summary.hasIncidents, summary.recoveryHorizon) = (true, 7_200_000_000)
+          summary.recoveryTime =
+            scenario.fleet[0].devices == 1 ? 1_000_000 : scenario.seed == 3 ? 3_600_000_000 : nil
+          return summary
+        }
+      })
+    let answer = StabilityReport(map).answer(facts: "")
+    #expect(answer.verdict.contains(" There an ill fleet comes back by chance after "), "\(answer.verdict)")
+    #expect(StabilityVerdict(map).rows.contains { $0.outcome.contains(" (ill runs back after ") })
+    let page = answer.html(title: "", question: nil, command: "", version: "")
+    #expect(page.contains("ill runs back after "))
+    let lines = String(decoding: map.table.csv, as: UTF8.self).split(separator: "\n")
+    #expect(
+      lines[0].hasSuffix(
+        ",ill_seeds,escaped_seeds,ill_s,escape_mean_s,escape_low_95_s,escape_high_95_s,escape_trend"))
+    #expect(lines[1].hasSuffix(",0,0,0.000000,,,,"), "\(lines[1])")
+    // Beside the cliff a point has eight runs: 58 min of the one that came back, 118 min of each of the others.
+    #expect(lines[4].contains(",8,1,53040.000000,53040.000000,"), "\(lines[4])")
+  }
+
   @Test("stability.csv has a row for each point, and a map without a cliff says so")
   func table() throws {
     let map = try Self.map { _, _ in true }

@@ -286,9 +286,30 @@ struct SearchCommandTests {
   }
 
   @Test(
+    "without ranges the scenario is one point: its recoveries are told, written and the same with one worker or two"
+  )
+  func onePoint() throws {
+    let scratch = try scratch()
+    for jobs in ["1", "2"] {
+      let output = try Tool.run(
+        ["stability", "a.json5", "--seeds", "4", "--after", "4m", "--jobs", jobs, "--out", "out" + jobs],
+        in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "")
+      #expect(
+        output.standardOutput.contains(" in 4 of 4 seeds (95 %: 51 % to 100 %)"), "\(output.standardOutput)")
+    }
+    for name in ["stability.csv", "escape.csv", "stability.svg"] {
+      #expect(try text(scratch, "out1/" + name) == text(scratch, "out2/" + name))
+    }
+    #expect(try text(scratch, "out1/stability.csv").split(separator: "\n")[1].hasPrefix(",,undecided,4,"))
+    #expect(try text(scratch, "out1/report.html").contains("How many are still ill"))
+  }
+
+  @Test(
     "a map that makes no sense says why",
     arguments: [
       (["--x", "tapi.bucket.capacity=1/s..2/s"], "Missing expected option '--y"),
+      (["--coarse", "2"], "'--coarse' is of a map"),
       (["--x", "a=1..2", "--y", "a=1..2"], "two different parameters"),
       (
         ["--x", "tapi.bucket.capacty=1/s..2/s", "--y", "tapi.incidents.0.for=1m..2m"],

@@ -12,7 +12,7 @@ ARRIVALS = 1.2  # first tries a second
 SERVICE = 2.0  # requests a second, exponential
 TIMEOUT = 10.0  # s
 PLACES = 50  # in the server: one at work, 49 that wait
-DELAY = 30.0  # s from an attempt to its retry, in the mean
+DELAY = 30.4  # s from an attempt to its retry, in the mean: 10.4 s and 20 s, or 0.4 s and 30 s
 
 
 def late(others):

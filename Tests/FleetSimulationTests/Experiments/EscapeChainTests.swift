@@ -16,7 +16,7 @@ struct EscapeChainTests {
     var timeout = 10.0
     var places = 50
     /// From an attempt to its retry, in the mean.
-    var delay = 30.0
+    var delay = 30.4
     var mostRetries = 90
 
     /// The chance that a request behind so many others waits for longer than the time-out: fewer than those and itself are served.
@@ -101,15 +101,16 @@ struct EscapeChainTests {
     #expect(abs(one.time(from: 1) - (3.0 / 7 + refused * 0.5 + (1 - refused) * 3.5)) < 1e-4)
   }
 
-  @Test("the chain's expectation lies within the interval of forty seeds")
+  @Test("the chain's expectation lies within the interval of the seeds, some of which are censored")
   func agrees() throws {
     let chain = Chain()
     // As many wait for a retry as arrive in its delay.
     let expected = chain.time(from: Int(chain.arrivals * chain.delay))
-    let base = try ExperimentFiles.decode("034-escape-times/scenario.json5").scenario
+    let base = try ExperimentFiles.decode("034-escape-times/scenario.json5", ["duration": "2h"]).scenario
     var watches: [CensoredTimes.Watch] = []
-    for seed in 1...40 {
-      let scenario = base.with(seed: UInt64(seed))
+    for seed in 1...24 {
+      var scenario = base
+      scenario.seed = UInt64(seed)
       let record = try Simulation.run(scenario)
       let twin = try Simulation.run(scenario.withoutIncidents)
       let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed)
@@ -118,8 +119,9 @@ struct EscapeChainTests {
     }
     let times = CensoredTimes(watches)
     let interval = try #require(times.interval())
+    #expect(times.occurrences < 24)
     #expect(
       interval.low < expected && expected < interval.high ?? 0,
-      "\(expected) s by the chain, \(times.mean ?? 0) s by seeds, \(interval), \(times.occurrences) of 40")
+      "\(expected) s by the chain, \(times.mean ?? 0) s by seeds, \(interval), \(times.occurrences) of 24")
   }
 }

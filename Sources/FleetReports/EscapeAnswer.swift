@@ -65,7 +65,7 @@ struct EscapePlot {
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
-    let top = 24 + (theme == .fixed ? canvas.drawTitle(title) + 8 : 8)
+    let top = 24 + (theme == .fixed ? canvas.drawTitle(title) + 20 : 8)
     let recoveries = point.point.escapes?.recoveries ?? CensoredTimes()
     let end = max(recoveries.watches.last?.length ?? 0, 1)
     let plot = Plot(

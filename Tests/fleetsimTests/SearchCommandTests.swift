@@ -292,7 +292,7 @@ struct SearchCommandTests {
     let scratch = try scratch()
     for jobs in ["1", "2"] {
       let output = try Tool.run(
-        ["stability", "a.json5", "--seeds", "4", "--after", "4m", "--jobs", jobs, "--out", "out" + jobs],
+        ["stability", "a.json5", "--seeds", "4", "--after", "20m", "--jobs", jobs, "--out", "out" + jobs],
         in: scratch.url)
       #expect(output.code == 0 && output.standardError == "")
       #expect(

@@ -47,14 +47,21 @@ package struct EscapeTimes: Sendable, Hashable {
   /// The two-sided 95 % interval of the mean, microseconds; nil where no run was ill.
   package var interval: (low: Double, high: Double?)? { times.interval() }
 
-  /// The mean with its interval as people read it; nil where no run was ill.
+  /// Whether it takes longer to come back than a run may take that is not ill: else it is the spread of ordinary recoveries.
+  private var isRare: Bool { mean.map { $0 >= meanOnset } ?? true }
+
+  /// The mean with its interval as people read it; nil where no run was ill, or none for long.
   ///
   /// - Parameter subject: who comes back: `An ill fleet`.
   package func sentence(_ subject: String) -> String? {
-    guard let interval else { return nil }
+    guard let interval, isRare else { return nil }
     let longest = FigureText.span(times.watches.last.map { Int64($0.length) })
     guard let mean, let high = interval.high else {
       let runs = illRuns == 1 ? "the only ill run did not come back" : "none of \(illRuns) ill runs came back"
+      if interval.low < meanOnset {
+        return
+          "The runs are too short to tell how long it takes to come back by chance: \(runs) in up to \(longest)."
+      }
       return
         "\(subject) takes at least \(Self.span(interval.low)) in the mean to come back by chance (95 %: \(runs) in up to "
         + "\(longest))."
@@ -65,9 +72,9 @@ package struct EscapeTimes: Sendable, Hashable {
       + remark
   }
 
-  /// The mean without its interval, for a row of a table; nil where no run was ill.
+  /// The mean without its interval, for a row of a table; nil as above.
   package var note: String? {
-    guard illRuns > 0 else { return nil }
+    guard illRuns > 0, isRare else { return nil }
     guard let mean else { return "none of \(FigureText.count(illRuns, "ill run")) came back" }
     return "ill runs back after \(Self.span(mean)) in the mean, \(escapedRuns) of \(illRuns)"
   }

@@ -45,7 +45,7 @@ package struct StabilityCase: Sendable {
     switch point.kind {
     case .recovers: return "The fleet recovers: \(chance)\(slowest)."
     case .neverRecovers: return "The fleet rarely recovers within the run: \(chance)."
-    case .undecided: return "Chance decides whether the fleet recovers within the run: it does \(chance)."
+    case .undecided: return "Whether the fleet recovers within the run is undecided: it does \(chance)."
     case .overloaded:
       return "The fleet does not hold its load even without any incident: "
         + HealthWording([point.baselines]).text { _ in "" } + "."

@@ -706,6 +706,7 @@ FIGURES = {
     ],
     (GUIDES + "4-explanation/published-results.md", "033-synchronous-retries/constant/summary.csv"): [
         ("| 20 times | {} times after", "run=1: herd_factor_ratio * 1000 / 667"),
+    ],
     # A Markov chain beside its seeds
     (E + "034-escape-times/README.md", "034-escape-times/seeds/stability.csv"): [
         ("mean of 200 seeds is {} minutes, with a 95 % interval from {} to {}",

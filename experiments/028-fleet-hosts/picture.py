@@ -19,7 +19,8 @@ def course(name):
 old, full = course("additive:10+clamp"), course("full")
 sheet = drawing.Sheet(
     "Ten per cent of jitter below a cap of 5 min leaves one wave every 5 min; full jitter brings all hosts back in twelve",
-    ["Requests a second of 10,000 hosts after 28 minutes of outage, means of a minute. What a host has held back costs the server work."])
+    ["Requests a second of 10,000 hosts after 28 minutes of outage, means of a minute.",
+     "Each poll that a host has held back costs the server half a request."])
 plot = drawing.Plot(sheet, 66, sheet.y + 48, 800, sheet.y + 320, (0, 50), (0, 400))
 plot.axes([(m, str(m)) for m in range(0, 51, 10)], [(v, str(v)) for v in range(0, 401, 100)], "minutes after the outage →", "↑ requests a second")
 sheet.path([(plot.x(x), plot.y(y)) for x, y in old], "other", 2)

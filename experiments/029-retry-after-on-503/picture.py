@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import drawing
 
 RESULT = "results/029-retry-after-on-503"
-NAMES = {"ignored": "ignores it", "delaysBatch": "batch, the longer of both", "replacesBackoff": "batch, in place of its backoff",
+NAMES = {"ignored": "ignores it", "delaysBatch": "batch, the longer of both", "replacesBackoff": "batch, not its backoff",
          "pausesPipeline": "pauses everything"}
 rows = [row for row in drawing.rows(f"{RESULT}/switch/summary.csv")]
 sheet = drawing.Sheet(
@@ -16,7 +16,7 @@ sheet = drawing.Sheet(
     ["20,000 phones after ten minutes of 503 with Retry-After. Sends a phone (152 without an outage); time to recovery."])
 top = sheet.y + 40
 sheet.text(246, top - 8, "60 s for all", "strong")
-sheet.text(546, top - 8, "30 to 90 s, a draw for each answer", "strong")
+sheet.text(546, top - 8, "30 to 90 s, drawn", "strong")
 for number, (switch, name) in enumerate(NAMES.items()):
     y = top + 34 * number
     best = switch == "pausesPipeline"

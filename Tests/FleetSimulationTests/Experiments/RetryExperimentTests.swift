@@ -20,6 +20,7 @@ import Testing
     var scenario = try ExperimentFiles.small(path, devices: devices)
     scenario.duration = full.duration
     scenario.tapi.overload = full.tapi.overload
+    scenario.tapi.actions = full.tapi.actions
     // A bucket scaled down to a token or two would lose capacity by chance.
     if case .bucket(var bucket) = scenario.tapi.server {
       bucket.burst = max(bucket.burst, 9)
@@ -39,6 +40,41 @@ import Testing
     _ path: String, _ overrides: [String: String] = [:], devices: Int = 1_000
   ) throws -> Int64 {
     try summary(path, overrides, devices: devices).recoveryTime ?? Self.never
+  }
+
+  @Test(
+    "029: with one Retry-After of 60 s for all, phones that pause for it do not come back; with a draw they do"
+  )
+  func pauses() throws {
+    let path = "029-retry-after-on-503/scenario.json5"
+    let pause = ["fleet.phones.policy.retryAfterOnOtherCodes": "pausesPipeline"]
+    let drawn = ["actions.0.retryAfter": #"{from:"30s",to:"90s"}"#]
+    #expect(try recovery(path, pause, devices: 500) == Self.never)
+    let spread = try recovery(path, pause.merging(drawn) { $1 }, devices: 500)
+    let ignored = try recovery(path, ["fleet.phones.policy.retryAfterOnOtherCodes": "ignored"], devices: 500)
+    #expect(spread < ignored && ignored < Self.never, "\(spread) against \(ignored)")
+  }
+
+  @Test("036: intervals that begin at the answer lock the fleet in step, and by gate it does not come back")
+  func phases() throws {
+    let path = "036-living-phases/scenario.json5"
+    let rearm = [Self.jitter: "full", "fleet.phones.flush.rearm": "afterAnswer"]
+    let own = try recovery(path, [Self.jitter: "full"], devices: 400)
+    let byTimer = try recovery(path, rearm.merging(["fleet.phones.retries": "timer"]) { $1 }, devices: 400)
+    #expect(own < 25 * 60_000_000 && byTimer < own)
+    #expect(try recovery(path, rearm, devices: 400) > 2 * own)
+    let locked = try Simulation.run(
+      ExperimentFiles.decode(
+        path,
+        rearm.merging([
+          "fleet.phones.devices": "400", "tapi.bucket.capacity": "25.3/s", "tapi.bucket.burst": "9",
+        ]) { $1 }
+      )
+      .scenario)
+    let values = Synchrony.values(of: locked, period: locked.synchronyPeriod)
+    // Before the outage at 20 min, and an hour behind its end.
+    let (before, after) = (try #require(values[1_190]), try #require(values[5_400]))
+    #expect(before < 0.3 && after > 0.5, "\(before), then \(after)")
   }
 
   @Test("002: after an hour of silence the clamp keeps the waves that jitter above the cap wears away")

@@ -79,6 +79,8 @@ public struct Cohort: Sendable, Hashable {
   public var latency: Distribution
   /// Bandwidth and loss; by default there is no limit and nothing gets lost.
   public var link = Link()
+  /// How the clients keep connections, where `TAPIConfiguration.connections` makes them cost something.
+  public var connection = ConnectionHabits()
   /// When devices are offline; nil: never.
   public var connectivity: Connectivity? = nil
   /// When the app is in the foreground; nil: it runs all the time, and neither comes nor goes.

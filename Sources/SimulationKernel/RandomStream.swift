@@ -41,6 +41,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case answerLatency = 26
   /// Service time at the server's dependency of the calls for one attempt.
   case dependency = 27
+  /// The ways to and fro of the handshake before one attempt.
+  case handshake = 28
   /// The draws of a client's gates.
   case gates = 40
   /// The draws of a page of a browser.

@@ -86,6 +86,13 @@ public struct UploadSource: Sendable, Hashable {
   public var firstDevice: UInt32
   public var eventBytes: Int
   public var requestBytes: Int
+  /// The rest concerns connections alone.
+  public var connection = ConnectionHabits()
+  /// One way.
+  public var latency = Distribution.constant(.zero)
+  public var timeout = Span.seconds(30)
+  /// nil: the client does not tell it from `timeout`.
+  public var connectTimeout: Span?
 
   public init(writeKey: String, firstDevice: UInt32 = 0, eventBytes: Int = 0, requestBytes: Int = 0) {
     self.writeKey = writeKey

@@ -8,6 +8,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   /// The operators' actions during the run; no two contradict one another.
   public var actions: [ServerAction] = []
   public var rules: ServerRules
+  /// nil: a connection costs nothing, and there is always one.
+  public var connections: Connections?
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
   public var retryAfterHeader = RetryAfterHeader.retryAfter
   /// How it is written there (S4).

@@ -39,7 +39,7 @@ extension TAPIServer {
       }
     }
     hasFastAnswers = false
-    guard isBucket, bucketServiceTime == Sampler(.constant(.zero)), rules?.areIdle ?? true,
+    guard isBucket, connections == nil, bucketServiceTime == Sampler(.constant(.zero)), rules?.areIdle ?? true,
       let refused = plain(overload.status, overload.retryAfter)
     else { return }
     refusalAnswer = refused

@@ -198,7 +198,7 @@ extension TAPIServer {
     rules.noteTaken(cost)
     switch outcome(request, at: answer.at) {
     case .answered(let answer): return .answered(answer)
-    case .unconfirmed: return .unconfirmed(at: answer.at)
+    case .unconfirmed(let time): return .unconfirmed(at: time)
     case .lost: return .lost
     }
   }
@@ -211,7 +211,9 @@ extension TAPIServer {
     {
       return .answered(refusal(errors.status, errors.retryAfter, request, time))
     }
-    if let rules, rules.isDrawn(rules.faults.lostAnswers, .lostAnswer, request, key) { return .unconfirmed }
+    if let rules, rules.isDrawn(rules.faults.lostAnswers, .lostAnswer, request, key) {
+      return .unconfirmed(at: time)
+    }
     return .answered(ServerAnswer(status: 200, retryAfter: nil, at: time))
   }
 

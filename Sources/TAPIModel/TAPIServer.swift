@@ -36,7 +36,7 @@ public struct TAPIServer: ~Copyable {
   private var dependency: DependencyStation?
   private let dependencyStatus: Int
   /// The outcomes of requests that stopped being pending, not yet handed out.
-  private var outcomes: [Completion] = []
+  var outcomes: [Completion] = []
   private var nextOutcome = 0
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
@@ -44,6 +44,8 @@ public struct TAPIServer: ~Copyable {
   public private(set) var nextOwnTime = Instant.never
   /// The rules beyond admission; nil where a scenario has none of them.
   private(set) var rules: RuleBook?
+  /// nil where connections cost nothing.
+  var connections: ConnectionTable?
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
 
@@ -64,8 +66,12 @@ public struct TAPIServer: ~Copyable {
   }
 
   /// - `key`: the run's key; draws are (device, batch, attempt) below it.
-  /// - `sources`: who sends, by `UploadRequest.shard`; only the rules ask.
-  public init(_ configuration: TAPIConfiguration, key: RandomKey, sources: [UploadSource] = []) {
+  /// - `sources`: who sends, by `UploadRequest.shard`; only rules and connections ask.
+  /// - `interval`: of a row of `connectionCounts`.
+  public init(
+    _ configuration: TAPIConfiguration, key: RandomKey, sources: [UploadSource] = [],
+    interval: Span = .seconds(1)
+  ) {
     overload = configuration.overload
     configuredRetryAfter = configuration.overload.retryAfter
     self.key = key
@@ -90,6 +96,9 @@ public struct TAPIServer: ~Copyable {
       dependencyStatus = settings.dependency?.status ?? 0
     }
     rules = RuleBook(configuration, sources: sources)
+    connections = configuration.connections.map {
+      ConnectionTable($0, sources: sources, key: key, interval: interval)
+    }
     apply(timeline.conditions[0])
     noteNextOwnTime()
   }
@@ -113,6 +122,7 @@ public struct TAPIServer: ~Copyable {
     usage = other.usage
     if rules != nil, let past = other.rules { rules = RuleBook(copying: past) }
     refused = other.refused
+    connections = other.connections
     noteFastAnswers()
     noteNextOwnTime()
   }
@@ -128,7 +138,7 @@ public struct TAPIServer: ~Copyable {
     nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : .never
   }
 
-  private mutating func noteNextOwnTime() {
+  mutating func noteNextOwnTime() {
     if nextOutcome < outcomes.count {
       nextOwnTime = outcomes[nextOutcome].at
       return
@@ -136,6 +146,7 @@ public struct TAPIServer: ~Copyable {
     nextOwnTime = min(nextBoundary, pool.nextCompletion)
     if let next = dependency?.nextTime { nextOwnTime = min(nextOwnTime, next) }
     if let next = rules?.autoscaler?.nextTime { nextOwnTime = min(nextOwnTime, next) }
+    if let next = connections?.nextTime { nextOwnTime = min(nextOwnTime, next) }
   }
 
   /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries and changes
@@ -145,6 +156,7 @@ public struct TAPIServer: ~Copyable {
     while true {
       if nextOutcome < outcomes.count {
         nextOutcome += 1
+        if connections != nil { release(outcomes[nextOutcome - 1]) }
         return outcomes[nextOutcome - 1]
       }
       outcomes.removeAll(keepingCapacity: true)
@@ -152,14 +164,17 @@ public struct TAPIServer: ~Copyable {
       let (boundary, completion) = (nextBoundary, pool.nextCompletion)
       let scaling = rules?.autoscaler?.nextTime ?? .never
       let call = dependency?.nextTime ?? .never
-      if min(boundary, completion, scaling, call) > limit { return nil }
-      if boundary <= min(completion, scaling, call) {
+      let connected = connections?.nextTime ?? .never
+      if min(boundary, completion, scaling, call, connected) > limit { return nil }
+      if boundary <= min(completion, scaling, call, connected) {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
-      } else if scaling <= min(completion, call) {
+      } else if scaling <= min(completion, call, connected) {
         scale(at: scaling)
-      } else if completion <= call {
+      } else if completion <= min(call, connected) {
         complete(at: completion)
+      } else if connected < call {
+        admitConnected(at: connected)
       } else {
         stepDependency(at: call)
       }
@@ -262,6 +277,9 @@ public struct TAPIServer: ~Copyable {
         lost.append(Completion(request: request, at: condition.start, outcome: .lost))
         unbooked.append(Usage(start: since, end: condition.start, sign: 1))
       }
+      connections?.loseAll(at: condition.start) { request in
+        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
+      }
       outcomes += lost
       usage += unbooked
     }
@@ -275,6 +293,12 @@ public struct TAPIServer: ~Copyable {
   /// Decides on a request that arrives now. Everything due before must have been drained.
   /// - `retryCount`: its `X-Retry-Count`.
   public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
+    if connections != nil { return arriveOverConnection(request, retryCount: retryCount) }
+    return decide(request, retryCount: retryCount)
+  }
+
+  @inline(__always)
+  mutating func decide(_ request: UploadRequest, retryCount: Int) -> Admission {
     if rules != nil { return arriveUnderRules(request, retryCount: retryCount) }
     if outage != nil { return answerInOutage(request) }
     return admit(request, retryCount: retryCount, cost: TokenBucket.token)

@@ -12,7 +12,7 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   public var batch: UInt32
   /// The number of the batch's first event on its device: with `device` the batch's identity.
   public var firstOrdinal: UInt32
-  /// Microseconds it has travelled.
+  /// Microseconds it has travelled, with the handshake before it.
   public var uplink: UInt32
   /// Microseconds the answer will travel.
   public var downlink: UInt32
@@ -92,6 +92,9 @@ public enum Admission: Sendable, Hashable {
   case unconfirmed(at: Instant)
   /// It waits or is being served; `TAPIServer.nextCompletion` will tell.
   case pending
+  /// Its client gets no connection, notices it at this time, and may know that the server has got nothing. It is told at once, or
+  /// its time-out tells it.
+  case unconnected(at: Instant, isKnown: Bool, isRefusal: Bool)
 }
 
 /// A request that was pending and is so no longer.
@@ -100,8 +103,8 @@ public struct Completion: Sendable {
     case answered(ServerAnswer)
     /// Lost in an outage.
     case lost
-    /// Accepted, but the answer never arrives.
-    case unconfirmed
+    /// Accepted at this time, but the answer never arrives.
+    case unconfirmed(at: Instant)
   }
   public var request: UploadRequest
   public var at: Instant

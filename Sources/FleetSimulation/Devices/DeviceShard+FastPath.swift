@@ -159,8 +159,8 @@ extension DeviceShard {
       deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
     } else {
       if !isAnswer {
-        row[.timeouts] &+= 1
-        if delivery.status != Delivery.notSent {
+        row[.timeouts] &+= delivery.status == Delivery.refused ? 0 : 1
+        if delivery.status == 0 {
           upload.pointee.flags.insert(.unknownOutcome)
           row[.unknownOutcomes] &+= 1
         }

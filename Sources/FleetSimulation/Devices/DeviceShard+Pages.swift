@@ -250,8 +250,8 @@ extension DeviceShard {
     case .loss: break
     case .timeOut:
       if request.upload != nil {
-        count(1, .timeouts, at: now)
-        if delivery.status != Delivery.notSent {
+        if delivery.status != Delivery.refused { count(1, .timeouts, at: now) }
+        if delivery.status == 0 {
           for batch in request.batches { noteUnknownOutcome(batch, at: now) }
         }
       }

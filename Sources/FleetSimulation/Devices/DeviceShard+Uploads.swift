@@ -448,8 +448,8 @@ extension DeviceShard {
         releaseIfDone(batch, delivery.device)
         return
       }
-      count(1, .timeouts, at: now)
-      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: now) }
+      if delivery.status != Delivery.refused { count(1, .timeouts, at: now) }
+      if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
       fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
     }
   }

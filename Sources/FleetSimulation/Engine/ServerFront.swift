@@ -35,7 +35,8 @@ package struct ServerFront: ~Copyable {
 
   package init(_ scenario: Scenario, shards: [ShardLayout], rowCount: Int, checks: Bool) {
     server = TAPIServer(
-      scenario.tapi, key: RandomKey(seed: scenario.seed), sources: scenario.uploadSources(of: shards))
+      scenario.tapi, key: RandomKey(seed: scenario.seed), sources: scenario.uploadSources(of: shards),
+      interval: scenario.interval)
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
@@ -88,12 +89,14 @@ package struct ServerFront: ~Copyable {
   package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
     while server.nextOwnTime <= limit {
       let queued = server.queued
+      let tokens = costsByEvent ? server.microTokensTaken : 0
       guard let completion = server.nextCompletion(through: limit) else {
         count(Int64(server.queued - queued), .serverQueue, at: min(limit, end - Span(microseconds: 1)))
         break
       }
       check(completion.at)
       count(Int64(server.queued - queued), .serverQueue, at: completion.at)
+      if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: completion.at) }
       book()
       let request = completion.request
       switch completion.outcome {
@@ -103,8 +106,8 @@ package struct ServerFront: ~Copyable {
       case .lost:
         count(1, .unanswered, at: completion.at)
         sink.deliver(Delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
-      case .unconfirmed:
-        acceptUnconfirmed(request, at: completion.at, wasPending: true, &sink)
+      case .unconfirmed(let time):
+        acceptUnconfirmed(request, at: time, wasPending: true, &sink)
       }
     }
     book()
@@ -136,6 +139,15 @@ package struct ServerFront: ~Copyable {
       } else {
         sink.deliver(
           Delivery(.timeOut, request, resolves: true), due: deadline(request), toShard: Int(request.shard))
+      }
+    case .unconnected(let time, let isKnown, let isRefusal):
+      count(1, .unanswered, at: now)
+      if isGivenUp(request, at: now) {
+        sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+      } else {
+        let status = isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0
+        sink.deliver(
+          Delivery(.timeOut, request, status: status, resolves: true), due: time, toShard: Int(request.shard))
       }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)

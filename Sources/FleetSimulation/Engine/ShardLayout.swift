@@ -35,9 +35,13 @@ extension Scenario {
     }
     return shards.map { shard in
       let cohort = fleet[shard.cohort]
-      return UploadSource(
+      var source = UploadSource(
         writeKey: cohort.effectiveWriteKey, firstDevice: first[shard.cohort],
         eventBytes: cohort.eventBytes, requestBytes: cohort.requestBytes)
+      source.connection = cohort.connection
+      source.latency = cohort.latency
+      (source.timeout, source.connectTimeout) = (cohort.timeout, cohort.connectTimeout)
+      return source
     }
   }
 }

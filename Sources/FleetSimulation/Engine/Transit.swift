@@ -17,6 +17,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
 
   /// The `status` of a time-out before the request has left: its client knows that the server has not got it.
   static var notSent: UInt16 { 1 }
+  /// The same of a connection that was refused: nobody waited for a time-out.
+  static var refused: UInt16 { 2 }
 
   /// Microseconds after the start of the window that it is due in (19 bits) | status (10) | kind (2) | resolves (1).
   private var head: UInt32

@@ -246,6 +246,9 @@ public enum ColumnReference {
       section(
         "cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns,
         told: ("summary.csv", SummaryCSV.columns.map(\.row))),
+      section(
+        "connections.csv", "One row per interval, where the scenario has `tapi.connections`.",
+        ConnectionCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
     ].joined(separator: "\n")
   }
 

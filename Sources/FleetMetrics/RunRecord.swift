@@ -22,6 +22,8 @@ public struct RunRecord: Sendable, Hashable {
   public var acceptedUnconfirmedEvents: Int64
   /// Whether any batch was given up because it had been tried as often as its client's Settings allow. Not stored.
   public var reachedRetryLimit = false
+  /// Interval by interval; empty where connections cost nothing. Not stored.
+  public var connections: [ConnectionRow] = []
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 

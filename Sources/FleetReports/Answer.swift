@@ -152,6 +152,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let timeSeries = "timeseries.csv"
   package static let deliveries = "delivery_histogram.csv"
   package static let cohorts = "cohorts.csv"
+  package static let connections = "connections.csv"
   package static let summary = "summary.csv"
   package static let statistics = "statistics.csv"
   package static let differences = "differences.csv"
@@ -185,7 +186,8 @@ package struct OutputFile: Sendable, Hashable {
   package static let withoutCause = "without-cause.json"
   /// Everything that fleetsim writes beside folders of variants.
   package static let topLevelNames: Set<String> = [
-    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
+    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, summary, statistics,
+    differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, escape,
     rescue, adversary, worst, boundary, live, pareto, paretoPicture,
@@ -193,5 +195,7 @@ package struct OutputFile: Sendable, Hashable {
     settings, documentSettings, withoutCause, decision, suite,
     fitted, residuals, calibrationPicture,
   ]
-  package static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]
+  package static let variantNames: Set<String> = [
+    timeSeries, twinTimeSeries, deliveries, cohorts, connections,
+  ]
 }

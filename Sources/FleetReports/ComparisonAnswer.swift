@@ -340,6 +340,8 @@ extension VariantResult {
         ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin)) : nil,
       OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: record.deliveries)),
       hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
+      record.connections.isEmpty
+        ? nil : OutputFile(prefix + OutputFile.connections, ConnectionCSV.bytes(of: record.connections)),
     ].compactMap(\.self)
   }
 }

@@ -125,7 +125,7 @@ private struct RunSize {
     let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     return [
-      (.server, counters + tenths + ruleTables + requests),
+      (.server, counters + tenths + ruleTables + requests + connections),
       (.results, min(touched, reserved) + sums + resultBytes),
     ]
   }
@@ -146,6 +146,16 @@ private struct RunSize {
       let buckets = limits.filter { $0.key == nil || $0.key == cohort.effectiveWriteKey }.count
       return sum + Double(cohort.devices) * (Double(buckets * KeyLimit.bytesPerDevice) + bits)
     }
+  }
+
+  /// Where they cost something: those of all devices, and handshakes that wait.
+  private var connections: Double {
+    guard let connections = scenario.tapi.connections else { return 0 }
+    let devices = scenario.fleet.reduce(0) { $0 + Double($1.devices) }
+    let handshakes = connections.handshakes
+    let room = handshakes.queueLimit.map { Double($0) + Double(handshakes.count) } ?? .infinity
+    return devices * Double(Connections.bytesPerDevice)
+      + min(room, devices) * Double(Connections.bytesPerHandshake)
   }
 
   /// At workers: those at work, those that wait, and calls at a dependency. An array that grows is copied, and a running request

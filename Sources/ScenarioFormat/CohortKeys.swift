@@ -49,6 +49,10 @@ extension Cohort {
     ] + loopFields + [
       timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
+      Field(
+        "connection", \.connection, keys: ConnectionHabits.keys,
+        "How clients keep connections, where tapi.connections makes them cost something.",
+        writing: .unlessDefault),
     ] + backgroundFields + [
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
@@ -172,6 +176,7 @@ extension Cohort {
     cohort.take(preset)
     (cohort.sessions, cohort.os) = (nil, nil)
     (cohort.flush.rearm, cohort.flush.driftPartsPerMillion) = (.fixedRate, 0)
+    cohort.connection = ConnectionHabits()
     return cohort
   }
 

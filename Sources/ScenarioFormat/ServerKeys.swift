@@ -31,6 +31,18 @@ extension TAPIConfiguration {
       Field(
         "retryAfterForm", \.retryAfterForm, .choice,
         "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessDefault),
+      Field(
+        "connections", \.connections, Kind.object(Connections.keys).orNull,
+        "The connections that uploads need; without them a connection costs nothing.",
+        defaultValue: .said("none are modelled"), writing: .unlessDefault),
+      .refusal("connections", "limit") { _, found in
+        guard let limit = found.connections?.limit, let workers = found.workers, limit < workers.count else {
+          return nil
+        }
+        return
+          "\(limit) connections are fewer than the \(workers.count) workers, some of whom never get a request; "
+          + "allowed: \(workers.count) or more, or null"
+      },
       Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),

@@ -69,6 +69,20 @@ public struct Scaling: Sendable, Hashable {
       if let queue = workers.congestion?.queue { workers.congestion?.queue = max(1, divided(queue)) }
       small.tapi.server = .workers(workers)
     }
+    if var connections = small.tapi.connections {
+      let (count, time) = (connections.handshakes.count, connections.handshakes.time)
+      let left = max(1, divided(count))
+      // A tier of few servers works for longer instead, so that its capacity is divided exactly.
+      let factor = Double(left) * Double(divisor) / Double(count)
+      connections.handshakes.count = left
+      connections.handshakes.time = Span(
+        microseconds: Int64((Double(time.microseconds) * factor).rounded()))
+      connections.handshakes.queueLimit = connections.handshakes.queueLimit.map {
+        $0 == 0 ? 0 : max(1, divided($0))
+      }
+      connections.limit = connections.limit.map { max(1, divided($0)) }
+      small.tapi.connections = connections
+    }
     for i in small.tapi.rules.keyLimits.indices where !small.tapi.rules.keyLimits[i].isPerDevice {
       let limit = small.tapi.rules.keyLimits[i]
       small.tapi.rules.keyLimits[i].rateMilliRequestsPerSecond = max(

@@ -1,11 +1,21 @@
 import SimulationKernel
 
+extension Connections {
+  /// The memory that a run keeps for each device, and for each handshake that is not over. An array that grows is copied.
+  package static let bytesPerDevice =
+    2 * MemoryLayout<ConnectionTable.Device>.stride
+    + 2 * MemoryLayout<EventHeap<ConnectionTable.Watched?>.Entry>.stride
+  package static let bytesPerHandshake =
+    2 * MemoryLayout<EventHeap<ConnectionTable.Handshake>.Entry>.stride
+    + 2 * MemoryLayout<Instant>.stride
+}
+
 /// The connections of all devices, and the tier that makes them.
 ///
 /// A device has one connection, over which uploads at one time share it. Those that come before its handshake is over shake hands
 /// themselves. An arrival knows at once when its handshake ends, because the tier serves in order and each takes the same time.
 struct ConnectionTable {
-  private struct Device {
+  fileprivate struct Device {
     /// When something happened on it last.
     var lastUse: Instant
     /// Requests at the server; without keep-alive each has a connection of its own.
@@ -17,14 +27,14 @@ struct ConnectionTable {
     static let none = Device(lastUse: .start, uses: 0, isOpen: false, isWatched: false)
   }
 
-  private struct Handshake {
+  fileprivate struct Handshake {
     var request: UploadRequest
     var retryCount: UInt16
     /// Its client does not wait so long.
     var isLate: Bool
   }
 
-  private struct Watched {
+  fileprivate struct Watched {
     var device: UInt32
     var shard: UInt16
   }

@@ -1,11 +1,12 @@
 import SimulationKernel
 
 extension TAPIServer {
-  /// By interval, as far as something has happened; empty where connections cost nothing.
-  public var connectionCounts: [ConnectionCounts] { connections?.counts ?? [] }
-
-  /// Closes the connections that have been idle for too long by the end of a run.
-  package mutating func closeIdleConnections(through time: Instant) { connections?.closeIdle(through: time) }
+  /// By interval, as far as something has happened by the end of a run; empty where connections cost nothing.
+  public func connectionCounts(before end: Instant) -> [ConnectionCounts] {
+    var table = connections
+    table?.closeIdle(through: end - Span(microseconds: 1))
+    return table?.counts ?? []
+  }
 
   /// In an outage it is something in front that answers, or nobody: there is no handshake.
   @inline(never)

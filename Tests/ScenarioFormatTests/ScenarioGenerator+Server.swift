@@ -56,6 +56,17 @@ extension ScenarioGenerator {
         dependency: random.chance(30) ? dependency() : nil))
   }
 
+  mutating func connections(at server: TAPIConfiguration.Server) -> Connections {
+    var least = 1
+    if case .workers(let workers) = server { least = workers.count }
+    return Connections(
+      handshakes: .init(
+        count: .random(in: 1...1_000_000, using: &random), time: span(1...3_600_000_000),
+        queueLimit: random.chance(30) ? nil : .random(in: 0...1_000_000_000, using: &random)),
+      limit: random.chance(50) ? nil : .random(in: least...1_000_000_000, using: &random),
+      idleTimeout: span(1_000...31_622_400_000_000), refusal: random.pick(Connections.Refusal.allCases))
+  }
+
   private mutating func concurrencyLimit() -> ConcurrencyLimit {
     let limits = (0..<3).map { _ in Int.random(in: 1...1_000_000_000, using: &random) }.sorted()
     return ConcurrencyLimit(

@@ -135,6 +135,11 @@ struct ScenarioGenerator {
       requestLossPartsPerMillion: .random(in: 0...1_000_000, using: &random),
       answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : .random(in: 0...1_000_000, using: &random))
     cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
+    if random.chance(30) {
+      cohort.connection = ConnectionHabits(
+        keepAlive: random.chance(30) ? nil : span(1_000...31_622_400_000_000),
+        roundTrips: .random(in: 0...10, using: &random))
+    }
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
     cohort.queue.growsUntilFailure = cohort.queue.mode == .files && random.chance(30)
@@ -280,6 +285,7 @@ struct ScenarioGenerator {
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.actions = actions(in: scenario)
+    if random.chance(40) { scenario.tapi.connections = connections(at: scenario.tapi.server) }
     return scenario
   }
 

@@ -223,7 +223,7 @@ extension TAPIServer {
       key: RandomKey(seed: 1))
     for time in [0, 1] as [Int64] { #expect(pool.arrive(request(time)) == .pending) }
     // The first ends at 10 ms, in the incident; the second at 20 ms, behind it.
-    #expect(pool.nextCompletion(through: .never)?.outcome == .unconfirmed)
+    #expect(pool.nextCompletion(through: .never)?.outcome == .unconfirmed(at: Instant(microseconds: 10_000)))
     #expect(pool.nextCompletion(through: .never)?.isServed == true)
   }
 

@@ -100,6 +100,14 @@ struct ValidateCommand: Command {
         + "the load above is the mean over the run"
       rows.insert(("peak", peak), at: 4)
     }
+    if let connections = scenario.tapi.connections {
+      rows.append(
+        (
+          "handshake",
+          "about \(FigureText.rate(scenario.normalHandshakesPerSecond)) a second when nothing fails, of "
+            + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
+        ))
+    }
     rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)

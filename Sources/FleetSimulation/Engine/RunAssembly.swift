@@ -56,9 +56,29 @@ package struct RunAssembly: ~Copyable {
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
-    record(
+    let counts = front.server.connectionCounts(before: .start + scenario.duration)
+    let connections = scenario.tapi.connections == nil ? [] : rows(of: counts)
+    var record = self.record(
       front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
       workersWaitingSince: front.server.waitingSince)
+    record.connections = connections
+    return record
+  }
+
+  /// A row for each interval.
+  private func rows(of counts: [ConnectionCounts]) -> [ConnectionRow] {
+    var live: Int64 = 0
+    return (0..<Self.rowCount(scenario)).map { index in
+      var row = ConnectionRow(start: Int64(index) * scenario.interval.microseconds)
+      if index < counts.count {
+        let count = counts[index]
+        (row.reused, row.handshakes, row.refused) = (count.reused, count.handshakes, count.refused)
+        (row.late, row.wait, row.longestWait) = (count.late, count.wait, count.longestWait)
+        live += count.change
+      }
+      row.live = live
+      return row
+    }
   }
 
   /// - Parameters:

@@ -107,7 +107,7 @@ package struct ServerFront: ~Copyable {
         count(1, .unanswered, at: completion.at)
         sink.deliver(Delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
       case .unconfirmed(let time):
-        acceptUnconfirmed(request, at: time, wasPending: true, &sink)
+        acceptUnconfirmed(request, at: time, knownAt: completion.at, &sink)
       }
     }
     book()
@@ -131,7 +131,7 @@ package struct ServerFront: ~Copyable {
       countAnswer(decision, at: now)
       answer(decision, request, wasPending: false, &sink)
     case .unconfirmed(let time):
-      acceptUnconfirmed(request, at: time, wasPending: false, &sink)
+      acceptUnconfirmed(request, at: time, &sink)
     case .lost:
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
@@ -197,14 +197,16 @@ package struct ServerFront: ~Copyable {
   }
 
   /// The server accepts an upload at `time` and its answer gets lost.
+  /// - Parameter knownAt: when a request that was pending is so no longer; nil: it has just arrived.
   @inline(never)
   private mutating func acceptUnconfirmed(
-    _ request: UploadRequest, at time: Instant, wasPending: Bool, _ sink: inout some DeliverySink & ~Copyable
+    _ request: UploadRequest, at time: Instant, knownAt: Instant? = nil,
+    _ sink: inout some DeliverySink & ~Copyable
   ) {
-    let now = wasPending ? time : request.arrival
+    let now = knownAt ?? request.arrival
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
-    if !wasPending, request.arrival <= deadline(request) {
+    if knownAt == nil, request.arrival <= deadline(request) {
       sink.deliver(Delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
     }
     sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))

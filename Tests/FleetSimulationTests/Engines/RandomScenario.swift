@@ -19,6 +19,7 @@ struct RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario)
+    draw.drawConnections(&scenario)
     return scenario
   }
 

@@ -1,0 +1,80 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+/// `tapi.connections`: what it costs the server to be connected.
+extension Connections {
+  static let keys = ObjectKeys(
+    Connections(handshakes: Handshakes(count: 0, time: .zero)),
+    [
+      Field(
+        "handshakes", \.handshakes, .object(Handshakes.keys),
+        "The tier that makes connections: so many at once, each for the same time, and a queue.",
+        example: "{ count: 4, time: \"5ms\" }"),
+      Field(
+        "limit", \.limit, Kind<Int>.count(1...1_000_000_000).orNull,
+        "Connections at once, those in a handshake among them; one more is refused.",
+        defaultValue: .said("any number")),
+      Field(
+        "idleTimeout", \.idleTimeout, .span(from: .milliseconds(1)),
+        "The server closes a connection on which nothing has happened for so long."),
+      Field(
+        "refusal", \.refusal, .choice,
+        "What a client sees that gets no connection: it is told at once, or hears nothing until its time-out."
+      ),
+    ])
+}
+
+extension Connections.Handshakes {
+  fileprivate static let keys = ObjectKeys(
+    Connections.Handshakes(count: 0, time: .zero),
+    [
+      Field("count", \.count, .count(1...1_000_000), "Handshakes worked on at once.", example: "4"),
+      Field(
+        "time", \.time, .span(Span(microseconds: 1)...Span.hours(1)), "The work of one.", example: "\"5ms\""),
+      Field(
+        "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
+        "Handshakes that may wait; one more is refused."),
+    ])
+}
+
+/// `connection` of a cohort: how its clients keep connections.
+extension ConnectionHabits {
+  static let keys = ObjectKeys(
+    ConnectionHabits(), keepsRest: true,
+    [
+      Field(
+        "keepAlive", \.keepAlive, Kind<Span>.span(from: .milliseconds(1)).orNull,
+        "How long the client keeps a connection on which nothing happens; null: a new one for each upload."),
+      Field(
+        "roundTrips", \.roundTrips, .count(0...10),
+        "Ways there and back before the request leaves: one for TCP (RFC 9293) and one for TLS 1.3 (RFC 8446)."
+      ),
+    ])
+}
+
+extension ScenarioDecoder {
+  /// Says what nobody reads, and a tier that the fleet's normal load is too much for.
+  mutating func warnOfConnections(_ scenario: Scenario, _ root: PositionedValue) {
+    guard let connections = scenario.tapi.connections else {
+      if root["tapi"]?["connections"].map({ !$0.isNull }) ?? false { return }
+      let nodes = root["fleet"]?.elements ?? []
+      for (index, node) in nodes.enumerated() {
+        guard let connection = node["connection"] else { continue }
+        warn(
+          "nothing reads it: without tapi.connections a connection costs nothing", at: connection.position,
+          join(ScenarioPaths.cohort(index, of: nodes), "connection"))
+      }
+      return
+    }
+    let (need, capacity) = (scenario.normalHandshakesPerSecond, connections.handshakes.capacityMilli)
+    guard need * 1_000 > Double(capacity), let node = root["tapi"]?["connections"]?["handshakes"] else {
+      return
+    }
+    let needed = need < 1e12 ? Int64((need * 1_000).rounded(.up)) : .max
+    warn(
+      "the tier makes \(Units.text(milliPerSecond: capacity)) connections, and the fleet needs about "
+        + "\(Units.text(milliPerSecond: needed)) when nothing fails", at: node.position,
+      "tapi.connections.handshakes")
+  }
+}

@@ -1,0 +1,40 @@
+import SimulationKernel
+import TAPIModel
+
+extension Scenario {
+  /// Handshakes a second of the whole fleet when nothing fails, about; 0 where connections cost nothing.
+  public var normalHandshakesPerSecond: Double {
+    guard let connections = tapi.connections else { return 0 }
+    return fleet.reduce(0) { sum, cohort in
+      let one = NormalLoad.handshakesPerSecond(
+        of: cohort, idleTimeout: connections.idleTimeout, over: duration)
+      return sum + one * Double(cohort.devices)
+    }
+  }
+}
+
+extension NormalLoad {
+  /// One device's handshakes a second, about.
+  ///
+  /// A device that flushes every T seconds, each time with something to send by the chance p, finds its connection closed if it
+  /// had nothing for longer than the connection lives: after k = ⌊life / T⌋ empty flushes, by (1 − p)^k. Without an interval its
+  /// uploads count as a Poisson process.
+  static func handshakesPerSecond(
+    of cohort: Cohort, idleTimeout: Span, over duration: Span
+  ) -> Double {
+    let uploads = batchesPerSecond(of: cohort, over: duration)
+    guard let keepAlive = cohort.connection.keepAlive else { return uploads }
+    let life = min(keepAlive, idleTimeout).seconds
+    guard let interval = cohort.flush.interval?.seconds, interval > 0 else {
+      return uploads * DeterministicMath.exp(-uploads * life)
+    }
+    let flushes = min(uploads, 1 / interval)
+    var share = 1.0
+    var passed = interval
+    while passed <= life, share > 1e-9 {
+      share *= 1 - flushes * interval
+      passed += interval
+    }
+    return flushes * share
+  }
+}

@@ -1,0 +1,63 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import Testing
+
+extension RandomScenario {
+  /// Connections that cost something, by chance.
+  mutating func drawConnections(_ scenario: inout Scenario) {
+    guard chance(40) else { return }
+    let load = scenario.fleet.reduce(0.0) {
+      $0 + NormalLoad.batchesPerSecond(of: $1) * Double($1.devices)
+    }
+    let count = int(1...3)
+    let time = max(1, Int64(Double(count) * 1e6 / max(load, 0.01) * Double(int(5...200)) / 100))
+    scenario.tapi.connections = Connections(
+      handshakes: .init(
+        count: count, time: Span(microseconds: time), queueLimit: pick([nil, 0, int(1...5), int(1...40)])),
+      limit: chance(40) ? int(1...30) : nil,
+      idleTimeout: .milliseconds(Int64(pick([1, int(100...20_000), 60_000]))),
+      refusal: pick(Connections.Refusal.allCases))
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].connection = ConnectionHabits(
+        keepAlive: chance(25) ? nil : .milliseconds(Int64(pick([1, int(100...20_000), 90_000]))),
+        roundTrips: int(0...3))
+    }
+  }
+}
+
+@Suite struct ConnectionCoverageTests {
+  @Test("Each part of the connections changes the run of one random scenario at least")
+  func parts() throws {
+    let parts: [(name: String, remove: (inout Scenario) -> Void)] = [
+      ("connections", { $0.tapi.connections = nil }), ("limit", { $0.tapi.connections?.limit = nil }),
+      ("queue", { $0.tapi.connections?.handshakes.queueLimit = nil }),
+      ("idle time-out", { $0.tapi.connections?.idleTimeout = .hours(1) }),
+      ("silence", { $0.tapi.connections?.refusal = .reset }),
+      ("reset", { $0.tapi.connections?.refusal = .silent }),
+      ("no keep-alive", { for i in $0.fleet.indices { $0.fleet[i].connection.keepAlive = .hours(1) } }),
+      ("round trips", { for i in $0.fleet.indices { $0.fleet[i].connection.roundTrips = 0 } }),
+    ]
+    var seen: Set<String> = []
+    var sum = ConnectionRow(start: 0)
+    for seed in EngineEqualityTests.seeds where seen.count < parts.count {
+      let scenario = RandomScenario.scenario(seed: seed)
+      if scenario.tapi.connections == nil { continue }
+      let record = try windowed(scenario)
+      for row in record.connections {
+        sum.reused += row.reused
+        sum.refused += row.refused
+        sum.late += row.late
+      }
+      for part in parts where !seen.contains(part.name) {
+        var without = scenario
+        part.remove(&without)
+        if without != scenario, try windowed(without) != record { seen.insert(part.name) }
+      }
+    }
+    #expect(seen == Set(parts.map(\.name)))
+    #expect(sum.reused > 0 && sum.refused > 0 && sum.late > 0)
+  }
+}

@@ -31,7 +31,8 @@ extension Connections.Handshakes {
     [
       Field("count", \.count, .count(1...1_000_000), "Handshakes worked on at once.", example: "4"),
       Field(
-        "time", \.time, .span(Span(microseconds: 1)...Span.hours(1)), "The work of one.", example: "\"5ms\""),
+        "time", \.time, .span(Span(microseconds: 1)...Span.seconds(60)), "The work of one.",
+        example: "\"5ms\""),
       Field(
         "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
         "Handshakes that may wait; one more is refused."),
@@ -45,11 +46,12 @@ extension ConnectionHabits {
     [
       Field(
         "keepAlive", \.keepAlive, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "How long the client keeps a connection on which nothing happens; null: a new one for each upload."),
+        "How long the client keeps a connection on which nothing happens; null: a new one for each upload.",
+        writing: .unlessDefault),
       Field(
         "roundTrips", \.roundTrips, .count(0...10),
-        "Ways there and back before the request leaves: one for TCP (RFC 9293) and one for TLS 1.3 (RFC 8446)."
-      ),
+        "Ways there and back before the request leaves: one for TCP (RFC 9293) and one for TLS 1.3 (RFC 8446).",
+        writing: .unlessDefault),
     ])
 }
 

@@ -14,6 +14,19 @@ extension Scenario {
 }
 
 extension NormalLoad {
+  /// How often a device of the cohort uploads when nothing fails.
+  package static func pace(of cohort: Cohort, over duration: Span) -> UploadPace {
+    let uploads = batchesPerSecond(of: cohort, over: duration)
+    guard uploads > 0 else { return .seldom }
+    guard let interval = cohort.flush.interval, interval > .zero else {
+      return .random(meanGap: 1e6 / uploads)
+    }
+    let share = min(1, uploads * interval.seconds)
+    return .flushes(
+      interval: interval, share: max(1, Int64((share * 1e6).rounded())),
+      phase: cohort.flush.isSynchronised ? cohort.flush.phase : nil)
+  }
+
   /// One device's handshakes a second, about.
   ///
   /// A device that flushes every T seconds, each time with something to send by the chance p, finds its connection closed if it

@@ -76,7 +76,7 @@ public struct Scaling: Sendable, Hashable {
       let factor = Double(left) * Double(divisor) / Double(count)
       connections.handshakes.count = left
       connections.handshakes.time = Span(
-        microseconds: Int64((Double(time.microseconds) * factor).rounded()))
+        microseconds: max(1, Int64((Double(time.microseconds) * factor).rounded())))
       connections.handshakes.queueLimit = connections.handshakes.queueLimit.map {
         $0 == 0 ? 0 : max(1, divided($0))
       }

@@ -91,6 +91,49 @@ struct ConnectionTable {
     count(at: time) { $0.change += Int64(n) }
   }
 
+  // MARK: The start
+
+  /// Opens the connections that the fleet has when a run begins in the middle of its days, as if nothing had ever failed.
+  mutating func begin() {
+    for (shard, source) in sources.enumerated() {
+      guard let keepAlive = source.connection.keepAlive else { continue }
+      let life = min(keepAlive, settings.idleTimeout)
+      for device in source.devices where live < settings.limit ?? .max {
+        guard let age = age(of: device, source.pace, atMost: life) else { continue }
+        let number = Int(device)
+        while devices.count <= number { devices.append(.none) }
+        devices[number] = Device(
+          lastUse: Instant(microseconds: -age.microseconds), uses: 0, isOpen: true, isWatched: true)
+        closings.add(
+          Watched(device: device, shard: UInt16(truncatingIfNeeded: shard)), at: .start + (life - age))
+        live += 1
+      }
+    }
+    count(at: .start) { [live] in $0.change += Int64(live) }
+  }
+
+  /// How long ago a device uploaded something last; nil: `life` or longer.
+  private func age(of device: UInt32, _ pace: UploadPace, atMost life: Span) -> Span? {
+    let key = key.child(UInt64(device))
+    let draws = key.child(RandomPurpose.handshake)
+    var age: Span
+    switch pace {
+    case .seldom: return nil
+    case .random(let gap): age = Span(microseconds: Distribution.exponentialGap(mean: gap, key: draws))
+    case .flushes(let interval, let share, let phase):
+      let first =
+        phase?.microseconds
+        ?? key.child(RandomPurpose.flushPhase).uniform(0, through: interval.microseconds - 1)
+      age = Span(microseconds: interval.microseconds - first)
+      var flush: UInt64 = 0
+      while age < life, draws.child(flush).uniform(below: 1_000_000) >= UInt64(share) {
+        flush += 1
+        age = age + interval
+      }
+    }
+    return age < life ? age : nil
+  }
+
   // MARK: Arrivals
 
   /// A request arrives, not in an outage. What is due by then has been done.

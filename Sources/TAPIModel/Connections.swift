@@ -17,7 +17,7 @@ public struct Connections: Sendable, Hashable {
   public struct Handshakes: Sendable, Hashable {
     /// Handshakes worked on at once, 1 … 10^6.
     public var count: Int
-    /// The work of one, such as a signature and a key exchange. At least 1 µs.
+    /// The work of one, such as a signature and a key exchange. 1 µs … 1 min.
     public var time: Span
     /// Handshakes that may wait; nil: any number.
     public var queueLimit: Int?

@@ -79,6 +79,16 @@ public struct Congestion: Sendable, Hashable {
   }
 }
 
+/// How often a device uploads when nothing fails, as far as it decides whether its connection is alive when a run begins.
+public enum UploadPace: Sendable, Hashable {
+  /// By a flush every `interval`, each of which has something to send by the chance of `share` (parts per million). `phase` is that of
+  /// all devices; nil: each has its own.
+  case flushes(interval: Span, share: Int64, phase: Span?)
+  /// As a Poisson process; microseconds.
+  case random(meanGap: Double)
+  case seldom
+}
+
 /// Where uploads come from: what the server can know of a sender, one for each `UploadRequest.shard`.
 public struct UploadSource: Sendable, Hashable {
   public var writeKey: String
@@ -93,6 +103,10 @@ public struct UploadSource: Sendable, Hashable {
   public var timeout = Span.seconds(30)
   /// nil: the client does not tell it from `timeout`.
   public var connectTimeout: Span?
+  /// `UploadRequest.device` of the devices that send from here; empty: nobody knows.
+  public var devices: Range<UInt32> = 0..<0
+  /// How often a device uploads when nothing fails.
+  public var pace = UploadPace.seldom
 
   public init(writeKey: String, firstDevice: UInt32 = 0, eventBytes: Int = 0, requestBytes: Int = 0) {
     self.writeKey = writeKey

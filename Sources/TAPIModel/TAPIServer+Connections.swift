@@ -8,6 +8,9 @@ extension TAPIServer {
     return table?.counts ?? []
   }
 
+  /// Opens the connections that the fleet has when a run begins; without it there are none.
+  package mutating func beginConnections() { connections?.begin() }
+
   /// In an outage it is something in front that answers, or nobody: there is no handshake.
   @inline(never)
   mutating func arriveOverConnection(_ request: UploadRequest, retryCount: Int) -> Admission {

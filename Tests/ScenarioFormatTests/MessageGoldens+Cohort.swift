@@ -163,6 +163,12 @@ extension MessageGoldens {
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
+    cohort +connection: { keepAlive: '5m' }
+      3: warning: fleet.phones.connection: nothing reads it: without tapi.connections a connection costs nothing
+    cohort +connection: { keepAlive: '0s', roundTrips: 11 }
+      3: fleet.phones.connection.keepAlive: "0s" is out of range; allowed: 1ms to 366d
+      3: fleet.phones.connection.roundTrips: 11 is out of range; allowed: whole numbers from 0 to 10
+      3: warning: fleet.phones.connection: nothing reads it: without tapi.connections a connection costs nothing
     cohort +}, { name: 'phones', devices: 10, events: '6/min', 
       3: fleet.phones.name: a second cohort named "phones"; the first is on line 3
     cohort name: 'a', devices: 3000000000, events: '1/h' }, { name: 'b', devices: 3000000000, events: '1/h'

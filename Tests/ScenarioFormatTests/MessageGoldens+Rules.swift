@@ -52,14 +52,14 @@ extension MessageGoldens {
       2: tapi.connections.handshakes: missing; write for example handshakes: { count: 4, time: "5ms" }
     tapi connections: { handshakes: { count: 0, time: '0s' }, idleTimeout: 60, refusal: 'drop', limit: 0 }
       2: tapi.connections.handshakes.count: 0 is out of range; allowed: whole numbers from 1 to 1000000
-      2: tapi.connections.handshakes.time: "0s" is out of range; allowed: 1us to 1h
+      2: tapi.connections.handshakes.time: "0s" is out of range; allowed: 1us to 1m
       2: tapi.connections.limit: 0 is out of range; allowed: whole numbers from 1 to 1000000000
       2: tapi.connections.idleTimeout: missing unit: write "60s"
       2: tapi.connections.refusal: "drop" is not known. Allowed: "reset", "silent"
     server workers: { count: 200, serviceTime: '1s', queueLimit: 100 }, overload: { status: 503 }, connections: { handshakes: { count: 400, time: '5ms' }, limit: 50 }
       2: tapi.connections.limit: 50 connections are fewer than the 200 workers, some of whom never get a request; allowed: 200 or more, or null
-    tapi connections: { handshakes: { count: 1, time: '1m' } }
-      2: warning: tapi.connections.handshakes: ?
+    tapi connections: { handshakes: { count: 1, time: '1m' }, idleTimeout: '1s' }
+      2: warning: tapi.connections.handshakes: the tier makes 0.017/s connections, and the fleet needs about 0.317/s when nothing fails
     tapi overload: { retryAfter: { backlog: {} } }
     tapi overload: { retryAfter: { backlog: { atMost: '1500ms' } } }
       2: tapi.overload.retryAfter.backlog.atMost: Retry-After is sent in whole seconds, and "1500ms" is none

@@ -61,7 +61,7 @@ extension ScenarioGenerator {
     if case .workers(let workers) = server { least = workers.count }
     return Connections(
       handshakes: .init(
-        count: .random(in: 1...1_000_000, using: &random), time: span(1...3_600_000_000),
+        count: .random(in: 1...1_000_000, using: &random), time: span(1...60_000_000),
         queueLimit: random.chance(30) ? nil : .random(in: 0...1_000_000_000, using: &random)),
       limit: random.chance(50) ? nil : .random(in: least...1_000_000_000, using: &random),
       idleTimeout: span(1_000...31_622_400_000_000), refusal: random.pick(Connections.Refusal.allCases))

@@ -37,6 +37,7 @@ package struct ServerFront: ~Copyable {
     server = TAPIServer(
       scenario.tapi, key: RandomKey(seed: scenario.seed), sources: scenario.uploadSources(of: shards),
       interval: scenario.interval)
+    server.beginConnections()
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }

@@ -40,6 +40,9 @@ extension Scenario {
         eventBytes: cohort.eventBytes, requestBytes: cohort.requestBytes)
       source.connection = cohort.connection
       source.latency = cohort.latency
+      let firstDevice = first[shard.cohort] &+ UInt32(truncatingIfNeeded: shard.first)
+      source.devices = firstDevice..<firstDevice + UInt32(truncatingIfNeeded: shard.count)
+      if tapi.connections != nil { source.pace = NormalLoad.pace(of: cohort, over: duration) }
       (source.timeout, source.connectTimeout) = (cohort.timeout, cohort.connectTimeout)
       return source
     }

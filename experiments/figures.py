@@ -418,6 +418,24 @@ FIGURES = {
         ("interval holds {} of the 95 published figures",
          "count calls - calls_95 < published_calls + 1 and calls + calls_95 >= published_calls"),
     ],
+    (E + "035-connections/README.md", "035-connections/with/summary.csv"): [
+        (f"| {count} | {text} | {{}} | {{}} | {{}} |",
+         f"tapi.connections.handshakes.count={count} & tapi.connections.handshakes.queueLimit={limit}: "
+         "recovery_s; affected_delivery_p99_s; attempts_above_twin_per_device")
+        for count, text, limit in [(4, "500", 500), (4, "4,096", 4096), (2, "500", 500), (2, "4,096", 4096), (1, "500", 500)]
+    ] + [
+        ("| 1 | 4,096 | {} | more than 50 min | {} |",
+         "tapi.connections.handshakes.count=1 & tapi.connections.handshakes.queueLimit=4096: "
+         "recovery_s; attempts_above_twin_per_device"),
+    ],
+    (E + "035-connections/README.md", "035-connections/without/summary.csv"): [
+        ("| none needed | | {} | {} | {} |", "recovery_s; affected_delivery_p99_s; attempts_above_twin_per_device"),
+        ("the same fleet is back in {}.", "recovery_s"),
+    ],
+    (E + "035-connections/README.md", "035-connections/queue/summary.csv"): [
+        (f"| {text} | {limit // 100} s | {{}} |", f"tapi.connections.handshakes.queueLimit={limit}: recovery_s")
+        for text, limit in [("100", 100), ("1,000", 1000), ("1,900", 1900), ("2,000", 2000), ("2,500", 2500)]
+    ],
     (E + "022-doubled-load/README.md", "022-doubled-load/seeds/summary.csv"): [
         ("seeds 1 to {} |", "distinct seed"),
         ("over {} seeds (Poisson", "distinct seed"),

@@ -75,7 +75,7 @@ extension ScenarioDecoder {
     }
     let needed = need < 1e12 ? Int64((need * 1_000).rounded(.up)) : .max
     warn(
-      "the tier makes \(Units.text(milliPerSecond: capacity)) connections, and the fleet needs about "
+      "the tier can do \(Units.text(milliPerSecond: capacity)), and the fleet needs about "
         + "\(Units.text(milliPerSecond: needed)) when nothing fails", at: node.position,
       "tapi.connections.handshakes")
   }

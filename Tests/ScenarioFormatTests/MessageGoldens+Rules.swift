@@ -59,7 +59,7 @@ extension MessageGoldens {
     server workers: { count: 200, serviceTime: '1s', queueLimit: 100 }, overload: { status: 503 }, connections: { handshakes: { count: 400, time: '5ms' }, limit: 50 }
       2: tapi.connections.limit: 50 connections are fewer than the 200 workers, some of whom never get a request; allowed: 200 or more, or null
     tapi connections: { handshakes: { count: 1, time: '1m' }, idleTimeout: '1s' }
-      2: warning: tapi.connections.handshakes: the tier makes 0.017/s connections, and the fleet needs about 0.317/s when nothing fails
+      2: warning: tapi.connections.handshakes: the tier can do 0.017/s, and the fleet needs about 0.317/s when nothing fails
     tapi overload: { retryAfter: { backlog: {} } }
     tapi overload: { retryAfter: { backlog: { atMost: '1500ms' } } }
       2: tapi.overload.retryAfter.backlog.atMost: Retry-After is sent in whole seconds, and "1500ms" is none

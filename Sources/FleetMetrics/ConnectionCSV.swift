@@ -1,4 +1,4 @@
-/// What happened to the server's connections in one interval.
+/// The server's connections in one interval.
 public struct ConnectionRow: Sendable, Hashable {
   /// Start of the interval, microseconds.
   public var start: Int64

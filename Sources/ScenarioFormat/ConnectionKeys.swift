@@ -20,7 +20,7 @@ extension Connections {
         "The server closes a connection on which nothing has happened for so long."),
       Field(
         "refusal", \.refusal, .choice,
-        "What a client sees that gets no connection: it is told at once, or hears nothing until its time-out."
+        "How a client without a connection notices: it is told at once, or hears nothing until its time-out."
       ),
     ])
 }

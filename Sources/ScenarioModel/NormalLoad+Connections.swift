@@ -29,9 +29,9 @@ extension NormalLoad {
 
   /// One device's handshakes a second, about.
   ///
-  /// A device that flushes every T seconds, each time with something to send by the chance p, finds its connection closed if it
-  /// had nothing for longer than the connection lives: after k = ⌊life / T⌋ empty flushes, by (1 − p)^k. Without an interval its
-  /// uploads count as a Poisson process.
+  /// A device flushes every T seconds and has something to send by the chance p. It finds its connection closed if it had nothing
+  /// for longer than a connection lives. These are k = ⌊life / T⌋ empty flushes, which come by the chance (1 − p)^k. Without an
+  /// interval its uploads count as a Poisson process.
   static func handshakesPerSecond(
     of cohort: Cohort, idleTimeout: Span, over duration: Span
   ) -> Double {

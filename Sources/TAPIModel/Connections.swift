@@ -65,7 +65,7 @@ public struct ConnectionHabits: Sendable, Hashable {
   }
 }
 
-/// What happened to connections in one interval.
+/// The figures of connections in one interval.
 public struct ConnectionCounts: Sendable, Hashable {
   /// Requests that found their device's connection alive.
   public var reused: Int64 = 0

@@ -81,8 +81,8 @@ public struct Congestion: Sendable, Hashable {
 
 /// How often a device uploads when nothing fails, as far as it decides whether its connection is alive when a run begins.
 public enum UploadPace: Sendable, Hashable {
-  /// By a flush every `interval`, each of which has something to send by the chance of `share` (parts per million). `phase` is that of
-  /// all devices; nil: each has its own.
+  /// By a flush every `interval`. Each has something to send by the chance of `share`, parts per million. `phase` is that of all
+  /// devices; nil: each has its own.
   case flushes(interval: Span, share: Int64, phase: Span?)
   /// As a Poisson process; microseconds.
   case random(meanGap: Double)

@@ -39,7 +39,8 @@ extension TAPIServer {
       }
     }
     hasFastAnswers = false
-    guard isBucket, connections == nil, bucketServiceTime == Sampler(.constant(.zero)), rules?.areIdle ?? true,
+    guard isBucket, connections == nil, bucketServiceTime == Sampler(.constant(.zero)),
+      rules?.areIdle ?? true,
       let refused = plain(overload.status, overload.retryAfter)
     else { return }
     refusalAnswer = refused

@@ -231,6 +231,8 @@ struct MutationTests {
     check(cohort.timeout >= .milliseconds(1) && cohort.timeout <= Units.longestSpan, "timeout")
     check(isSound(cohort.latency, atLeast: 1_000), "latency")
     check(cohort.connectTimeout.map { $0 >= .milliseconds(1) && $0 <= cohort.timeout } ?? true, "connect")
+    check((cohort.connection.keepAlive ?? .seconds(1)) >= .milliseconds(1), "keepAlive")
+    check((0...10).contains(cohort.connection.roundTrips), "roundTrips")
     check(cohort.link.answerLossPartsPerMillion == 0 || cohort.timeout <= .hours(1), "loss")
     check(!cohort.queue.splitsOn413 || cohort.queue.mode == .files, "splitOn413")
     for one in cohort.connectivity?.interruptions ?? [] {

@@ -91,9 +91,11 @@ package struct ServerFront: ~Copyable {
     while server.nextOwnTime <= limit {
       let queued = server.queued
       let tokens = costsByEvent ? server.microTokensTaken : 0
-      guard let completion = server.nextCompletion(through: limit) else {
-        count(Int64(server.queued - queued), .serverQueue, at: min(limit, end - Span(microseconds: 1)))
-        break
+      // No further: the queue may change without a completion, and that belongs to its own row.
+      let next = server.nextOwnTime
+      guard let completion = server.nextCompletion(through: next) else {
+        count(Int64(server.queued - queued), .serverQueue, at: min(next, end - Span(microseconds: 1)))
+        continue
       }
       check(completion.at)
       count(Int64(server.queued - queued), .serverQueue, at: completion.at)

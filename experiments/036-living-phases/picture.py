@@ -18,7 +18,8 @@ def course(variant):
 own, locked = course("afterFlush"), course("afterAnswer")
 sheet = drawing.Sheet(
     "Where the flush interval begins at the answer, an outage locks the fleet in step, and it stays so",
-    ["Order parameter of the phases of all uploads: 0 if they come evenly, 1 if all come together. Retries by gate, full jitter."])
+    ["Order parameter of the phases of all uploads: 0 if they come evenly, 1 if all come together.",
+     "Ten minutes of silence from minute 20. Retries by gate, full jitter."])
 plot = drawing.Plot(sheet, 66, sheet.y + 48, 800, sheet.y + 320, (0, 120), (0, 1))
 plot.axes([(m, str(m)) for m in range(0, 121, 20)], [(v / 4, f"{v / 4:g}") for v in range(0, 5)], "minutes →", "↑ order parameter")
 sheet.path([(plot.x(x), plot.y(y)) for x, y in own], "other", 2)

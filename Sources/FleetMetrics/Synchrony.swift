@@ -12,7 +12,9 @@ public enum Synchrony {
   /// The order parameter at the end of each row; nil where an interval is not over yet, or nothing came in it. O(tenths of a
   /// second).
   ///
-  /// - Parameter period: the flush interval, microseconds. All values are nil if it is shorter than 0.4 s.
+  /// - Parameters:
+  ///   - record: a run's.
+  ///   - period: the flush interval, microseconds. All values are nil if it is shorter than 0.4 s.
   public static func values(of record: RunRecord, period: Int64) -> [Double?] {
     let (rows, offered) = (record.series.rows, record.offeredPer100ms)
     guard period >= step * fewest else { return Array(repeating: nil, count: rows.count) }

@@ -13,7 +13,7 @@ extension DeviceShard {
       let planned = triggers + device.place
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
-      if isInterval, self[device].pointee.flags.contains(.suspended) { return }
+      if isInterval, !runsInterval(device) { return }
       if isInterval || plan.pointee.flush.restartsAtFlush && runsInterval(device) {
         planned.pointee.nextInterval = nextInterval
       } else {

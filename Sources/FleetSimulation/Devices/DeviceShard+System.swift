@@ -13,8 +13,9 @@ struct SystemPlan: BitwiseCopyable {
   /// Windows so far: each draws its time by its number.
   var count: UInt32
   var isOpen: Bool
+
   /// The app is in the background, and no window is open.
-  var holds: Bool
+  var holds: Bool { next != .max && !isOpen }
 }
 
 /// The operating system of a device, for cohorts with `CohortPlan.World.windows`. In the background it lets the app use the network
@@ -33,7 +34,7 @@ extension DeviceShard {
   mutating func startSystem(_ device: DeviceIndex, age: Int64?, _ sink: Sink) {
     guard let windows = plan.pointee.world.windows else { return }
     system(device).initialize(
-      to: SystemPlan(next: .max, gap: 0, since: 0, count: 0, isOpen: false, holds: false))
+      to: SystemPlan(next: .max, gap: 0, since: 0, count: 0, isOpen: false))
     guard let age else { return }
     beginToHold(device, windows, since: -age)
     // Windows that are over have had no effect that the run would know of.
@@ -115,12 +116,10 @@ extension DeviceShard {
   }
 
   private mutating func hold(_ device: DeviceIndex) {
-    system(device).pointee.holds = true
     self[device].pointee.flags.insert(.offline)
   }
 
   private mutating func release(_ device: DeviceIndex) {
-    system(device).pointee.holds = false
     if !isWithoutNetwork(device) { self[device].pointee.flags.remove(.offline) }
   }
 }

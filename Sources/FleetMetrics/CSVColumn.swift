@@ -249,6 +249,9 @@ public enum ColumnReference {
       section(
         "connections.csv", "One row per interval, where the scenario has `tapi.connections`.",
         ConnectionCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
+      section(
+        "settings.csv", "One row per interval, where the scenario has `tapi.settingsEndpoint`.",
+        SettingsCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
     ].joined(separator: "\n")
   }
 

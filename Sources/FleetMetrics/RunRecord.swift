@@ -24,6 +24,8 @@ public struct RunRecord: Sendable, Hashable {
   public var reachedRetryLimit = false
   /// Interval by interval; empty where connections cost nothing. Not stored.
   public var connections: [ConnectionRow] = []
+  /// Interval by interval; empty where a fetch of Settings is no request. Not stored.
+  public var settings: [SettingsRow] = []
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 

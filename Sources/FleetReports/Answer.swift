@@ -153,6 +153,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let deliveries = "delivery_histogram.csv"
   package static let cohorts = "cohorts.csv"
   package static let connections = "connections.csv"
+  package static let settingsFetches = "settings.csv"
   package static let summary = "summary.csv"
   package static let statistics = "statistics.csv"
   package static let differences = "differences.csv"

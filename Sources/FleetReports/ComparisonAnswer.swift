@@ -342,6 +342,8 @@ extension VariantResult {
       hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
       record.connections.isEmpty
         ? nil : OutputFile(prefix + OutputFile.connections, ConnectionCSV.bytes(of: record.connections)),
+      record.settings.isEmpty
+        ? nil : OutputFile(prefix + OutputFile.settingsFetches, SettingsCSV.bytes(of: record.settings)),
     ].compactMap(\.self)
   }
 }

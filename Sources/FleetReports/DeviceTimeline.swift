@@ -278,13 +278,23 @@ extension DeviceTimeline {
     case .split(let batch, let count, let other):
       add(event, "split", names[batch], "too large: its last \(Self.events(count)) become \(names[other])")
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
-    case .fetchedSettings: add(event, "fetch", "", "the app fetches Settings, and has the new ones")
+    case .fetchedSettings:
+      let words =
+        asksForSettings ? "the app has got Settings" : "the app fetches Settings, and has the new ones"
+      add(event, "fetch", "", words)
+    case .askedForSettings: add(event, "fetch", "", "the app asks for Settings")
+    case .gotNoSettings(.noStatus): add(event, "fetch", "", "no answer: the app goes on without new Settings")
+    case .gotNoSettings(.status(let status, _)):
+      add(event, "fetch", "", "answered \(status): the app goes on without new Settings")
     case .launched(let settings, let cutOff):
       sentAt = [:]
       if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
       add(event, "launch", "", launch(settings, cutOff))
     }
   }
+
+  /// Whether a fetch of Settings is a request.
+  private var asksForSettings: Bool { trace.fetchesSettings }
 
   private func launch(_ settings: DeviceTrace.LaunchSettings, _ cutOff: Int) -> String {
     let keeps = trace.cohort.lifecycle?.keepsState ?? true
@@ -293,6 +303,7 @@ extension DeviceTimeline {
     switch settings {
     case .base: return text
     case .rollout: return text + "; it has the new Settings"
+    case .builtIn where asksForSettings: return text + "; built-in Settings until it has fetched its own"
     case .builtIn: return text + "; the CDN is down: built-in Settings"
     }
   }
@@ -593,6 +604,8 @@ package struct ChromeTrace {
       }
       instant("launch", Track.triggers, now, [])
     case .fetchedSettings: instant("new Settings", Track.triggers, now, [])
+    case .askedForSettings: instant("asks for Settings", Track.triggers, now, [])
+    case .gotNoSettings: instant("no Settings", Track.triggers, now, [])
     }
   }
 

@@ -118,6 +118,10 @@ extension Cohort {
     .windowsNeedSessions,
   ]
 
+  private static let settingsFetchField = Field<Cohort>.ofClient(
+    "settingsFetch", \.settingsFetch, .choice, "when it asks for its Settings (tapi.settingsEndpoint)", "S19",
+    isLater: true)
+
   private static let timeoutField = Field<Cohort>(
     "timeout", \.timeouts, .timeouts, "When the client gives an upload up.", requirement: "S9")
 
@@ -125,6 +129,7 @@ extension Cohort {
   private static let partFields: [Field<Cohort>] = [
     .ofClient(
       "settingsDialect", \.settingsDialect, .choice, "whose way of reading Settings", "S13", isLater: true),
+    settingsFetchField,
     Field(
       "policy", \.policy, keys: ClientPolicy.keys,
       "Where clients differ from one another; each switch that is not here is as the cohort's client has it."),

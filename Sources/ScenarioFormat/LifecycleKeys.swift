@@ -156,7 +156,7 @@ extension ScenarioDecoder {
             + remedy, at: rollout.position, path)
       }
     }
-    guard !fleet.contains(where: \.hasRestarts),
+    guard !fleet.contains(where: { $0.hasRestarts || tapi.settings != nil && $0.fetchesSettings }),
       let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == tapi.incidents.count
     else { return }

@@ -93,6 +93,7 @@ struct ScenarioDocument: Sendable {
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
         decoder.warnOfConnections(text.scenario, node)
+        decoder.warnOfSettingsFetches(text.scenario, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
         decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)

@@ -43,6 +43,10 @@ extension TAPIConfiguration {
           "\(limit) connections are fewer than the \(workers.count) workers, some of whom never get a request; "
           + "allowed: \(workers.count) or more, or null"
       },
+      Field(
+        "settingsEndpoint", \.settings, Kind.object(SettingsEndpoint.keys).orNull,
+        "Where clients fetch their Settings; without it a fetch is no request, and takes no time.",
+        defaultValue: .said("none is modelled"), writing: .unlessDefault),
       Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),

@@ -44,6 +44,8 @@ public struct ClientPreset: Sendable, Hashable {
   public var countFlushWhileFailing = true
   public var retries = RetryWakeUp.gate
   public var gates = ClientGates()
+  /// When it asks for its Settings.
+  public var settingsFetch = SettingsFetch.launch
   /// It is a page of a browser, which has no upload loop; nil: it is not.
   public var page: BrowserOptions?
   /// The trigger of its flushes; nil: the one that a scenario has anyway.
@@ -114,7 +116,7 @@ public struct ClientPreset: Sendable, Hashable {
     Part(\.triggersThatSkipWaits, \.triggersThatSkipWaits), Part(\.countOfAnEvent, \.countOfAnEvent),
     Part(\.countsAllEvents, \.countsAllEvents), Part(\.countsHeldEvents, \.countsHeldEvents),
     Part(\.countFlushWhileFailing, \.countFlushWhileFailing), Part(\.retries, \.retries),
-    Part(\.gates, \.gates), Part(\.page, \.page),
+    Part(\.gates, \.gates), Part(\.page, \.page), Part(\.settingsFetch, \.settingsFetch),
   ]
 
   private struct Part: Sendable {

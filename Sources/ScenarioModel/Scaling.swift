@@ -83,6 +83,11 @@ public struct Scaling: Sendable, Hashable {
       connections.limit = connections.limit.map { max(1, divided($0)) }
       small.tapi.connections = connections
     }
+    if var settings = small.tapi.settings, let capacity = settings.capacityMilliRequestsPerSecond {
+      settings.capacityMilliRequestsPerSecond = max(1, divided(capacity))
+      settings.burst = burst(settings.burst)
+      small.tapi.settings = settings
+    }
     for i in small.tapi.rules.keyLimits.indices where !small.tapi.rules.keyLimits[i].isPerDevice {
       let limit = small.tapi.rules.keyLimits[i]
       small.tapi.rules.keyLimits[i].rateMilliRequestsPerSecond = max(

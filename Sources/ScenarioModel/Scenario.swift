@@ -83,6 +83,8 @@ public struct Cohort: Sendable, Hashable {
   public var connection = ConnectionHabits()
   /// When devices are offline; nil: never.
   public var connectivity: Connectivity? = nil
+  /// When the clients ask for their Settings, where that is a request (`TAPIConfiguration.settings`).
+  public var settingsFetch = SettingsFetch.launch
   /// When the app is in the foreground; nil: it runs all the time, and neither comes nor goes.
   public var sessions: Sessions? = nil
   /// When the operating system lets the app send in the background; nil: it does not, as the app is closed. With `sessions` only.

@@ -54,7 +54,7 @@ extension IncidentTimeline.Condition {
     case .brownout(let parts):
       factor = factor * parts / 1_000_000
     case .cdnOutage:
-      break
+      isCDNDown = true
     case .errors(let status, let share, let afterWork, let retryAfter):
       faults.errors = .init(status: status, share: share, afterWork: afterWork, retryAfter: retryAfter)
     case .lostAnswers(let share):

@@ -15,6 +15,8 @@ public struct IncidentTimeline: Sendable {
     public var scale: Int64 = 1_000_000
     /// The policy that an action sets for every Retry-After but those of key limits; nil: no action sets one.
     var retryAfter: RetryAfterPolicy?
+    /// Whether an outage of the Settings' CDN is on.
+    var isCDNDown = false
     /// The faults of single requests.
     var faults = RequestFaults()
     /// The largest share of any requests that is refused at the door.
@@ -106,7 +108,7 @@ extension IncidentTimeline.Condition {
   fileprivate func isSame(as other: Self) -> Bool {
     start == other.start && outage?.kind == other.outage?.kind && losesWork == other.losesWork
       && factor == other.factor && scale == other.scale && retryAfter == other.retryAfter
-      && faults == other.faults
+      && faults == other.faults && isCDNDown == other.isCDNDown
   }
 }
 

@@ -10,6 +10,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var rules: ServerRules
   /// nil: a connection costs nothing, and there is always one.
   public var connections: Connections?
+  /// Where clients fetch their Settings; nil: that is no request, and it takes no time.
+  public var settings: SettingsEndpoint?
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
   public var retryAfterHeader = RetryAfterHeader.retryAfter
   /// How it is written there (S4).

@@ -39,7 +39,7 @@ extension TAPIServer {
       }
     }
     hasFastAnswers = false
-    guard isBucket, connections == nil, bucketServiceTime == Sampler(.constant(.zero)),
+    guard isBucket, connections == nil, settings == nil, bucketServiceTime == Sampler(.constant(.zero)),
       rules?.areIdle ?? true,
       let refused = plain(overload.status, overload.retryAfter)
     else { return }

@@ -46,6 +46,8 @@ public struct TAPIServer: ~Copyable {
   private(set) var rules: RuleBook?
   /// nil where connections cost nothing.
   var connections: ConnectionTable?
+  /// nil where a fetch of Settings is no request.
+  var settings: SettingsDesk?
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
 
@@ -99,6 +101,7 @@ public struct TAPIServer: ~Copyable {
     connections = configuration.connections.map {
       ConnectionTable($0, sources: sources, key: key, interval: interval)
     }
+    settings = configuration.settings.map(SettingsDesk.init)
     apply(timeline.conditions[0])
     noteNextOwnTime()
   }
@@ -123,6 +126,7 @@ public struct TAPIServer: ~Copyable {
     if rules != nil, let past = other.rules { rules = RuleBook(copying: past) }
     refused = other.refused
     connections = other.connections
+    settings = other.settings
     noteFastAnswers()
     noteNextOwnTime()
   }
@@ -264,6 +268,7 @@ public struct TAPIServer: ~Copyable {
     overload.retryAfter = condition.retryAfter ?? configuredRetryAfter
     setRate(at: condition.start)
     rules?.faults = condition.faults
+    settings?.isDown = condition.isCDNDown
     noteFastAnswers()
     pool.speed = condition.factor
     if condition.losesWork {
@@ -293,6 +298,7 @@ public struct TAPIServer: ~Copyable {
   /// Decides on a request that arrives now. Everything due before must have been drained.
   /// - `retryCount`: its `X-Retry-Count`.
   public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
+    if settings != nil, request.fetchesSettings { return answerFetch(request) }
     if connections != nil { return arriveOverConnection(request, retryCount: retryCount) }
     return decide(request, retryCount: retryCount)
   }

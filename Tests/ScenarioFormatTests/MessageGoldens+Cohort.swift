@@ -158,11 +158,15 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
+    cohort +settingsFetch: 'launch'
+      3: warning: fleet.phones.settingsFetch: nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request
+    cohort +settingsFetch: 'daily'
+      3: fleet.phones.settingsFetch: "daily" is not known. Allowed: "never", "launch", "foreground"
     cohort +connection: { keepAlive: '5m' }
       3: warning: fleet.phones.connection: nothing reads it: without tapi.connections a connection costs nothing
     cohort +connection: { keepAlive: '0s', roundTrips: 11 }

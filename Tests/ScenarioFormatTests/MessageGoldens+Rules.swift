@@ -60,6 +60,15 @@ extension MessageGoldens {
       2: tapi.connections.limit: 50 connections are fewer than the 200 workers, some of whom never get a request; allowed: 200 or more, or null
     tapi connections: { handshakes: { count: 1, time: '1m' }, idleTimeout: '1s' }
       2: warning: tapi.connections.handshakes: the tier can do 0.017/s, and the fleet needs about 0.317/s when nothing fails
+    tapi settingsEndpoint: null
+    tapi settingsEndpoint: {}
+      2: warning: tapi.settingsEndpoint: nobody fetches anything: apps fetch Settings at launch, and none is launched during the run; give a cohort lifecycle: { restarts: "2/day" }, or sessions and settingsFetch: "foreground"
+    tapi settingsEndpoint: { capacity: 5, burst: 0, status: 200 }
+      2: tapi.settingsEndpoint.capacity: missing unit: write "5/s"
+      2: tapi.settingsEndpoint.burst: 0 is out of range; allowed: whole numbers from 1 to 1000000000
+      2: tapi.settingsEndpoint.status: 200 is out of range; allowed: whole numbers from 400 to 599
+    tapi settingsEndpoint: { burst: 5 }
+      2: tapi.settingsEndpoint.burst: there is no bucket of that size: give capacity, too, or leave burst out
     tapi overload: { retryAfter: { backlog: {} } }
     tapi overload: { retryAfter: { backlog: { atMost: '1500ms' } } }
       2: tapi.overload.retryAfter.backlog.atMost: Retry-After is sent in whole seconds, and "1500ms" is none

@@ -150,6 +150,7 @@ struct ScenarioGenerator {
     cohort.preset = preset
     cohort.settingsDefaults = preset.settings
     cohort.settings = settings(from: preset.settings)
+    cohort.settingsFetch = random.chance(30) ? random.pick(SettingsFetch.allCases) : preset.settingsFetch
     cohort.settingsDialect = random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.dialect
     if cohort.settingsDialect != .document {
       cohort.settingsSource = shippedSettings()
@@ -286,6 +287,14 @@ struct ScenarioGenerator {
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.actions = actions(in: scenario)
     if random.chance(40) { scenario.tapi.connections = connections(at: scenario.tapi.server) }
+    if random.chance(40) {
+      let hasCapacity = random.chance(70)
+      scenario.tapi.settings = SettingsEndpoint(
+        capacityMilliRequestsPerSecond: hasCapacity
+          ? .random(in: 1...1_000_000_000_000, using: &random) : nil,
+        burst: hasCapacity ? .random(in: 1...1_000_000_000, using: &random) : 100,
+        status: .random(in: 400...599, using: &random))
+    }
     return scenario
   }
 

@@ -108,6 +108,17 @@ struct ValidateCommand: Command {
             + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
         ))
     }
+    if let endpoint = scenario.tapi.settings {
+      let own = endpoint.capacityMilliRequestsPerSecond.map {
+        ", of \(FigureText.rate(Double($0) / 1_000)) that their endpoint can answer"
+      }
+      rows.append(
+        (
+          "settings",
+          "about \(FigureText.rate(scenario.normalFetchesPerSecond)) fetches a second when nothing fails"
+            + (own ?? ", to the server itself")
+        ))
+    }
     rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)

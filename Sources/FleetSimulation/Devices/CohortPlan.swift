@@ -29,6 +29,8 @@ package struct CohortPlan {
   let rollout: Rollout
   let restarts: Restarts
   let world: World
+  /// nil: a fetch of Settings is no request, or nothing makes one.
+  let fetches: Fetches?
   let server: Server
   /// nil: the clients are no pages of a browser.
   var pages: Pages?
@@ -100,6 +102,10 @@ package struct CohortPlan {
     world = World(
       spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions,
       windows: cohort.sessions == nil || cohort.page != nil ? nil : cohort.os)
+    let mayFetch = cohort.lifecycle != nil || cohort.sessions != nil || cohort.rollout?.fetch != nil
+    fetches =
+      scenario.tapi.settings == nil || cohort.settingsFetch == .never || !mayFetch
+      ? nil : Fetches(atForeground: cohort.settingsFetch == .foreground)
     server = Server(
       asksForRetryCount: isLive || scenario.tapi.rules.retryCountLimit != nil
         || scenario.tapi.server.asksForRetryCount,

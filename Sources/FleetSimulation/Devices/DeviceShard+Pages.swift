@@ -22,6 +22,9 @@ struct BrowserDevice {
   var earlierPolls: UInt64 = 0
   /// Requests whose end the page or the server does not know yet.
   var requests = PageRequests()
+  /// The page waits for its Settings; events made since it began to.
+  var isLoading = false
+  var early: [UInt32] = []
   /// The batches of the events that are held.
   var batches: [UInt32: BatchIndex] = [:]
   /// The actions of its pages, on a device that is driven by hand.
@@ -124,6 +127,24 @@ extension DeviceShard {
 
   // MARK: A page's life
 
+  /// A page is to be loaded. It waits for its Settings, where a fetch of them is a request.
+  mutating func loadPage(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+    browser(device).pointee.isLoading = fetches != nil
+    fetchAtLaunch(device, at: now, sink)
+    if fetches == nil { openPage(device, at: now.microseconds, sink) }
+  }
+
+  /// The page has its Settings, or will get none; the events made before then are tracked now.
+  mutating func finishLoading(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    guard browser.pointee.isLoading else { return }
+    let early = browser.pointee.early
+    (browser.pointee.isLoading, browser.pointee.early) = (false, [])
+    openPage(device, at: now, sink)
+    for event in early { browser.pointee.page?.track(event, at: now) }
+    act(device, at: now, sink)
+  }
+
   /// A page is loaded, and takes what is in store. Without Settings it does nothing.
   mutating func openPage(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let browser = browser(device)
@@ -155,6 +176,9 @@ extension DeviceShard {
   /// The page goes: with `pagehide`, or because it is killed.
   mutating func closePage(_ device: DeviceIndex, isKilled: Bool, at now: Int64, _ sink: Sink) {
     let browser = browser(device)
+    forgetFetch(device)
+    for event in browser.pointee.early { lose(event, .lostWithPage, device, at: now) }
+    (browser.pointee.isLoading, browser.pointee.early) = (false, [])
     guard browser.pointee.page != nil else { return }
     browser.pointee.page?.run(until: now)
     let saved = isKilled ? [] : browser.pointee.page?.hide(at: now) ?? []
@@ -196,7 +220,9 @@ extension DeviceShard {
       append(1, firstOrdinal: ordinal, firstTime: time, device, at: now)
       removeReady(at: ordinal, device)
       browser.pointee.batches[ordinal] = self[device].pointee.newest
-      if browser.pointee.page == nil {
+      if browser.pointee.isLoading {
+        browser.pointee.early.append(ordinal)
+      } else if browser.pointee.page == nil {
         lose(ordinal, .lostWithPage, device, at: now)
       } else {
         browser.pointee.page?.track(ordinal, at: now)

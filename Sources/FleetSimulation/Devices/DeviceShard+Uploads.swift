@@ -133,7 +133,7 @@ extension DeviceShard {
 
   /// One-way latencies of an attempt, where they are drawn.
   @inline(__always)
-  private mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
+  mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
     -> CohortPlan.Latency
   {
     let network = key(of: device).child(UploadRequest.name(firstOrdinal: firstOrdinal, number: attempt))
@@ -154,7 +154,7 @@ extension DeviceShard {
 
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
-  private mutating func giveUpOnTheWay(
+  mutating func giveUpOnTheWay(
     _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
@@ -284,7 +284,7 @@ extension DeviceShard {
     }
     if let speed = link.uploadBytesPerSecond {
       let events =
-        pages == nil
+        pages == nil || batches[batch].events == 0
         ? batches[batch].events : events(ofUpload: batch, attempt: batches[batch].attempts, device)
       let bytes = plan.pointee.network.requestBytes &+ Int64(events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
@@ -326,6 +326,7 @@ extension DeviceShard {
     _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Instant
   ) {
     let upload = batches[batch]
+    if upload.firstOrdinal == UploadRequest.settingsFetch { return }
     note(.lost(batch: Int(upload.firstOrdinal), attempt: Int(upload.attempts), place), device, at: now)
   }
 
@@ -392,6 +393,10 @@ extension DeviceShard {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
+    if fetches != nil, batches[batch].firstOrdinal == UploadRequest.settingsFetch {
+      hearFetch(delivery, at: now, sink)
+      return
+    }
     if pages != nil {
       hearPage(delivery, at: now, sink)
       return

@@ -43,8 +43,7 @@ extension DeviceShard {
     count(1, .launches, at: now)
     if pages != nil {
       closePage(device, isKilled: true, at: now.microseconds, sink)
-      record.pointee.settings = settingsAtLaunch(device, at: now)
-      if !record.pointee.flags.contains(.suspended) { openPage(device, at: now.microseconds, sink) }
+      if !record.pointee.flags.contains(.suspended) { loadPage(device, at: now, sink) }
       return
     }
     let cutOff = uploads(of: device)
@@ -54,7 +53,7 @@ extension DeviceShard {
     if options.pointee.keepsGates {
       relaunchGates(device, keepingState: plan.pointee.restarts.keepsState, at: now.microseconds)
     }
-    record.pointee.settings = settingsAtLaunch(device, at: now)
+    fetchAtLaunch(device, at: now, sink)
     record.pointee.flags.remove(.wakes)
     let repairs = restore(kept, device, at: now.microseconds)
     if plan.pointee.checks { checkRepairs(repairs, device, at: now) }
@@ -71,41 +70,6 @@ extension DeviceShard {
       replan(device, at: now, sink)
       rest(device, at: now.microseconds, sink)
     }
-  }
-
-  /// S19: what the CDN serves at a launch; if it is down, what is built in.
-  mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Instant) -> DeviceRecord.SettingsVersion {
-    let isOffline =
-      systemHolds(device) ? isWithoutNetwork(device) : self[device].pointee.flags.contains(.offline)
-    if isOffline { return .builtIn }
-    if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
-    return now.microseconds >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
-  }
-
-  private func isInRollout(_ device: DeviceIndex) -> Bool {
-    let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
-    return Int64(draw) < plan.pointee.rollout.share
-  }
-
-  // MARK: Fetches of a running app
-
-  /// The first fetch after a time that may find the new Settings; `.max`: none does. A device fetches at times of its own.
-  func nextFetch(_ device: DeviceIndex, after past: Int64) -> Int64 {
-    let rollout = plan.pointee.rollout
-    guard rollout.fetch != .max, isInRollout(device) else { return .max }
-    let phase = key(of: device).child(RandomPurpose.rollout).child(0).uniform(0, through: rollout.fetch - 1)
-    let first = rollout.time + phase
-    return first > past ? first : first + ((past - first) / rollout.fetch + 1) * rollout.fetch
-  }
-
-  /// An app that is open and online finds what launches find, if the CDN is up.
-  mutating func fetchSettings(_ device: DeviceIndex, at now: Instant) {
-    let record = self[device]
-    guard record.pointee.settings != .rollout, !record.pointee.flags.contains(.suspended),
-      settingsAtLaunch(device, at: now) == .rollout
-    else { return }
-    record.pointee.settings = .rollout
-    if isTraced(device) { note(.fetchedSettings, device, at: now) }
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.
@@ -192,7 +156,7 @@ extension DeviceShard {
     if plan.pointee.rollout.fetch != .max,
       now.microseconds == nextFetch(device, after: now.microseconds - 1)
     {
-      fetchSettings(device, at: now)
+      fetchWhileRunning(device, at: now, sink)
       schedule(device, at: nextFetch(device, after: now.microseconds), sink)
     }
     if now.microseconds == world.pointee.nextFlush {
@@ -294,6 +258,7 @@ extension DeviceShard {
     record.pointee.flags.insert(.offline)
     count(1, .offlineDevices, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
+    giveUpFetch(device, at: now, sink)
     if pages != nil { setPageOnline(false, device, at: now.microseconds, sink) }
     if cutOff == 0 || pages != nil { return }
     record.pointee.flags.insert(.draining)
@@ -365,6 +330,7 @@ extension DeviceShard {
     if session.isForeground {
       self[device].pointee.flags.remove(.suspended)
       releaseInForeground(device)
+      fetchInForeground(device, at: now, sink)
       startInterval(device, at: now)
     } else {
       stopInterval(device, until: session.end)
@@ -394,8 +360,7 @@ extension DeviceShard {
   ) {
     if isOpen {
       self[device].pointee.flags.remove(.suspended)
-      self[device].pointee.settings = settingsAtLaunch(device, at: now)
-      openPage(device, at: now.microseconds, sink)
+      loadPage(device, at: now, sink)
     } else {
       closePage(device, isKilled: false, at: now.microseconds, sink)
       self[device].pointee.flags.insert(.suspended)

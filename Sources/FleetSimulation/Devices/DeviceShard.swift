@@ -24,6 +24,7 @@ import UploadRetry
 /// - `+Uploads`: an attempt leaves. `+Link`: what the network does to it. `+Answers`: how it ends, and how its batch does.
 /// - `+Client`: the device as a client of `UploadPipeline`, which decides. `+Queue`: that client's batches.
 /// - `+Lifecycle`, `+World` and `+System`: restarts, spikes, connectivity, sessions and windows in the background.
+/// - `+Settings`: the Settings that an app runs on, and the requests that fetch them.
 /// - `+FastPath` and `+FastRetry`: guards in front of the same transitions, for what happens most.
 /// - `+Checks` and `+Observation`: checkers and the tracer, which change nothing.
 package struct DeviceShard: ~Copyable {
@@ -43,6 +44,9 @@ package struct DeviceShard: ~Copyable {
   let restarts: UnsafeMutablePointer<RestartPlan>?
   let worlds: UnsafeMutablePointer<WorldPlan>?
   let systems: UnsafeMutablePointer<SystemPlan>?
+  /// Where fetches of Settings are requests.
+  let fetches: UnsafeMutablePointer<FetchPlan>?
+  var settingsTraffic = SettingsTraffic()
   /// The saved states of clients that do not save at once.
   let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
@@ -102,6 +106,7 @@ package struct DeviceShard: ~Copyable {
     restarts = plan.tables.restarts ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.tables.worlds ? Self.table(WorldPlan.self, count) : nil
     systems = plan.world.windows == nil ? nil : Self.table(SystemPlan.self, count)
+    fetches = plan.fetches == nil ? nil : Self.table(FetchPlan.self, count)
     savedStates = plan.tables.savedStates ? Self.table(SavedState.self, count) : nil
     if let savedStates {
       for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
@@ -153,6 +158,7 @@ package struct DeviceShard: ~Copyable {
     if let restarts { PlainMemory.release(restarts) }
     if let worlds { PlainMemory.release(worlds) }
     if let systems { PlainMemory.release(systems) }
+    if let fetches { PlainMemory.release(fetches) }
     if let savedStates { PlainMemory.release(savedStates) }
     if let gates { PlainMemory.release(gates) }
     if let pages {
@@ -269,7 +275,8 @@ package struct DeviceShard: ~Copyable {
       pending[device.place] = PendingEvents(
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
-    record.pointee.settings = settingsAtLaunch(device, at: .start)
+    let settings = settingsAtLaunch(device, at: .start)
+    if fetches == nil { record.pointee.settings = settings } else { run(device, on: settings, at: .start) }
     planFirstTrigger(device, phase: phase, sink)
     scheduleRestarts(device, sink)
     if plan.pointee.tables.worlds { startWorld(device, sink) }
@@ -321,7 +328,8 @@ extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
   package mutating func countLateAcceptance(_ delivery: Delivery, due: Instant, end: Instant) {
     guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
-      delivery.status == 200, !isQuery(delivery)
+      delivery.status == 200, !isQuery(delivery),
+      batches[delivery.batch].firstOrdinal != UploadRequest.settingsFetch
     else { return }
     let accepted = due - Span(microseconds: Int64(delivery.downlink))
     if accepted >= end { return }
@@ -398,7 +406,7 @@ extension DeviceShard {
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
-    if pages != nil { batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device) }
+    if pages != nil, batch.events > 0 { batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device) }
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
       place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,
@@ -439,6 +447,8 @@ extension DeviceShard {
     restarts = copy(other.restarts)
     worlds = copy(other.worlds)
     systems = copy(other.systems)
+    fetches = copy(other.fetches)
+    settingsTraffic = other.settingsTraffic
     savedStates = copy(other.savedStates)
     gates = other.gates.map {
       PlainMemory.copy(of: $0, byteCount: other.count * plan.client.gateLayout.stride)

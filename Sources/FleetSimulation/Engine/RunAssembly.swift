@@ -16,6 +16,7 @@ package struct RunAssembly: ~Copyable {
   /// The deliveries of the latest cohort.
   private var cohortDeliveries = Histogram()
   private var laneDeliveries: [Histogram] = []
+  private var settings = SettingsTraffic()
 
   package static func rowCount(_ scenario: Scenario) -> Int {
     let interval = scenario.interval.microseconds
@@ -31,6 +32,7 @@ package struct RunAssembly: ~Copyable {
   /// The shard must live until `record` has returned. Shards come cohort by cohort.
   package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
     shard.counters.merge(into: counters)
+    settings.merge(shard.settingsTraffic)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     let held = shard.heldEvents
@@ -57,11 +59,15 @@ package struct RunAssembly: ~Copyable {
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
     let counts = front.server.connectionCounts(before: .start + scenario.duration)
+    let settings =
+      scenario.tapi.settings == nil
+      ? [] : settings.rows(Self.rowCount(scenario), interval: scenario.interval.microseconds)
     let connections = scenario.tapi.connections == nil ? [] : rows(of: counts)
     var record = self.record(
       front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
       workersWaitingSince: front.server.waitingSince)
     record.connections = connections
+    record.settings = settings
     return record
   }
 

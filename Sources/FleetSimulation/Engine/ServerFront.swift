@@ -123,8 +123,13 @@ package struct ServerFront: ~Copyable {
   ) {
     let now = request.arrival
     check(now)
+    if !server.concerns(request) {
+      answerFetch(request, &sink)
+      return
+    }
     let queued = server.queued
-    count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
+    let isFirst = request.attempt == 1 || request.fetchesSettings
+    count(1, isFirst ? .firstAttempts : .retries, at: now)
     offered[tenths.row(at: now.microseconds)] &+= 1
     let tokens = costsByEvent ? server.microTokensTaken : 0
     let admission = server.arrive(request, retryCount: retryCount)
@@ -161,6 +166,15 @@ package struct ServerFront: ~Copyable {
     }
   }
 
+  /// A fetch of Settings arrives that the server has nothing to do with: no measure of the server counts it.
+  @inline(never)
+  private mutating func answerFetch(
+    _ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    guard case .answered(let decision) = server.arrive(request) else { return }
+    answer(decision, request, wasPending: false, isCounted: false, &sink)
+  }
+
   /// Whether the client has given the upload up before `time`; then it arranged that itself.
   private func isGivenUp(_ request: UploadRequest, at time: Instant) -> Bool { deadline(request) < time }
 
@@ -171,7 +185,7 @@ package struct ServerFront: ~Copyable {
 
   /// Sends an answer on its way, if its client will still be there: otherwise only the observers hear of it.
   private mutating func answer(
-    _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool,
+    _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool, isCounted: Bool = true,
     _ sink: inout some DeliverySink & ~Copyable
   ) {
     let deadline = deadline(request)
@@ -194,7 +208,7 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: shard)
     }
-    if !isLost { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
+    if !isLost, isCounted { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
     sink.deliver(
       Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
   }

@@ -20,6 +20,8 @@ public struct DeviceTrace: Sendable {
   public var incidents: [IncidentSpan]
   /// The header whose wait stands in an answer: the one that the client goes by (O11).
   public var waitHeader = "Retry-After"
+  /// Whether a fetch of Settings is a request.
+  public var fetchesSettings = false
   public var events: [Event]
 }
 
@@ -78,8 +80,12 @@ extension DeviceTrace {
     case stateReset
     /// The app was killed and launched again (S18), and fetched these Settings (S19).
     case launched(LaunchSettings, uploadsCutOff: Int)
-    /// The running app fetched the Settings published during the run.
+    /// The running app fetched Settings; those published during the run, if a fetch is no request.
     case fetchedSettings
+    /// A request for Settings leaves.
+    case askedForSettings
+    /// It brought none.
+    case gotNoSettings(UploadResponse)
   }
 
   public enum Trigger: Sendable, Hashable {
@@ -182,6 +188,7 @@ extension Simulation {
       duration: scenario.duration.microseconds,
       incidents: scenario.tapi.incidents.map(\.span) + scenario.actionSpans,
       events: tracer.events)
+    trace.fetchesSettings = scenario.tapi.settings != nil && cohort.settingsFetch != .never
     if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
     return (record, trace)
   }

@@ -20,6 +20,7 @@ struct RandomScenario {
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario)
     draw.drawConnections(&scenario)
+    draw.drawSettingsFetches(&scenario)
     return scenario
   }
 

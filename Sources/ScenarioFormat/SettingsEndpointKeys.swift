@@ -1,0 +1,67 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+/// `tapi.settingsEndpoint`: where clients fetch their Settings.
+extension SettingsEndpoint {
+  static let keys = ObjectKeys(
+    SettingsEndpoint(),
+    [
+      Field(
+        "capacity", \.capacityMilliRequestsPerSecond, Kind<Int64>.rate.orNull,
+        "Fetches a second, of its own token bucket.", example: "\"500/s\"",
+        defaultValue: .said("fetches go to the server itself, as uploads do")),
+      Field(
+        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
+        "The size of that bucket in fetches.",
+        writing: .unlessDefault),
+      Field(
+        "status", \.status, .count(400...599),
+        "The answer to a fetch beyond that, and to any while the CDN is down (cdnOutage)."),
+      .refusal("burst") { node, endpoint in
+        node["burst"] != nil && endpoint.capacityMilliRequestsPerSecond == nil
+          ? "there is no bucket of that size: give capacity, too, or leave burst out" : nil
+      },
+    ])
+}
+
+extension ScenarioDecoder {
+  /// Says what nobody reads, and an endpoint that the fleet's normal fetches are too much for.
+  mutating func warnOfSettingsFetches(_ scenario: Scenario, _ root: PositionedValue) {
+    let nodes = root["fleet"]?.elements ?? []
+    guard let endpoint = scenario.tapi.settings else {
+      for (index, node) in nodes.enumerated() {
+        guard let fetch = node["settingsFetch"] else { continue }
+        warn(
+          "nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request",
+          at: fetch.position, join(ScenarioPaths.cohort(index, of: nodes), "settingsFetch"))
+      }
+      return
+    }
+    guard let node = root["tapi"]?["settingsEndpoint"] else { return }
+    if !scenario.fleet.contains(where: \.fetchesSettings) {
+      warn(
+        "nobody fetches anything: apps fetch Settings at launch, and none is launched during the run; give a cohort "
+          + "lifecycle: { restarts: \"2/day\" }, or sessions and settingsFetch: \"foreground\"",
+        at: node.position, "tapi.settingsEndpoint")
+    }
+    guard let capacity = endpoint.capacityMilliRequestsPerSecond else { return }
+    let need = scenario.normalFetchesPerSecond
+    guard need * 1_000 > Double(capacity) else { return }
+    let needed = need < 1e12 ? Int64((need * 1_000).rounded(.up)) : .max
+    warn(
+      "the endpoint can do \(Units.text(milliPerSecond: capacity)), and the fleet needs about "
+        + "\(Units.text(milliPerSecond: needed)) when nothing fails",
+      at: node["capacity"]?.position ?? node.position, "tapi.settingsEndpoint.capacity")
+  }
+}
+
+extension Cohort {
+  /// Whether any of its apps asks for Settings during the run.
+  var fetchesSettings: Bool {
+    if settingsFetch == .never { return false }
+    let isLaunched = lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
+    return isLaunched || sessions != nil && (page != nil || settingsFetch == .foreground)
+      || rollout?.fetch != nil
+  }
+}

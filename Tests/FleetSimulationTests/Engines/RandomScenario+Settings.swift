@@ -1,0 +1,61 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import Testing
+
+extension RandomScenario {
+  /// Fetches of Settings that are requests, by chance.
+  mutating func drawSettingsFetches(_ scenario: inout Scenario) {
+    guard chance(50) else { return }
+    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    scenario.tapi.settings = SettingsEndpoint(
+      capacityMilliRequestsPerSecond: chance(30) ? nil : Int64(int(1...devices * 200)),
+      burst: Int64(int(1...5)), status: pick([503, 429, 404]))
+    for i in scenario.fleet.indices { scenario.fleet[i].settingsFetch = pick(SettingsFetch.allCases) }
+  }
+}
+
+@Suite struct SettingsFetchCoverageTests {
+  @Test("Each part of the fetches changes the run of one random scenario at least")
+  func parts() throws {
+    let parts: [(name: String, remove: (inout Scenario) -> Void)] = [
+      ("fetches", { $0.tapi.settings = nil }), ("capacity", { $0.tapi.settings?.burst = 1_000_000 }),
+      ("status", { $0.tapi.settings?.status = 599 }),
+      ("their endpoint", { $0.tapi.settings?.capacityMilliRequestsPerSecond = nil }),
+      (
+        "foreground",
+        {
+          for i in $0.fleet.indices where $0.fleet[i].settingsFetch == .foreground {
+            $0.fleet[i].settingsFetch = .launch
+          }
+        }
+      ),
+      ("launch", { for i in $0.fleet.indices { $0.fleet[i].settingsFetch = .never } }),
+      ("outage", { $0.tapi.incidents.removeAll { $0.kind == .cdnOutage } }),
+    ]
+    var seen: Set<String> = []
+    var sum = SettingsRow()
+    for seed in EngineEqualityTests.seeds {
+      let scenario = RandomScenario.scenario(seed: seed)
+      if scenario.tapi.settings == nil { continue }
+      let record = try windowed(scenario)
+      #expect(record.settings.allSatisfy { $0.devicesWithout >= 0 })
+      for row in record.settings {
+        sum.fetched += row.fetched
+        sum.refused += row.refused
+        sum.unanswered += row.unanswered
+        sum.devicesWithout += row.devicesWithout
+      }
+      for part in parts where !seen.contains(part.name) {
+        var without = scenario
+        part.remove(&without)
+        if without != scenario, try windowed(without) != record { seen.insert(part.name) }
+      }
+    }
+    // A fetch beyond the capacity does the same whatever the refusal's status is.
+    #expect(seen.union(["status"]) == Set(parts.map(\.name)))
+    #expect(sum.fetched > 0 && sum.refused > 0 && sum.unanswered > 0 && sum.devicesWithout > 0)
+  }
+}

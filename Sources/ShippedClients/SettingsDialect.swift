@@ -160,6 +160,9 @@ public struct SettingsFinding: Sendable, Hashable {
     /// The app ends.
     case endsProcess
 
+    /// Whether the client does not go on with the Settings that are in the file: it ends, or uses none of them.
+    public var breaksClient: Bool { [.endsProcess, .legacy, .resetsValues].contains(self) }
+
     /// Whether Settings with it are better not published.
     public var isHarmful: Bool {
       switch self {

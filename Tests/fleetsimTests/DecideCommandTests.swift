@@ -106,6 +106,53 @@ struct DecideCommandTests {
       "\(output)")
   }
 
+  @Test(
+    """
+    A proposed file that ends the app, or that the client runs without, is not to be published whatever the runs say: the first \
+    sentence says so, and the exit code
+    """,
+    arguments: [
+      (
+        #""jitterPercent": 0"#,
+        "The proposed file makes segment-swift end the app: backoffConfig.jitterPercent: 0 "
+      ),
+      (#""jitterPercent": "10""#, "The proposed file makes segment-swift run without Settings: "),
+    ])
+  func breaks(value: String, sentence: String) throws {
+    let scratch = try scratch()
+    func with(_ value: String, _ retries: Int) -> String {
+      Self.settings(retries).replacing(#""baseBackoffInterval""#, with: "\(value), \"baseBackoffInterval\"")
+    }
+    try scratch.write("today.json", with(#""jitterPercent": 10"#, 3))
+    try scratch.write("new.json", with(value, 1_000))
+    let brief = try Tool.run(Self.command + Self.worthIt + ["-q"], in: scratch.url)
+    #expect(brief.code == 1, "\(brief)")
+    #expect(brief.standardOutput.hasPrefix("Do not publish. \(sentence)"), "\(brief)")
+    let output = try Tool.run(
+      Self.command + Self.worthIt + ["--json", "--out", "out"], in: scratch.url)
+    #expect(output.standardOutput.contains(#""decision": "do not publish""#), "\(output)")
+    // What check goes on with are today's Settings.
+    #expect(try scratch.text("out/suite/friday.json5").hasPrefix("// \"friday\", with today's Settings"))
+  }
+
+  @Test("a value of today that ends the app is not put back, and the file that mends it gets the credit")
+  func mends() throws {
+    let scratch = try scratch()
+    func with(_ jitter: Int, _ retries: Int) -> String {
+      Self.settings(retries).replacing(
+        #""baseBackoffInterval""#, with: "\"jitterPercent\": \(jitter), \"baseBackoffInterval\"")
+    }
+    try scratch.write("today.json", with(0, 1_000))
+    try scratch.write("new.json", with(10, 3))
+    let output = try Tool.run(Self.command + ["--out", "out"], in: scratch.url)
+    #expect(output.code == 1, "\(output)")
+    #expect(
+      output.standardOutput.contains(
+        "The proposed file mends that: publish that key whatever becomes of the others."), "\(output)")
+    let written = try? scratch.text("out/without-cause.json")
+    #expect(!(written ?? "").contains(#""jitterPercent": 0"#), "\(output)")
+  }
+
   @Test("a key misspelt in the proposed file is an error before any run, in today's a hint below the answer")
   func misspelt() throws {
     let scratch = try scratch()

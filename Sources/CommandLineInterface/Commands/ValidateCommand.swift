@@ -19,7 +19,7 @@ struct ValidateCommand: Command {
       "With --client and --settings, and without a scenario, it says what each of these clients makes of the Settings: which "
         + "values end the app's process, lose data, make the client ignore or reset the others, work against each other, mean "
         + "something else than in the document or are not read, and where in the SDK's source that is to be seen. The exit "
-        + "code is 1 if it is one of the first five.",
+        + "code is 1 if it is one of the first four.",
     ],
     examples: [
       .init("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:"),

@@ -105,7 +105,7 @@ struct DecideCommand: Study {
       let longer = suite.lengthened.map {
         "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
       }
-      let notes = (suite.duration > today.duration ? ["lengthened to see a recovery"] : []) + longer
+      let notes = (suite.duration > today.duration ? ["lengthened to look for a recovery"] : []) + longer
       return "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
         + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
         + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
@@ -131,7 +131,7 @@ struct DecideCommand: Study {
               + "give it more capacity or less load")
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
-        decided.whole = decision.outcome == .publish ? proposed.whole : try Self.whole(loaded[0])
+        decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
           try decided.add(shares: shares, findsLimits: findsLimits, runs)
           let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1])
@@ -172,11 +172,13 @@ struct DecideCommand: Study {
     return settings
   }
 
-  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today.
+  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today. A key whose value of today
+  /// breaks a client is left out: nobody should put it back.
   private func trials(of settings: DecidedSettings, _ proposed: LoadedScenario) throws -> [KeyTrials.Trial] {
     try settings.differences.map(\.path).filter { settings.readers[$0] != nil }.compactMap { key in
-      try settings.keeping(key).map {
-        KeyTrials.Trial(key: key, scenario: try proposed.with(settings: $0).decode().scenario)
+      try settings.keeping(key).flatMap {
+        if settings.breaksMore($0) { return nil }
+        return KeyTrials.Trial(key: key, scenario: try proposed.with(settings: $0).decode().scenario)
       }
     }
   }
@@ -281,8 +283,9 @@ struct DecidedSettings: Sendable {
   var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]
-  /// How many clients the fleet has.
-  var clientCount = 0
+  /// The fleet's clients, each once.
+  private var clients: [(name: String, dialect: SettingsDialect)] = []
+  var clientCount: Int { clients.count }
   private var documents: (today: SettingsDocument?, proposed: SettingsDocument?)
   /// As the CDN would serve the proposed ones, where a search has found them.
   var found: String?
@@ -307,8 +310,8 @@ struct DecidedSettings: Sendable {
     }
     var seen: Set<String> = []
     for cohort in fleet where seen.insert(cohort.preset.name).inserted {
-      clientCount += 1
       let (name, dialect) = (cohort.preset.name, cohort.settingsDialect)
+      clients.append((name, dialect))
       let (old, new) = (today?.findings(in: dialect) ?? [], proposed.findings(in: dialect))
       readings += new.map { (name, $0.path, $0.finding.message) }
       let ignored = Set((old + new).filter { $0.finding.effect == .notRead }.map(\.path))
@@ -345,6 +348,23 @@ struct DecidedSettings: Sendable {
     guard let (today, proposed) = documents.today.flatMap({ today in documents.proposed.map { (today, $0) } })
     else { return nil }
     return proposed.taking(key, from: today)
+  }
+
+  /// What the proposed file does to a client that today's does not, and that no figure of a run could outweigh.
+  var breaks: [Harm] {
+    harms.filter { harm in
+      harm.isProposed && harm.finding.effect.breaksClient
+        && !harms.contains { $0.isToday && $0.client == harm.client && $0.finding.effect.breaksClient }
+    }
+  }
+
+  /// Whether some client is broken by a file, and not by the proposed one.
+  func breaksMore(_ document: SettingsDocument) -> Bool {
+    clients.contains { client in
+      let broken = document.findings(in: client.dialect).contains { $0.finding.effect.breaksClient }
+      return broken
+        && !harms.contains { $0.isProposed && $0.client == client.name && $0.finding.effect.breaksClient }
+    }
   }
 
   /// Keys that change and that no client of the fleet reads.

@@ -69,9 +69,16 @@ struct Decided: Sendable {
 
   private static let names = ["today", "proposed"]
 
+  /// Whether the proposed Settings are to be published.
+  var isPublished: Bool { decision.outcome == .publish && settings.breaks.isEmpty }
+
+  /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
+  private var outcome: String { settings.breaks.isEmpty ? wording.outcome : "Do not publish" }
+
   /// How the command ends: nil to publish.
   var failure: CommandFailure? {
     let proposed = settings.names.proposed
+    if !settings.breaks.isEmpty { return CommandFailure(.failed, "\(proposed): not to be published") }
     return switch decision.outcome {
     case .publish: nil
     case .worse, .noBetter: CommandFailure(.failed, "\(proposed): not to be published")
@@ -318,14 +325,18 @@ extension Decided {
   /// The answer, then what the files do to data whatever happens, and which changes reach nobody; the rest behind that.
   private var lines: [String] {
     var lines = wording.lines
-    let worst = settings.harms.sorted { Self.severity($0) > Self.severity($1) }
-    let harms = worst.prefix(Self.mostHarms).map { harm in
-      let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
-      let verb = harm.isToday && harm.isProposed ? "make" : "makes"
-      let key = harm.path.isEmpty ? "" : harm.path + ": "
-      return
-        "\(files) \(verb) \(harm.client) \(Self.words(harm.finding.effect)): \(key)\(harm.finding.message)."
+    var worst = settings.harms.sorted { Self.severity($0) > Self.severity($1) }
+    if let broken = settings.breaks.max(by: { Self.severity($0) < Self.severity($1) }) {
+      worst.removeAll { ($0.client, $0.path) == (broken.client, broken.path) }
+      let runs =
+        broken.finding.effect == .endsProcess
+        ? "Whatever the runs say, which do not end the app" : "With a client that does so"
+      let found = wording.findings
+      lines[0] =
+        "\(outcome). \(sentence(broken)) Mend that first."
+        + (found.isEmpty ? "" : " \(runs): \(found)")
     }
+    let harms = worst.prefix(Self.mostHarms).map(sentence)
     let unread =
       settings.unread.isEmpty
       ? []
@@ -336,6 +347,18 @@ extension Decided {
     return lines
   }
   private static let mostHarms = 3
+
+  private func sentence(_ harm: DecidedSettings.Harm) -> String {
+    let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
+    let verb = harm.isToday && harm.isProposed ? "make" : "makes"
+    let key = harm.path.isEmpty ? "" : harm.path + ": "
+    let isMended =
+      harm.finding.effect.breaksClient && !harm.isProposed
+      && !settings.harms.contains { $0.isProposed && $0.client == harm.client }
+    return
+      "\(files) \(verb) \(harm.client) \(Self.words(harm.finding.effect)): \(key)\(harm.finding.message)."
+      + (isMended ? " The proposed file mends that: publish that key whatever becomes of the others." : "")
+  }
 
   /// A key, with the one that it may be a slip of.
   private static func corrected(_ path: String) -> String {
@@ -428,14 +451,15 @@ extension Decided {
     "whether Settings are to be published, and why.",
     [
       .choice("decision", "What to do.", ["publish", "do not publish", "needs more runs"]) {
-        switch $0.decision.outcome {
+        if !$0.settings.breaks.isEmpty { return "do not publish" }
+        return switch $0.decision.outcome {
         case .publish: "publish"
         case .worse, .noBetter: "do not publish"
         case .needsMore: "needs more runs"
         }
       },
       .init("verdict", "The answer in three sentences, and what it is worth.") {
-        $0.wording.lines.joined(separator: "\n")
+        $0.lines.joined(separator: "\n")
       },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
         found -> Int? in
@@ -603,7 +627,6 @@ extension Decided {
   /// A scenario for each case with the Settings that are to be served from now on, and their results as a baseline. With them
   /// `check` warns anyone who changes something later.
   private var suiteFiles: [OutputFile] {
-    let isPublished = decision.outcome == .publish
     let base = isPublished ? decision.proposedScenario : decision.todayScenario
     var baseline = BaselineFile(path: "")
     let scale = Scaling(divisor: Int(base.scale))
@@ -633,7 +656,7 @@ extension Decided {
   var markdown: String {
     let lines = lines
     let verdict =
-      "\(MarkdownFile.opening): \(wording.outcome.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
+      "\(MarkdownFile.opening): \(outcome.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
     func section(_ title: String, _ table: TextTable) -> String {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }

@@ -43,6 +43,11 @@ package struct DecisionWording: Sendable {
       + [culprit, recovery, remainder, battery, basis].compactMap(\.self)
   }
 
+  /// What the runs show, without what to do about it; empty where there is no decision.
+  package var findings: String {
+    decision.illness == nil ? changes.compactMap(\.self).joined(separator: " ") : ""
+  }
+
   // MARK: Sentences
 
   /// The gain, its price, and how to let the price be.
@@ -70,7 +75,7 @@ package struct DecisionWording: Sendable {
 
   private var changes: [String?] {
     switch decision.outcome {
-    case .publish: [change(.better), cost]
+    case .publish: [change(.better), cost, stillFailing]
     case .worse where decision.isAtAPrice: priced
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
     case .noBetter:
@@ -82,6 +87,15 @@ package struct DecisionWording: Sendable {
       ]
     case .needsMore: [opening, change(.better)]
     }
+  }
+
+  /// The cases in which publishing does not help: every run fails with either; nil: there are none.
+  private var stillFailing: String? {
+    let failing = decision.cases.filter { !$0.today.isEmpty && $0.failures == $0.proposed.count }
+    guard !failing.isEmpty else { return nil }
+    let names = failing.map(\.suite.name)
+    return
+      "It does not make up for \(VerdictWording.list(names)): every run of \(names.count == 1 ? "that case" : "these cases") fails, as today."
   }
 
   /// Where the losses differ most, though by too little to matter; nil: they are the same.
@@ -176,8 +190,12 @@ package struct DecisionWording: Sendable {
       let both = old == "never" ? ", with today's Settings no more than with the proposed ones" : ""
       let one = decision.cases[place].suite
       let watched = FigureText.span((decision.suite.duration(of: one) - one.end).microseconds)
+      let why = causes.flatMap { $0.recovery == nil ? " " + ($0.notes.first ?? "") : nil } ?? ""
+      let healthy =
+        healthy(place, true).map { " The endpoint turns nobody away \(Self.span($0, "after"))." } ?? ""
       return floor(place).map {
         "The fleet does not recover within \(watched) \(phrase)\(both), though capacity allows it \(Self.span($0, "after"))."
+          + why + healthy
       }
         ?? "No retry Setting brings the fleet back within \(watched) \(phrase): the server is busy throughout, and only capacity helps."
     }

@@ -98,7 +98,7 @@ struct InitTests {
       [
         "init", "mine/my.json5", "--client", "segment-swift:55%,segment-kotlin:35%,rn.json5:10%", "--devices",
         "6M", "--events",
-        "40/h", "--peak", "250%", "--open", "25%", "--session", "3m", "--capacity", "unknown", "--settings",
+        "40/h", "--peak", "250%", "--use", "25%:3m:android-doze", "--capacity", "unknown", "--settings",
         "cdn.json",
       ], in: scratch.url)
     #expect(
@@ -110,9 +110,29 @@ struct InitTests {
     #expect(
       checked.standardOutput.contains("segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"),
       "\(checked.standardOutput)")
+    let written = try scratch.text("mine/my.json5")
+    #expect(
+      written.split(separator: #"sessions: { share: "25%", length: { exponential: "3m" } },"#).count == 4)
+    #expect(written.split(separator: #"os: "android-doze","#).count == 4)
     // The capacity is the peak load by 60 %, rounded up to two digits.
     let share = try #require(checked.standardOutput.firstMatch(of: /peak .* (\d+) % of the capacity/)?.1)
     #expect((54...60).contains(Int(share)!))
+  }
+
+  @Test(
+    "a time a day is a share of the day, and a fleet beyond all measure is named before anything is written")
+  func use() throws {
+    let use = try #require(InitCommand.Use("36m"))
+    #expect(use.share == 25_000 && use.session == "3m" && use.system == nil)
+    #expect(InitCommand.Use("15m:90s:closed")?.system == nil)
+    let scratch = try Scratch()
+    let made = try Tool.run(
+      [
+        "init", "--client", "segment-swift", "--devices", "4000M", "--events", "1000/s", "--capacity",
+        "unknown",
+      ], in: scratch.url)
+    #expect(made.code == 0 || made.code == 64, "\(made)")
+    #expect(InitCommand.Answers.capacity(for: 1e308) == "1000000000/s")
   }
 
   private enum SettingsText {
@@ -127,7 +147,10 @@ struct InitTests {
       ("--client", "segment-swift:55%,segment-kotlin", "'segment-kotlin' needs a share"),
       ("--client", "segment-swift:50%,segment-swift:50%", "'segment-swift' is there twice"),
       ("--client", "segment-swfit:50%,segment-kotlin:50%", "perhaps 'segment-swift'"),
-      ("--peak", "90%", "a factor from 100% to 500%"), ("--open", "100%", "a share from 1% to 99%"),
+      ("--peak", "90%", "a factor from 100% to 500%"), ("--use", "100%", "always, or the time a day"),
+      ("--use", "15m:3m:symbian", "systems: closed, android-doze"),
+      ("--use", "15m:3", "as 15m:3m:android-doze"),
+      ("--events", "1e308/s", "no fleet that can be run: fleet."),
       ("--capacity", "0/s", "a rate above 0"), ("--settings", "none.json", "a file that can be read"),
     ])
   func refused(option: String, value: String, message: String) throws {

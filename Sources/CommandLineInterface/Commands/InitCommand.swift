@@ -43,13 +43,12 @@ struct InitCommand: Command {
     help: "The rate at the evening's peak by that mean, as 160%. (default: 160%)")
   private var peak: String?
   @Option(
-    "open", "share", .answer(to: .open),
-    help: "The share of the apps that are open at a time, as 25%, or always. (default: always)")
-  private var open: String?
-  @Option(
-    "session", "span", .answer(to: .session),
-    help: "How long an app is open in the mean, as 3m. (default: 3m)")
-  private var session: String?
+    "use", "use", .answer(to: .use),
+    help:
+      "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
+      + "(3m unless said), and in the background the system (closed unless said, else one of "
+      + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
+  private var use: String?
   @Option(
     "capacity", "rate", .answer(to: .capacity),
     help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
@@ -64,8 +63,8 @@ struct InitCommand: Command {
   /// The options that are also questions, in the order in which they are asked.
   private var options: [(question: Question, option: Option<String?>)] {
     [
-      (.client, $client), (.devices, $devices), (.events, $events), (.peak, $peak), (.open, $open),
-      (.session, $session), (.capacity, $capacity), (.settings, $settings), (.outage, $outage),
+      (.client, $client), (.devices, $devices), (.events, $events), (.peak, $peak), (.use, $use),
+      (.capacity, $capacity), (.settings, $settings), (.outage, $outage),
     ]
   }
 
@@ -89,11 +88,50 @@ struct InitCommand: Command {
     var outage: Quantity { text(.outage).flatMap { Quantity($0) }! }
     /// 1 where the rate does not vary.
     var peak: Double { text(.peak).flatMap(Self.factor) ?? 1 }
-    /// nil: they are always open.
-    var open: String? { text(.open).flatMap { $0 == Question.always ? nil : $0 } }
-    var session: String { text(.session)! }
+    /// nil: the apps are always open.
+    var use: Use? { text(.use).flatMap(Use.init) }
     /// nil: the client's defaults.
     var settingsPath: String? { text(.settings).flatMap { $0 == Question.defaults ? nil : $0 } }
+  }
+
+  /// When apps are open, and which system they run on.
+  struct Use: Hashable {
+    /// Of the time, parts per million.
+    var share: Int64
+    /// A session's length in the mean, as a scenario has it.
+    var session = "3m"
+    /// nil: a closed app sends nothing.
+    var system: String?
+
+    static let systems = BackgroundWindows.System.allCases.map(\.rawValue)
+    private static let closed = "closed"
+
+    /// `25%`, `15m:3m` or `15m:3m:android-doze`; nil for anything else.
+    init?(_ text: String) {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      let day = 86_400e6
+      func span(_ text: String, _ range: ClosedRange<Double>) -> Double? {
+        Quantity(text).flatMap { $0.unit == .span && range.contains($0.value) ? $0.value : nil }
+      }
+      let share =
+        (try? Units.partsPerMillion(parts[0]))
+        ?? span(parts[0], 1e6...day).map { Int64(($0 / day * 1e6).rounded()) }
+      guard let share, (1_000...990_000).contains(share), parts.count <= 3 else { return nil }
+      self.share = share
+      if parts.count > 1 {
+        guard span(parts[1], 1e6...day) != nil else { return nil }
+        session = parts[1]
+      }
+      if parts.count > 2, parts[2] != Self.closed {
+        guard Self.systems.contains(parts[2]) else { return nil }
+        system = parts[2]
+      }
+    }
+
+    static var allowed: String {
+      "always, or the time a day or the share that it is open, a session's length and the system, as 15m:3m:\(systems[0]) or "
+        + "25%:3m; systems: \(([closed] + systems).joined(separator: ", "))"
+    }
   }
 
   func execute(_ invocation: Invocation) throws {
@@ -111,6 +149,18 @@ struct InitCommand: Command {
     if folder != "." { _ = mkdir(folder, 0o777) }
     let file = try SingleFile(path, ours: [], option: "'fleetsim init FILE'")
     let answers = try asked()
+    do {
+      try write(answers, to: file, folder, ownSettings)
+    } catch let problems as ScenarioProblems {
+      // Nothing has been written, so that no place in the file would help.
+      let first = problems.diagnostics.first.map { "\($0.path): \($0.message)" } ?? "\(problems)"
+      throw UsageError("These answers make no fleet that can be run: \(first).")
+    }
+  }
+
+  private func write(
+    _ answers: Answers, to file: borrowing SingleFile, _ folder: String, _ ownSettings: String
+  ) throws {
     if let given = answers.settingsPath {
       let text = try InputFile.text(given)
       let draft = try write(answers, folder, settings: text)
@@ -245,7 +295,8 @@ struct InitCommand: Command {
     }
     if load.peakUtilisation > 1 {
       text +=
-        "That is more than the server can take, even without an incident: look at --events, --devices and --capacity.\n"
+        "That is more than the server can take, even without an incident: look at --events (of the whole day), --devices, --use "
+        + "and --capacity.\n"
     }
     return text + """
 
@@ -264,7 +315,7 @@ struct InitCommand: Command {
 extension InitCommand {
   /// The questions that are asked on a terminal.
   enum Question: CaseIterable {
-    case client, devices, events, peak, open, session, capacity, settings, outage
+    case client, devices, events, peak, use, capacity, settings, outage
 
     static let always = "always"
     static let defaults = "defaults"
@@ -276,8 +327,7 @@ extension InitCommand {
       switch self {
       case .client, .devices, .events, .capacity: nil
       case .peak: "160%"
-      case .open: Self.always
-      case .session: "3m"
+      case .use: Self.always
       case .settings: Self.defaults
       case .outage: "10m"
       }
@@ -288,10 +338,11 @@ extension InitCommand {
       case .client:
         "Which client, or which with their shares, as segment-swift:60%,segment-kotlin:40%? Clients: \(ClientPreset.nameList), or a file"
       case .devices: "How many devices are in use?"
-      case .events: "How many events does a device create, in the mean over the day? unknown: a proposal"
+      case .events:
+        "How many events does a device create, in the mean over the whole day, closed hours too, as 60/day? unknown: a proposal"
       case .peak: "How high is the rate at the evening's peak, by that mean?"
-      case .open: "Which share of the apps is open at a time? always: they never close"
-      case .session: "How long is an app open, in the mean?"
+      case .use:
+        "How is the app used? always: it never closes; or the time a day, a session and the system, as 15m:3m:android-doze"
       case .capacity: "How many requests can the endpoint take? unknown: a proposal by load"
       case .settings: "Which file has the Settings of today, as the CDN serves them? defaults: the client's"
       case .outage: "How long is it down?"
@@ -325,17 +376,12 @@ extension InitCommand.Answers {
       return nil
     case .devices:
       return count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
-    case .events: return text == InitCommand.Question.unknown ? nil : rateProblem("30/h or 2/min")
+    case .events: return text == InitCommand.Question.unknown ? nil : rateProblem("30/h, 60/day or 2/min")
     case .capacity: return text == InitCommand.Question.unknown ? nil : rateProblem("60000/s")
     case .peak: return factor(text) == nil ? "a factor from 100% to 500%, as 160%" : nil
-    case .open:
-      if text == InitCommand.Question.always { return nil }
-      let parts = try? Units.partsPerMillion(text)
-      return parts.map { (10_000...990_000).contains($0) } ?? false
-        ? nil : "a share from 1% to 99%, as 25%, or always"
-    case .session:
-      let isSpan = quantity?.unit == .span && (1e6...86_400e6).contains(quantity!.value)
-      return isSpan ? nil : "a span from 1s to 24h, as 3m"
+    case .use:
+      return text == InitCommand.Question.always || InitCommand.Use(text) != nil
+        ? nil : InitCommand.Use.allowed
     case .settings:
       if text == InitCommand.Question.defaults { return nil }
       return access(text, R_OK) == 0 ? nil : "a file that can be read, or defaults"
@@ -395,7 +441,8 @@ extension InitCommand.Answers {
 
   /// Returns the capacity, rounded up to two digits, of which a peak load is 60 %.
   static func capacity(for peak: Double) -> String {
-    var (value, unit) = (Int64((peak / 0.6).rounded(.up)), Int64(1))
+    // No endpoint takes more than 10^9 a second.
+    var (value, unit) = (Int64(min(peak / 0.6, 1e9).rounded(.up)), Int64(1))
     while value / unit >= 100 { unit *= 10 }
     value = (value + unit - 1) / unit * unit
     return "\(max(1, value))/s"
@@ -409,7 +456,7 @@ extension InitCommand.Answers {
     case .devices: "1M"
     case .events: Self.proposedEvents
     case .capacity: Self.capacity(for: Double(devices ?? 1) * (perSecond(events) ?? 0) * peak)
-    case .peak, .open, .session, .settings, .outage: question.standard ?? ""
+    case .peak, .use, .settings, .outage: question.standard ?? ""
     }
   }
 
@@ -506,14 +553,19 @@ extension InitCommand.Answers {
         // Small enough to be run as it is; of a larger fleet scale: "1:20" runs a part that gives the same answer.
         scale: "1:1",
       """
-    let sessions =
-      open.map { share in
-        """
-
-              // Apps are open for a while, and closed apps retry nothing.
-              sessions: { share: "\(share)", length: { exponential: "\(session)" } },
-        """
-      } ?? ""
+    func sessions(_ client: ClientPreset) -> String {
+      guard let use else { return "" }
+      var lines = [
+        "// Apps are open for a while, and closed apps retry nothing.",
+        "sessions: { share: \"\(Units.text(partsPerMillion: use.share))\", length: { exponential: \"\(use.session)\" } },",
+      ]
+      if let system = use.system, client.page == nil {
+        lines += [
+          "// In the background the system lets them send in its windows alone.", "os: \"\(system)\",",
+        ]
+      }
+      return lines.map { "\n      " + $0 }.joined()
+    }
     let about =
       peak > 1 ? "The mean of a day whose peak is an hour and a half after this run begins." : "All day long."
     let total = devices ?? 1
@@ -533,7 +585,7 @@ extension InitCommand.Answers {
               // How the client behaves; fleetsim presets \(part.name) shows every switch.
               client: "\(isFile ? path(part.name) : part.name)",
               // \(about)
-              events: { rate: \(rate)\(curve) },\(sessions)
+              events: { rate: \(rate)\(curve) },\(sessions(part.client))
               \(flush)
             },
         """

@@ -36,7 +36,8 @@ extension ClientPreset {
   public static let switches: [Switch] =
     [row(of: "page")]
     + rows(
-      "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "settingsFetch", "uploadLoop",
+      "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "settingsFetch",
+      "uploadLoop",
       "queue.limit", "queue.splitOn413", "queue.growsUntilFailure", "queue.maximumBatchEvents",
       "queue.maximumBatchSize", "retries",
       "flush.count", "flush.interval")

@@ -9,7 +9,7 @@ extension SettingsEndpoint {
     [
       Field(
         "capacity", \.capacityMilliRequestsPerSecond, Kind<Int64>.rate.orNull,
-        "Fetches a second, of its own token bucket.", example: "\"500/s\"",
+        "Fetches a second, of its own token bucket.",
         defaultValue: .said("fetches go to the server itself, as uploads do")),
       Field(
         "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),

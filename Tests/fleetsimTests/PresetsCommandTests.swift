@@ -24,6 +24,7 @@ struct PresetsCommandTests {
       | flushWhileUploading    | S17 | joins                | ≠ ignored          | ≠ queued           |   joins              |
       | settingsDialect        | S13 | document             | ≠ analytics-swift  | ≠ analytics-kotlin | ≠ analytics-react-   |
       |                        |     |                      |                    |                    |   native             |
+      | settingsFetch          | S19 | launch               | ≠ foreground       |   launch           |   launch             |
       | actsAtFlushEnd         | S17 | false                |   false            |   false            | ≠ true               |
       | rateLimitEndsLoop      | S3  | true                 |   true             | ≠ false            |   true               |
       | saving                 | S18 | atOnce               | ≠ atOnceAsItIs     | ≠ afterAnswers     | ≠ never              |
@@ -243,7 +244,7 @@ struct PresetsCommandTests {
     #expect(
       swift.hasPrefix(
         "segment-swift: analytics-swift: all batch files of a flush at once.\n"
-          + "It differs from the document in 20 of \(ClientPreset.switches.count) switches.\n"))
+          + "It differs from the document in 21 of \(ClientPreset.switches.count) switches.\n"))
     #expect(
       swift.contains(
         """

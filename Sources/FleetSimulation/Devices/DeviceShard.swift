@@ -406,7 +406,9 @@ extension DeviceShard {
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
-    if pages != nil, batch.events > 0 { batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device) }
+    if pages != nil, batch.events > 0 {
+      batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device)
+    }
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
       place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,

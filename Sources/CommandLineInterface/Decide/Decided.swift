@@ -389,7 +389,7 @@ extension Decided {
       let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
       return
         "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
-        + (cohort.events.varies ? " in these hours" : "")
+        + (cohort.events.varies ? " in these hours" : "") + ", " + Self.use(of: cohort)
     }
     // As the runs without an incident have it; where there are none, as the scenario says.
     let seconds = Double(decision.suite.duration.microseconds) / 1e6
@@ -416,6 +416,16 @@ extension Decided {
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
         + "failures are of all runs.",
     ] + [tie].compactMap(\.self)
+  }
+
+  /// When the apps of a cohort are open, and what their system lets them do in the background.
+  private static func use(of cohort: Cohort) -> String {
+    guard let sessions = cohort.sessions else { return "always open" }
+    let background =
+      cohort.os.map { $0.system.map { "\($0.rawValue) in the background" } ?? "in the background by windows" }
+      ?? "closed in the background"
+    return
+      "open \(FigureText.percent(sessions.share)) of the time for \(FigureText.span(Int64(sessions.length.mean))) at a time, \(background)"
   }
 
   /// How long the runs are, and the incidents in them.

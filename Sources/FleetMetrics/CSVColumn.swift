@@ -252,6 +252,9 @@ public enum ColumnReference {
       section(
         "settings.csv", "One row per interval, where the scenario has `tapi.settingsEndpoint`.",
         SettingsCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
+      section(
+        "proxies.csv", "One row per interval, where the scenario has `tapi.proxies`.",
+        ProxyCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
     ].joined(separator: "\n")
   }
 

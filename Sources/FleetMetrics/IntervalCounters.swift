@@ -24,7 +24,7 @@ public enum DeviceSide: CountingSide {
 
 public enum ServerSide: CountingSide {
   @inlinable public static var first: Measure { .firstAttempts }
-  @inlinable public static var last: Measure { .lostAnswers }
+  @inlinable public static var last: Measure { .proxyRetries }
 }
 
 /// A table of whole-number counters, a row an interval and a column a measure of its side, in one flat block of zeroed memory.

@@ -23,6 +23,7 @@ public enum Measure: Int, CaseIterable, Sendable {
     answers5xxOther, unanswered
   case busyMicroseconds, serverQueue
   case keyLimited, shed, unheardAnswers, lostAnswers
+  case proxyRetries
 
   // These are formed when the record of a run is put together.
   case capacityMilliRequests, availableMicroseconds, backlogEvents, backlogBatches
@@ -159,6 +160,7 @@ public enum Measure: Int, CaseIterable, Sendable {
     .init(
       .retries, "retries", "requests", "Of the offered load: all later attempts.",
       total: "Of these: all later attempts.", as: .rate(), .lowerIsBetter),
+    .init(.proxyRetries, hidden: "Of the offered load: retries of proxies."),
     .init(
       .acceptedBatches, "goodput", "batches", "Batches accepted for the first time.", as: .rate(),
       in: .series),
@@ -356,8 +358,8 @@ public protocol Measured: Sendable {
 }
 
 extension Measured {
-  /// Upload attempts that reached the server: the offered load.
-  public var attempts: Int64 { self[.firstAttempts] + self[.retries] }
+  /// Upload attempts that reached the server, each as often as a proxy sent it: the offered load.
+  public var attempts: Int64 { self[.firstAttempts] + self[.retries] + self[.proxyRetries] }
   public var answersOther: Int64 { self[.answers401] + self[.answers4xxOther] + self[.answers5xxOther] }
   public var droppedEvents: Int64 { Measure.drops.reduce(0) { $0 + self[$1] } }
   /// Dropped, and not accepted after all.

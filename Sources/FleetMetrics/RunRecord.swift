@@ -26,6 +26,8 @@ public struct RunRecord: Sendable, Hashable {
   public var connections: [ConnectionRow] = []
   /// Interval by interval; empty where a fetch of Settings is no request. Not stored.
   public var settings: [SettingsRow] = []
+  /// The same of proxies; empty without them. Not stored.
+  public var proxies: [ProxyRow] = []
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 

@@ -2,7 +2,7 @@
 ///
 /// One line a quantity: its name, then its values, repeated ones as `value*times`. So columns that stay at nought cost nothing,
 /// and a record of other columns than this program's is told from one that is damaged. The record keeps neither each cohort's
-/// events apart (`RunRecord.cohorts`) nor connections, nor whether a limit was reached, which only searches ask for.
+/// events apart (`RunRecord.cohorts`) nor connections and proxies, nor whether a limit was reached, which only searches ask for.
 public enum StoredRecord {
   /// A fault of a text, without a place: nobody writes the text by hand.
   public struct Problem: Error, Hashable, CustomStringConvertible {

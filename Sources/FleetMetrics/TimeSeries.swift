@@ -97,7 +97,7 @@ public enum TimeSeriesCSV {
 
   private static let offered = CSVColumn<TimeSeries.Row>(
     "offered_rps", "requests/s",
-    "Upload attempts reaching the server (offered load): first attempts and retries."
+    "Upload attempts reaching the server (offered load): first attempts and retries, those of proxies too."
   ) { .rate($0.attempts, per: $0.length) }
 
   private static let utilisation = CSVColumn<TimeSeries.Row>(

@@ -154,6 +154,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let cohorts = "cohorts.csv"
   package static let connections = "connections.csv"
   package static let settingsFetches = "settings.csv"
+  package static let proxies = "proxies.csv"
   package static let summary = "summary.csv"
   package static let statistics = "statistics.csv"
   package static let differences = "differences.csv"
@@ -187,7 +188,7 @@ package struct OutputFile: Sendable, Hashable {
   package static let withoutCause = "without-cause.json"
   /// Everything that fleetsim writes beside folders of variants.
   package static let topLevelNames: Set<String> = [
-    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, summary, statistics,
+    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, proxies, settingsFetches, summary, statistics,
     differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, escape,
@@ -197,6 +198,6 @@ package struct OutputFile: Sendable, Hashable {
     fitted, residuals, calibrationPicture,
   ]
   package static let variantNames: Set<String> = [
-    timeSeries, twinTimeSeries, deliveries, cohorts, connections,
+    timeSeries, twinTimeSeries, deliveries, cohorts, connections, proxies, settingsFetches,
   ]
 }

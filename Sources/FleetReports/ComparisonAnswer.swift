@@ -344,6 +344,8 @@ extension VariantResult {
         ? nil : OutputFile(prefix + OutputFile.connections, ConnectionCSV.bytes(of: record.connections)),
       record.settings.isEmpty
         ? nil : OutputFile(prefix + OutputFile.settingsFetches, SettingsCSV.bytes(of: record.settings)),
+      record.proxies.isEmpty
+        ? nil : OutputFile(prefix + OutputFile.proxies, ProxyCSV.bytes(of: record.proxies)),
     ].compactMap(\.self)
   }
 }

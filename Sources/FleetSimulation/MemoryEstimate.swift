@@ -125,7 +125,7 @@ private struct RunSize {
     let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     return [
-      (.server, counters + tenths + ruleTables + requests + connections),
+      (.server, counters + tenths + ruleTables + requests + connections + proxies),
       (.results, min(touched, reserved) + sums + resultBytes),
     ]
   }
@@ -158,13 +158,22 @@ private struct RunSize {
       + min(room, devices) * Double(Connections.bytesPerHandshake)
   }
 
+  /// The most requests that clients wait for at one time.
+  private var sent: Double {
+    scenario.fleet.reduce(0) {
+      $0 + CohortSize($1, of: self).devices * min(1, CohortSize($1, of: self).rate * (backlog.seconds + 1))
+    }
+  }
+
+  /// Each request that a client waits for is at one.
+  private var proxies: Double {
+    scenario.tapi.proxies == nil ? 0 : sent * Double(ProxyTier.bytesPerCall)
+  }
+
   /// At workers: those at work, those that wait, and calls at a dependency. An array that grows is copied, and a running request
   /// has its times beside it.
   private var requests: Double {
     guard case .workers(let workers) = scenario.tapi.server else { return 0 }
-    let sent = scenario.fleet.reduce(0) {
-      $0 + CohortSize($1, of: self).devices * min(1, CohortSize($1, of: self).rate * (backlog.seconds + 1))
-    }
     let busy = min(Double(workers.count) * Double(scenario.tapi.largestScale) / 1e6, sent)
     let waiting = min(workers.queueLimit.map(Double.init) ?? .infinity, sent)
     var sum = bytes(2 * (busy + waiting), UploadRequest.self)

@@ -94,6 +94,7 @@ struct ScenarioDocument: Sendable {
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
         decoder.warnOfConnections(text.scenario, node)
         decoder.warnOfSettingsFetches(text.scenario, node)
+        decoder.warnOfProxies(text.scenario, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
         decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)

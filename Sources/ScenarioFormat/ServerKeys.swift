@@ -47,6 +47,15 @@ extension TAPIConfiguration {
         "settingsEndpoint", \.settings, Kind.object(SettingsEndpoint.keys).orNull,
         "Where clients fetch their Settings; without it a fetch is no request, and takes no time.",
         defaultValue: .said("none is modelled"), writing: .unlessDefault),
+      Field(
+        "proxies", \.proxies, Kind.object(Proxies.keys).orNull,
+        "Proxies before the server, which send failed requests again by themselves; words and defaults are Envoy's.",
+        defaultValue: .said("there are none"), writing: .unlessDefault),
+      .refusal("proxies") { _, found in
+        found.proxies != nil && found.connections != nil
+          ? "proxies and connections exclude each other: devices would be connected with the proxies, not with the server; "
+            + "leave one out" : nil
+      },
       Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),

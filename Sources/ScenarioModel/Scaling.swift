@@ -88,6 +88,16 @@ public struct Scaling: Sendable, Hashable {
       settings.burst = burst(settings.burst)
       small.tapi.settings = settings
     }
+    if var proxies = small.tapi.proxies {
+      let left = max(1, divided(proxies.count))
+      // Few proxies keep less of the budget instead, so that the minimum of all together is divided.
+      if let minimum = proxies.budget?.minimum, minimum > 0 {
+        let factor = Double(proxies.count) / (Double(left) * Double(divisor))
+        proxies.budget?.minimum = max(1, Int((Double(minimum) * factor).rounded()))
+      }
+      proxies.count = left
+      small.tapi.proxies = proxies
+    }
     for i in small.tapi.rules.keyLimits.indices where !small.tapi.rules.keyLimits[i].isPerDevice {
       let limit = small.tapi.rules.keyLimits[i]
       small.tapi.rules.keyLimits[i].rateMilliRequestsPerSecond = max(

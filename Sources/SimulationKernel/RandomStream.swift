@@ -49,6 +49,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case pages = 41
   /// Whether operators refuse one attempt, or a device, at the door.
   case shedding = 60
+  /// The proxy of a device; the wait before a proxy's retry of one attempt, and what becomes of that retry.
+  case proxy = 61
 }
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.

@@ -12,6 +12,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var connections: Connections?
   /// Where clients fetch their Settings; nil: that is no request, and it takes no time.
   public var settings: SettingsEndpoint?
+  /// nil: requests come to the server as their clients send them.
+  public var proxies: Proxies?
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
   public var retryAfterHeader = RetryAfterHeader.retryAfter
   /// How it is written there (S4).

@@ -39,7 +39,8 @@ extension TAPIServer {
       }
     }
     hasFastAnswers = false
-    guard isBucket, connections == nil, settings == nil, bucketServiceTime == Sampler(.constant(.zero)),
+    guard isBucket, connections == nil, settings == nil, !isBehindProxies,
+      bucketServiceTime == Sampler(.constant(.zero)),
       rules?.areIdle ?? true,
       let refused = plain(overload.status, overload.retryAfter)
     else { return }

@@ -29,6 +29,8 @@ public struct TAPIServer: ~Copyable {
   public var bucket: TokenBucket
   let isBucket: Bool
   let bucketServiceTime: Sampler
+  /// Then somebody else has to look at each answer.
+  let isBehindProxies: Bool
   private let bucketRate: Int64
   private let workerCount: Int
   var pool: WorkerPool
@@ -77,6 +79,7 @@ public struct TAPIServer: ~Copyable {
     overload = configuration.overload
     configuredRetryAfter = configuration.overload.retryAfter
     self.key = key
+    isBehindProxies = configuration.proxies != nil
     timeline = IncidentTimeline(configuration)
     switch configuration.server {
     case .bucket(let settings):

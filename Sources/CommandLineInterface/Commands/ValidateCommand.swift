@@ -119,6 +119,17 @@ struct ValidateCommand: Command {
             + (own ?? ", to the server itself")
         ))
     }
+    if let proxies = scenario.tapi.proxies {
+      rows.append(
+        (
+          "proxies",
+          "\(FigureText.grouped(Int64(proxies.count))); a request comes to the server up to "
+            + "\(FigureText.count(proxies.retries + 1, "time")), "
+            + (proxies.budget.map {
+              "retries at once are \(Units.text(partsPerMillion: $0.share)) of the requests there, or \($0.minimum)"
+            } ?? "with any number of retries at once")
+        ))
+    }
     rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)

@@ -128,6 +128,8 @@ struct BatchRecord: BitwiseCopyable {
     flags.insert(.inFlight)
     if outstanding != 63 { bits &+= 4 }
   }
+  /// The server may accept the attempt once more.
+  mutating func attemptOpens() { if outstanding != 63 { bits &+= 4 } }
   @inline(__always)
   mutating func attemptEnds() { if outstanding != 63 { bits &-= 4 } }
 

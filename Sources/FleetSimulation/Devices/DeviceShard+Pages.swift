@@ -43,8 +43,9 @@ struct PageRequest {
   let isCopy: Bool
   /// The page's number for it; nil: the page has gone, or has learned how it ended.
   var upload: UInt32?
-  /// The server may still accept it.
-  var isOpen = true
+  /// How often the server may still accept it: more than once where a proxy has tried again.
+  fileprivate(set) var open = 1
+  var isOpen: Bool { open > 0 }
 
   var batches: [BatchIndex] { [carrier] + riders }
   /// How deliveries name it.
@@ -75,11 +76,14 @@ struct PageRequests {
 
   func request(ofUpload upload: UInt32) -> PageRequest? { names[upload].flatMap { requests[$0] } }
 
-  /// The server will not accept it any more.
+  /// The server will not accept it any more, or once less.
   mutating func close(_ request: PageRequest) {
-    requests[request.name]?.isOpen = false
-    if requests[request.name]?.upload == nil { requests[request.name] = nil }
+    requests[request.name]?.open -= 1
+    if request.open <= 1, requests[request.name]?.upload == nil { requests[request.name] = nil }
   }
+
+  /// The server may accept it once more.
+  mutating func open(_ request: PageRequest) { requests[request.name]?.open += 1 }
 
   /// The page waits for an upload no more; nil: it did not.
   mutating func forget(_ upload: UInt32) -> PageRequest? {
@@ -256,6 +260,11 @@ extension DeviceShard {
     let device = delivery.device
     let browser = browser(device)
     guard let request = browser.pointee.requests.request(delivery.batch, delivery.attempt) else { return }
+    if delivery.kind == .acceptance, delivery.status == Delivery.opening {
+      for batch in request.batches { batches[batch].attemptOpens() }
+      browser.pointee.requests.open(request)
+      return
+    }
     let generations = request.batches.map { batches[$0].generation }
     if delivery.kind != .timeOut || delivery.resolves {
       for batch in request.batches { batches[batch].attemptEnds() }

@@ -437,6 +437,7 @@ extension DeviceShard {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
+    case .acceptance where delivery.status == Delivery.opening: batches[batch].attemptOpens()
     case .acceptance:
       batches[batch].attemptEnds()
       if !isQuery(delivery) {

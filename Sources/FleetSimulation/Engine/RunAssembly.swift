@@ -63,11 +63,13 @@ package struct RunAssembly: ~Copyable {
       scenario.tapi.settings == nil
       ? [] : settings.rows(Self.rowCount(scenario), interval: scenario.interval.microseconds)
     let connections = scenario.tapi.connections == nil ? [] : rows(of: counts)
+    let proxies = front.proxies.map { rows(of: $0.counts) }
     var record = self.record(
       front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
       workersWaitingSince: front.server.waitingSince)
     record.connections = connections
     record.settings = settings
+    record.proxies = proxies ?? []
     return record
   }
 
@@ -83,6 +85,22 @@ package struct RunAssembly: ~Copyable {
         live += count.change
       }
       row.live = live
+      return row
+    }
+  }
+
+  private func rows(of counts: [ProxyCounts]) -> [ProxyRow] {
+    var (requests, retries): (Int64, Int64) = (0, 0)
+    return (0..<Self.rowCount(scenario)).map { index in
+      var row = ProxyRow(start: Int64(index) * scenario.interval.microseconds)
+      if index < counts.count {
+        let count = counts[index]
+        (row.requests, row.retries, row.refused) = (count.requests, count.retries, count.refused)
+        (row.exhausted, row.timeouts, row.answers) = (count.exhausted, count.timeouts, count.answers)
+        requests += count.change
+        retries += count.retryChange
+      }
+      (row.activeRequests, row.activeRetries) = (requests, retries)
       return row
     }
   }

@@ -13,11 +13,13 @@ package protocol DeliverySink: ~Copyable {
 /// It also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   var server: TAPIServer
+  /// nil: there are none.
+  var proxies: ProxyTier?
   /// By shard, microseconds.
   private let timeouts: UnsafeMutablePointer<Int64>
   var rows: RowCursor
   private var busyRows: RowCursor
-  private let end: Instant
+  let end: Instant
   var tenths = RowCursor(interval: .milliseconds(100))
   let counters: IntervalCounters<ServerSide>
   let offered: UnsafeMutablePointer<UInt32>
@@ -28,7 +30,7 @@ package struct ServerFront: ~Copyable {
   private let tenthCount: Int
   /// The most that there can be.
   private let workers: Int
-  private let costsByEvent: Bool
+  let costsByEvent: Bool
   let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
@@ -38,6 +40,9 @@ package struct ServerFront: ~Copyable {
       scenario.tapi, key: RandomKey(seed: scenario.seed), sources: scenario.uploadSources(of: shards),
       interval: scenario.interval)
     server.beginConnections()
+    proxies = scenario.tapi.proxies.map {
+      ProxyTier($0, key: RandomKey(seed: scenario.seed), interval: scenario.interval)
+    }
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
@@ -56,6 +61,7 @@ package struct ServerFront: ~Copyable {
   init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
+    proxies = other.proxies
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
@@ -77,17 +83,26 @@ package struct ServerFront: ~Copyable {
   /// Requests that arrived in each tenth of a second.
   var offeredPer100ms: [UInt32] { Array(UnsafeBufferPointer(start: offered, count: tenthCount)) }
 
-  package var nextOwnTime: Instant { server.nextOwnTime }
+  package var nextOwnTime: Instant {
+    guard let proxies else { return server.nextOwnTime }
+    return min(server.nextOwnTime, proxies.nextTime)
+  }
   package var queued: Int { server.queued }
   var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
 
   @inline(__always)
-  private mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {
+  mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {
     counters.add(n, to: counter, row: rows.row(at: now.microseconds))
   }
 
   /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
   package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    if proxies != nil { return advanceWithProxies(through: limit, &sink) }
+    advanceServer(through: limit, &sink)
+  }
+
+  @inline(__always)
+  mutating func advanceServer(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
     while server.nextOwnTime <= limit {
       let queued = server.queued
       let tokens = costsByEvent ? server.microTokensTaken : 0
@@ -102,6 +117,10 @@ package struct ServerFront: ~Copyable {
       if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: completion.at) }
       book()
       let request = completion.request
+      if proxies != nil, !request.fetchesSettings {
+        endTry(completion, &sink)
+        continue
+      }
       switch completion.outcome {
       case .answered(let decision):
         countAnswer(decision, at: completion.at)
@@ -121,12 +140,16 @@ package struct ServerFront: ~Copyable {
   package mutating func arrive(
     _ request: UploadRequest, retryCount: Int, _ sink: inout some DeliverySink & ~Copyable
   ) {
-    let now = request.arrival
-    check(now)
     if !server.concerns(request) {
       answerFetch(request, &sink)
       return
     }
+    // Proxies stand before the tracking endpoint alone.
+    if proxies != nil, !request.fetchesSettings {
+      return arriveAtProxy(request, retryCount: retryCount, &sink)
+    }
+    let now = request.arrival
+    check(now)
     let queued = server.queued
     let isFirst = request.attempt == 1 || request.fetchesSettings
     count(1, isFirst ? .firstAttempts : .retries, at: now)
@@ -176,15 +199,15 @@ package struct ServerFront: ~Copyable {
   }
 
   /// Whether the client has given the upload up before `time`; then it arranged that itself.
-  private func isGivenUp(_ request: UploadRequest, at time: Instant) -> Bool { deadline(request) < time }
+  func isGivenUp(_ request: UploadRequest, at time: Instant) -> Bool { deadline(request) < time }
 
-  private func deadline(_ request: UploadRequest) -> Instant {
+  func deadline(_ request: UploadRequest) -> Instant {
     Instant(
       microseconds: request.arrival.microseconds &- Int64(request.uplink) &+ timeouts[Int(request.shard)])
   }
 
   /// Sends an answer on its way, if its client will still be there: otherwise only the observers hear of it.
-  private mutating func answer(
+  mutating func answer(
     _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool, isCounted: Bool = true,
     _ sink: inout some DeliverySink & ~Copyable
   ) {
@@ -230,7 +253,7 @@ package struct ServerFront: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func countAnswer(_ answer: ServerAnswer, at now: Instant) {
+  mutating func countAnswer(_ answer: ServerAnswer, at now: Instant) {
     count(1, Self.counter(of: answer.status), at: now)
     switch answer.cause {
     case .other: break
@@ -252,7 +275,7 @@ package struct ServerFront: ~Copyable {
   }
 
   /// Spreads booked worker time over the intervals it lies in.
-  private mutating func book() {
+  mutating func book() {
     if server.usage.isEmpty { return }
     for usage in server.usage {
       var start = usage.start.microseconds
@@ -274,7 +297,7 @@ package struct ServerFront: ~Copyable {
     return (pool.count * Int(most) + 500_000) / 1_000_000
   }
 
-  private mutating func check(_ now: Instant) {
+  mutating func check(_ now: Instant) {
     if !checks || violation != nil { return }
     if now < lastTime { violation = "the server's time went back at \(now.microseconds) µs" }
     if server.busyWorkers > workers {

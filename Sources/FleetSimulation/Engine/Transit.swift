@@ -20,6 +20,10 @@ package struct Delivery: BitwiseCopyable, Sendable {
   /// The same of a connection that was refused: nobody waited for a time-out.
   static var refused: UInt16 { 2 }
 
+  /// The `status` of an acceptance that is none yet: a proxy waits no more for a try, which the server may still accept. One item
+  /// more will tell of it.
+  static var opening: UInt16 { 1 }
+
   /// Microseconds after the start of the window that it is due in (19 bits) | status (10) | kind (2) | resolves (1).
   private var head: UInt32
   /// Its place in the shard.

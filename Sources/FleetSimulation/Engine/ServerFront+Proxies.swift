@@ -1,0 +1,154 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+
+/// Proxies between the devices and the server (`Proxies`). Each try counts as the server sees it; devices hear of the last.
+extension ServerFront {
+  /// The work of the server and the proxies up to and including `limit`. At one instant the server's comes first.
+  @inline(never)
+  mutating func advanceWithProxies(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    while let due = proxies?.nextTime {
+      if server.nextOwnTime <= min(due, limit) {
+        advanceServer(through: server.nextOwnTime, &sink)
+      } else if due <= limit {
+        if let task = proxies?.takeTask() { run(task, at: due, &sink) }
+      } else {
+        return
+      }
+    }
+  }
+
+  /// A client's request arrives at its proxy.
+  @inline(never)
+  mutating func arriveAtProxy(
+    _ request: UploadRequest, retryCount: Int, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    let now = request.arrival
+    count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
+    let deadline = deadline(request)
+    guard let call = proxies?.open(request, retryCount: retryCount, until: deadline) else { return }
+    if deadline >= now {
+      sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: Int(request.shard))
+    }
+    send(call, at: now, &sink)
+  }
+
+  /// A try goes to the server.
+  private mutating func send(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    guard let (request, retryCount) = proxies?.send(call, at: now) else { return }
+    check(now)
+    let queued = server.queued
+    let tokens = costsByEvent ? server.microTokensTaken : 0
+    offered[tenths.row(at: now.microseconds)] &+= 1
+    let admission = server.arrive(request, retryCount: retryCount)
+    if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+    let isHeard = proxies?.isHeard(call) ?? false
+    switch admission {
+    case .answered(let answer):
+      countAnswer(answer, at: now)
+      if isHeard, answer.at > now {
+        proxies?.keep(call, answer: answer)
+      } else {
+        end(call, answer, at: now, &sink)
+      }
+    case .unconfirmed(let time): acceptUnconfirmed(call, at: time, knownAt: now, &sink)
+    case .lost, .unconnected:
+      count(1, .unanswered, at: now)
+      if isHeard { proxies?.keepSilent(call) } else { lose(call, at: now, &sink) }
+    case .pending:
+      count(Int64(server.queued - queued), .serverQueue, at: now)
+      if isHeard { proxies?.keep(call) }
+      book()
+    }
+  }
+
+  /// A try that was pending is so no longer.
+  @inline(never)
+  mutating func endTry(_ completion: Completion, _ sink: inout some DeliverySink & ~Copyable) {
+    let (call, now) = (Int(completion.request.place), completion.at)
+    switch completion.outcome {
+    case .answered(let answer):
+      countAnswer(answer, at: now)
+      end(call, answer, at: now, &sink)
+    case .lost:
+      count(1, .unanswered, at: now)
+      if proxies?.isHeard(call) ?? false {
+        endUnanswered(call, status: 503, at: now, &sink)
+      } else {
+        lose(call, at: now, &sink)
+      }
+    case .unconfirmed(let time): acceptUnconfirmed(call, at: time, knownAt: now, &sink)
+    }
+  }
+
+  private mutating func run(
+    _ task: ProxyTier.Task, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    switch task {
+    case .send(let call):
+      count(1, .proxyRetries, at: now)
+      send(call, at: now, &sink)
+    case .end(let call, let answer): end(call, answer, at: now, &sink)
+    case .giveUp(let number):
+      guard let givenUp = proxies?.giveUp(number, at: now) else { return }
+      if givenUp.isAnswered {
+        sink.deliver(
+          Delivery(.acceptance, givenUp.request, status: Delivery.opening), due: now,
+          toShard: Int(givenUp.request.shard))
+      }
+      if let answer = givenUp.answer { ignore(answer, givenUp.request, &sink) }
+      endUnanswered(givenUp.call, status: 504, at: now, &sink)
+    case .drop(let request): sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+    case .ignore(let request, let answer): ignore(answer, request, &sink)
+    }
+  }
+
+  /// The server answers a try.
+  private mutating func end(
+    _ call: Int, _ answer: ServerAnswer, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    let isHeard = proxies?.isHeard(call) ?? false
+    if isHeard, proxies?.tryAgain(call, status: answer.status, at: now) ?? false { return }
+    guard let request = proxies?.close(call, at: now) else { return }
+    if isHeard {
+      self.answer(answer, request, wasPending: true, &sink)
+    } else {
+      ignore(answer, request, &sink)
+    }
+  }
+
+  /// The server has lost a try, or takes too long for it. Unless it is tried again, the proxy answers by itself.
+  private mutating func endUnanswered(
+    _ call: Int, status: UInt16, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    if proxies?.tryAgain(call, status: nil, at: now) ?? false { return }
+    guard let request = proxies?.close(call, isOwn: true, at: now) else { return }
+    answer(ServerAnswer(status: status, retryAfter: nil, at: now), request, wasPending: true, &sink)
+  }
+
+  /// Nobody waits for this answer.
+  private mutating func ignore(
+    _ answer: ServerAnswer, _ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    sink.deliver(
+      Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at,
+      toShard: Int(request.shard))
+  }
+
+  /// A try is lost for which nobody waits.
+  private mutating func lose(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    guard let request = proxies?.close(call, at: now) else { return }
+    sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+  }
+
+  /// The server accepts a try at `time`, and an incident loses the answer, behind the proxy.
+  private mutating func acceptUnconfirmed(
+    _ call: Int, at time: Instant, knownAt now: Instant, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    count(1, .answers2xx, at: now)
+    count(1, .lostAnswers, at: now)
+    guard let request = proxies?.close(call, at: now) else { return }
+    sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))
+  }
+}

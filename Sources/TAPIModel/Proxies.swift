@@ -1,0 +1,99 @@
+import SimulationKernel
+
+/// Proxies before the server, which send a failed request again by themselves.
+///
+/// Words and defaults are Envoy's: its pages `config.route.v3.RetryPolicy` and
+/// `config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget`, and "Router" among the HTTP filters. A proxy forwards at once, and
+/// neither it nor the way from it to the server takes time. It knows at once that a client has given up, and then sends nothing
+/// more; the server goes on with what it has. Envoy's limits of connections and of requests are left out, and so is the ejection
+/// of outliers. There is one server, so a retry goes where the first try went.
+public struct Proxies: Sendable, Hashable {
+  /// 1 … 10^6. A hash of the device says to which one its requests go.
+  public var count: Int
+  /// Tries of a request after its first, 0 … 100. Envoy's `num_retries`, 1.
+  public var retries: Int
+  /// The statuses that are tried again, 400 … 599. Envoy's `gateway-error`: 502, 503 and 504.
+  public var statuses: [Int]
+  /// Whether a try is too that gets no answer: the server lost it, or `tryTimeout` is over. `retry_state_impl.cc` has that for
+  /// `gateway-error`; Envoy's page says it of `5xx` and of `reset` alone.
+  public var retriesUnanswered: Bool
+  /// A try is given up after so long, at least 1 ms; nil: never, which is Envoy's `per_try_timeout`.
+  public var tryTimeout: Span?
+  public var backoff: Backoff
+  /// nil: any number of retries at once.
+  public var budget: Budget?
+
+  /// The wait before a retry, drawn evenly from nothing to min(`base` · 2ⁿ⁻¹, `maximum`) before the n-th.
+  ///
+  /// So it stands in `backoff_strategy.cc`; Envoy's page "Router" has (2ⁿ − 1) · `base` instead. Defaults: `retry_back_off`.
+  public struct Backoff: Sendable, Hashable {
+    /// 1 µs … 1 h.
+    public var base: Span
+    /// Not below `base`.
+    public var maximum: Span
+
+    public init(base: Span = .milliseconds(25), maximum: Span = .milliseconds(250)) {
+      self.base = base
+      self.maximum = maximum
+    }
+  }
+
+  /// The most retries that a proxy has at once: so large a share of the requests that it has at the server, but not less than
+  /// `minimum`.
+  ///
+  /// A retry counts from the answer that asks for it to its own end, with the wait between. The page does not say so, but
+  /// `retry_state_impl.cc` does it. A request that waits is not at the server. The try that has just failed counts as there still.
+  /// A share of nothing leaves `minimum` alone, which is Envoy's `max_retries`.
+  public struct Budget: Sendable, Hashable {
+    /// Parts per million, 0 … 10^6. Envoy's `budget_percent`, 20 %.
+    public var share: Int64
+    /// 0 … 10^9. Envoy's `min_retry_concurrency`, 3.
+    public var minimum: Int
+
+    public init(share: Int64 = 200_000, minimum: Int = 3) {
+      self.share = share
+      self.minimum = minimum
+    }
+
+    /// The retries allowed at once where `active` requests are at the server.
+    public func limit(active: Int) -> Int {
+      // An active request takes memory, so there are fewer than 2^40.
+      max(minimum, Int(share) * active / 1_000_000)
+    }
+  }
+
+  public init(
+    count: Int = 1, retries: Int = 1, statuses: [Int] = [502, 503, 504], retriesUnanswered: Bool = true,
+    tryTimeout: Span? = nil, backoff: Backoff = Backoff(), budget: Budget? = Budget()
+  ) {
+    self.count = count
+    self.retries = retries
+    self.statuses = statuses
+    self.retriesUnanswered = retriesUnanswered
+    self.tryTimeout = tryTimeout
+    self.backoff = backoff
+    self.budget = budget
+  }
+}
+
+/// The figures of all proxies in one interval.
+public struct ProxyCounts: Sendable, Hashable {
+  /// Requests of clients that came.
+  public var requests: Int64 = 0
+  /// Retries sent.
+  public var retries: Int64 = 0
+  /// Retries that the budget did not allow.
+  public var refused: Int64 = 0
+  /// Failed requests that had no retry left.
+  public var exhausted: Int64 = 0
+  /// Tries given up by `Proxies.tryTimeout`.
+  public var timeouts: Int64 = 0
+  /// Answers of a proxy's own, because the server gave none: 503 where it lost the try, 504 where it was too slow.
+  public var answers: Int64 = 0
+  /// By how many more requests are at a proxy at its end than at its start; those of clients that have given up count no more.
+  public var change: Int64 = 0
+  /// The same of retries that count against the budget.
+  public var retryChange: Int64 = 0
+
+  public init() {}
+}

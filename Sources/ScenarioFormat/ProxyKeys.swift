@@ -43,7 +43,8 @@ extension Proxies {
       .warning("budget") { _, found in
         guard let budget = found.budget, found.retries > 0 else { return nil }
         return budget.share == 0 && budget.minimum == 0
-          ? "no proxy ever tries again: share and minimum are 0; write retries: 0, or null for no budget" : nil
+          ? "no proxy ever tries again: share and minimum are 0; write retries: 0, or null for no budget"
+          : nil
       },
     ])
 }

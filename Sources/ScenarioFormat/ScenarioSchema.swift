@@ -176,6 +176,7 @@ package enum KeyReference {
       case .object(let keys) where !key.isDistribution: add(keys, path: place, to: &sections)
       case .list where place == "tapi.incidents": add(IncidentKind.all, path: place, to: &sections)
       case .list where place == "actions": add(ActionKind.all, path: place, to: &sections)
+      case .list(let element) where element.keys.isEmpty: break
       case .list(let element): add(element.keys, path: place + ".N", to: &sections)
       case .cohorts(let element): add(element.keys, path: place + ".NAME", to: &sections)
       default: break

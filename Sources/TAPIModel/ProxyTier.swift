@@ -197,7 +197,9 @@ package struct ProxyTier {
 
   private func backoff(_ call: Call) -> Span {
     var longest = settings.backoff.base.microseconds
-    for _ in 1..<max(Int(call.retries), 1) where longest < settings.backoff.maximum.microseconds { longest *= 2 }
+    for _ in 1..<max(Int(call.retries), 1) where longest < settings.backoff.maximum.microseconds {
+      longest *= 2
+    }
     longest = min(longest, settings.backoff.maximum.microseconds)
     return Span(microseconds: draws(call).child(0).uniform(0, through: longest - 1))
   }

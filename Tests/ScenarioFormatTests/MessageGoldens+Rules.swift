@@ -69,6 +69,31 @@ extension MessageGoldens {
       2: tapi.settingsEndpoint.status: 200 is out of range; allowed: whole numbers from 400 to 599
     tapi settingsEndpoint: { burst: 5 }
       2: tapi.settingsEndpoint.burst: there is no bucket of that size: give capacity, too, or leave burst out
+    tapi proxies: { count: 4, retries: 3, perTryTimeout: '250ms', budget: null }
+    tapi proxies: null
+    tapi proxies: {}
+    tapi proxies: { count: 0, retries: -1, retryOn: [200, '5xx'], perTryTimeout: 250, budget: { share: '120%', minimum: -1 } }
+      2: tapi.proxies.count: 0 is out of range; allowed: whole numbers from 1 to 1000000
+      2: tapi.proxies.retries: -1 is out of range; allowed: whole numbers from 0 to 100
+      2: tapi.proxies.retryOn.0: 200 is out of range; allowed: whole numbers from 400 to 599
+      2: tapi.proxies.retryOn.1: expected a number, found the string "5xx"; allowed: whole numbers from 400 to 599
+      2: tapi.proxies.perTryTimeout: missing unit: write "250s"
+      2: tapi.proxies.budget.share: "120%" is out of range; allowed: 0% to 100%
+      2: tapi.proxies.budget.minimum: -1 is out of range; allowed: whole numbers from 0 to 1000000000
+    tapi proxies: { retryOn: 503, backoff: { base: '1s' }, budgt: {} }
+      2: tapi.proxies.budgt: unknown key; did you mean "budget"? Allowed here: count, retries, retryOn, retryUnanswered, perTryTimeout, backoff, budget
+      2: tapi.proxies.retryOn: expected a list of statuses, found 503
+      2: tapi.proxies.backoff.maximum: maximum 250ms is below base, 1s
+    tapi proxies: { retries: 0, budget: { share: '10%' } }
+      2: warning: tapi.proxies.budget: nothing reads it: retries is 0
+    tapi proxies: { budget: { share: 0, minimum: 0 } }
+      2: warning: tapi.proxies.budget: no proxy ever tries again: share and minimum are 0; write retries: 0, or null for no budget
+    tapi proxies: { retryOn: [], retryUnanswered: false }
+      2: tapi.proxies.retries: nothing is ever tried again: retryOn is empty, and retryUnanswered is false
+    tapi proxies: { perTryTimeout: '1h' }
+      2: warning: tapi.proxies.perTryTimeout: never comes: every client gives up before, after 30s at the latest
+    tapi proxies: {}, connections: { handshakes: { count: 4, time: '5ms' } }
+      2: tapi.proxies: proxies and connections exclude each other: devices would be connected with the proxies, not with the server; leave one out
     tapi overload: { retryAfter: { backlog: {} } }
     tapi overload: { retryAfter: { backlog: { atMost: '1500ms' } } }
       2: tapi.overload.retryAfter.backlog.atMost: Retry-After is sent in whole seconds, and "1500ms" is none

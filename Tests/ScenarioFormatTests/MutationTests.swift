@@ -189,6 +189,14 @@ struct MutationTests {
       check(incident.start >= .start && incident.duration > .zero, "incident")
       if case .brownout(let parts) = incident.kind { check((1...1_000_000).contains(parts), "factor") }
     }
+    if let proxies = scenario.tapi.proxies {
+      check(scenario.tapi.connections == nil, "proxies and connections")
+      check((1...1_000_000).contains(proxies.count) && (0...100).contains(proxies.retries), "proxies")
+      check(proxies.statuses.allSatisfy { (400...599).contains($0) }, "retryOn")
+      check((proxies.tryTimeout ?? .seconds(1)) >= .milliseconds(1), "perTryTimeout")
+      check(proxies.backoff.base > .zero && proxies.backoff.maximum >= proxies.backoff.base, "backoff")
+      check((0...1_000_000).contains(proxies.budget?.share ?? 0), "budget")
+    }
     check(!scenario.fleet.isEmpty, "fleet")
     check((1...4_000_000_000).contains(scenario.fleet.map(\.devices).reduce(0, +)), "devices")
     check(Set(scenario.fleet.map(\.name)).count == scenario.fleet.count, "names")

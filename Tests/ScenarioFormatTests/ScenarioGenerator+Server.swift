@@ -67,6 +67,20 @@ extension ScenarioGenerator {
       idleTimeout: span(1_000...31_622_400_000_000), refusal: random.pick(Connections.Refusal.allCases))
   }
 
+  mutating func proxies() -> Proxies {
+    let base = span(1...3_600_000_000)
+    return Proxies(
+      count: .random(in: 1...1_000_000, using: &random), retries: .random(in: 0...100, using: &random),
+      statuses: random.pick([[502, 503, 504], [400, 599], []]), retriesUnanswered: true,
+      tryTimeout: random.chance(50) ? nil : span(1_000...31_622_400_000_000),
+      backoff: .init(base: base, maximum: span(base.microseconds...3_600_000_000)),
+      budget: random.chance(30)
+        ? nil
+        : .init(
+          share: .random(in: 0...1_000_000, using: &random),
+          minimum: .random(in: 0...1_000_000_000, using: &random)))
+  }
+
   private mutating func concurrencyLimit() -> ConcurrencyLimit {
     let limits = (0..<3).map { _ in Int.random(in: 1...1_000_000_000, using: &random) }.sorted()
     return ConcurrencyLimit(

@@ -286,7 +286,11 @@ struct ScenarioGenerator {
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.actions = actions(in: scenario)
-    if random.chance(40) { scenario.tapi.connections = connections(at: scenario.tapi.server) }
+    if random.chance(40) {
+      scenario.tapi.connections = connections(at: scenario.tapi.server)
+    } else if random.chance(60) {
+      scenario.tapi.proxies = proxies()
+    }
     if random.chance(40) {
       let hasCapacity = random.chance(70)
       scenario.tapi.settings = SettingsEndpoint(

@@ -209,7 +209,8 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
 
   private var facts: (meaning: String, measures: [Measure], ownNames: [String]) {
     switch self {
-    case .requests: ("Requests that reached the server.", [.firstAttempts, .retries, .proxyRetries], ["offered_rps"])
+    case .requests:
+      ("Requests that reached the server.", [.firstAttempts, .retries, .proxyRetries], ["offered_rps"])
     case .answers2xx: ("Answers with a 2xx status.", [.answers2xx], ["answers_2xx"])
     case .answers429: ("Answers with status 429.", [.answers429], ["answers_429"])
     case .answers5xx:

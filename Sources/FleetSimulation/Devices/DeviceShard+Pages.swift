@@ -261,7 +261,7 @@ extension DeviceShard {
     let browser = browser(device)
     guard let request = browser.pointee.requests.request(delivery.batch, delivery.attempt) else { return }
     if delivery.kind == .acceptance, delivery.status == Delivery.opening {
-      for batch in request.batches { batches[batch].attemptOpens() }
+      for batch in request.batches { openAgain(batch) }
       browser.pointee.requests.open(request)
       return
     }

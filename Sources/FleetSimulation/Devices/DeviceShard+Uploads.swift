@@ -437,7 +437,7 @@ extension DeviceShard {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
-    case .acceptance where delivery.status == Delivery.opening: batches[batch].attemptOpens()
+    case .acceptance where delivery.status == Delivery.opening: openAgain(batch)
     case .acceptance:
       batches[batch].attemptEnds()
       if !isQuery(delivery) {
@@ -458,6 +458,13 @@ extension DeviceShard {
       if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
       fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
     }
+  }
+
+  /// A proxy waits no more for a try of a batch's upload, which the server may still accept: whatever the client hears then.
+  mutating func openAgain(_ batch: BatchIndex) {
+    batches[batch].attemptOpens()
+    // Its boundaries count until that is known.
+    if options.pointee.isRebatch { batches[batch].flags.insert(.unknownOutcome) }
   }
 
   // MARK: Ends of an upload

@@ -130,7 +130,9 @@ extension ServerFront {
   private mutating func ignore(
     _ answer: ServerAnswer, _ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable
   ) {
-    count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    if request.downlink != .max {
+      count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    }
     sink.deliver(
       Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at,
       toShard: Int(request.shard))

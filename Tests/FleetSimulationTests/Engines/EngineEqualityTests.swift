@@ -188,7 +188,7 @@ private struct ModelParts {
     ("backoff", .backoffMicroseconds),
     ("breaker openings", .breakerOpenings), ("throttled", .throttledRequests),
     ("duplicate batches", .duplicateBatches), ("launches", .launches), ("status queries", .statusQueries),
-    ("refreshed credentials", .credentialRefreshes),
+    ("refreshed credentials", .credentialRefreshes), ("retries of proxies", .proxyRetries),
   ]
 
   mutating func add(_ record: RunRecord) {

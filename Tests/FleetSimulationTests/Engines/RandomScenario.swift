@@ -21,6 +21,7 @@ struct RandomScenario {
     draw.drawActions(&scenario)
     draw.drawConnections(&scenario)
     draw.drawSettingsFetches(&scenario)
+    draw.drawProxies(&scenario.tapi)
     return scenario
   }
 

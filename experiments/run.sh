@@ -31,7 +31,7 @@ for name in "$@"; do
       # shellcheck disable=SC2046
       experiments/sums.py "$out" $(sed -En "s/^# with sums ([0-9]+ [0-9]+ [0-9]+)( of (.* )?$kept( .*)?)?\$/\1/p" "$runs")
     fi
-    if says 'without time series'; then find "$out" \( -name timeseries.csv -o -name connections.csv \) -exec rm {} +; fi
+    if says 'without time series'; then find "$out" \( -name timeseries.csv -o -name connections.csv -o -name proxies.csv \) -exec rm {} +; fi
     if says 'without pictures'; then rm -f "$out/comparison.svg"; fi
     rm -rf "$out.journal"
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac

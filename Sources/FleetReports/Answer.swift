@@ -188,7 +188,8 @@ package struct OutputFile: Sendable, Hashable {
   package static let withoutCause = "without-cause.json"
   /// Everything that fleetsim writes beside folders of variants.
   package static let topLevelNames: Set<String> = [
-    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, proxies, settingsFetches, summary, statistics,
+    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, proxies, settingsFetches,
+    summary, statistics,
     differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, escape,

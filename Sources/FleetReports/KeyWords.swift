@@ -1,7 +1,7 @@
 /// A scenario's keys in words, for the axes of pictures.
 enum KeyWords {
   /// Keys whose own word says too little.
-  private static let words = ["for": "length", "at": "start", "k": "K"]
+  private static let words = ["for": "length", "at": "start", "k": "K", "over": "sending time"]
   private static let ordinals = ["first", "second", "third", "fourth", "fifth"]
   /// Objects that say nothing that their members do not.
   private static let silent: Set<String> = [

@@ -110,7 +110,7 @@ extension Cohort {
       "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
       "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
       defaultValue: .said("it runs all the time"), writing: .unlessDefault),
-    .strictEventsNeedBackground,
+    .strictEventsNeedBackground, .measuredRatesVaryOnce,
     Field(
       "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
       "When the operating system lets an app in the background send: a system, or the windows themselves.",

@@ -268,7 +268,7 @@ extension RateCurve.Point {
 }
 
 extension Kind where Value == RateCurve {
-  fileprivate static let curve = Kind<CurveKeys>.object(CurveKeys.keys).mapped(\.curve, CurveKeys.init)
+  static let curve = Kind<CurveKeys>.object(CurveKeys.keys).mapped(\.curve, CurveKeys.init)
 }
 
 extension Kind where Value == [RateCurve.Point] {

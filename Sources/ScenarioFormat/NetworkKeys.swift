@@ -178,6 +178,10 @@ extension Sessions {
         "eventsInBackground", \.createsEventsInBackground, .bool,
         "Whether events are created in the background, too; if not, all come in sessions, as many in the mean."
       ),
+      Field(
+        "curve", \.curve, Kind<RateCurve>.curve.orNull,
+        "A factor on the rate at which closed apps are opened, by the time of day; share is that at 100%. Events that come in sessions "
+          + "follow it.", defaultValue: .said("the same all day"), writing: .unlessDefault),
       .refusal { _, sessions in
         sessions.meanGap > Units.longestSpan
           ? "with sessions so long and a share so small the app is closed for more than "
@@ -250,6 +254,15 @@ extension Field<Cohort> {
     else { return nil }
     return
       "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give events a rate such as \"30/h\""
+  }
+
+  static let measuredRatesVaryOnce = Field.refusal("sessions", "curve") { _, cohort in
+    guard let sessions = cohort.sessions, sessions.curve != nil, !sessions.createsEventsInBackground,
+      case .replay = cohort.events
+    else { return nil }
+    return
+      "measured rates follow the day by themselves, and events that come in sessions would follow this curve too; "
+      + "leave it out, or set sessions.eventsInBackground to true"
   }
 
   static let somethingArrivesInTime = Field.check { decoder, node, path, cohort in

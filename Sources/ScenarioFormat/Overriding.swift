@@ -138,11 +138,16 @@ struct Overriding {
   private static func element(
     _ part: String, of elements: [PositionedValue], _ path: String
   ) throws(PathProblem) -> Int {
+    if let index = elements.firstIndex(where: { ScenarioPaths.name(of: $0) == part }) { return index }
     if let index = Int(part), elements.indices.contains(index) { return index }
+    let names = elements.compactMap(ScenarioPaths.name(of:))
     throw PathProblem(
       message: elements.isEmpty
         ? "\(path) is empty"
-        : "\(path) has no element \(quoted(part)); its elements are 0 to \(elements.count - 1)")
+        : "\(path) has no element \(quoted(part))"
+          + (names.isEmpty
+            ? ";" : "\(Spelling.hint(for: part, among: names)) Its names: \(names.joined(separator: ", "));")
+          + " its elements are 0 to \(elements.count - 1)")
   }
 
   private static func cohort(_ part: String, of cohorts: [PositionedValue]) throws(PathProblem) -> Int {

@@ -280,7 +280,8 @@ enum ScenarioPaths {
     "fleet." + (name(of: elements[index]) ?? "\(index)")
   }
 
-  static func name(of cohort: PositionedValue) -> String? {
-    if let name = cohort["name"]?.text, PathText.isName(name) { name } else { nil }
+  /// The name of a cohort, or of another element of a list that has one.
+  static func name(of element: PositionedValue) -> String? {
+    if let name = element["name"]?.text, PathText.isName(name) { name } else { nil }
   }
 }

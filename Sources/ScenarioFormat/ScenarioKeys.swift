@@ -54,6 +54,10 @@ struct ScenarioDocument: Sendable {
         "fleet", \.scenario.fleet, .fleet, "Cohorts of like devices; at most 4,000,000,000 devices in all.",
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
+        "push", \.scenario.push, .campaigns,
+        "Push messages, which make people open their apps. The twin has none that is sent once: recovery is measured from its last "
+          + "message on.", writing: .unlessDefault),
+      Field(
         "actions", \.actions, .actions,
         "What operators do during the run. The twin, which recovery is measured against, has none of it.",
         writing: .unlessDefault),
@@ -96,6 +100,7 @@ struct ScenarioDocument: Sendable {
         decoder.warnOfSettingsFetches(text.scenario, node)
         decoder.warnOfProxies(text.scenario, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
+        decoder.checkCampaigns(of: text.scenario, node)
         decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)
         decoder.warnOfUnseenRecovery(node, text.scenario)
@@ -205,17 +210,33 @@ extension ScenarioDecoder {
   /// counted when the last incident is over and no operator holds anything any more. It has to hold for a while within the run,
   /// and is told in rows.
   mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
-    guard let duration, !scenario.tapi.incidents.isEmpty else { return }
+    guard let duration, scenario.hasIncidents else { return }
     var lastEnd = Span.zero
     if let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == scenario.tapi.incidents.count
     {
       for (index, incident) in scenario.tapi.incidents.enumerated() {
-        warnOfEnd(of: incident, scenario, at: nodes[index].position, "tapi.incidents.\(index)")
-        if incident.start - .start < duration { lastEnd = max(lastEnd, incident.end - .start) }
+        let (start, end) = (incident.start - .start, incident.end - .start)
+        if start >= duration {
+          warn(
+            "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
+            at: nodes[index].position, "tapi.incidents.\(index)")
+          continue
+        }
+        warnOfEnd(end, scenario, at: nodes[index].position, "tapi.incidents.\(index)")
+        lastEnd = max(lastEnd, end)
       }
     }
-    guard scenario.tapi.incidents.contains(where: { $0.start - .start < duration }) else { return }
+    if let nodes = root["push"]?.elements, nodes.count == scenario.push.count {
+      for (index, campaign) in scenario.push.enumerated() {
+        let end = campaign.end - .start
+        guard campaign.every == nil, campaign.time - .start < duration else { continue }
+        warnOfEnd(end, scenario, at: nodes[index].position, element(index, of: "push"))
+        lastEnd = max(lastEnd, end)
+      }
+    }
+    let starts = scenario.tapi.incidents.map(\.start) + scenario.singleCampaigns.map(\.time)
+    guard starts.contains(where: { $0 - .start < duration }) else { return }
     if let nodes = root["actions"]?.elements {
       for (index, span) in actionSpans(nodes, scenario) where span.end < duration {
         lastEnd = max(lastEnd, span.end)
@@ -230,16 +251,12 @@ extension ScenarioDecoder {
     warnOfLongRows(root, scenario, left: duration - lastEnd)
   }
 
+  /// - Parameter end: of an incident or a campaign that starts within the run.
   private mutating func warnOfEnd(
-    of incident: Incident, _ scenario: Scenario, at position: Position, _ path: String
+    _ end: Span, _ scenario: Scenario, at position: Position, _ path: String
   ) {
     guard let duration else { return }
-    let (start, end) = (incident.start - .start, incident.end - .start)
-    if start >= duration {
-      warn(
-        "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
-        at: position, path)
-    } else if end >= duration {
+    if end >= duration {
       let place = end == duration ? "with" : "after"
       warn(
         "ends at \(Units.text(end)), \(place) the run of \(Units.text(duration)): no recovery can be seen",

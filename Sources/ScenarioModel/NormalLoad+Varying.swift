@@ -18,13 +18,8 @@ extension NormalLoad {
 
   /// One device's batches per second in each stretch of the run, without its spikes; nil if they don't vary.
   static func course(of cohort: Cohort, over duration: Span) -> [Double]? {
+    if let sessions = cohort.sessions { return course(of: cohort, sessions, over: duration) }
     guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
-    if let sessions = cohort.sessions {
-      return course(of: alwaysOpen(cohort, sessions), over: duration)?.enumerated().map { index, whileOpen in
-        let events = rate.rate(at: middle(of: index, of: duration)) * 1e6 * Double(cohort.eventsAtOnce)
-        return batchesPerSecond(whileOpen: whileOpen, events: events, of: cohort, sessions)
-      }
-    }
     let size = batchSize(of: cohort)
     let interval = cohort.flush.interval?.microseconds
     return (0..<stretches).map { index in
@@ -39,6 +34,50 @@ extension NormalLoad {
       let mean = rate.count(through: start + interval) - rate.count(through: start)
       return batchesOfInterval(cohort, mean: mean) * 1e6 / Double(interval)
     }
+  }
+
+  private static func course(of cohort: Cohort, _ sessions: Sessions, over duration: Span) -> [Double]? {
+    guard cohort.events.varies || sessions.curve != nil else { return nil }
+    var alwaysOpen = alwaysOpen(cohort, sessions)
+    alwaysOpen.spikes = []
+    let whileOpen =
+      course(of: alwaysOpen, over: duration)
+      ?? Array(repeating: batchesPerSecond(of: alwaysOpen, over: duration), count: stretches)
+    let occasions = occasions(of: cohort, over: duration)
+    return zip(openShares(of: sessions, over: duration), zip(whileOpen, occasions)).map { open, found in
+      let events = found.1 * Double(cohort.eventsAtOnce)
+      return batchesPerSecond(
+        whileOpen: found.0,
+        events: sessions.createsEventsInBackground ? events : events * open / sessions.share, open: open,
+        of: cohort, sessions)
+    }
+  }
+
+  /// The share of the devices in the foreground in each stretch of the run, as if launches had always been as frequent as then.
+  private static func openShares(of sessions: Sessions, over duration: Span) -> [Double] {
+    guard let factors = sessions.curve?.cumulative(rate: 1) else {
+      return Array(repeating: sessions.share, count: stretches)
+    }
+    return (0..<stretches).map {
+      sessions.share(atFactor: factors.rate(at: middle(of: $0, of: duration)))
+    }
+  }
+
+  /// Times of one device's event process in a second of each stretch, sessions apart.
+  private static func occasions(of cohort: Cohort, over duration: Span) -> [Double] {
+    guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else {
+      return Array(repeating: occasionsPerSecond(of: cohort, over: duration), count: stretches)
+    }
+    return (0..<stretches).map { rate.rate(at: middle(of: $0, of: duration)) * 1e6 }
+  }
+
+  /// Times of one device's event process in a second, as a mean over the run, where events come in sessions that vary; else nil.
+  static func occasionsPerSecond(inSessionsOf cohort: Cohort, over duration: Span) -> Double? {
+    guard let sessions = cohort.sessions, sessions.curve != nil, !sessions.createsEventsInBackground else {
+      return nil
+    }
+    let times = zip(openShares(of: sessions, over: duration), occasions(of: cohort, over: duration))
+    return times.reduce(0) { $0 + $1.0 * $1.1 } / sessions.share / Double(stretches)
   }
 
   private static func middle(of stretch: Int, of duration: Span) -> Int64 {
@@ -72,7 +111,12 @@ extension NormalLoad {
   /// The whole fleet's batches per second in each stretch of the run, without spikes; empty if they don't vary.
   static func course(of scenario: Scenario) -> [Double] {
     let duration = scenario.duration
-    guard scenario.fleet.contains(where: { !$0.spikes.isEmpty || $0.events.varies }) else { return [] }
+    guard
+      !scenario.push.isEmpty
+        || scenario.fleet.contains(where: {
+          !$0.spikes.isEmpty || $0.events.varies || $0.sessions?.curve != nil
+        })
+    else { return [] }
     var course = [Double](repeating: 0, count: stretches)
     for cohort in scenario.fleet {
       let devices = Double(cohort.devices)
@@ -125,7 +169,65 @@ extension NormalLoad {
         }
       }
     }
+    for campaign in scenario.push where campaign.time - .start < duration {
+      peak = max(peak, (course.max() ?? 0) + Self.peak(of: campaign, scenario))
+    }
     return peak
+  }
+}
+
+/// Campaigns: what apps do that would have stayed closed.
+extension NormalLoad {
+  /// Returns the events and batches that the whole fleet makes more in a second, as a mean over the run, because of campaigns that
+  /// repeat. A campaign that is sent once is no normal load.
+  static func pushRates(_ scenario: Scenario) -> (events: Double, batches: Double) {
+    var sum = (events: 0.0, batches: 0.0)
+    let duration = scenario.duration
+    for campaign in scenario.push where campaign.every != nil {
+      for cohort in scenario.fleet {
+        let openings = openings(of: campaign, cohort) * campaign.occurrences(within: duration)
+        let session = session(of: cohort, over: duration)
+        sum.events += openings * session.events / max(duration.seconds, 1e-6)
+        sum.batches += openings * session.batches / max(duration.seconds, 1e-6)
+      }
+    }
+    return sum
+  }
+
+  /// About: the apps that are opened, evenly over the longest of the time that sending takes, the delay and the session. An app with
+  /// events of the background sends the first batch at once.
+  private static func peak(of campaign: PushCampaign, _ scenario: Scenario) -> Double {
+    scenario.fleet.reduce(0) { sum, cohort in
+      let openings = openings(of: campaign, cohort)
+      guard openings > 0, let sessions = cohort.sessions else { return sum }
+      let spread = max(1, campaign.over.seconds, campaign.delay.mean / 1e6)
+      let batches = session(of: cohort, over: scenario.duration).batches
+      let first = sessions.createsEventsInBackground ? min(batches, 1) : 0
+      return sum + openings * (first / spread + (batches - first) / max(spread, sessions.length.mean / 1e6))
+    }
+  }
+
+  /// Closed apps that are opened each time, in the mean.
+  private static func openings(of campaign: PushCampaign, _ cohort: Cohort) -> Double {
+    guard campaign.concerns(cohort), let sessions = cohort.sessions else { return 0 }
+    return Double(cohort.devices) * Double(campaign.opensPartsPerMillion) / 1e6 * (1 - sessions.share)
+  }
+
+  /// Events and batches of one session, in the mean.
+  private static func session(of cohort: Cohort, over duration: Span) -> (events: Double, batches: Double) {
+    guard let sessions = cohort.sessions else { return (0, 0) }
+    let seconds = sessions.length.mean / 1e6
+    let rate = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce) / sessions.share
+    let batches = batchesPerSecond(of: alwaysOpen(cohort, sessions), over: duration) * seconds + 0.5
+    if sessions.createsEventsInBackground { return (0, batches) }
+    return (rate * seconds, min(batches, rate * seconds))
+  }
+}
+
+extension PushCampaign {
+  /// How often it is sent in a run.
+  fileprivate func occurrences(within duration: Span) -> Double {
+    Spike(time: time, every: every).occurrences(within: duration)
   }
 }
 

@@ -30,6 +30,9 @@ public struct NormalLoad: Sendable, Hashable {
       batches += Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
       events += Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
     }
+    let push = Self.pushRates(scenario)
+    batches += push.batches
+    events += push.events
     batchesPerSecond = batches
     eventsPerSecond = events
     let course = Self.course(of: scenario)
@@ -48,8 +51,10 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// One device's events per second, as a mean over the run.
   package static func eventsPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
-    occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
-      + spikeRates(of: cohort, over: duration).events
+    let occasions =
+      occasionsPerSecond(inSessionsOf: cohort, over: duration)
+      ?? occasionsPerSecond(of: cohort, over: duration)
+    return occasions * Double(cohort.eventsAtOnce) + spikeRates(of: cohort, over: duration).events
   }
 
   /// One device's batches per second, as a mean over the run.
@@ -75,9 +80,12 @@ public struct NormalLoad: Sendable, Hashable {
   private static func batchesPerSecond(
     of cohort: Cohort, _ sessions: Sessions, over duration: Span
   ) -> Double {
-    batchesPerSecond(
+    if sessions.curve != nil, let course = course(of: cohort, over: duration) {
+      return course.reduce(0, +) / Double(course.count) + spikeRates(of: cohort, over: duration).batches
+    }
+    return batchesPerSecond(
       whileOpen: batchesPerSecond(of: alwaysOpen(cohort, sessions), over: duration),
-      events: eventsPerSecond(of: cohort, over: duration), of: cohort, sessions)
+      events: eventsPerSecond(of: cohort, over: duration), open: sessions.share, of: cohort, sessions)
   }
 
   /// The cohort as if its apps were always open, and as busy as they are while they are open.
@@ -92,13 +100,14 @@ public struct NormalLoad: Sendable, Hashable {
   /// background wait for the next session, as full batches.
   /// - `whileOpen`: batches per second of a device whose app is open.
   /// - `events`: events per second of a device on average.
+  /// - `open`: the share of the devices in the foreground.
   static func batchesPerSecond(
-    whileOpen: Double, events: Double, of cohort: Cohort, _ sessions: Sessions
+    whileOpen: Double, events: Double, open: Double, of cohort: Cohort, _ sessions: Sessions
   ) -> Double {
     let left =
       sessions.createsEventsInBackground
-      ? events * (1 - sessions.share) / Double(batchSize(of: cohort)) : 0
-    return min(events, whileOpen * sessions.share + left + sessions.perSecond / 2)
+      ? events * (1 - open) / Double(batchSize(of: cohort)) : 0
+    return min(events, whileOpen * open + left + sessions.perSecond(at: open) / 2)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer.

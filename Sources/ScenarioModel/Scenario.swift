@@ -21,6 +21,8 @@ public struct Scenario: Sendable, Hashable {
   public var tapi: TAPIConfiguration
   /// At least one; devices are numbered through all cohorts in this order.
   public var fleet: [Cohort]
+  /// Messages that make people open apps; at most `PushCampaign.maximumNumber`.
+  public var push: [PushCampaign] = []
   /// 1 of so many of everything: what a `scale` left of a larger scenario. For reports; a run does not depend on it.
   public var scale = 1
 
@@ -36,19 +38,20 @@ public struct Scenario: Sendable, Hashable {
     self.fleet = fleet
   }
 
-  /// The twin run (definitions.md, Recovery): the same scenario and seed without its incidents, and without what operators do about
-  /// them.
+  /// The twin run (definitions.md, Recovery): the same scenario and seed without its incidents, without campaigns that are sent once,
+  /// and without what operators do about them.
   public var withoutIncidents: Scenario {
     var twin = self
     twin.tapi.incidents = []
     twin.tapi.actions = []
+    twin.push.removeAll { $0.every == nil }
     for i in twin.fleet.indices where twin.fleet[i].rollout?.isAction ?? false { twin.fleet[i].rollout = nil }
     return twin
   }
 
   /// Whether nothing tells it from its twin.
   public var isItsOwnTwin: Bool {
-    tapi.incidents.isEmpty && tapi.actions.isEmpty && !fleet.contains { $0.rollout?.isAction ?? false }
+    !hasIncidents && tapi.actions.isEmpty && !fleet.contains { $0.rollout?.isAction ?? false }
   }
 }
 

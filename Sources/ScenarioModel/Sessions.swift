@@ -4,7 +4,8 @@ import SimulationKernel
 ///
 /// A session's start is a *foreground* trigger and its end a *background* trigger, for clients that have them (S17). Between sessions the
 /// app is closed: its flush interval does not run and no wait wakes it up; uploads under way end as they would. The flush interval
-/// starts anew with each session. A device starts somewhere in its sessions, as if they had always gone on.
+/// starts anew with each session. A device starts somewhere in its sessions, as if they had always gone on
+/// as they go at the start.
 public struct Sessions: Sendable, Hashable {
   /// The share of the time in the foreground.
   public var sharePartsPerMillion: Int64
@@ -13,11 +14,21 @@ public struct Sessions: Sendable, Hashable {
   /// Whether events are created in the background as in the foreground. If not, all come in sessions, as many in the mean; strictly
   /// periodic events can't.
   public var createsEventsInBackground: Bool
+  /// A factor on the rate at which closed apps are opened, by the time of day; nil: that rate is the same all day.
+  ///
+  /// How long sessions last does not vary. Where the factor is 100 %, the share of the time in the foreground is
+  /// `sharePartsPerMillion`. Events that come in sessions follow the curve, and have their own rate where the factor is 100 %. A
+  /// curve of theirs multiplies with it.
+  public var curve: RateCurve?
 
-  public init(sharePartsPerMillion: Int64, length: Distribution, createsEventsInBackground: Bool = false) {
+  public init(
+    sharePartsPerMillion: Int64, length: Distribution, createsEventsInBackground: Bool = false,
+    curve: RateCurve? = nil
+  ) {
     self.sharePartsPerMillion = sharePartsPerMillion
     self.length = length
     self.createsEventsInBackground = createsEventsInBackground
+    self.curve = curve
   }
 
   /// The share of the time in the foreground.
@@ -28,6 +39,13 @@ public struct Sessions: Sendable, Hashable {
     Span(microseconds: max(Int64((length.mean * (1 - share) / share).rounded()), 1))
   }
 
-  /// Sessions that one device begins in a second.
-  var perSecond: Double { share / max(length.mean / 1e6, 1e-6) }
+  /// The share of the devices in the foreground where closed apps are opened at `factor` times the rate, as if that had always been
+  /// so. Sessions end at the rate 1 / length, so that open and closed devices are as s·factor to 1 − s.
+  package func share(atFactor factor: Double) -> Double { share * factor / (share * factor + 1 - share) }
+
+  /// Sessions that one device begins in a second, where so large a share of the devices is in the foreground.
+  func perSecond(at share: Double) -> Double { share / max(length.mean / 1e6, 1e-6) }
+
+  /// Closed apps that are opened, per microsecond and closed app; nil: always one in `meanGap`.
+  package var launches: CumulativeRate? { curve?.cumulative(rate: 1 / Double(meanGap.microseconds)) }
 }

@@ -95,6 +95,7 @@ extension EventProcess {
 }
 
 extension RateCurve {
+  /// `rate` times the curve's factor, with its integral; per microsecond where `rate` is.
   func cumulative(rate: Double) -> CumulativeRate {
     switch shape {
     case .points(let points): return piecewise(points, rate: rate)

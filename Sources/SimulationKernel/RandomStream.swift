@@ -43,6 +43,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case dependency = 27
   /// The ways to and fro of the handshake before one attempt.
   case handshake = 28
+  /// When a device gets a push message, and whether and when its user opens it.
+  case push = 29
   /// The draws of a client's gates.
   case gates = 40
   /// The draws of a page of a browser.

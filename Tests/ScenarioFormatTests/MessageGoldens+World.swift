@@ -38,6 +38,35 @@ extension MessageGoldens {
       3: fleet.phones.sessions.length: missing; write for example length: "4m"
       3: fleet.phones.sessions.share: 1 is out of range; allowed: 0.0001% to 99.9999%
       3: fleet.phones.sessions.eventsInBackground: expected true or false, found the string "no"
+    cohort +sessions: { share: '5%', length: '4m', curve: { amplitude: '60%', peak: '18h' } }
+    cohort +sessions: { share: '5%', length: '4m', curve: { amplitude: '60%', pek: '18h', period: null } }
+      3: fleet.phones.sessions.curve.pek: unknown key; did you mean "peak"? Allowed here: points, amplitude, peak, period
+      3: fleet.phones.sessions.curve.period: a sine has a period
+    cohort name: 'a', devices: 10, events: { csv: 'time_s,events_per_s\n0,5\n' }, sessions: { share: '5%', length: '4m', curve: { amplitude: '60%' } }
+      3: fleet.a.sessions.curve: measured rates follow the day by themselves, and events that come in sessions would follow this curve too; leave it out, or set sessions.eventsInBackground to true
+    top push: []
+    top push: [{ at: '1h', over: '10m', opens: '5%', delay: { exponential: '10m' } }]
+      4: push.0: no cohort has sessions, so that nobody can open the message; give one of them for example sessions: { share: "5%", length: { exponential: "3m" } }
+    top push: [{ at: '1h', to: ['phone', 'phones'], opens: '5%', delay: '1m' }]
+      4: push.0.to.0: no cohort is called "phone"; did you mean "phones"? The cohorts: phones
+      4: push.0.to.1: phones has no sessions, so that its apps are always open; give it for example sessions: { share: "5%", length: { exponential: "3m" } }
+    top push: [{ to: [], over: '1h', opens: 2 }]
+      4: push.0.at: missing; write for example at: "20m"
+      4: push.0.delay: missing; write for example delay: { exponential: "10m" }
+      4: push.0.opens: 2 is out of range; allowed: 0% to 100%
+    top push: [{ at: '1h', opens: '5%', delay: '1m', over: '1h', every: '10m' }]
+      4: push.0.every: every 10m is shorter than over, 1h
+    top push: [{ at: '1h', opens: '5%', delay: '1m', to: [] }]
+      4: push.0.to: no cohort gets the message; name one, or leave to out for every cohort with sessions
+    top push: { at: '1h', opens: '5%', delay: '1m' }
+      4: push: expected a list, found an object
+    top push: [{ name: 'sale', at: '1h', opens: '5%', dely: '1m' }]
+      4: push.0.dely: unknown key; did you mean "delay"? Allowed here: name, at, to, over, opens, delay, every
+      4: push.0.delay: missing; write for example delay: { exponential: "10m" }
+    cohort +sessions: { share: '5%', length: '4m' } }], push: [{ name: 'sale', at: '1h', opens: '5%', delay: '1m' }, { name: 'sale', at: '1h', opens: '5%', delay: '1m'
+      3: push.1.name: a second campaign named "sale"; the first is on line 3
+    cohort +sessions: { share: '5%', length: '4m' } }], push: [{ at: '1h', over: '3570s', opens: '5%', delay: '1m'
+      3: warning: push.0: ends 30s before the run does: no recovery can be seen, which has to hold for 1m
     cohort +sessions: { share: '0.0001%', length: '2d' }
       3: fleet.phones.sessions: with sessions so long and a share so small the app is closed for more than 366d at a time
     cohort +classDelays: { timeout: { base: '2s', longest: '10m' }, rateLimit: { longest: '1h' } }

@@ -51,6 +51,30 @@ struct OverrideTests {
     #expect(Override.value(at: "fleet.*.name", in: json) == nil, "two values are none")
   }
 
+  @Test(
+    "a campaign is set by its number or its name, and a name that is not there is answered with those that are"
+  )
+  func campaigns() throws {
+    let text = ScenarioText(
+      cohort: "name: 'phones', devices: 10, events: '6/min', sessions: { share: '5%', length: '3m' }",
+      top: """
+        push: [{ at: '20m', opens: '5%', delay: '1m' },
+          { name: 'sale', at: '40m', over: '1m', opens: '5%', delay: '1m' }]
+        """)
+    let decoded = try text.decode(["push.0.over": "30m", "push.sale.over": "10m", "push.1.opens": "20%"])
+    #expect(decoded.scenario.push.map(\.over) == [.minutes(30), .minutes(10)])
+    #expect(decoded.scenario.push.map(\.opensPartsPerMillion) == [50_000, 200_000])
+    #expect(Override.value(at: "push.sale.over", in: decoded.normalisedJSON) == "10m")
+    #expect(decoded.scenario.campaign(pacedBy: "push.sale.over")?.time == .start + .minutes(40))
+    #expect(decoded.scenario.campaign(pacedBy: "push.sale.opens") == nil)
+    #expect(decoded.scenario.campaign(pacedBy: "push.7.over") == nil)
+    #expect(
+      text.messages(overrides: [Override(path: "push.salee.over", value: "1m")])
+        == [
+          #"--set: push.salee.over: push has no element "salee"; did you mean "sale"? Its names: sale; its elements are 0 to 1"#
+        ])
+  }
+
   @Test("a member of something that the file does not have is created")
   func created() throws {
     let scenario = try ScenarioText().decode([

@@ -221,10 +221,27 @@ struct ScenarioGenerator {
     let length = span(1_000...60_000_000)
     var inBackground = random.chance(50)
     if case .periodic = events { inBackground = true }
+    var curve = random.chance(50) ? self.curve() : nil
+    if case .replay = events, !inBackground { curve = nil }
     return Sessions(
       sharePartsPerMillion: .random(in: 1_000...999_999, using: &random),
       length: random.chance(50) ? .constant(length) : .exponential(mean: length),
-      createsEventsInBackground: inBackground)
+      createsEventsInBackground: inBackground, curve: curve)
+  }
+
+  /// Campaigns to cohorts with sessions, with and without a name.
+  mutating func push(to fleet: [Cohort]) -> [PushCampaign] {
+    let names = fleet.filter { $0.sessions != nil }.map(\.name)
+    if names.isEmpty { return [] }
+    return (0..<Int.random(in: 0...2, using: &random)).map { index in
+      let over = span(0...3_600_000_000)
+      return PushCampaign(
+        name: random.chance(50) ? "campaign-\(index)" : nil, time: .start + span(0...31_622_400_000_000),
+        cohorts: random.pick([nil, names]), over: over,
+        opensPartsPerMillion: .random(in: 0...1_000_000, using: &random),
+        delay: distribution(least: 0, most: 86_400_000_000, exponential: true),
+        every: random.pick([nil, span(max(60_000_000, over.microseconds)...31_622_400_000_000)]))
+    }
   }
 
   /// None of which opens behind the end of the shortest run.
@@ -286,6 +303,7 @@ struct ScenarioGenerator {
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.actions = actions(in: scenario)
+    scenario.push = push(to: scenario.fleet)
     if random.chance(40) {
       scenario.tapi.connections = connections(at: scenario.tapi.server)
     } else if random.chance(60) {

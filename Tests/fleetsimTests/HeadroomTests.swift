@@ -3,6 +3,7 @@ import FleetMetrics
 import FleetStatistics
 import Foundation
 import ScenarioModel
+import SimulationKernel
 import TAPIModel
 import Testing
 
@@ -85,6 +86,34 @@ struct HeadroomTests {
       #expect(answer.value.value >= Double(threshold) && beyond.value.value < Double(threshold))
       #expect(answer.value.value - beyond.value.value <= max(answer.value.value / 32, step + 1))
     }
+  }
+
+  @Test("the verdict names the reason for which the neighbour fails, and a campaign's pace")
+  func reasonAndPace() throws {
+    let found = try Headroom(
+      QuantityRange("push.0.over=0s..60m"), own: nil, goals: [.staysBelow(1)], seeds: 59,
+      meaning: { "That is \(Int(6_000 / ($0.value / 60e6))) a minute." },
+      scenario: { text in
+        var scenario = Self.scenario
+        scenario.duration = try Units.span(text) + .minutes(1)
+        return scenario
+      },
+      run: { scenarios in
+        scenarios.map { scenario in
+          var run = RunSummary(run: "", seed: scenario.seed)
+          run.peakOfferedRatio = scenario.duration >= .minutes(31) ? 0.9 : 1.25
+          return run
+        }
+      })
+    #expect(found.answer?.value.words == "30 min" && found.isLeast)
+    let verdict = found.verdict
+    #expect(
+      verdict.hasPrefix(
+        "30 min is the least push.0.over with which the fleet stays below 100 % of the capacity"),
+      "\(verdict)")
+    #expect(verdict.contains(" That is 200 a minute. With "), "\(verdict)")
+    #expect(
+      verdict.contains("it does in 0 of 59: a second offers up to 125 % of the capacity."), "\(verdict)")
   }
 
   @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")

@@ -139,6 +139,16 @@ struct ValidateCommand: Command {
           "\(incident.kind.phrase) from \(from) for \(FigureText.span(incident.duration.microseconds))"
         ))
     }
+    for campaign in scenario.push {
+      let devices = FigureText.count(scenario.devices(of: campaign), "device")
+      rows.append(
+        (
+          "push",
+          "\(campaign.name.map { "\($0), " } ?? "")at \(FigureText.span((campaign.time - .start).microseconds)) to \(devices) over "
+            + "\(FigureText.span(campaign.over.microseconds))"
+            + (campaign.every.map { ", every \(FigureText.span($0.microseconds))" } ?? "")
+        ))
+    }
     for action in scenario.tapi.actions {
       let start = FigureText.span(action.start.microseconds)
       let time =

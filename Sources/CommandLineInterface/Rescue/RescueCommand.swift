@@ -115,7 +115,7 @@ struct RescueCommand: Study {
 
   /// - Throws: `CommandFailure` 65 where the scenario has no room for it; `UsageError`.
   private func action(in scenario: Scenario, _ path: String) throws -> RescueAction {
-    guard let lastEnd = scenario.tapi.incidents.map(\.end).max() else {
+    guard let lastEnd = scenario.lastIncidentEnd else {
       throw CommandFailure(
         .data,
         "\(path): tapi.incidents: there is no incident that could leave the fleet ill; rescue needs one")

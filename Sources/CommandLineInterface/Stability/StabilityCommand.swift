@@ -99,7 +99,7 @@ struct StabilityCommand: Study {
     let axes = try axes()
     let input = try StudyInput(path, options)
     let (loaded, base) = (input.loaded[0], input.bases[0])
-    guard !base.scenario.tapi.incidents.isEmpty else {
+    guard base.scenario.hasIncidents else {
       throw CommandFailure(
         .data,
         "\(loaded.path): tapi.incidents: there is no incident to recover from; a stability map needs one")

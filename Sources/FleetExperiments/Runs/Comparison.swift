@@ -223,12 +223,15 @@ public struct VariantChoice: Sendable, Hashable {
     self.isLabelled = isLabelled
   }
 
-  /// Whether it is somebody's to choose. The fate of the fleet is not: incidents, the network, and how many devices make how many
-  /// events in which hours.
+  /// Whether it is somebody's to choose. The fate of the fleet is not: incidents, the network, who opens messages when, and how many
+  /// devices make how many events in which hours.
   package var isOption: Bool {
     let conditions =
       /tapi\.incidents.*|network.*|seed|duration|fleet\.[^.]+\.(devices|events|sessions|launches|lifecycle).*/
-    return !overrides.contains { $0.path.wholeMatch(of: conditions) != nil }
+    let users = /push\.[^.]+\.(opens|delay).*/
+    return !overrides.contains {
+      $0.path.wholeMatch(of: conditions) != nil || $0.path.wholeMatch(of: users) != nil
+    }
   }
 
   /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.

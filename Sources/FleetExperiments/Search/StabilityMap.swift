@@ -280,7 +280,7 @@ package struct StabilityMap: Sendable {
 extension Scenario {
   /// The scenario run until so long after the end of its last incident; nil if it has none.
   package func ending(afterIncidents span: Span) -> Scenario? {
-    guard let end = tapi.incidents.map({ $0.start + $0.duration }).max() else { return nil }
+    guard let end = lastIncidentEnd else { return nil }
     var scenario = self
     scenario.duration = end - .start + span
     return scenario

@@ -16,7 +16,7 @@ package struct CohortPlan {
   let firstDevice: Int
   /// Events and triggers at or after it do not happen.
   let end: Int64
-  /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
+  /// Events created before it are *old*: they tell when the backlog of the last incident (`Scenario.lastIncidentEnd`) has drained.
   let oldBefore: Int64
   let checks: Bool
   /// A batch that is given up is blocked, not lost (O3).
@@ -64,11 +64,13 @@ package struct CohortPlan {
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds
-    oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
+    oldBefore = scenario.lastIncidentEnd?.microseconds ?? .min
     self.checks = checks
     blocksGivenUp = cohort.policy.givenUp == .blocked
+    let sessions = SessionPlan(cohort, scenario)
     events = Events(
-      cohort, schedule: script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort, end: end),
+      cohort,
+      schedule: script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort, sessions, end: end),
       flushWhileUploading: client.flushWhileUploading)
     let hasWorld =
       cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil || cohort.sessions != nil
@@ -100,7 +102,7 @@ package struct CohortPlan {
       cdnOutages: scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(
-      spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions,
+      spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: sessions,
       windows: cohort.sessions == nil || cohort.page != nil ? nil : cohort.os)
     let mayFetch = cohort.lifecycle != nil || cohort.sessions != nil || cohort.rollout?.fetch != nil
     fetches =
@@ -290,7 +292,7 @@ extension CohortPlan {
   struct World {
     let spikes: [Spike]
     let connectivity: Connectivity?
-    let sessions: Sessions?
+    let sessions: SessionPlan?
     /// When the operating system lets apps in the background send.
     let windows: BackgroundWindows?
   }

@@ -196,7 +196,7 @@ struct WorldPlan: BitwiseCopyable {
   /// The next start or end of an interruption; `.max`: none.
   var nextInterruption: Int64
   /// nil: the app runs all the time.
-  var session: Sessions.Period?
+  var session: SessionPlan.Period?
   /// Changes of period so far: each draws the length of the next by its number.
   var periods: UInt32
   var isInOfflinePeriod: Bool

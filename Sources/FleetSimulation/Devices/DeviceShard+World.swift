@@ -313,7 +313,7 @@ extension DeviceShard {
 
   /// The app comes to the foreground, or goes to the background (S17).
   private mutating func changeSession(
-    _ device: DeviceIndex, _ last: Sessions.Period, at now: Instant,
+    _ device: DeviceIndex, _ last: SessionPlan.Period, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard let sessions = plan.pointee.world.sessions else { return }
@@ -412,71 +412,5 @@ extension Connectivity.Interruption {
   /// Whether a device is among those without a network.
   fileprivate func concerns(_ draw: RandomKey) -> Bool {
     Int64(draw.uniform(below: 1_000_000)) < sharePartsPerMillion
-  }
-}
-
-/// When the sessions of a device are.
-extension Sessions {
-  /// A session or a gap.
-  struct Period: BitwiseCopyable {
-    var isForeground: Bool
-    /// Microseconds since the start of the run.
-    var end: Int64
-    fileprivate var number: UInt32
-  }
-
-  /// Returns the period that a device is in at the start of the run.
-  func firstPeriod(_ device: RandomKey) -> Period {
-    let draws = device.child(RandomPurpose.sessions)
-    let isForeground = draws.child(0).unitOpen < share
-    let rest = distribution(isForeground).rest(draws.child(1))
-    return Period(isForeground: isForeground, end: rest, number: 0)
-  }
-
-  /// How long a device that starts in a gap has been in it: gaps are exponential, and forget.
-  func ageOfFirstGap(_ device: RandomKey) -> Int64 {
-    distribution(false).rest(device.child(RandomPurpose.sessions).child(3))
-  }
-
-  /// The one that begins where another ends.
-  func period(after period: Period, _ device: RandomKey) -> Period {
-    let number = period.number &+ 1
-    let draw = device.child(RandomPurpose.sessions).child(2).child(UInt64(number))
-    let length = max(distribution(!period.isForeground).sample(draw).microseconds, 1)
-    return Period(isForeground: !period.isForeground, end: period.end &+ length, number: number)
-  }
-
-  private func distribution(_ isForeground: Bool) -> Distribution {
-    isForeground ? length : .exponential(mean: meanGap)
-  }
-
-  /// Where a process gets to that goes on in the foreground only.
-  ///
-  /// - Parameters:
-  ///   - time: where it is. Microseconds.
-  ///   - end: of the run; behind it all times are one.
-  ///   - advance: goes on from a time towards the end of a session; nil if it does not arrive within it.
-  /// - Complexity: O(sessions since the start of the run).
-  func inForeground(
-    from time: Int64, before end: Int64, _ device: RandomKey,
-    _ advance: (_ from: Int64, _ to: Int64) -> Int64?
-  ) -> Int64 {
-    var period = firstPeriod(device)
-    var from = max(time, 0)
-    while from < end {
-      while period.end <= from { period = self.period(after: period, device) }
-      if period.isForeground, let arrival = advance(from, period.end) { return arrival }
-      from = period.end
-    }
-    return max(from, end)
-  }
-}
-
-extension Distribution {
-  /// Returns the rest of a span from this distribution at a random time in it: an exponential one forgets, a constant one is cut
-  /// anywhere.
-  func rest(_ key: RandomKey) -> Int64 {
-    if case .constant(let span) = self { return key.uniform(1, through: max(span.microseconds, 1)) }
-    return max(sample(key).microseconds, 1)
   }
 }

@@ -23,7 +23,7 @@ struct EventSchedule: Sendable {
   private let atOnce: UInt32
   private let spikes: [Spike]
   /// Events come in these only; nil: at any time.
-  private let sessions: Sessions?
+  private let sessions: SessionPlan?
   /// The end of the run.
   private let end: Int64
 
@@ -45,10 +45,13 @@ struct EventSchedule: Sendable {
 
   /// nil for a cohort whose events need none of this.
   ///
-  /// - Parameter end: of the run, microseconds.
-  init?(_ cohort: Cohort, end: Int64) {
+  /// - Parameters:
+  ///   - sessions: of the cohort.
+  ///   - end: of the run, microseconds.
+  init?(_ cohort: Cohort, _ sessions: SessionPlan?, end: Int64) {
     self.end = end
-    sessions = cohort.sessions.flatMap { $0.createsEventsInBackground ? nil : $0 }
+    let sessions = sessions?.withEventsInSessions
+    self.sessions = sessions
     spikes = cohort.spikes
     atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
     let needsMore = atOnce > 1 || sessions != nil || spikes.contains { $0.events > 0 }

@@ -169,7 +169,7 @@ package struct RunAssembly: ~Copyable {
     }
     var record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: offeredPer100ms,
-      nominalCapacityMilli: nominal, incidents: scenario.tapi.incidents.map(\.span),
+      nominalCapacityMilli: nominal, incidents: scenario.incidentSpans,
       devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
@@ -190,6 +190,15 @@ package struct RunAssembly: ~Copyable {
 }
 
 extension Scenario {
+  /// The incidents, and the campaigns that are sent once, with their labels.
+  var incidentSpans: [IncidentSpan] {
+    tapi.incidents.map(\.span)
+      + singleCampaigns.map {
+        IncidentSpan(
+          label: $0.label, isOutage: false, start: $0.time.microseconds, end: $0.end.microseconds)
+      }
+  }
+
   /// How what operators do is labelled and shaded.
   var actionSpans: [IncidentSpan] {
     let end = Instant.start + duration

@@ -150,8 +150,8 @@ package final class SharedRuns: @unchecked Sendable {
     /// The scenario whose plans the run follows. It has incidents, since the marks of old events can be forgotten, but not found
     /// out later.
     var lead: Scenario {
-      if !scenario.tapi.incidents.isEmpty { return scenario }
-      return company.values.lazy.map(\.scenario).first { !$0.tapi.incidents.isEmpty } ?? scenario
+      if scenario.hasIncidents { return scenario }
+      return company.values.lazy.map(\.scenario).first(where: \.hasIncidents) ?? scenario
     }
 
     /// When they part.
@@ -361,6 +361,8 @@ extension Scenario {
   /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
+    // A gap ends when a message is opened, which devices know from its beginning on.
+    common.push = push
     common.question = nil
     common.scale = 1
     for i in fleet.indices
@@ -428,10 +430,8 @@ extension Scenario {
     }
     if mine == its, tapi.actions == other.tapi.actions { return time }
     time = min(time, IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds)
-    if let end = mine.map(\.end.microseconds).max(), let other = its.map(\.end.microseconds).max(),
-      end != other
-    {
-      time = min(time, min(end, other))
+    if let end = lastIncidentEnd, let other = other.lastIncidentEnd, end != other {
+      time = min(time, min(end, other).microseconds)
     }
     // The CDN's state, which a launch finds.
     func isDown(_ incidents: [Incident], at instant: Instant) -> Bool {

@@ -108,7 +108,7 @@ package struct ObservedRun: Sendable {
     if !isWhole { series.cut(after: reached.microseconds + 1) }
     var cost = DeviceCost()
     cost.total[.attempts] = Int64(uploads.count)
-    let incidents = scenario.tapi.incidents.map(\.span)
+    let incidents = scenario.incidentSpans
     let record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: offered,
       nominalCapacityMilli: NormalLoad(scenario).nominalCapacityMilli,

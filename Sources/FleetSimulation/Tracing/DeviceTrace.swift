@@ -186,7 +186,7 @@ extension Simulation {
     var trace = DeviceTrace(
       device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
       duration: scenario.duration.microseconds,
-      incidents: scenario.tapi.incidents.map(\.span) + scenario.actionSpans,
+      incidents: scenario.incidentSpans + scenario.actionSpans,
       events: tracer.events)
     trace.fetchesSettings = scenario.tapi.settings != nil && cohort.settingsFetch != .never
     if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }

@@ -22,6 +22,7 @@ struct RandomScenario {
     draw.drawConnections(&scenario)
     draw.drawSettingsFetches(&scenario)
     draw.drawProxies(&scenario.tapi)
+    draw.drawPush(&scenario)
     return scenario
   }
 
@@ -148,20 +149,8 @@ struct RandomScenario {
     let gap = Span.milliseconds(Int64(int(200...5_000)))
     let period = chance(60) ? Span.seconds(Int64(int(60...200))) : nil
     switch int(0...2) {
-    case 0:
-      return .varying(
-        meanGap: gap,
-        RateCurve(
-          .sine(
-            amplitudePartsPerMillion: Int64(int(0...1_000_000)), peak: .seconds(Int64(int(0...100)))),
-          period: period ?? .seconds(90)))
-    case 1:
-      let points = (0..<int(1...4)).map {
-        RateCurve.Point(
-          time: .seconds(Int64($0 * 13 + int(0...10))),
-          factorPartsPerMillion: Int64(pick([0, 500_000, 3_000_000]) + int(0...9)))
-      }
-      return .varying(meanGap: gap, RateCurve(.points(points), period: period))
+    case 0: return .varying(meanGap: gap, sine(period ?? .seconds(90)))
+    case 1: return .varying(meanGap: gap, points(period))
     default:
       let rows = (0..<int(1...5)).map {
         ArrivalRates.Row(
@@ -170,6 +159,26 @@ struct RandomScenario {
       }
       return .replay(ArrivalRates(rows: rows, sharePartsPerMillion: pick([1_000_000, 300_000])))
     }
+  }
+
+  private mutating func sine(_ period: Span) -> RateCurve {
+    RateCurve(
+      .sine(amplitudePartsPerMillion: Int64(int(0...1_000_000)), peak: .seconds(Int64(int(0...100)))),
+      period: period)
+  }
+
+  private mutating func points(_ period: Span?) -> RateCurve {
+    let points = (0..<int(1...4)).map {
+      RateCurve.Point(
+        time: .seconds(Int64($0 * 13 + int(0...10))),
+        factorPartsPerMillion: Int64(pick([0, 500_000, 3_000_000]) + int(0...9)))
+    }
+    return RateCurve(.points(points), period: period)
+  }
+
+  private mutating func rateCurve() -> RateCurve {
+    let period = Span.seconds(Int64(int(60...200)))
+    return chance(50) ? sine(period) : points(chance(60) ? period : nil)
   }
 
   /// Links, time-outs, sizes and offline periods.
@@ -205,6 +214,20 @@ struct RandomScenario {
     cohort.connectivity = connectivity
   }
 
+  /// Messages that open closed apps.
+  private mutating func drawPush(_ scenario: inout Scenario) {
+    guard scenario.fleet.contains(where: { $0.sessions != nil }), chance(60) else { return }
+    scenario.push = (0..<int(1...3)).map { _ in
+      PushCampaign(
+        time: Instant(microseconds: pick([0, Int64(int(0...200_000_000))])),
+        cohorts: chance(50) ? nil : ["cohort-\(int(0...2))"],
+        over: pick([.zero, .seconds(1), Span.milliseconds(Int64(int(0...60_000)))]),
+        opensPartsPerMillion: pick([1_000_000, 400_000]),
+        delay: pick([.constant(.zero), .exponential(mean: .seconds(10)), .uniform(.zero, .seconds(90))]),
+        every: chance(40) ? Span.seconds(Int64(int(60...90))) : nil)
+    }
+  }
+
   /// The app is closed at times.
   private mutating func drawSessions(_ cohort: inout Cohort) {
     guard chance(15) else { return }
@@ -214,7 +237,7 @@ struct RandomScenario {
     cohort.sessions = Sessions(
       sharePartsPerMillion: pick([20_000, 300_000, 900_000]),
       length: chance(50) ? .constant(length) : .exponential(mean: length),
-      createsEventsInBackground: inBackground)
+      createsEventsInBackground: inBackground, curve: chance(50) ? rateCurve() : nil)
     if chance(60), cohort.page == nil { cohort.os = windows() }
   }
 

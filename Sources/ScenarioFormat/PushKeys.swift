@@ -1,0 +1,108 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+extension PushCampaign {
+  fileprivate static let keys = ObjectKeys(
+    PushCampaign(time: .start, opensPartsPerMillion: 0, delay: .constant(.zero)),
+    [
+      Field(
+        "name", \.name, Kind<String>.name.orNothing, "What paths and labels call it.",
+        defaultValue: .said("its place in the list"), isSettable: false),
+      Field("at", \.time, .time, "When the first message is sent.", example: "\"20m\""),
+      Field(
+        "to", \.cohorts, Kind<String>.text.list(0...10_000, named: "cohorts").orNothing,
+        "The cohorts whose devices get it.", defaultValue: .said("every cohort with sessions")),
+      Field(
+        "over", \.over, .span(from: .zero),
+        "How long sending takes: each device gets its message at a random time in so long a span."),
+      Field(
+        "opens", \.opensPartsPerMillion, .share(),
+        "Of the devices, whose users open the message; drawn anew each time.", example: "\"5%\""),
+      Field(
+        "delay", \.delay, .serviceTime, "From a message to its opening.",
+        example: "{ exponential: \"10m\" }"),
+      Field(
+        "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
+        "It is sent again and again, and is then a part of the normal load; at least as long as over. A message that nobody has "
+          + "opened yet gives way to the next one.", defaultValue: .said("once"), writing: .unlessDefault),
+      .refusal("every") { _, campaign in
+        guard let every = campaign.every, campaign.over > every else { return nil }
+        return "every \(Units.text(every)) is shorter than over, \(Units.text(campaign.over))"
+      },
+      .refusal("to") { _, campaign in
+        campaign.cohorts.map(\.isEmpty) ?? false
+          ? "no cohort gets the message; name one, or leave to out for every cohort with sessions" : nil
+      },
+    ])
+}
+
+extension Kind where Value == [PushCampaign] {
+  static let campaigns = Kind<PushCampaign>.object(PushCampaign.keys).list(
+    0...PushCampaign.maximumNumber, named: "campaigns"
+  ) { decoder, found, elements, path in
+    var places: [String: Int] = [:]
+    for (index, campaign) in found {
+      guard let name = campaign.name else { continue }
+      if let first = places[name] {
+        decoder.report(
+          "a second campaign named \(quoted(name)); the first is\(elements[first].position.clause)",
+          at: (elements[index]["name"] ?? elements[index]).position,
+          decoder.join(decoder.element(index, of: path), "name"))
+      }
+      places[name] = places[name] ?? index
+    }
+  }
+}
+
+extension Scenario {
+  /// The campaign whose pace a path sets, such as `push.0.over` or `push.sale.over`; nil: the path is about something else.
+  package func campaign(pacedBy path: String) -> PushCampaign? {
+    guard let parts = PathText.parse(path), parts.count == 3, parts[0] == "push", parts[2] == "over" else {
+      return nil
+    }
+    return push.first { $0.name == parts[1] }
+      ?? Int(parts[1]).flatMap { push.indices.contains($0) ? push[$0] : nil }
+  }
+}
+
+extension ScenarioDecoder {
+  /// Whether there is somebody to open each message.
+  mutating func checkCampaigns(of scenario: Scenario, _ root: PositionedValue) {
+    guard let nodes = root["push"]?.elements, nodes.count == scenario.push.count else { return }
+    for (index, campaign) in scenario.push.enumerated() {
+      let (node, path) = (nodes[index], element(index, of: "push"))
+      let names = node["to"]?.elements ?? []
+      for (place, name) in (campaign.cohorts ?? []).enumerated() {
+        check(
+          cohort: name, of: scenario.fleet,
+          at: (names.indices.contains(place) ? names[place] : node).position,
+          element(place, of: join(path, "to")))
+      }
+      if campaign.cohorts == nil, !scenario.fleet.contains(where: { $0.sessions != nil }) {
+        report(
+          "no cohort has sessions, so that nobody can open the message; \(Self.remedy("one of them"))",
+          at: node, path, [])
+      }
+    }
+  }
+
+  private static func remedy(_ cohort: String) -> String {
+    "give \(cohort) for example sessions: { share: \"5%\", length: { exponential: \"3m\" } }"
+  }
+
+  private mutating func check(cohort name: String, of fleet: [Cohort], at position: Position, _ path: String)
+  {
+    guard let cohort = fleet.first(where: { $0.name == name }) else {
+      let names = fleet.map(\.name)
+      report(
+        "no cohort is called \(quoted(name))\(Spelling.hint(for: name, among: names)) The cohorts: "
+          + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : ""), at: position, path)
+      return
+    }
+    if cohort.sessions == nil {
+      report(
+        "\(name) has no sessions, so that its apps are always open; \(Self.remedy("it"))", at: position, path)
+    }
+  }
+}

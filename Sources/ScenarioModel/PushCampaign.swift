@@ -1,0 +1,72 @@
+import SimulationKernel
+
+/// A push message to many devices, some of which open the app because of it.
+///
+/// Each device gets the message at a time of its own, whether it has a network or not. If the app is in the background when its
+/// user opens the message, a session starts then. It lasts as long as any session. If the app is in the foreground, nothing
+/// changes.
+///
+/// A campaign that is sent once is like an incident, and the twin has none of it: recovery is measured from its last message on.
+/// One that repeats is a part of the normal load.
+public struct PushCampaign: Sendable, Hashable {
+  /// The most campaigns of a scenario.
+  public static let maximumNumber = 100
+
+  /// For paths and labels; nil: it has none.
+  public var name: String?
+  /// When the first message is sent.
+  public var time: Instant
+  /// The cohorts that get it; nil: every cohort with `Cohort.sessions`.
+  public var cohorts: [String]?
+  /// How long sending takes. Each device gets its message at a random time in so long a span. Zero: all at once.
+  public var over: Span
+  /// The share of the devices that open it. Parts per million, drawn anew each time.
+  public var opensPartsPerMillion: Int64
+  /// The time from a message to its opening.
+  public var delay: Distribution
+  /// Repeats from `time` on; at least a minute and not less than `over`; nil: once. A message that nobody has opened yet gives way
+  /// to the next one.
+  public var every: Span?
+
+  public init(
+    name: String? = nil, time: Instant, cohorts: [String]? = nil, over: Span = .zero,
+    opensPartsPerMillion: Int64, delay: Distribution, every: Span? = nil
+  ) {
+    self.name = name
+    self.time = time
+    self.cohorts = cohorts
+    self.over = over
+    self.opensPartsPerMillion = opensPartsPerMillion
+    self.delay = delay
+    self.every = every
+  }
+
+  /// When the last message is sent; of a campaign that repeats, the first time.
+  public var end: Instant { time + over }
+
+  /// Whether a cohort's devices get it. Only where there are sessions does that change anything.
+  public func concerns(_ cohort: Cohort) -> Bool {
+    cohort.sessions != nil && (cohorts?.contains(cohort.name) ?? true)
+  }
+
+  /// `push` or `push sale`.
+  public var label: String { name.map { "push \($0)" } ?? "push" }
+}
+
+extension Scenario {
+  /// The campaigns that the twin does not have.
+  public var singleCampaigns: [PushCampaign] { push.filter { $0.every == nil } }
+
+  /// The devices that get a campaign's messages.
+  public func devices(of campaign: PushCampaign) -> Int {
+    fleet.reduce(0) { $0 + (campaign.concerns($1) ? $1.devices : 0) }
+  }
+
+  /// Whether there is anything to recover from: an incident, or a campaign that is sent once.
+  public var hasIncidents: Bool { lastIncidentEnd != nil }
+
+  /// When the last incident and the last campaign that is sent once are over; nil: there is none.
+  public var lastIncidentEnd: Instant? {
+    (tapi.incidents.map(\.end) + singleCampaigns.map(\.end)).max()
+  }
+}

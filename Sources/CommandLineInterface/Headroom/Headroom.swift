@@ -75,6 +75,12 @@ struct Headroom: Sendable {
     var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
     /// The same in events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
+    /// The most events that a run lost or blocked, in events of the whole fleet.
+    var mostLostOrBlocked: Int64 {
+      runs.map { $0.fullSize(max(0, $0.lostOrBlockedEvents)) }.max() ?? 0
+    }
+    /// The goals that some run does not meet.
+    fileprivate(set) var unmet: [HeadroomGoal] = []
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }
@@ -92,6 +98,8 @@ struct Headroom: Sendable {
   let seeds: Int
   /// The scenario's own value of the key; nil where it has none with a number.
   let own: Quantity?
+  /// The meaning of a value in another unit, as a sentence; nil: the value says it all.
+  let meaning: @Sendable (Quantity) -> String?
   /// Values in their order.
   private(set) var points: [Point] = []
   private let steps: Int
@@ -127,11 +135,13 @@ struct Headroom: Sendable {
   }
 
   /// - Parameters:
+  ///   - meaning: of a value, as a sentence.
   ///   - scenario: the scenario with the key set to a value, as text.
   ///   - run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what the closures throw.
   init(
     _ range: QuantityRange, own: Quantity?, goals: [HeadroomGoal], seeds: Int,
+    meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
     scenario: (String) throws -> Scenario,
     run: ([Scenario]) throws -> [RunSummary]
   ) throws {
@@ -139,6 +149,7 @@ struct Headroom: Sendable {
     self.own = own
     self.goals = goals
     self.seeds = seeds
+    self.meaning = meaning
     steps = min(Self.mostSteps, range.mostSteps)
     do {
       try search { asked in
@@ -196,6 +207,7 @@ struct Headroom: Sendable {
       made = made.dropFirst(more.count)
       point.runs += more
       point.met += more.count { run in goals.allSatisfy { $0.isMet(by: run) } }
+      point.unmet = goals.filter { goal in !point.runs.allSatisfy(goal.isMet) }
       points.removeAll { $0.step == point.step }
       points.append(point)
     }

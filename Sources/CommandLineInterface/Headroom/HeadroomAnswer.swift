@@ -27,6 +27,25 @@ extension Headroom {
     "in all of \(FigureText.count(point.seeds, "run")), so at most \(FigureText.percent(point.risk)) may not"
   }
 
+  /// Where runs with a value that fails fall short, the first goal of them: `a second offers up to 107 % of the capacity`.
+  private static func reason(_ point: Point) -> String {
+    switch point.unmet.first {
+    case .staysBelow:
+      return "a second offers up to \(FigureText.percent(point.highestLoad ?? 0)) of the capacity"
+    case .losesNothing:
+      return "up to \(FigureText.count(point.mostLostOrBlocked, "event")) are lost or blocked"
+    case .recovers:
+      let health = HealthWording(point.baselines).reason
+      if !health.isEmpty { return "without incidents \(health)" }
+      if point.recovered < point.seeds {
+        return "\(point.seeds - point.recovered) of \(FigureText.count(point.seeds, "run")) "
+          + "\(point.seeds - point.recovered == 1 ? "does" : "do") not recover"
+      }
+      return "the slowest recovery takes \(FigureText.span(point.longestRecovery))"
+    case nil: return "nothing fails"
+    }
+  }
+
   /// The answer first, then what it is worth.
   var verdict: String {
     let (low, high) = (range.low.words, range.high.words)
@@ -57,7 +76,9 @@ extension Headroom {
     }
     var text =
       "\(Self.text(answer)) is the \(isLeast ? "least" : "greatest") \(range.path) with which the fleet \(goal): "
-    text += "\(Self.surely(answer)). With \(Self.text(beyond)) it does in \(beyond.met) of \(beyond.seeds)."
+    text += "\(Self.surely(answer))."
+    if let meaning = meaning(answer.value) { text += " \(meaning)" }
+    text += " With \(Self.text(beyond)) it does in \(beyond.met) of \(beyond.seeds): \(Self.reason(beyond))."
     if let tooMuch {
       text +=
         " \(Self.text(tooMuch)) is too \(isLeast ? "much" : "little"): it does in \(tooMuch.met) of \(tooMuch.seeds)."

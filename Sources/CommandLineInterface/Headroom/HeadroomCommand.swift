@@ -15,8 +15,8 @@ struct HeadroomCommand: Study {
         + "the answer or a whole number. The answer then has to do in every seed: 59 runs without a failure "
         + "leave at most 5 % of such runs that may fail, with 95 % confidence. If one fails, the next value has to. The fleet is taken to "
         + "do better towards one end of the range; what lies between two values that do is taken to do too.",
-      "Any key with a number will do: workers, a limit, a rate, a share, or a span such as that over which all apps are started "
-        + "(fleet.phones.lifecycle.synchronised.0.spread), which is how fast a push message may be sent.",
+      "Any key with a number will do: workers, a limit, a rate, a share, or a span such as that over which a push message is sent "
+        + "(push.0.over): how fast may it be sent to this fleet?",
       "With --out it writes headroom.csv, headroom.svg, report.html and run.json.",
     ],
     examples: [
@@ -24,7 +24,7 @@ struct HeadroomCommand: Study {
         "fleetsim headroom s.json5 --key tapi.workers.count=10..40 --so-that recovers-in=20m",
         "How many workers bring the fleet back within 20 minutes?"),
       .init(
-        "fleetsim headroom s.json5 --key fleet.phones.lifecycle.synchronised.0.spread=0s..30m",
+        "fleetsim headroom s.json5 --key push.0.over=0s..2h",
         "How fast may a push message be sent?"),
     ])
 
@@ -52,7 +52,7 @@ struct HeadroomCommand: Study {
     let input = try StudyInput(path, options)
     let hasIncidents = !input.scenario.tapi.incidents.isEmpty
     let goals = self.goals.isEmpty ? [hasIncidents ? .recovers(within: nil) : .staysBelow(1)] : self.goals
-    guard hasIncidents || !goals.contains(where: \.needsIncident) else {
+    guard input.scenario.hasIncidents || !goals.contains(where: \.needsIncident) else {
       throw CommandFailure(
         .data,
         "\(input.path): tapi.incidents: there is no incident to recover from; give one, or '--so-that loses-nothing' or 'stays-below=100%'"
@@ -78,8 +78,20 @@ struct HeadroomCommand: Study {
       input, heading: input.heading(facts), largest: ends,
       find: { [range] runs in
         try Headroom(
-          range, own: own, goals: goals, seeds: seeds, scenario: scenario, run: runs.summaries.values)
+          range, own: own, goals: goals, seeds: seeds,
+          meaning: { value in ends[0].pace(of: range.path, value) }, scenario: scenario,
+          run: runs.summaries.values)
       }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
+  }
+}
+
+extension Scenario {
+  /// The speed at which a span sends a campaign's messages, where a path sets that span: a push service takes a rate.
+  fileprivate func pace(of path: String, _ value: Quantity) -> String? {
+    guard let campaign = campaign(pacedBy: path), value.unit == .span, value.value > 0 else { return nil }
+    let messages = Double(devices(of: campaign)) * Double(scale)
+    return
+      "That is \(FigureText.amount(messages)) messages at \(FigureText.amount(messages / value.value * 60e6)) a minute."
   }
 }
 

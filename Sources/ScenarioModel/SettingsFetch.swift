@@ -17,7 +17,7 @@ extension Cohort {
   /// Fetches of Settings a second of one device when nothing fails, about.
   var settingsFetchesPerSecond: Double {
     if settingsFetch == .never { return 0 }
-    let sessions = sessions?.perSecond ?? 0
+    let sessions = sessions.map { $0.perSecond(at: $0.share) } ?? 0
     let restarts = lifecycle?.meanTimeBetweenRestarts.map { 1 / max($0.seconds, 1e-6) } ?? 0
     return restarts + (page != nil || settingsFetch == .foreground ? sessions : 0)
   }

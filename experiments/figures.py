@@ -166,8 +166,8 @@ FIGURES = {
         ("costs {} minutes of recovery at night", "run=3h: recovery_s / 60"),
         ("at night and {} in the evening", "run=20h: recovery_s / 60"),
     ],
-    ("README.md", "025-adversary/boundary.txt"): [
-        ("does not stand within {} of brute force", r"\+([\d.]+%) +19 /20"),
+    ("README.md", "038-proxies/budget/summary.csv"): [
+        ("With Envoy's 20 % it is back in {}", """run={retries:3,perTryTimeout:"5s"}: recovery_s"""),
     ],
     ("README.md", "020-recommended-defaults/tuned/settings.json"): [
         ("a first wait of {}, a cap of {} and", "integrations/Segment.io/httpConfig/backoffConfig/baseBackoffInterval; "
@@ -259,6 +259,30 @@ FIGURES = {
          "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
     ],
     # Limits
+    (E + "038-proxies/README.md", "038-proxies/budget/summary.csv"): [
+        ("budget of 20 % it is back in {}, and", """run={retries:3,perTryTimeout:"5s"}: recovery_s"""),
+        ("| none | {} | {} |", "run=null: recovery_s; affected_delivery_p99_s"),
+        ("| no retry | {} | {} |", """run={retries:0,perTryTimeout:"5s"}: recovery_s; affected_delivery_p99_s"""),
+        ("| 1 retry, no budget | {} | {} |",
+         """run={retries:1,perTryTimeout:"5s",budget:null}: recovery_s; affected_delivery_p99_s"""),
+        ("| 3 retries, no budget | {} |", """run={retries:3,perTryTimeout:"5s",budget:null}: recovery_s"""),
+        ("| 3 retries, budget 20 % | {} | {} |", """run={retries:3,perTryTimeout:"5s"}: recovery_s; affected_delivery_p99_s"""),
+    ],
+    (E + "038-proxies/README.md", "038-proxies/share/summary.csv"): [
+        ("| 20 % | {} |", """run={share:"20%"}: recovery_s"""), ("| 50 % | {} |", """run={share:"50%"}: recovery_s"""),
+        ("| 60 % | {} |", """run={share:"60%"}: recovery_s"""), ("| 80 % | {} |", """run={share:"80%"}: recovery_s"""),
+    ],
+    (E + "037-push/README.md", "037-push/headroom/headroom.csv"): [
+        ("the capacity, and the news' {}.", "value=0s: peak_offered_max_ratio"),
+        ("Eight for the second: at most {} of such runs", "is_answer=true: risk_high_95_ratio"),
+    ],
+    (E + "037-push/README.md", "037-push/offer/headroom.csv"): [
+        ("the offer's busiest second has {} of the capacity", "value=0s: peak_offered_max_ratio"),
+    ],
+    (E + "037-push/README.md", "037-push/pace/summary.csv"): [
+        ("| 1 min | {} |", "run=1m: recovery_s"), ("| 30 min | after {} |", "run=30m: recovery_s"),
+        ("| 46 min | after {} |", "run=46m: recovery_s"),
+    ],
     (E + "008-long-outage-limits/README.md", "008-long-outage-limits/answered/summary.csv"): [
         ("| 503 | 6/min | 100 | … | 100 retries | {} |", "run=events=6/min · maxRetryCount=100: lost_events / devices"),
         ("| 503 | 6/min | 1000 | … | 12 h since the first failure | {} |",

@@ -272,6 +272,45 @@ FIGURES = {
         ("| 20 % | {} |", """run={share:"20%"}: recovery_s"""), ("| 50 % | {} |", """run={share:"50%"}: recovery_s"""),
         ("| 60 % | {} |", """run={share:"60%"}: recovery_s"""), ("| 80 % | {} |", """run={share:"80%"}: recovery_s"""),
     ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/cdn/cohorts.csv"): [
+        ("destroys {} of the events that browsers make", "cohort=web: lost_events / created_events"),
+        ("| no CDN for 30 min | {} |", "cohort=web: lost_events"),
+        ("| no CDN for 30 min | … | {} |", "cohort=android: lost_events"),
+        ("| no CDN for 30 min | … | … | {} |", "cohort=web: attempts"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/server/cohorts.csv"): [
+        ("| no server for 10 min | {} | … | {} |", "cohort=web: lost_events; attempts"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/both/cohorts.csv"): [
+        ("| both | {} | … | {} |", "cohort=web: lost_events; attempts"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/cdn/settings.csv"): [
+        ("At the end of the CDN's outage {} devices run", "time_s=5100.000000: devices_without_settings"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/none/summary.csv"): [
+        ("nobody: they are no requests | | | {} | {} |", "attempts / devices; answers_429"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/large/summary.csv"): [
+        ("endpoint of 2,000/s | … | … | {} | {} |", "attempts / devices; answers_429"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/large/settings.csv"): [
+        ("endpoint of 2,000/s | {} |", "sum settings_fetched"),
+        ("endpoint of 2,000/s | … | {} |", "time_s=5340.000000: devices_without_settings"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/shared/summary.csv"): [
+        ("the server itself | … | … | {} | {} |", "attempts / devices; answers_429"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/shared/settings.csv"): [
+        ("the server itself | {} |", "sum settings_fetched"),
+        ("the server itself | … | {} |", "time_s=5340.000000: devices_without_settings"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/small/summary.csv"): [
+        ("endpoint of 200/s | … | … | {} | {} |", "attempts / devices; answers_429"),
+    ],
+    (E + "039-settings-fetches/README.md", "039-settings-fetches/small/settings.csv"): [
+        ("endpoint of 200/s | {} |", "sum settings_fetched"),
+        ("endpoint of 200/s | … | {} |", "time_s=5340.000000: devices_without_settings"),
+    ],
     (E + "037-push/README.md", "037-push/headroom/headroom.csv"): [
         ("the capacity, and the news' {}.", "value=0s: peak_offered_max_ratio"),
         ("Eight for the second: at most {} of such runs", "is_answer=true: risk_high_95_ratio"),

@@ -167,6 +167,7 @@ extension MessageGoldens {
       3: warning: fleet.phones.settingsFetch: nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request
     cohort +settingsFetch: 'daily'
       3: fleet.phones.settingsFetch: "daily" is not known. Allowed: "never", "launch", "foreground"
+      3: warning: fleet.phones.settingsFetch: nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request
     cohort +connection: { keepAlive: '5m' }
       3: warning: fleet.phones.connection: nothing reads it: without tapi.connections a connection costs nothing
     cohort +connection: { keepAlive: '0s', roundTrips: 11 }

@@ -133,7 +133,8 @@ package struct ProxyTier {
     request.arrival = now
     if call.retries > 0 {
       // Its draws are its own: the service it needs, and whether an incident hits it.
-      request.firstOrdinal = UInt32(truncatingIfNeeded: draws(call).child(1).bits)
+      let bits = UInt32(truncatingIfNeeded: draws(call).child(1).bits)
+      request.firstOrdinal = min(bits, UploadRequest.settingsFetch - 1)
       count(at: now) { $0.retries += 1 }
     }
     if call.state == .waiting {

@@ -165,7 +165,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors or requirements, worse metrics, broken limits, missing runs, Settings not to publish."
+      "Failed vectors or requirements, worse metrics, broken limits, missing runs, bad Settings."
     case .undecided: "decide needs more runs than its budget allows, or conformance --exec is inconclusive."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:

@@ -463,8 +463,8 @@ extension DeviceShard {
   /// A proxy waits no more for a try of a batch's upload, which the server may still accept: whatever the client hears then.
   mutating func openAgain(_ batch: BatchIndex) {
     batches[batch].attemptOpens()
-    // Its boundaries count until that is known.
-    if options.pointee.isRebatch { batches[batch].flags.insert(.unknownOutcome) }
+    // Its boundaries count until that is known: nothing may be added to it, whatever the client hears.
+    if options.pointee.growsNewest { batches[batch].flags.insert(.unknownOutcome) }
   }
 
   // MARK: Ends of an upload

@@ -333,6 +333,10 @@ extension VariantResult {
   /// The tables of a run in its folder; "" is the directory itself.
   package func files(in folder: String, twin withTwin: Bool = false) -> [OutputFile] {
     let prefix = folder.isEmpty ? "" : folder + "/"
+    /// The table of a part that not every scenario has.
+    func part<Row>(_ name: String, _ rows: [Row], _ bytes: ([Row]) -> [UInt8]) -> OutputFile? {
+      rows.isEmpty ? nil : OutputFile(prefix + name, bytes(rows))
+    }
     let hasCohorts = record.cohorts.count > 1 || record.cohorts.contains { !$0.lanes.isEmpty }
     return [
       OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: record)),
@@ -340,12 +344,9 @@ extension VariantResult {
         ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin)) : nil,
       OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: record.deliveries)),
       hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
-      record.connections.isEmpty
-        ? nil : OutputFile(prefix + OutputFile.connections, ConnectionCSV.bytes(of: record.connections)),
-      record.settings.isEmpty
-        ? nil : OutputFile(prefix + OutputFile.settingsFetches, SettingsCSV.bytes(of: record.settings)),
-      record.proxies.isEmpty
-        ? nil : OutputFile(prefix + OutputFile.proxies, ProxyCSV.bytes(of: record.proxies)),
+      part(OutputFile.connections, record.connections, ConnectionCSV.bytes),
+      part(OutputFile.settingsFetches, record.settings, SettingsCSV.bytes),
+      part(OutputFile.proxies, record.proxies, ProxyCSV.bytes),
     ].compactMap(\.self)
   }
 }

@@ -171,7 +171,7 @@ extension ScenarioDecoder {
 
 extension Cohort {
   /// Whether any app of the cohort can be launched during the run.
-  fileprivate var hasRestarts: Bool {
+  var hasRestarts: Bool {
     lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
   }
 }

@@ -60,8 +60,7 @@ extension Cohort {
   /// Whether any of its apps asks for Settings during the run.
   var fetchesSettings: Bool {
     if settingsFetch == .never { return false }
-    let isLaunched = lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
-    return isLaunched || sessions != nil && (page != nil || settingsFetch == .foreground)
+    return hasRestarts || sessions != nil && (page != nil || settingsFetch == .foreground)
       || rollout?.fetch != nil
   }
 }

@@ -4,8 +4,7 @@ import SimulationKernel
 ///
 /// A session's start is a *foreground* trigger and its end a *background* trigger, for clients that have them (S17). Between sessions the
 /// app is closed: its flush interval does not run and no wait wakes it up; uploads under way end as they would. The flush interval
-/// starts anew with each session. A device starts somewhere in its sessions, as if they had always gone on
-/// as they go at the start.
+/// starts anew with each session. A device starts somewhere in its sessions, as if they had always gone on as they go at the start.
 public struct Sessions: Sendable, Hashable {
   /// The share of the time in the foreground.
   public var sharePartsPerMillion: Int64

@@ -59,12 +59,4 @@ extension TAPIServer {
   package func concerns(_ request: UploadRequest) -> Bool {
     settings == nil || !request.fetchesSettings || !(settings!.hasOwnCapacity || settings!.isDown)
   }
-
-  /// A fetch of Settings arrives.
-  @inline(never)
-  mutating func answerFetch(_ request: UploadRequest) -> Admission {
-    if let answer = settings!.answer(at: request.arrival) { return .answered(answer) }
-    return connections == nil
-      ? decide(request, retryCount: 0) : arriveOverConnection(request, retryCount: 0)
-  }
 }

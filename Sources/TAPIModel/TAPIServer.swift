@@ -301,7 +301,9 @@ public struct TAPIServer: ~Copyable {
   /// Decides on a request that arrives now. Everything due before must have been drained.
   /// - `retryCount`: its `X-Retry-Count`.
   public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
-    if settings != nil, request.fetchesSettings { return answerFetch(request) }
+    if settings != nil, request.fetchesSettings, let answer = settings!.answer(at: request.arrival) {
+      return .answered(answer)
+    }
     if connections != nil { return arriveOverConnection(request, retryCount: retryCount) }
     return decide(request, retryCount: retryCount)
   }

@@ -1,5 +1,6 @@
 import CMemory
 import SimulationKernel
+import TAPIModel
 import UploadPipeline
 import UploadRetry
 
@@ -118,6 +119,10 @@ struct BatchRecord: BitwiseCopyable {
     set { mark = newValue.rawValue }
   }
 
+  /// Whether it stands for a request for Settings, and is no batch.
+  @inline(__always)
+  var fetchesSettings: Bool { firstOrdinal == UploadRequest.settingsFetch }
+
   /// The number of the attempt that would come next.
   @inline(__always)
   var nextAttempt: UInt16 { attempts == .max ? 2 : attempts &+ 1 }
@@ -126,9 +131,10 @@ struct BatchRecord: BitwiseCopyable {
   mutating func attemptLeaves(number: UInt16) {
     attempts = number
     flags.insert(.inFlight)
-    if outstanding != 63 { bits &+= 4 }
+    attemptOpens()
   }
-  /// The server may accept the attempt once more.
+  /// The server may accept an attempt, or accept it once more.
+  @inline(__always)
   mutating func attemptOpens() { if outstanding != 63 { bits &+= 4 } }
   @inline(__always)
   mutating func attemptEnds() { if outstanding != 63 { bits &-= 4 } }

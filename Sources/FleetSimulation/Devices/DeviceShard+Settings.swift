@@ -24,12 +24,8 @@ extension CohortPlan {
 extension DeviceShard {
   /// The app is launched, and asks for its Settings.
   mutating func fetchAtLaunch(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
-    if fetches == nil {
-      self[device].pointee.settings = settingsAtLaunch(device, at: now)
-    } else {
-      run(device, on: .builtIn, at: now)
-      sendFetch(device, at: now, sink)
-    }
+    run(device, on: fetches == nil ? settingsAtLaunch(device, at: now) : .builtIn, at: now)
+    if fetches != nil { sendFetch(device, at: now, sink) }
   }
 
   /// The app comes back to the foreground.
@@ -73,7 +69,7 @@ extension DeviceShard {
     if fetches != nil {
       sendFetch(device, at: now, sink)
     } else if settingsAtLaunch(device, at: now) == .rollout {
-      record.pointee.settings = .rollout
+      run(device, on: .rollout, at: now)
       if isTraced(device) { note(.fetchedSettings, device, at: now) }
     }
   }
@@ -86,12 +82,14 @@ extension DeviceShard {
     settingsTraffic.count(n, measure, row: rows.row(at: now.microseconds))
   }
 
-  /// From now on the app runs on these.
+  /// From now on the app runs on these. Devices without Settings are counted where fetches are requests.
   mutating func run(_ device: DeviceIndex, on settings: DeviceRecord.SettingsVersion, at now: Instant) {
     let record = self[device]
     let wasWithout = record.pointee.settings == .builtIn
     record.pointee.settings = settings
-    if wasWithout != (settings == .builtIn) { note(wasWithout ? -1 : 1, \.devicesWithout, at: now) }
+    if fetches != nil, wasWithout != (settings == .builtIn) {
+      note(wasWithout ? -1 : 1, \.devicesWithout, at: now)
+    }
   }
 
   /// A request for Settings leaves, in the place of any earlier one. A record of the pool stands for it, in no queue.
@@ -110,18 +108,7 @@ extension DeviceShard {
     let request = batches.address(batch)
     request.pointee.attemptLeaves(number: fetch.pointee.count)
     request.pointee.flags = []
-    var latency = plan.pointee.network.constantLatency
-    if latency.up == 0 {
-      latency = drawLatency(
-        firstOrdinal: UploadRequest.settingsFetch, attempt: fetch.pointee.count, device)
-    }
-    if plan.pointee.network.isFaulty { latency = crossLink(batch, device, latency, at: now, sink) }
-    if plan.pointee.network.isFaulty, latency.up == .max { return }
-    depart(request, batch, device, latency, retryCount: 0, at: now, sink)
-    if Int64(latency.up) > plan.pointee.network.timeout {
-      giveUpOnTheWay(
-        batch, attempt: fetch.pointee.count, generation: request.pointee.generation, device, at: now, sink)
-    }
+    _ = send(request, batch, device, retryCount: 0, at: now, sink)
   }
 
   /// The network goes, and with it the request under way.

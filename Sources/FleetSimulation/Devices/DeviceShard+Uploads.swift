@@ -33,21 +33,33 @@ extension DeviceShard {
         Departure(upload, batch, device, attempt: attempt, retryCount: retryCount, at: now))
       return
     }
+    guard let latency = send(upload, batch, device, retryCount: retryCount, at: now, sink) else { return }
+    countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
+  }
+
+  /// The latest attempt of a batch, whose record is `upload`, goes on its way as the network has it. Returns its latencies; nil:
+  /// nothing reaches the server.
+  @inline(__always)
+  mutating func send(
+    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
+    retryCount: UInt16, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) -> CohortPlan.Latency? {
     var latency = plan.pointee.network.constantLatency
     if latency.up == 0 {
       latency = drawLatency(
         firstOrdinal: upload.pointee.firstOrdinal, attempt: upload.pointee.attempts, device)
     }
-    if plan.pointee.network.isFaulty { latency = crossLink(batch, device, latency, at: now, sink) }
-    if !plan.pointee.network.isFaulty || latency.up != .max {
-      depart(upload, batch, device, latency, retryCount: retryCount, at: now, sink)
-      countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
-      if Int64(latency.up) > plan.pointee.network.timeout {
-        giveUpOnTheWay(
-          batch, attempt: upload.pointee.attempts, generation: upload.pointee.generation, device, at: now,
-          sink)
-      }
+    if plan.pointee.network.isFaulty {
+      latency = crossLink(batch, device, latency, at: now, sink)
+      if latency.up == .max { return nil }
     }
+    depart(upload, batch, device, latency, retryCount: retryCount, at: now, sink)
+    if Int64(latency.up) > plan.pointee.network.timeout {
+      giveUpOnTheWay(
+        batch, attempt: upload.pointee.attempts, generation: upload.pointee.generation, device, at: now,
+        sink)
+    }
+    return latency
   }
 
   /// Sends the uploads that have left in this window on their way, all in one loop. A latency is a long chain of operations each
@@ -133,7 +145,7 @@ extension DeviceShard {
 
   /// One-way latencies of an attempt, where they are drawn.
   @inline(__always)
-  mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
+  private mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
     -> CohortPlan.Latency
   {
     let network = key(of: device).child(UploadRequest.name(firstOrdinal: firstOrdinal, number: attempt))
@@ -154,7 +166,7 @@ extension DeviceShard {
 
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
-  mutating func giveUpOnTheWay(
+  private mutating func giveUpOnTheWay(
     _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
@@ -284,7 +296,7 @@ extension DeviceShard {
     }
     if let speed = link.uploadBytesPerSecond {
       let events =
-        pages == nil || batches[batch].events == 0
+        pages == nil || batches[batch].fetchesSettings
         ? batches[batch].events : events(ofUpload: batch, attempt: batches[batch].attempts, device)
       let bytes = plan.pointee.network.requestBytes &+ Int64(events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
@@ -326,7 +338,7 @@ extension DeviceShard {
     _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Instant
   ) {
     let upload = batches[batch]
-    if upload.firstOrdinal == UploadRequest.settingsFetch { return }
+    if upload.fetchesSettings { return }
     note(.lost(batch: Int(upload.firstOrdinal), attempt: Int(upload.attempts), place), device, at: now)
   }
 
@@ -393,7 +405,7 @@ extension DeviceShard {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
-    if fetches != nil, batches[batch].firstOrdinal == UploadRequest.settingsFetch {
+    if fetches != nil, batches[batch].fetchesSettings {
       hearFetch(delivery, at: now, sink)
       return
     }

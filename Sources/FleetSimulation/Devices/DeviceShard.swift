@@ -275,8 +275,7 @@ package struct DeviceShard: ~Copyable {
       pending[device.place] = PendingEvents(
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
-    let settings = settingsAtLaunch(device, at: .start)
-    if fetches == nil { record.pointee.settings = settings } else { run(device, on: settings, at: .start) }
+    run(device, on: settingsAtLaunch(device, at: .start), at: .start)
     planFirstTrigger(device, phase: phase, sink)
     scheduleRestarts(device, sink)
     if plan.pointee.tables.worlds { startWorld(device, sink) }
@@ -329,7 +328,7 @@ extension DeviceShard {
   package mutating func countLateAcceptance(_ delivery: Delivery, due: Instant, end: Instant) {
     guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
       delivery.status == 200, !isQuery(delivery),
-      batches[delivery.batch].firstOrdinal != UploadRequest.settingsFetch
+      !batches[delivery.batch].fetchesSettings
     else { return }
     let accepted = due - Span(microseconds: Int64(delivery.downlink))
     if accepted >= end { return }
@@ -406,7 +405,7 @@ extension DeviceShard {
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
-    if pages != nil, batch.events > 0 {
+    if pages != nil, !batch.fetchesSettings {
       batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device)
     }
     return UploadRequest(

@@ -73,13 +73,23 @@ package struct RunAssembly: ~Copyable {
     return record
   }
 
-  /// A row for each interval.
+  /// Makes a row for each interval, in their order.
+  ///
+  /// - Parameters:
+  ///   - counts: by interval, as far as something has happened.
+  ///   - row: an interval's, by its start, microseconds, and its counts; nil: nothing has happened by then.
+  private func rows<Count, Row>(of counts: [Count], _ row: (_ start: Int64, _ count: Count?) -> Row) -> [Row]
+  {
+    (0..<Self.rowCount(scenario)).map {
+      row(Int64($0) * scenario.interval.microseconds, $0 < counts.count ? counts[$0] : nil)
+    }
+  }
+
   private func rows(of counts: [ConnectionCounts]) -> [ConnectionRow] {
     var live: Int64 = 0
-    return (0..<Self.rowCount(scenario)).map { index in
-      var row = ConnectionRow(start: Int64(index) * scenario.interval.microseconds)
-      if index < counts.count {
-        let count = counts[index]
+    return rows(of: counts) { start, count in
+      var row = ConnectionRow(start: start)
+      if let count {
         (row.reused, row.handshakes, row.refused) = (count.reused, count.handshakes, count.refused)
         (row.late, row.wait, row.longestWait) = (count.late, count.wait, count.longestWait)
         live += count.change
@@ -91,10 +101,9 @@ package struct RunAssembly: ~Copyable {
 
   private func rows(of counts: [ProxyCounts]) -> [ProxyRow] {
     var (requests, retries): (Int64, Int64) = (0, 0)
-    return (0..<Self.rowCount(scenario)).map { index in
-      var row = ProxyRow(start: Int64(index) * scenario.interval.microseconds)
-      if index < counts.count {
-        let count = counts[index]
+    return rows(of: counts) { start, count in
+      var row = ProxyRow(start: start)
+      if let count {
         (row.requests, row.retries, row.refused) = (count.requests, count.retries, count.refused)
         (row.exhausted, row.timeouts, row.answers) = (count.exhausted, count.timeouts, count.answers)
         requests += count.change

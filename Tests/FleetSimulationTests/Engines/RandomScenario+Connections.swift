@@ -31,7 +31,7 @@ extension RandomScenario {
 @Suite struct ConnectionCoverageTests {
   @Test("Each part of the connections changes the run of one random scenario at least")
   func parts() throws {
-    let parts: [(name: String, remove: (inout Scenario) -> Void)] = [
+    let parts: [RandomScenario.Part] = [
       ("connections", { $0.tapi.connections = nil }), ("limit", { $0.tapi.connections?.limit = nil }),
       ("queue", { $0.tapi.connections?.handshakes.queueLimit = nil }),
       ("idle time-out", { $0.tapi.connections?.idleTimeout = .hours(1) }),
@@ -40,23 +40,16 @@ extension RandomScenario {
       ("no keep-alive", { for i in $0.fleet.indices { $0.fleet[i].connection.keepAlive = .hours(1) } }),
       ("round trips", { for i in $0.fleet.indices { $0.fleet[i].connection.roundTrips = 0 } }),
     ]
-    var seen: Set<String> = []
     var sum = ConnectionRow(start: 0)
-    for seed in EngineEqualityTests.seeds where seen.count < parts.count {
-      let scenario = RandomScenario.scenario(seed: seed)
-      if scenario.tapi.connections == nil { continue }
-      let record = try windowed(scenario)
-      for row in record.connections {
-        sum.reused += row.reused
-        sum.refused += row.refused
-        sum.late += row.late
-      }
-      for part in parts where !seen.contains(part.name) {
-        var without = scenario
-        part.remove(&without)
-        if without != scenario, try windowed(without) != record { seen.insert(part.name) }
-      }
-    }
+    let seen = try RandomScenario.parts(
+      parts, thatMatterIn: EngineEqualityTests.seeds, where: { $0.tapi.connections != nil },
+      observe: { record in
+        for row in record.connections {
+          sum.reused += row.reused
+          sum.refused += row.refused
+          sum.late += row.late
+        }
+      })
     #expect(seen == Set(parts.map(\.name)))
     #expect(sum.reused > 0 && sum.refused > 0 && sum.late > 0)
   }

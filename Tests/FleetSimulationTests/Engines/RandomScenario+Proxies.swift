@@ -46,25 +46,19 @@ extension RandomScenario {
       ("budget", { $0?.budget = nil }), ("share", { $0?.budget?.share = 0 }),
       ("minimum", { $0?.budget?.minimum = 0 }),
     ]
-    var seen: Set<String> = []
     var sum = ProxyRow(start: 0)
-    for seed in EngineEqualityTests.watchedSeeds where seen.count < parts.count {
-      let scenario = RandomScenario.scenario(seed: seed)
-      if scenario.tapi.proxies == nil { continue }
-      let record = try windowed(scenario)
-      for row in record.proxies {
-        sum.retries += row.retries
-        sum.refused += row.refused
-        sum.exhausted += row.exhausted
-        sum.timeouts += row.timeouts
-        sum.answers += row.answers
-      }
-      for part in parts where !seen.contains(part.name) {
-        var without = scenario
-        part.remove(&without.tapi.proxies)
-        if without != scenario, try windowed(without) != record { seen.insert(part.name) }
-      }
-    }
+    let seen = try RandomScenario.parts(
+      parts.map { part in (part.name, { part.remove(&$0.tapi.proxies) }) },
+      thatMatterIn: EngineEqualityTests.watchedSeeds, where: { $0.tapi.proxies != nil },
+      observe: { record in
+        for row in record.proxies {
+          sum.retries += row.retries
+          sum.refused += row.refused
+          sum.exhausted += row.exhausted
+          sum.timeouts += row.timeouts
+          sum.answers += row.answers
+        }
+      })
     #expect(seen == Set(parts.map(\.name)))
     #expect(sum.retries > 0 && sum.refused > 0 && sum.exhausted > 0 && sum.timeouts > 0 && sum.answers > 0)
   }

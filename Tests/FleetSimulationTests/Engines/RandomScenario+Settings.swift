@@ -20,7 +20,7 @@ extension RandomScenario {
 @Suite struct SettingsFetchCoverageTests {
   @Test("Each part of the fetches changes the run of one random scenario at least")
   func parts() throws {
-    let parts: [(name: String, remove: (inout Scenario) -> Void)] = [
+    let parts: [RandomScenario.Part] = [
       ("fetches", { $0.tapi.settings = nil }), ("capacity", { $0.tapi.settings?.burst = 1_000_000 }),
       ("status", { $0.tapi.settings?.status = 599 }),
       ("their endpoint", { $0.tapi.settings?.capacityMilliRequestsPerSecond = nil }),
@@ -35,25 +35,18 @@ extension RandomScenario {
       ("launch", { for i in $0.fleet.indices { $0.fleet[i].settingsFetch = .never } }),
       ("outage", { $0.tapi.incidents.removeAll { $0.kind == .cdnOutage } }),
     ]
-    var seen: Set<String> = []
     var sum = SettingsRow()
-    for seed in EngineEqualityTests.seeds {
-      let scenario = RandomScenario.scenario(seed: seed)
-      if scenario.tapi.settings == nil { continue }
-      let record = try windowed(scenario)
-      #expect(record.settings.allSatisfy { $0.devicesWithout >= 0 })
-      for row in record.settings {
-        sum.fetched += row.fetched
-        sum.refused += row.refused
-        sum.unanswered += row.unanswered
-        sum.devicesWithout += row.devicesWithout
-      }
-      for part in parts where !seen.contains(part.name) {
-        var without = scenario
-        part.remove(&without)
-        if without != scenario, try windowed(without) != record { seen.insert(part.name) }
-      }
-    }
+    let seen = try RandomScenario.parts(
+      parts, thatMatterIn: EngineEqualityTests.seeds, where: { $0.tapi.settings != nil },
+      observe: { record in
+        #expect(record.settings.allSatisfy { $0.devicesWithout >= 0 })
+        for row in record.settings {
+          sum.fetched += row.fetched
+          sum.refused += row.refused
+          sum.unanswered += row.unanswered
+          sum.devicesWithout += row.devicesWithout
+        }
+      })
     // A fetch beyond the capacity does the same whatever the refusal's status is.
     #expect(seen.union(["status"]) == Set(parts.map(\.name)))
     #expect(sum.fetched > 0 && sum.refused > 0 && sum.unanswered > 0 && sum.devicesWithout > 0)

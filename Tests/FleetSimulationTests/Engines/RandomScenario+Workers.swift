@@ -40,18 +40,18 @@ extension RandomScenario {
       ("limit", { $0.concurrencyLimit = nil }), ("dependency", { $0.dependency = nil }),
       ("retries", { $0.dependency?.retries = 0 }), ("time-out", { $0.dependency?.timeout = nil }),
     ]
-    var seen: Set<String> = []
-    for seed in EngineEqualityTests.seeds where seen.count < parts.count {
-      let scenario = RandomScenario.scenario(seed: seed)
-      guard case .workers(let workers) = scenario.tapi.server else { continue }
-      let record = try windowed(scenario)
-      for part in parts where !seen.contains(part.name) {
-        var (without, plain) = (scenario, workers)
-        part.remove(&plain)
-        without.tapi.server = .workers(plain)
-        if plain != workers, try windowed(without) != record { seen.insert(part.name) }
-      }
-    }
+    let seen = try RandomScenario.parts(
+      parts.map { part in
+        (
+          part.name,
+          {
+            guard case .workers(var workers) = $0.tapi.server else { return }
+            part.remove(&workers)
+            $0.tapi.server = .workers(workers)
+          }
+        )
+      }, thatMatterIn: EngineEqualityTests.seeds,
+      where: { if case .workers = $0.tapi.server { true } else { false } })
     #expect(seen == Set(parts.map(\.name)))
   }
 }

@@ -243,6 +243,7 @@ private struct CohortSize {
     if plan.tables.triggers { table += MemoryLayout<TriggerPlan>.stride }
     if plan.tables.restarts { table += MemoryLayout<RestartPlan>.stride }
     if plan.tables.worlds { table += MemoryLayout<WorldPlan>.stride }
+    if plan.events.schedule?.sessions != nil { table += 2 * MemoryLayout<SessionPlan.Period>.stride }
     if plan.fetches != nil { table += MemoryLayout<FetchPlan>.stride }
     if plan.world.windows != nil { table += MemoryLayout<SystemPlan>.stride }
     return [

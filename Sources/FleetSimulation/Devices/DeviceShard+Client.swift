@@ -365,7 +365,7 @@ extension DeviceShard {
     var open: Int64 = 0
     for device in indices {
       let record = self[device]
-      let draws = EventDraws(key(of: device))
+      let draws = drawsAgain(of: device)
       var ordinal = record.pointee.nextOrdinal
       var eventTime = unsealedTime(device)
       while eventTime < time {

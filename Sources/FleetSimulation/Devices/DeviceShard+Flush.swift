@@ -272,7 +272,7 @@ extension DeviceShard {
   /// Takes those of the events drawn ahead that are created by `now`.
   mutating func takeDrawn(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + device.place
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAhead(of: device)
     let firstTime = events.pointee.unsealedTime
     var time = firstTime
     var n: UInt32 = 0
@@ -298,7 +298,7 @@ extension DeviceShard {
     if plan.pointee.events.isPeriodic {
       return (time &+ Int64(n) &* plan.pointee.events.period, ordinal &+ n)
     }
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAgain(of: device)
     var time = time
     for i in 1...max(n, 1) where n > 0 { time = plan.next(after: time, before: ordinal &+ i, draws) }
     return (time, ordinal &+ n)
@@ -411,7 +411,7 @@ extension DeviceShard {
       full = n &+ 1
     }
     if time <= horizon {
-      let draws = EventDraws(key(of: device))
+      let draws = drawsAhead(of: device)
       let ordinal = self[device].pointee.nextOrdinal
       while time <= horizon, n < full {
         last = time
@@ -439,7 +439,7 @@ extension DeviceShard {
     {
       return planned
     }
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAhead(of: device)
     var next = nextInterval
     while time <= horizon, next == nextInterval {
       n &+= 1

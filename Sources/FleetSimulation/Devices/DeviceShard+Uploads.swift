@@ -582,7 +582,7 @@ extension DeviceShard {
     _ batch: BatchIndex, _ device: DeviceIndex, at time: Instant, row: Int, _ sum: inout Int64,
     _ old: inout Int64
   ) {
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAgain(of: device)
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     for _ in 1..<batches[batch].events {
@@ -597,7 +597,7 @@ extension DeviceShard {
   @inline(never)
   private mutating func recordLane(of batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
     let lane = Int(self.lane(of: batch, device).rawValue)
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAgain(of: device)
     var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
     for _ in 0..<batches[batch].events {
       laneDeliveries[lane].record(time.microseconds &- created)
@@ -636,7 +636,7 @@ extension DeviceShard {
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     if created >= plan.pointee.oldBefore { return }
-    let draws = EventDraws(key(of: device))
+    let draws = drawsAgain(of: device)
     var old: Int64 = 0
     for _ in 0..<events where created < plan.pointee.oldBefore {
       old &+= 1

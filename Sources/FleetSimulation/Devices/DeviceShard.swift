@@ -47,6 +47,9 @@ package struct DeviceShard: ~Copyable {
   /// Where fetches of Settings are requests.
   let fetches: UnsafeMutablePointer<FetchPlan>?
   var settingsTraffic = SettingsTraffic()
+  /// Where events come in sessions, two rows a device: the period of the latest event that was drawn ahead, and of the latest
+  /// that was drawn again. A draw begins there, not at the start of the run; zeros are no period.
+  let periods: UnsafeMutablePointer<SessionPlan.Period>?
   /// The saved states of clients that do not save at once.
   let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
@@ -107,6 +110,8 @@ package struct DeviceShard: ~Copyable {
     worlds = plan.tables.worlds ? Self.table(WorldPlan.self, count) : nil
     systems = plan.world.windows == nil ? nil : Self.table(SystemPlan.self, count)
     fetches = plan.fetches == nil ? nil : Self.table(FetchPlan.self, count)
+    periods =
+      plan.events.schedule?.sessions == nil ? nil : Self.table(SessionPlan.Period.self, 2 * count)
     savedStates = plan.tables.savedStates ? Self.table(SavedState.self, count) : nil
     if let savedStates {
       for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
@@ -159,6 +164,7 @@ package struct DeviceShard: ~Copyable {
     if let worlds { PlainMemory.release(worlds) }
     if let systems { PlainMemory.release(systems) }
     if let fetches { PlainMemory.release(fetches) }
+    if let periods { PlainMemory.release(periods) }
     if let savedStates { PlainMemory.release(savedStates) }
     if let gates { PlainMemory.release(gates) }
     if let pages {
@@ -450,6 +456,7 @@ extension DeviceShard {
     systems = copy(other.systems)
     fetches = copy(other.fetches)
     settingsTraffic = other.settingsTraffic
+    periods = other.periods.map { PlainMemory.copy(of: $0, count: 2 * other.count) }
     savedStates = copy(other.savedStates)
     gates = other.gates.map {
       PlainMemory.copy(of: $0, byteCount: other.count * plan.client.gateLayout.stride)

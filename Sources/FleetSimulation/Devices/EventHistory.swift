@@ -127,7 +127,7 @@ extension DeviceShard {
       let first = batches[batch].firstOrdinal
       var (created, ordinal) = skip(
         part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
-      let draws = EventDraws(key(of: device))
+      let draws = drawsAgain(of: device)
       while ordinal < part.upperBound {
         sum &+= recordDelivery(after: time.microseconds &- created, row: row)
         if let reason = history.blockReason(of: ordinal) {
@@ -172,7 +172,7 @@ extension DeviceShard {
     for part in missing {
       var (created, ordinal) = skip(
         part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
-      let draws = EventDraws(key(of: device))
+      let draws = drawsAgain(of: device)
       while ordinal < part.upperBound, created < plan.pointee.oldBefore {
         old &+= 1
         ordinal &+= 1

@@ -5,11 +5,28 @@ import SimulationKernel
 struct EventDraws {
   var device: RandomKey
   var events: RandomKey
+  /// Where events come in sessions: the period in which the latest was created.
+  fileprivate var period: UnsafeMutablePointer<SessionPlan.Period>?
 
   @inline(__always)
-  init(_ device: RandomKey) {
+  init(_ device: RandomKey, period: UnsafeMutablePointer<SessionPlan.Period>? = nil) {
     self.device = device
     events = device.child(RandomPurpose.events)
+    self.period = period
+  }
+}
+
+extension DeviceShard {
+  /// Returns the draws of events that no flush has sealed.
+  @inline(__always)
+  func drawsAhead(of device: DeviceIndex) -> EventDraws {
+    EventDraws(key(of: device), period: periods.map { $0 + 2 &* device.place })
+  }
+
+  /// Returns the draws of events that have been drawn before.
+  @inline(__always)
+  func drawsAgain(of device: DeviceIndex) -> EventDraws {
+    EventDraws(key(of: device), period: periods.map { $0 + (2 &* device.place &+ 1) })
   }
 }
 
@@ -17,13 +34,13 @@ struct EventDraws {
 ///
 /// The next time follows from the time before it, the event's number and the device alone. So any part of the engine can
 /// recompute any event (engine.md, Randomness).
-struct EventSchedule: Sendable {
+final class EventSchedule: Sendable {
   private let process: Process
   /// Events created at each time of the process.
   private let atOnce: UInt32
   private let spikes: [Spike]
   /// Events come in these only; nil: at any time.
-  private let sessions: SessionPlan?
+  let sessions: SessionPlan?
   /// The end of the run.
   private let end: Int64
 
@@ -79,7 +96,8 @@ struct EventSchedule: Sendable {
       let key = draws.events.child(UInt64(ordinal))
       if let sessions {
         var gap = Distribution.exponentialGap(mean: mean * sessions.share, key: key)
-        next = sessions.inForeground(from: time, before: self.end, draws.device) { from, to in
+        next = sessions.inForeground(from: time, before: self.end, draws.device, latest: draws.period) {
+          from, to in
           if gap < to &- from { return from &+ gap }
           gap &-= to &- from
           return nil
@@ -94,7 +112,8 @@ struct EventSchedule: Sendable {
       let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
       if let sessions {
         var left = gap * sessions.share
-        next = sessions.inForeground(from: time, before: self.end, draws.device) { from, to in
+        next = sessions.inForeground(from: time, before: self.end, draws.device, latest: draws.period) {
+          from, to in
           let past = rate.count(through: from)
           let count = rate.count(through: to) - past
           if left < count { return min(max(from, rate.time(of: past + left)), to &- 1) }

@@ -6,16 +6,21 @@ import SimulationKernel
 /// Each period follows from the one before it and the device alone, so that any part of the engine can recompute it. A gap ends when
 /// the user comes back by himself or opens a push message, whichever is earlier. By himself he comes back at a rate that forgets how
 /// long the gap has been.
-struct SessionPlan: Sendable {
+final class SessionPlan: Sendable {
   /// A session or a gap.
   struct Period: BitwiseCopyable {
-    var isForeground: Bool
-    /// Microseconds since the start of the run.
-    var end: Int64
+    /// Microseconds since the start of the run; of the first period, which may have begun before: 0.
+    fileprivate(set) var start: Int64
+    /// 0 of a row of zeros, which is no period.
+    fileprivate(set) var end: Int64
     fileprivate var number: UInt32
+    fileprivate(set) var isForeground: Bool
   }
 
   private let sessions: Sessions
+  /// How long sessions and, where the rate at which they end does not vary, gaps last.
+  private let length: Sampler
+  private let gap: Sampler
   /// nil: the rate at which gaps end does not vary.
   private let launches: CumulativeRate?
   /// In the foreground at the start of the run: as if launches had always been as frequent as then.
@@ -29,6 +34,8 @@ struct SessionPlan: Sendable {
   init?(_ cohort: Cohort, _ scenario: Scenario) {
     guard let sessions = cohort.sessions else { return nil }
     self.sessions = sessions
+    length = Sampler(sessions.length)
+    gap = Sampler(.exponential(mean: sessions.meanGap))
     launches = sessions.launches
     let factor = launches.map { $0.rate(at: 0) * Double(sessions.meanGap.microseconds) }
     shareAtStart = factor.map(sessions.share(atFactor:)) ?? sessions.share
@@ -47,7 +54,7 @@ struct SessionPlan: Sendable {
     let isForeground = draws.child(0).unitOpen < shareAtStart
     let end =
       isForeground ? sessions.length.rest(draws.child(1)) : endOfGap(from: 0, draws.child(1), device)
-    return Period(isForeground: isForeground, end: end, number: 0)
+    return Period(start: 0, end: end, number: 0, isForeground: isForeground)
   }
 
   /// How long a device that starts in a gap has been in it, microseconds: gaps are exponential, and forget. Before the run they are
@@ -68,12 +75,12 @@ struct SessionPlan: Sendable {
     let end =
       period.isForeground
       ? endOfGap(from: period.end, draw, device)
-      : period.end &+ max(sessions.length.sample(draw).microseconds, 1)
-    return Period(isForeground: !period.isForeground, end: end, number: number)
+      : period.end &+ max(length.sample(draw).microseconds, 1)
+    return Period(start: period.end, end: end, number: number, isForeground: !period.isForeground)
   }
 
   private func ordinaryGap(_ draw: RandomKey) -> Int64 {
-    max(Distribution.exponential(mean: sessions.meanGap).sample(draw).microseconds, 1)
+    max(gap.sample(draw).microseconds, 1)
   }
 
   private func endOfGap(from start: Int64, _ draw: RandomKey, _ device: RandomKey) -> Int64 {
@@ -97,14 +104,21 @@ struct SessionPlan: Sendable {
   /// - Parameters:
   ///   - time: where it is. Microseconds.
   ///   - end: of the run; behind it all times are one.
+  ///   - latest: the period to which the latest call came, if it is at hand; this one's is left there.
   ///   - advance: goes on from a time towards the end of a session; nil if it does not arrive within it.
-  /// - Complexity: O(sessions since the start of the run).
+  /// - Complexity: O(periods since the start of `latest`), or of the run if that is later than `time`.
   func inForeground(
-    from time: Int64, before end: Int64, _ device: RandomKey,
+    from time: Int64, before end: Int64, _ device: RandomKey, latest: UnsafeMutablePointer<Period>?,
     _ advance: (_ from: Int64, _ to: Int64) -> Int64?
   ) -> Int64 {
-    var period = firstPeriod(device)
     var from = max(time, 0)
+    var period: Period
+    if let latest, latest.pointee.end > 0, latest.pointee.start <= from {
+      period = latest.pointee
+    } else {
+      period = firstPeriod(device)
+    }
+    defer { latest?.pointee = period }
     while from < end {
       while period.end <= from { period = self.period(after: period, device) }
       if period.isForeground, let arrival = advance(from, period.end) { return arrival }

@@ -184,3 +184,14 @@ public enum CohortCSV {
   /// The whole file.
   public static func bytes(of cohorts: [CohortRecord]) -> [UInt8] { CSVFile.bytes(columns, cohorts) }
 }
+
+extension RunRecord {
+  /// Whether no upload of the run failed in any way that a client could notice, so that no retry was ever
+  /// decided.
+  package var sawNoFailure: Bool {
+    series.rows.allSatisfy { row in
+      row[.answers429] == 0 && row[.answers503] == 0 && row.answersOther == 0 && row[.unanswered] == 0
+        && row[.timeouts] == 0 && row.droppedEvents == 0 && row[.retries] == 0
+    }
+  }
+}

@@ -62,6 +62,21 @@ extension CalendarQueue {
     }
   }
 
+  /// Calls `body` with every item and its slot, in no order.
+  package func visit(_ body: (_ slot: Int, _ item: Item) -> Void) {
+    for place in 0...ringMask where ends[place] != 0 {
+      let slot = current + (place - current) & ringMask
+      forEach(endingAt: ends[place]) { body(slot, $0) }
+    }
+    for revolution in 0..<revolutions {
+      switch far[revolution] {
+      case .some(let waiting):
+        for i in 0..<waiting.count { body(revolution << ringBits | Int(waiting[i].slot), waiting[i].item) }
+      case .none: break
+      }
+    }
+  }
+
   /// Calls `body` with the items that `take` would give of the slot that comes next. The order is that of `take`,
   /// except for items that come round with the ring.
   package func forEach(inSlot slot: Int, _ body: (Item) -> Void) {
@@ -73,7 +88,12 @@ extension CalendarQueue {
       case .none: break
       }
     }
-    var offset = Int(ends[slot & ringMask]) << 2
+    forEach(endingAt: ends[slot & ringMask], body)
+  }
+
+  /// - Parameter end: of a ring slot; 0: it is empty.
+  private func forEach(endingAt end: UInt32, _ body: (Item) -> Void) {
+    var offset = Int(end) << 2
     while offset != 0 {
       let chunk = ((offset - 1) >> chunkBits) << chunkBits
       var item = chunk + headerBytes

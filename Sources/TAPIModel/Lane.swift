@@ -5,6 +5,9 @@ struct Lane<Element> {
 
   var count: Int { elements.count - head }
 
+  /// The oldest first.
+  var inOrder: ArraySlice<Element> { elements[head...] }
+
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func takeOldest() -> Element {

@@ -8,6 +8,11 @@ struct RefusedBacklog {
   private var requests = 0.0
   private var updated = Instant.start
 
+  func addState(to digest: inout StateDigest) {
+    digest.add(requests.bitPattern)
+    digest.add(updated.microseconds)
+  }
+
   /// Counts a refused request. Returns its Retry-After in microseconds, whole seconds.
   ///
   /// - Parameters:

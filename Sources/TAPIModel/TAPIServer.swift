@@ -134,6 +134,22 @@ public struct TAPIServer: ~Copyable {
     noteNextOwnTime()
   }
 
+  /// Returns a digest of all that decides on what the server answers from now on.
+  ///
+  /// - Parameter request: returns the digest of a request that waits or is served.
+  /// - Returns: nil while an incident or an action goes on or lies ahead, and for servers with memory that nobody looks at here.
+  package func state(at now: Instant, _ request: (UploadRequest) -> StateDigest) -> StateDigest? {
+    guard nextCondition == timeline.conditions.count, outage == nil, conditionFactor == 1_000_000,
+      actionScale == 1_000_000, overload.retryAfter == configuredRetryAfter, dependency == nil,
+      connections == nil, settings == nil, !isBehindProxies, rules?.areIdle ?? true,
+      nextOutcome == outcomes.count, usage.isEmpty
+    else { return nil }
+    var digest = StateDigest()
+    bucket.addState(to: &digest, at: now)
+    if case .backlog = configuredRetryAfter { refused.addState(to: &digest) }
+    return pool.addState(to: &digest, request) ? digest : nil
+  }
+
   /// Requests waiting for a worker.
   public var queued: Int { pool.queued }
   /// Workers at work; 0 for a bucket.

@@ -19,6 +19,15 @@ public struct TokenBucket: BitwiseCopyable, Sendable {
     rate = configuration.capacityMilliRequestsPerSecond
   }
 
+  /// Adds the level that it has at a time, from which it goes on as it would by itself.
+  func addState(to digest: inout StateDigest, at now: Instant) {
+    var later = self
+    later.refill(at: max(now, updated))
+    digest.add(later.level)
+    digest.add(later.updated.microseconds)
+    digest.add(rate)
+  }
+
   mutating func setRate(_ newRate: Int64, at now: Instant) {
     refill(at: now)
     rate = newRate

@@ -26,6 +26,11 @@ struct WaitingLine {
     }
   }
 
+  /// Lane by lane, the oldest of each first.
+  var inOrder: [(lane: Int, request: UploadRequest)] {
+    lanes.indices.flatMap { lane in lanes[lane].inOrder.map { (lane, $0) } }
+  }
+
   mutating func append(_ request: UploadRequest, retryCount: Int) {
     let lane = lane(retryCount)
     lanes[lane].append(request)

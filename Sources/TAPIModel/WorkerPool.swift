@@ -38,6 +38,27 @@ struct WorkerPool {
     running.reserveCapacity(min(workers, 1 << 16))
   }
 
+  /// Adds all that decides on what it does from now on.
+  ///
+  /// - Parameter request: returns the digest of a request.
+  /// - Returns: false for a pool with memory that nobody looks at here: a limiter, or control of the delay.
+  func addState(to digest: inout StateDigest, _ request: (UploadRequest) -> StateDigest) -> Bool {
+    guard delayControl == nil, limiter == nil else { return false }
+    digest.add(workers)
+    digest.add(held)
+    digest.add(speed)
+    // Those that end at one instant do so in the order of their starts.
+    for work in running.inOrder.sorted(by: { $0.time < $1.time }) {
+      digest.add(work.time.microseconds)
+      digest.add(request(work.payload))
+    }
+    for waiting in line.inOrder {
+      digest.add(waiting.lane)
+      digest.add(request(waiting.request))
+    }
+    return true
+  }
+
   var queued: Int { line.count }
   var busy: Int { running.count + held }
   var nextCompletion: Instant { running.nextTime }

@@ -174,6 +174,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let options: RunOptions
   private let engine: Comparison.Engine?
   private let control: ComparisonControl
+  private let ends: SharedEnds?
   private let open: @Sendable (Int) throws -> Group
   private let make: @Sendable (Task) throws -> RunRecord
   private let reduce: @Sendable (Scenario, RunRecord, RunRecord) throws -> Value
@@ -181,17 +182,20 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter count: the most groups.
+  /// - Parameter ends: where the ends of twins are kept; nil: each group keeps its own.
   /// - Parameter make: makes a run, on a worker's thread.
   /// - Parameter reduce: the value of a scenario, from its record and its twin's, on a worker's thread.
   /// - Parameter take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
   init(
     count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
+    ends: SharedEnds? = nil,
     open: @escaping @Sendable (Int) throws -> Group,
     make: @escaping @Sendable (Task) throws -> RunRecord,
     reduce: @escaping @Sendable (Scenario, RunRecord, _ twin: RunRecord) throws -> Value,
     take: @escaping @Sendable ([Value]) -> Bool
   ) {
     (self.count, self.options, self.engine, self.control) = (count, options, engine, control)
+    self.ends = ends
     (self.open, self.make, self.reduce, self.take) = (open, make, reduce, take)
   }
 
@@ -224,7 +228,8 @@ final class RunScheduler<Value: Sendable>: Sendable {
         guard state.opened < count else { return task(waiting: true) }
         let number = state.opened
         state.opened += 1
-        let shared = SharedRuns(options: options, engine: engine, budget: budget)
+        let shared = SharedRuns(
+          options: options, engine: engine, budget: budget, ends: ends ?? SharedEnds())
         state.open[number] = Open(try open(number), shared, control)
         settle(number, in: &state)
       }
@@ -295,17 +300,6 @@ package struct RunIdentity: Hashable, Sendable {
   /// If a run saw no failure, no client ever asked its Settings. Clients look up waits, statuses and ages only after one. The
   /// same holds for counts as long as they allow at least one failure. Strategies can therefore share a healthy twin.
   package init(ignoringReactionsOf scenario: Scenario) { self.init(scenario.withoutReactions) }
-}
-
-extension RunRecord {
-  /// Whether no upload of the run failed in any way that a client could notice, so that no retry was ever
-  /// decided.
-  package var sawNoFailure: Bool {
-    series.rows.allSatisfy { row in
-      row[.answers429] == 0 && row[.answers503] == 0 && row.answersOther == 0 && row[.unanswered] == 0
-        && row[.timeouts] == 0 && row.droppedEvents == 0 && row[.retries] == 0
-    }
-  }
 }
 
 /// The runs that some requests need, each once: a request's own, and its twin's, which others may share.

@@ -46,6 +46,8 @@ package final class Runs<Value: Sendable>: Sendable {
   private let control: ComparisonControl
   private let engine: Comparison.Engine?
   private let memory = Mutex(Memory())
+  /// For what is asked for later.
+  private let ends = SharedEnds()
 
   /// The values that `values(of:)` may be asked for again.
   private struct Memory {
@@ -159,7 +161,8 @@ package final class Runs<Value: Sendable>: Sendable {
       group.records[position] = memory.withLock { $0.twins[group.scenario(run)] }
     }
     let scheduler = RunScheduler<Void>(
-      count: 1, options: options, engine: engine, control: control, open: { [group] _ in group },
+      count: 1, options: options, engine: engine, control: control, ends: ends,
+      open: { [group] _ in group },
       make: { task in
         let record = try task.record(self.control)
         if task.run.isTwin {

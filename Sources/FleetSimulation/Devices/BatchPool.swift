@@ -146,6 +146,14 @@ struct BatchRecord: BitwiseCopyable {
       && flags.subtracting(.hasRetryState) == [.held, .inFlight]
   }
 
+  /// Adds all but its place among the others.
+  func addState(to digest: inout StateDigest) {
+    digest.add(firstTime)
+    digest.add(UInt64(firstOrdinal) &<< 32 | UInt64(events) &<< 16 | UInt64(attempts))
+    digest.add(UInt64(bits) &<< 8 | UInt64(flags.rawValue))
+    if isAnswered { digest.add(link.rawValue) }
+  }
+
   /// The record serves another batch from now on, and its own attempts and flags are forgotten.
   @inline(__always)
   mutating func releases() {
@@ -288,6 +296,21 @@ struct BatchPool: ~Copyable {
     batch.pointee.record.flags.insert(.hasRetryState)
     batch.pointee.retryState = PackedRetryState(state)
     if let dueTimes { dueTimes[index.place] = state.retryAt }
+  }
+
+  /// Returns a digest of all that is known of a batch.
+  func state(_ index: BatchIndex) -> StateDigest {
+    var digest = StateDigest()
+    let record = self[index]
+    record.addState(to: &digest)
+    if index.rawValue > devices, record.flags.contains(.hasRetryState) {
+      let words = pooled(index).pointee.retryState.asWords
+      digest.add(UInt64(words.0) | UInt64(words.1) &<< 32)
+      digest.add(words.2)
+      if let dueTimes { digest.add(dueTimes[index.place]) }
+    }
+    if let acceptanceTimes, record.flags.contains(.accepted) { digest.add(acceptanceTimes[index.place]) }
+    return digest
   }
 
   /// From when on a batch is due, by its retry record; 0: at once, or nobody checks.

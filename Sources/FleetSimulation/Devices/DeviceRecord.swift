@@ -78,6 +78,8 @@ extension ClientFlags {
   static var contended: ClientFlags { ClientFlags(rawValue: 1_024) }
   /// Events of it were chunked anew while the fate of an upload was open (`EventHistory`).
   static var hasHistory: ClientFlags { ClientFlags(rawValue: 4_096) }
+  /// Flags that tell of the past, of where things lie in memory, or of the window.
+  fileprivate static var ofTheRecord: ClientFlags { [.lostEvents, .hasStaleEntries, .due, .contended] }
   fileprivate static var settingsShift: UInt16 { 14 }
   fileprivate static var settings: ClientFlags { ClientFlags(rawValue: 3 << settingsShift) }
 }
@@ -130,6 +132,40 @@ extension DeviceRecord {
   @inline(__always)
   func wakeUpOffset(from start: Int64) -> Int64 {
     Int64(wakeBits &- UInt32(truncatingIfNeeded: start))
+  }
+}
+
+// MARK: - State
+
+extension DeviceRecord {
+  /// Adds all that decides on what the device does from `now` on, but for its batches. What it has cost so far is not of it.
+  func addState(to digest: inout StateDigest, isRebatch: Bool, at now: Int64) {
+    // A wait that is over is none.
+    let isReady = gate.isReady(at: now)
+    digest.add(isReady ? 0 : gate.waitUntil << 1 | (gate.kind == .backoff ? 1 : 0))
+    digest.add(pipeline.retryCount)
+    digest.add(flags.subtracting(.ofTheRecord).rawValue)
+    digest.add(nextOrdinal)
+    if flags.contains(.wakes) { digest.add(wakeBits) }
+    // The time of the latest transmission: the radio's next one wakes it up or not.
+    digest.add(attempts == 0 ? 0 : activity >> Self.attemptBits)
+    if isRebatch {
+      digest.add(shared.0)
+      digest.add(shared.1)
+      digest.add(shared.2)
+    }
+  }
+
+  /// The figures that add up over a run. Each lies in bits of its own, so that a difference of two is one of the figures.
+  var costSoFar: (attempts: UInt32, cost: UInt64, lostEvents: Bool) {
+    (UInt32(truncatingIfNeeded: attempts), cost, flags.contains(.lostEvents))
+  }
+
+  mutating func add(attempts: UInt32, cost: UInt64, lostEvents: Bool) {
+    let sum = min(activity & Self.attemptMask &+ UInt64(attempts), Self.attemptMask)
+    activity = activity & ~Self.attemptMask | sum
+    self.cost &+= cost
+    if lostEvents { flags.insert(.lostEvents) }
   }
 }
 

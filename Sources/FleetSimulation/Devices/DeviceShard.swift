@@ -347,7 +347,7 @@ extension DeviceShard {
 
   /// The events that clients hold when the run is over. The server has accepted some of them all the same; the rest waits in the
   /// places of `pending`.
-  struct HeldEvents {
+  package struct HeldEvents: Sendable {
     var acceptedUnconfirmed: Int64 = 0
     var pending = EventsByPlace()
   }

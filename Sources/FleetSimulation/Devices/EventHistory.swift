@@ -32,6 +32,15 @@ struct EventHistory {
     return missing
   }
 
+  func addState(to digest: inout StateDigest) {
+    for range in accepted + dropped { digest.add(UInt64(range.lowerBound) &<< 32 | UInt64(range.upperBound)) }
+    for (range, reason) in blocked {
+      digest.add(UInt64(range.lowerBound) &<< 32 | UInt64(range.upperBound))
+      digest.add(reason.rawValue)
+    }
+    digest.add(UInt64(accepted.count) &<< 40 | UInt64(dropped.count) &<< 20 | UInt64(openRecords))
+  }
+
   func wasDropped(_ event: UInt32) -> Bool { dropped.contains { $0.contains(event) } }
   func blockReason(of event: UInt32) -> DropReason? { blocked.first { $0.events.contains(event) }?.reason }
 

@@ -298,6 +298,19 @@ struct WaitingHeaps: ~Copyable {
   private var pool: BlockPool<Entry>
 
   init() { pool = BlockPool() }
+  /// Returns the sum of the entries' digests, whatever their places in the heap.
+  func state(_ place: Place) -> StateDigest {
+    var sum = StateDigest.nothing
+    for i in 0..<Int(place.count) {
+      let entry = address(place)[i]
+      var digest = StateDigest()
+      digest.add(entry.due)
+      digest.add(entry.firstOrdinal)
+      sum.add(unordered: digest)
+    }
+    return sum
+  }
+
   init(copying other: borrowing WaitingHeaps) { pool = BlockPool(copying: other.pool) }
 
   @inline(__always)

@@ -30,12 +30,16 @@ package struct RunAssembly: ~Copyable {
   }
 
   /// The shard must live until `record` has returned. Shards come cohort by cohort.
-  package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
+  ///
+  /// - Parameter held: at the end of the run; nil: what the shard's devices hold.
+  package mutating func add(
+    _ shard: borrowing DeviceShard, held: DeviceShard.HeldEvents? = nil, cohort: Cohort
+  ) {
     shard.counters.merge(into: counters)
     settings.merge(shard.settingsTraffic)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
-    let held = shard.heldEvents
+    let held = held ?? shard.heldEvents
     unconfirmed += held.acceptedUnconfirmed
     if shard.reachedRetryLimit { reachedRetryLimit = true }
     let losers = cost.devicesThatLostEvents

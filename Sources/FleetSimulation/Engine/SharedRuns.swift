@@ -22,6 +22,8 @@ package final class SharedRuns: @unchecked Sendable {
   private let engine: Engine?
   /// Bytes that beginnings may take which wait for somebody to go on with them.
   private let budget: Int64
+  /// The ends of twins.
+  private let ends: SharedEnds
   /// Guards everything below.
   private let condition = SystemCondition()
   private var members: [Int: Member] = [:]
@@ -65,8 +67,13 @@ package final class SharedRuns: @unchecked Sendable {
   /// - Parameters:
   ///   - engine: nil: the engine.
   ///   - budget: bytes that beginnings may take; what does not fit is run again.
-  package init(options: RunOptions, engine: Engine? = nil, budget: Int64 = SharedRuns.memory) {
+  ///   - ends: where the ends of twins are kept.
+  package init(
+    options: RunOptions, engine: Engine? = nil, budget: Int64 = SharedRuns.memory,
+    ends: SharedEnds = SharedEnds()
+  ) {
     self.options = options
+    self.ends = ends
     self.engine = engine
     self.budget = budget
   }
@@ -114,10 +121,6 @@ package final class SharedRuns: @unchecked Sendable {
     switch claim(number) {
     case .record(let record):
       return record
-    case .alone(let scenario):
-      let record = try Simulation.run(scenario, options: options, control: control)
-      locked { count(attempts: record.cost.total[.attempts]) }
-      return record
     case .part(var course, let beginning):
       do {
         let part = beginning.map { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
@@ -133,7 +136,6 @@ package final class SharedRuns: @unchecked Sendable {
 
   private enum Claim {
     case record(RunRecord)
-    case alone(Scenario)
     /// From a beginning, or from the start.
     case part(Course, from: Beginning?)
   }
@@ -166,6 +168,9 @@ package final class SharedRuns: @unchecked Sendable {
       }
       return halt
     }
+
+    /// Whether those that are still together stay together, as far as incidents and actions decide.
+    var endsAlike: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
 
     /// Whether another goes on with this one from where a run stands.
     func agrees(with other: Member, from part: RunInParts) -> Bool {
@@ -200,8 +205,7 @@ package final class SharedRuns: @unchecked Sendable {
         // A scenario that differs from the start on shares no beginning; a copy of a large fleet would have no room.
         others.removeAll { member.scenario.commonUntil(members[$0]!.scenario) <= 0 }
         if others.isEmpty || copyBytes(of: member.scenario) > budget {
-          leave(number)
-          return .alone(member.scenario)
+          others = []
         }
       }
       leave(number)
@@ -233,7 +237,10 @@ package final class SharedRuns: @unchecked Sendable {
 
   private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
     var attempts = part.engine.attempts
-    while try !part.run(control: control, until: course.halt) {
+    while try !part.run(
+      control: control, until: course.halt, ends: course.endsAlike ? ends : nil,
+      isAlone: course.company.isEmpty)
+    {
       let (staying, leaving) = split(course, from: part)
       let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
       let bytes = copyBytes(of: course.scenario)
@@ -264,13 +271,9 @@ package final class SharedRuns: @unchecked Sendable {
     let record = part.engine.record(as: course.scenario)
     let scenario = course.scenario
     locked {
-      count(attempts: part.engine.attempts - attempts)
+      count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
       for (other, member) in course.company where members[other] != nil {
-        let isSame =
-          member.scenario.tapi.incidents == scenario.tapi.incidents
-          && member.scenario.tapi.actions == scenario.tapi.actions
-          && member.scenario.fleet.map(\.publication) == scenario.fleet.map(\.publication)
-        members[other]?.state = isSame ? .done(record) : .free
+        members[other]?.state = member.scenario.happensAs(scenario) ? .done(record) : .free
       }
       condition.broadcast()
     }
@@ -329,12 +332,21 @@ private final class RunInParts {
   var engine: WindowedEngine
   /// The feedback that its devices have heard or are about to, as far as anybody has looked.
   var feedback = Feedback.nothing
+  /// Attempts that need not be made, because the run ended as another one did.
+  private(set) var savedAttempts: Int64 = 0
+  /// The moments that lie ahead.
+  private var moments: ArraySlice<Int64>
+  private var recorder = EndRecorder()
 
-  init(_ scenario: Scenario, options: RunOptions) { engine = WindowedEngine(scenario, options: options) }
+  init(_ scenario: Scenario, options: RunOptions) {
+    engine = WindowedEngine(scenario, options: options)
+    moments = EndMoments.times(of: scenario)[...]
+  }
 
   init(copying other: RunInParts, as scenario: Scenario) {
     engine = WindowedEngine(copying: other.engine, as: scenario)
     feedback = other.feedback
+    moments = other.moments
   }
 
   func become(_ scenario: Scenario) {
@@ -342,10 +354,42 @@ private final class RunInParts {
   }
 
   /// Returns whether the run has ended.
-  func run(control: RunControl, until halt: WindowedEngine.Halt) throws -> Bool {
-    if try engine.run(control: control, until: halt) { return true }
-    feedback = max(feedback, engine.feedback)
-    return false
+  ///
+  /// - Parameters:
+  ///   - ends: the ends of twins: a twin leaves its own, another run may end as its twin did. Nil while incidents may still part those
+  ///     that go together.
+  ///   - isAlone: whether nobody else goes with it.
+  func run(control: RunControl, until halt: WindowedEngine.Halt, ends: SharedEnds?, isAlone: Bool) throws
+    -> Bool
+  {
+    while true {
+      var next = halt
+      moments = moments.drop { $0 < engine.time.nextEnd }
+      let moment = ends == nil ? nil : moments.first
+      if let moment { next.time = min(next.time, moment) }
+      if try engine.run(control: control, until: next) {
+        if let ends, let end = engine.end(recorder) {
+          let record = engine.record(as: engine.scenario)
+          ends.add(end, of: engine.scenario, sawNoFailure: record.sawNoFailure)
+        }
+        return true
+      }
+      let heard = engine.feedback
+      if engine.time.nextEnd > halt.time || halt.feedback.map({ heard >= $0 }) ?? false {
+        feedback = max(feedback, heard)
+        return false
+      }
+      moments = moments.dropFirst()
+      guard let ends else { continue }
+      if engine.scenario.isItsOwnTwin {
+        engine.note(&recorder)
+      } else if let end = ends.end(ofTwinOf: engine.scenario, noFailure: !isAlone),
+        let saved = engine.join(end)
+      {
+        savedAttempts = saved
+        return true
+      }
+    }
   }
 }
 
@@ -442,6 +486,14 @@ extension Scenario {
       time = min(time, instant.microseconds)
     }
     return time
+  }
+}
+
+extension Scenario {
+  /// Whether incidents and actions are the same.
+  fileprivate func happensAs(_ other: Scenario) -> Bool {
+    tapi.incidents == other.tapi.incidents && tapi.actions == other.tapi.actions
+      && fleet.map(\.publication) == other.fleet.map(\.publication)
   }
 }
 

@@ -80,7 +80,9 @@ extension WindowedEngine {
   /// The record of a run that has ended.
   func record(as scenario: Scenario) -> RunRecord {
     var assembly = RunAssembly(scenario)
-    for i in 0..<runners.count { runners.contribute(i, to: &assembly, layout, scenario) }
+    for i in 0..<runners.count {
+      runners.contribute(i, to: &assembly, held: heldAtEnd?[i], layout, scenario)
+    }
     // The device records that the assembly counts are the engine's.
     return assembly.record(front)
   }

@@ -21,9 +21,10 @@ struct WindowedEngine: ~Copyable {
     }
 
     func contribute(
-      _ index: Int, to assembly: inout RunAssembly, _ layout: [ShardLayout], _ scenario: Scenario
+      _ index: Int, to assembly: inout RunAssembly, held: DeviceShard.HeldEvents?, _ layout: [ShardLayout],
+      _ scenario: Scenario
     ) {
-      assembly.add(self[index].shard, cohort: scenario.fleet[layout[index].cohort])
+      assembly.add(self[index].shard, held: held, cohort: scenario.fleet[layout[index].cohort])
     }
 
     mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
@@ -58,6 +59,8 @@ struct WindowedEngine: ~Copyable {
   /// Where the run stands: the window that comes next, and whether it has begun at all.
   private var slot = 0
   private var hasStarted = false
+  /// By shard, if the run ended as another one did: what that one's devices held then.
+  var heldAtEnd: [DeviceShard.HeldEvents]?
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario

@@ -125,6 +125,53 @@ struct SharedRunsTests {
     #expect(savings.savedAttempts > savings.attempts / 10)
   }
 
+  @Test("Runs that may end as their twins did give the records of separate runs, and many do end so")
+  func sharedEnds() throws {
+    var savings = SharedRuns.Savings()
+    let seeds = TestDepth.cases(20, exhaustively: 500)
+    for seed in 1_001...UInt64(1_000 + seeds) {
+      let kinds = [RandomScenario.scenario, RandomScenario.fastPath, RandomScenario.fastFiles]
+      var scenario = kinds[Int(seed % 3)](seed)
+      // Time to come back.
+      scenario.duration = scenario.duration + .seconds(900)
+      var variants = [scenario] + varying(scenario)
+      var generator = SeededGenerator(seed: seed)
+      variants.shuffle(using: &generator)
+      let scenarios = [scenario.withoutIncidents] + variants.prefix(3)
+      let runs = SharedRuns(options: RunOptions())
+      for (index, scenario) in scenarios.enumerated() {
+        let number = runs.expect(scenario)
+        let record = try runs.run(number, control: RunControl())
+        expectSame(record, try Simulation.run(scenario), "run \(index) and by itself", seed: seed)
+      }
+      savings.attempts += runs.savings.attempts
+      savings.savedAttempts += runs.savings.savedAttempts
+    }
+    // Each run has been expected alone, so that none has shared its beginning.
+    #expect(savings.savedAttempts > savings.attempts / 50)
+  }
+
+  @Test(
+    "A herd that comes back within a quarter of an hour ends as its twin did, whatever its strategy, with an attempt run or saved"
+  )
+  func endIsTakenFromTheTwin() throws {
+    var herd = herd()
+    herd.duration = .seconds(3_600)
+    herd.fleet[0].settings.backoff.jitter = .full
+    var other = herd
+    other.fleet[0].settings.backoff.baseBackoffInterval = 2_000_000
+    let scenarios = [herd.withoutIncidents, herd, other]
+    let runs = SharedRuns(options: RunOptions())
+    var records: [RunRecord] = []
+    for scenario in scenarios { records.append(try runs.run(runs.expect(scenario), control: RunControl())) }
+    #expect(records == (try separately(scenarios)))
+    #expect(
+      runs.savings.attempts + runs.savings.savedAttempts
+        == records.reduce(0) { $0 + $1.cost.total[.attempts] })
+    // The outage is over after 720 s of 3,600.
+    #expect(runs.savings.savedAttempts > records[0].cost.total[.attempts])
+  }
+
   @Test("What several threads run together are the records of separate runs")
   func threads() throws {
     for seed in Self.seeds.prefix(5) {

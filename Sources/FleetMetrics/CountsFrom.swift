@@ -1,0 +1,104 @@
+/// Counts of a run up to a moment, kept to tell what it counts from then on.
+///
+/// Hardly anything is counted in rows that lie far behind; those are not kept, and `isWhole` tells whether that was right.
+package struct CountsUntil<Side: CountingSide>: Sendable {
+  /// The first row that is kept.
+  package let first: Int
+  /// Row by row, without the rows of zeros at the end.
+  fileprivate let cells: [Int64]
+  /// The sum of what is not kept, by measure.
+  fileprivate let before: [Int64]
+
+  package var byteCount: Int { (cells.count + before.count) * MemoryLayout<Int64>.stride }
+}
+
+extension IntervalCounters {
+  /// - Parameter first: the first row that is kept.
+  package func counts(keptFrom first: Int) -> CountsUntil<Side> {
+    let first = min(max(first, 0), rows)
+    var end = rows * columns
+    while end > first * columns, cells[end - 1] == 0 { end -= 1 }
+    return CountsUntil(
+      first: first, cells: (first * columns..<end).map { cells[$0] }, before: sums(before: first))
+  }
+
+  private func sums(before row: Int) -> [Int64] {
+    var sums = [Int64](repeating: 0, count: columns)
+    for row in 0..<row {
+      for column in 0..<columns { sums[column] &+= cells[row * columns + column] }
+    }
+    return sums
+  }
+
+  /// Whether nothing has been counted since in a row that was not kept.
+  package func areWhole(since past: CountsUntil<Side>) -> Bool { sums(before: past.first) == past.before }
+
+  /// Adds what another run, which ended with `cells`, has counted since.
+  package func add(_ end: [Int64], since past: CountsUntil<Side>) {
+    for place in past.first * columns..<rows * columns {
+      let index = place - past.first * columns
+      cells[place] &+= end[place] &- (index < past.cells.count ? past.cells[index] : 0)
+    }
+  }
+
+  package var allCells: [Int64] { Array(UnsafeBufferPointer(start: cells, count: rows * columns)) }
+}
+
+/// Times to delivery of a run up to a moment, or to its end.
+package struct DeliveriesUntil: Sendable {
+  fileprivate struct Cell: BitwiseCopyable, Sendable {
+    var place: Int
+    var events: UInt32
+  }
+
+  fileprivate let first: Int
+  fileprivate let cells: [Cell]
+  fileprivate let buckets: [Int64]
+
+  package var byteCount: Int {
+    cells.count * MemoryLayout<Cell>.stride + buckets.count * MemoryLayout<Int64>.stride
+  }
+}
+
+extension IntervalDeliveries {
+  /// Rows that are not kept get no more deliveries if they get no more delivered events (`IntervalCounters.areWhole`).
+  ///
+  /// - Parameters:
+  ///   - recorder: of the same run, whose buckets are kept whole.
+  ///   - first: the first row that is kept.
+  package func deliveries(_ recorder: borrowing DeliveryRecorder, keptFrom first: Int) -> DeliveriesUntil {
+    var kept: [DeliveriesUntil.Cell] = []
+    for row in min(max(first, 0), rows)..<rows {
+      forEachBucket(ofRow: row) {
+        kept.append(DeliveriesUntil.Cell(place: row * Self.bucketCount + $0, events: $1))
+      }
+    }
+    return DeliveriesUntil(
+      first: first, cells: kept,
+      buckets: Array(UnsafeBufferPointer(start: recorder.counts, count: Histogram.bucketCount)))
+  }
+
+  /// Adds what another run, which ended with `end`, has recorded since.
+  package func add(_ end: DeliveriesUntil, since past: DeliveriesUntil) {
+    let first = past.first * Self.bucketCount
+    for cell in end.cells where cell.place >= first { cells[cell.place] &+= cell.events }
+    for cell in past.cells { cells[cell.place] &-= cell.events }
+  }
+}
+
+extension DeliveryRecorder {
+  /// The same of the recorder that goes with them.
+  package mutating func add(_ end: DeliveriesUntil, since past: DeliveriesUntil, longest: Int64) {
+    for bucket in 0..<Histogram.bucketCount { counts[bucket] &+= end.buckets[bucket] &- past.buckets[bucket] }
+    maximum = max(maximum, longest)
+  }
+
+  /// Returns the longest since the latest call, and forgets it.
+  package mutating func takeLongest() -> Int64 {
+    defer { maximum = 0 }
+    return maximum
+  }
+
+  /// Takes a value that `takeLongest` had taken away.
+  package mutating func noteLongest(_ longest: Int64) { maximum = max(maximum, longest) }
+}

@@ -1,0 +1,152 @@
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+
+/// The state of a shard's devices between two windows: all that decides on what they do from then on, and nothing of what has been
+/// counted, or of where things lie in memory (engine.md, Runs that share an end).
+extension DeviceShard {
+  /// Devices whose digests are one.
+  static var devicesOfDigest: Int { 256 }
+
+  /// Whether a digest says all. Pages keep queues of their own, and a device that is driven by hand has its driver.
+  var canTellState: Bool { pages == nil && script == nil && fetches == nil && !options.pointee.hasLanes }
+
+  /// Returns the digest of some devices that lie side by side.
+  ///
+  /// - Parameters:
+  ///   - chunk: their number among those of `devicesOfDigest`.
+  ///   - oldest: becomes the time of their earliest event that is held, if that is earlier.
+  func state(ofChunk chunk: Int, at now: Int64, oldest: inout Int64) -> StateDigest {
+    var digest = StateDigest()
+    for place in chunk * Self.devicesOfDigest..<min((chunk + 1) * Self.devicesOfDigest, count) {
+      addState(of: DeviceIndex(place), to: &digest, at: now, oldest: &oldest)
+    }
+    return digest
+  }
+
+  private func addState(
+    of device: DeviceIndex, to digest: inout StateDigest, at now: Int64, oldest: inout Int64
+  ) {
+    let record = self[device]
+    let isRebatch = options.pointee.isRebatch
+    record.pointee.addState(to: &digest, isRebatch: isRebatch, at: now)
+    var batch = record.pointee.oldest
+    if batch != .noBatch { oldest = min(oldest, batches[batch].firstTime) }
+    while batch != .noBatch {
+      digest.add(batches.state(batch))
+      batch = batches[batch].newer
+    }
+    if let loops { addState(of: loops[device], to: &digest) }
+    if !isRebatch { digest.add(waiting.state(record.pointee.waiting)) }
+    if let pending {
+      let events = pending[device.place]
+      if events.unsealedTime < now { oldest = min(oldest, events.unsealedTime) }
+      digest.add(events.unsealedTime)
+      digest.add(events.aheadTime)
+      digest.add(events.upcoming)
+    } else {
+      let unsealed = unsealedTime(device)
+      if unsealed < now { oldest = min(oldest, unsealed) }
+    }
+    if let triggers {
+      digest.add(triggers[device.place].triggerAt)
+      digest.add(triggers[device.place].nextInterval)
+    }
+    if let restarts {
+      digest.add(restarts[device.place].next)
+      digest.add(restarts[device.place].count)
+    }
+    if let worlds { addState(of: worlds[device.place], to: &digest) }
+    if let systems {
+      let system = systems[device.place]
+      for time in [system.next, system.gap, system.since] { digest.add(time) }
+      digest.add(system.count)
+      digest.add(system.isOpen)
+    }
+    if let savedStates { addState(of: savedStates[device.place], to: &digest) }
+    if let gates {
+      let stride = options.pointee.gateLayout.stride
+      let row = gates + device.place * stride
+      for place in Swift.stride(from: 0, to: stride, by: 4) {
+        digest.add(row.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+      }
+    }
+    if record.pointee.flags.contains(.hasHistory) { histories[device]?.addState(to: &digest) }
+  }
+
+  private func addState(of loop: UnsafeMutablePointer<UploadLoopState>, to digest: inout StateDigest) {
+    digest.add(UInt64(loop.pointee.queuedLoops) &<< 32 | UInt64(loop.pointee.cursor))
+    digest.add(UInt64(loop.pointee.loopEnd) &<< 32 | UInt64(loop.pointee.heldEvents))
+    digest.add(loop.pointee.inFlight)
+    let place = loop.pointee.ready
+    for index in 0..<Int(place.count) {
+      let entry = ready.entry(index, of: place)
+      digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.atTriggersOnly ? 1 : 0))
+    }
+  }
+
+  private func addState(of world: WorldPlan, to digest: inout StateDigest) {
+    for time in [world.nextFlush, world.nextPeriod, world.nextInterruption] { digest.add(time) }
+    world.session?.addState(to: &digest)
+    digest.add(world.periods)
+    digest.add(world.isInOfflinePeriod)
+    digest.add(world.isOffline)
+  }
+
+  private func addState(of saved: SavedState, to digest: inout StateDigest) {
+    digest.add(saved.gate.waitUntil)
+    digest.add(saved.gate.kind == .backoff)
+    digest.add(saved.pipeline.retryCount)
+    let record = PackedRetryState(saved.record).asWords
+    digest.add(UInt64(record.0) | UInt64(record.1) &<< 32)
+    digest.add(record.2)
+    digest.add(saved.record.retryAt)
+    digest.add(saved.changedAt)
+  }
+
+  /// Returns the digest of a batch that something on its way names.
+  func state(of batch: BatchIndex, generation: UInt16) -> StateDigest {
+    // What was under way for a batch that has gone means nothing to its successor.
+    batches[batch].generation == generation ? batches.state(batch) : .nothing
+  }
+}
+
+extension ShardRunner {
+  /// Returns the digest of what is due for the devices or on its way to the server, in no order.
+  func stateOfCalendar(slot: Int) -> StateDigest {
+    var sum = StateDigest.nothing
+    for i in 0..<arrivals.count { sum.add(unordered: state(of: arrivals[i], slot: slot)) }
+    calendar.uploads.visit { sum.add(unordered: state(of: $1, slot: $0)) }
+    calendar.deliveries.visit { slot, delivery in
+      var digest = StateDigest()
+      digest.add(slot)
+      digest.add(delivery.offset)
+      digest.add(
+        UInt64(delivery.status) &<< 8 | UInt64(delivery.kind.rawValue) &<< 1 | (delivery.resolves ? 1 : 0))
+      digest.add(UInt64(delivery.device.rawValue) &<< 32 | UInt64(delivery.retryAfter))
+      digest.add(UInt64(delivery.downlink) &<< 16 | UInt64(delivery.attempt))
+      digest.add(shard.state(of: delivery.batch, generation: delivery.generation))
+      sum.add(unordered: digest)
+    }
+    // A device's record tells the wake-up that is planned, and its row of triggers the trigger; others do nothing.
+    let isTold = shard.triggers != nil
+    calendar.timers.visit { slot, word in
+      if isTold, word &>> ShardCalendar.deviceBits & 7 == ItemKind.trigger { return }
+      var digest = StateDigest()
+      digest.add(slot)
+      digest.add(word)
+      sum.add(unordered: digest)
+    }
+    return sum
+  }
+
+  private func state(of upload: UploadTicket, slot: Int) -> StateDigest {
+    var digest = StateDigest()
+    digest.add(slot)
+    digest.add(UInt64(upload.offset) &<< 32 | UInt64(upload.device.rawValue))
+    digest.add(UInt64(upload.uplink) &<< 32 | UInt64(upload.downlink))
+    digest.add(UInt64(upload.attempt) &<< 16 | UInt64(upload.retryCount))
+    digest.add(shard.state(of: upload.batch, generation: upload.generation))
+    return digest
+  }
+}

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Modules, from the ones that know nothing to the one that knows everything. No third-party package, by decision.

@@ -67,6 +67,23 @@ struct TidyTests {
     }
   }
 
+  @Test("package, pages, CI and containers name one version of Swift")
+  func swiftVersion() throws {
+    let package = try Repository.text("Package.swift")
+    let version = try #require(package.firstMatch(of: /^\/\/ swift-tools-version: (\d+\.\d+)\n/)).1
+    let guides = Repository.pages.filter { $0 == "README.md" || $0.contains(".docc/") }
+    let scripts = Repository.files(in: [".ci", ".github", "experiments/app"], [""])
+    var named = 0
+    for path in guides + scripts {
+      guard let text = try? Repository.text(path) else { continue }
+      for match in text.matches(of: /(?:swift-tools-version: |\bswift:|\bSwift |toolchain, )(\d+\.\d+)/) {
+        named += 1
+        #expect(match.1 == version, "\(path): \(match.0)")
+      }
+    }
+    #expect(named >= 10)
+  }
+
   @Test("the changelog has an Unreleased section first, and Added, Changed and Fixed in each")
   func changelog() throws {
     let lines = try Repository.lines("CHANGELOG.md").map(\.line)

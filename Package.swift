@@ -21,6 +21,8 @@ func tests(
 
 let package = Package(
   name: "fleetsim",
+  // The simulator imports Synchronization, which macOS has from 15 on; FileHandle reads so many bytes from these versions on.
+  platforms: [.macOS(.v15), .iOS("13.4"), .tvOS("13.4"), .watchOS("6.2")],
   products: [
     .library(name: "UploadRetry", targets: ["UploadRetry"]),
     .library(name: "UploadGating", targets: ["UploadGating"]),

@@ -133,7 +133,7 @@ final class DeviceSubject: ConformanceSubject {
       switch event.kind {
       case .sent(let batch, let events, _, let retryCount):
         .sent(UInt32(batch)..<UInt32(batch + events), header: retryCount)
-      case .dropped(let batch, let events, let loss):
+      case .dropped(let batch, let events, _, let loss):
         .lost(UInt32(batch)..<UInt32(batch + events), reason: DropName.name(of: loss))
       case .decided(let batch, let outcome): .decided(UInt32(batch), outcome)
       default: nil

@@ -27,11 +27,15 @@ package struct DeviceTimeline {
   private var waitUntil: Int64 = 0
   private var isOffline = false
   private var queue = 0
+  private let fates: DroppedEvents
 
   /// A wait is told in a line of its own from this length on, microseconds.
   private static let longWait: Int64 = 5_000_000
 
-  private init(_ trace: DeviceTrace) { self.trace = trace }
+  private init(_ trace: DeviceTrace) {
+    self.trace = trace
+    fates = DroppedEvents(trace)
+  }
 
   /// The whole story.
   package static func lines(_ trace: DeviceTrace) -> [Line] {
@@ -113,7 +117,7 @@ extension DeviceTimeline {
         }
         tell(trigger, newEvents, trace.events[i..<next])
       } else {
-        tell(event)
+        tell(event, i)
       }
       queue = trace.events[next - 1].queuedEvents
       follow(trace.events[next - 1])
@@ -230,7 +234,8 @@ extension DeviceTimeline {
     }
   }
 
-  private mutating func tell(_ event: DeviceTrace.Event) {
+  /// - Parameter index: of the event in the trace.
+  private mutating func tell(_ event: DeviceTrace.Event, _ index: Int) {
     switch event.kind {
     case .trigger, .sealed: break
     case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading:
@@ -256,9 +261,10 @@ extension DeviceTimeline {
     case .decided(let batch, let outcome):
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files { backoffs[batch] = time }
       if let decision = decision(outcome, at: event.time) { append(decision, of: event, names[batch]) }
-    case .dropped(let batch, let count, let loss):
+    case .dropped(let batch, let count, let accepted, let loss):
       backoffs[batch] = nil
-      let fate = loss == .blocked ? "kept" : "lost"
+      let fate = Self.fate(
+        count, accepted: accepted, later: fates.acceptedLater.contains(index), isKept: loss == .blocked)
       add(event, "drop", names[batch], "\(Self.events(count)) \(fate): \(Self.reason(loss))")
     case .acceptedUnheard(let batch, let attempt):
       add(event, "server", names[batch], "accepts try \(attempt); the client does not learn of it")
@@ -401,6 +407,20 @@ extension DeviceTimeline {
 
   static func events(_ count: Int) -> String { FigureText.count(count, "event") }
 
+  /// What becomes of events that a client gives up: they are lost only if the server never has them.
+  ///
+  /// - Parameters:
+  ///   - accepted: so many of them the server has.
+  ///   - later: it accepts the others later.
+  fileprivate static func fate(_ count: Int, accepted: Int, later: Bool, isKept: Bool) -> String {
+    let act = isKept ? "kept" : "given up"
+    let them = count == 1 ? "it" : "them"
+    if accepted == count { return "\(act), though the server has \(them)" }
+    if later { return "\(act), though the server accepts \(them) later" }
+    if accepted > 0 { return "\(act), of which the server has \(accepted)" }
+    return isKept ? "kept" : "lost"
+  }
+
   static func reason(_ loss: DeviceTrace.Loss) -> String {
     switch loss {
     case .limit(.status): "this status is not retried"
@@ -439,9 +459,34 @@ extension DeviceTimeline {
   }
 }
 
+/// What the server has, in the end, of the events that a device gave up.
+private struct DroppedEvents {
+  /// The places in the trace of drops whose events the server accepts afterwards.
+  let acceptedLater: Set<Int>
+  /// Of all that were given up.
+  let accepted: Int
+
+  init(_ trace: DeviceTrace) {
+    var (places, sum) = (Set<Int>(), 0)
+    var unheard: Set<Int> = []
+    for index in trace.events.indices.reversed() {
+      switch trace.events[index].kind {
+      case .acceptedUnheard(let batch, _): unheard.insert(batch)
+      case .dropped(let batch, let events, let accepted, _):
+        let isLater = accepted < events && unheard.contains(batch)
+        if isLater { places.insert(index) }
+        sum += isLater ? events : accepted
+      default: break
+      }
+    }
+    (acceptedLater, accepted) = (places, sum)
+  }
+}
+
 struct DeviceTally {
   private var delivered = 0
   private var lost = 0
+  private var accepted = 0
   private var attempts = 0
   private var held = 0
 
@@ -453,15 +498,19 @@ struct DeviceTally {
         attempts += 1
         sizes[batch] = events
       case .decided(let batch, .delivered): delivered += sizes[batch] ?? 0
-      case .dropped(_, let events, _): lost += events
+      case .dropped(_, let events, _, _): lost += events
       default: break
       }
     }
     held = trace.events.last?.queuedEvents ?? 0
+    accepted = DroppedEvents(trace).accepted
   }
 
   var sentence: String {
-    "\(FigureText.count(attempts, "attempt")); \(DeviceTimeline.events(delivered)) delivered, \(lost) given up, \(held) still queued at the end."
+    let known = accepted == 0 ? "" : " (the server has \(accepted) of them)"
+    return
+      "\(FigureText.count(attempts, "attempt")); \(DeviceTimeline.events(delivered)) delivered, \(lost) given up\(known), "
+      + "\(held) still queued at the end."
   }
 }
 
@@ -587,11 +636,14 @@ package struct ChromeTrace {
     case .decided(let batch, .retry(let until)) where trace.cohort.queue.mode == .files:
       if until > now { backoffs[batch] = now..<until }
     case .decided: break
-    case .dropped(let batch, let count, let loss):
+    case .dropped(let batch, let count, let accepted, let loss):
       endBackoff(batch, at: now)
       instant(
         "drop \(names[batch])", Track.triggers, now,
-        [("events", "\(count)"), ("reason", DeviceTimeline.reason(loss).asJSON)])
+        [
+          ("events", "\(count)"), ("accepted", "\(accepted)"),
+          ("reason", DeviceTimeline.reason(loss).asJSON),
+        ])
     case .acceptedUnheard(let batch, let attempt):
       instant("server accepts \(names[batch])", Track.triggers, now, [("attempt", "\(attempt)")])
     case .stateReset: instant("reset", Track.triggers, now, [])

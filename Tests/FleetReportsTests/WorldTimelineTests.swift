@@ -35,6 +35,33 @@ struct WorldTimelineTests {
     ] { #expect(text.contains(words), "\(words)\n\(text)") }
   }
 
+  @Test("calls events lost only if the server never has them")
+  func dropped() throws {
+    func text(_ adjust: (inout Cohort) -> Void) throws -> String {
+      try self.text {
+        $0.retries = .timer
+        $0.settings.backoff.maxRetryCount = 0
+        adjust(&$0)
+      }
+    }
+    // Every minute a flush, each dropped after its one try; the last is still held.
+    let lost = try text { $0.link.requestLossPartsPerMillion = 1_000_000 }
+    #expect(lost.contains("6 events lost: the batch's retries are used up"))
+    #expect(lost.contains(" given up, "), "\(lost)")
+    let answered = try text { $0.link.answerLossPartsPerMillion = 1_000_000 }
+    #expect(answered.contains("1 event given up, though the server has it: the batch's retries are used up"))
+    #expect(answered.contains("6 events given up, though the server has them: "))
+    // At 0 a flush of one event, then one of six each minute to 5:00.
+    #expect(answered.contains(" 31 given up (the server has 31 of them), "), "\(answered)")
+    // A request takes 30 s, and the client gives up after 5.
+    let late = try text {
+      $0.latency = .constant(.seconds(30))
+      $0.timeout = .seconds(5)
+    }
+    #expect(late.contains("6 events given up, though the server accepts them later: "))
+    #expect(!late.contains("lost") && !answered.contains(" lost: "))
+  }
+
   @Test("tells what gets lost, and of a connection that does not come about")
   func lost() throws {
     #expect(

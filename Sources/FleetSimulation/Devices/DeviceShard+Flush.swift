@@ -215,6 +215,7 @@ extension DeviceShard {
     let now = Instant(microseconds: now)
     let first = batches[batch].firstOrdinal
     let counter = counter(of: loss)
+    let accepted = isTraced(device) ? acceptedEvents(of: batch, oldest: n, device) : 0
     countDropped(batch, events: n, counter, device, at: now)
     trimFront(batch, by: n, device)
     if let loops {
@@ -225,7 +226,8 @@ extension DeviceShard {
       if first < loop.pointee.cursor, left >= loop.pointee.cursor { loop.pointee.cursor = left &+ 1 }
     }
     if isTraced(device) {
-      note(.dropped(batch: Int(first), events: Int(n), .init(counter)), device, at: now)
+      note(
+        .dropped(batch: Int(first), events: Int(n), accepted: Int(accepted), .init(counter)), device, at: now)
     }
   }
 }

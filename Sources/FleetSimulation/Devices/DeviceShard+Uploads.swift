@@ -615,12 +615,13 @@ extension DeviceShard {
 
   /// The client gives a batch up.
   mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
+    let accepted = isTraced(device) ? acceptedEvents(of: batch, device) : 0
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) {
       batches[batch].drop(blockReason: reason.blockReason)
     }
     settle(batch, device, at: now)
-    if isTraced(device) { note(tracedDrop(batch, reason), device, at: now) }
+    if isTraced(device) { note(tracedDrop(batch, accepted: accepted, reason), device, at: now) }
   }
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.

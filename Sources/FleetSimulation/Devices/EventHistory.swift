@@ -193,10 +193,16 @@ extension DeviceShard {
 
   /// Returns how many events of a batch the server has.
   func acceptedEvents(of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
-    if batches[batch].flags.contains(.accepted) { return Int64(batches[batch].events) }
+    acceptedEvents(of: batch, oldest: UInt32(batches[batch].events), device)
+  }
+
+  /// Returns how many of the `n` oldest events of a batch the server has.
+  func acceptedEvents(of batch: BatchIndex, oldest n: UInt32, _ device: DeviceIndex) -> Int64 {
+    if batches[batch].flags.contains(.accepted) { return Int64(n) }
     guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
-    let missing = history.missing(of: range(of: batch)).reduce(0) { $0 + $1.count }
-    return Int64(batches[batch].events) - Int64(missing)
+    let first = batches[batch].firstOrdinal
+    let missing = history.missing(of: first..<first &+ n).reduce(0) { $0 + $1.count }
+    return Int64(n) - Int64(missing)
   }
 
   /// Settles a batch of a device with a history that has left the queue. While an upload of it is open, its record is one that

@@ -72,8 +72,9 @@ extension DeviceTrace {
     case answered(batch: Int, attempt: Int, UploadResponse)
     /// The client's decision after the answer.
     case decided(batch: Int, RetryOutcome)
-    /// Events are lost: a batch, or with overflow in *rebatch* the oldest events of one.
-    case dropped(batch: Int, events: Int, Loss)
+    /// Events are given up: a batch, or with overflow in *rebatch* the oldest events of one. The server has `accepted` of them, which
+    /// the client does not know; the others are lost, unless an upload of theirs is still open.
+    case dropped(batch: Int, events: Int, accepted: Int, Loss)
     /// The server accepts an upload that the client has given up; the client does not know.
     case acceptedUnheard(batch: Int, attempt: Int)
     /// A limit was reached that makes the whole client start afresh (`RetryPolicy.limitReached`).
@@ -235,8 +236,10 @@ extension DeviceShard {
   }
 
   /// A batch that has left the queue; its record still tells which it was.
-  func tracedDrop(_ batch: BatchIndex, _ reason: Measure) -> DeviceTrace.Kind {
-    .dropped(batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), .init(reason))
+  func tracedDrop(_ batch: BatchIndex, accepted: Int64, _ reason: Measure) -> DeviceTrace.Kind {
+    .dropped(
+      batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), accepted: Int(accepted),
+      .init(reason))
   }
 
   mutating func traceUnheard(_ delivery: Delivery, at now: Instant) {

@@ -288,7 +288,7 @@ struct ClientPresetTests {
       outages: [(422, 0, 25)])
     let (summary, _, events) = try fleet.run()
     #expect(summary[.blockedEvents] == 3 && summary.lostEvents == 0 && summary[.deliveredEvents] == 3)
-    #expect(events.contains { if case .dropped(_, _, .blocked) = $0.kind { true } else { false } })
+    #expect(events.contains { if case .dropped(_, _, _, .blocked) = $0.kind { true } else { false } })
   }
 
   @Test("O3: at most four requests are under way at the host")

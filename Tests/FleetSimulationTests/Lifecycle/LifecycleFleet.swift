@@ -98,7 +98,7 @@ struct LifecycleFleet {
     /// When events are lost, and why.
     var losses: [Loss] {
       events.compactMap { event in
-        if case .dropped(_, _, let reason) = event.kind {
+        if case .dropped(_, _, _, let reason) = event.kind {
           Loss(time: seconds(event), reason: reason)
         } else {
           nil

@@ -1,8 +1,10 @@
 /// Client-side throttling (Beyer et al., Site Reliability Engineering, chapter 21). The client rejects a request with
 /// probability max(0, (requests − K · accepts) / (requests + 1)). Both are counted over the last `window`, rejected
-/// requests among the requests. A configuration; the state is 40 bytes.
+/// requests among the requests. A configuration; the state is 120 bytes.
 ///
-/// The window moves in quarters: it covers between three quarters and the whole of `window`.
+/// The window slides. It is counted in twelfths from the client's own first request on, so that no two clients need to cut theirs at
+/// the same times. The oldest twelfth counts by the share of it that the window still covers. Where requests come evenly within a
+/// twelfth, that is the count of the whole window.
 public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   /// K in thousandths, 1,000 … 1,000,000: 2000 lets twice as many requests through as are accepted.
   public package(set) var factor: Int
@@ -12,57 +14,62 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   /// The book's numbers: K = 2, two minutes.
   public init(factor: Int = 2_000, window: Int64 = 120_000_000) {
     self.factor = min(max(factor, 1_000), 1_000_000)
-    self.window = max(window, 4)
+    self.window = max(window, Self.parts)
   }
 
-  /// Requests and accepts of the last quarters; a fresh value has none.
+  /// The window is counted in so many parts.
+  private static var parts: Int64 { 12 }
+
+  /// Requests and accepts of the last parts; a fresh value, or zeros, has none.
   @frozen
   public struct State: Sendable, BitwiseCopyable {
-    /// The number of the newest quarter since time 0.
-    @usableFromInline var quarter: Int64 = 0
-    @usableFromInline var requests = Quarters()
-    @usableFromInline var accepts = Quarters()
+    /// When the newest part began, microseconds, plus one; 0: nothing has been counted.
+    @usableFromInline var begin: Int64 = 0
+    @usableFromInline var requests = Parts()
+    @usableFromInline var accepts = Parts()
+    /// The place of the newest part.
+    @usableFromInline var newest: UInt8 = 0
     @inlinable public init() {}
   }
 
-  /// A count for each quarter. An array of fixed length would ask for the newest systems.
+  /// A count for each part of the window, and one for the part that the window is leaving. An array of fixed length would ask for the
+  /// newest systems.
   @frozen
   @usableFromInline
-  struct Quarters: Sendable, BitwiseCopyable {
-    private var counts: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+  struct Parts: Sendable, BitwiseCopyable {
+    private var first: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+    private var second: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+    private var third: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+    private var last: UInt32 = 0
     @usableFromInline init() {}
 
-    /// - Parameter i: 0 … 3.
+    fileprivate static var count: Int { MemoryLayout<Self>.size / MemoryLayout<UInt32>.stride }
+
+    /// - Parameter i: 0 … `count` − 1.
     fileprivate subscript(i: Int) -> UInt32 {
-      get {
-        switch i {
-        case 0: counts.0
-        case 1: counts.1
-        case 2: counts.2
-        default: counts.3
-        }
-      }
+      get { withUnsafeBytes(of: self) { $0.load(fromByteOffset: i &* 4, as: UInt32.self) } }
       set {
-        switch i {
-        case 0: counts.0 = newValue
-        case 1: counts.1 = newValue
-        case 2: counts.2 = newValue
-        default: counts.3 = newValue
+        withUnsafeMutableBytes(of: &self) {
+          $0.storeBytes(of: newValue, toByteOffset: i &* 4, as: UInt32.self)
         }
       }
+    }
+
+    /// Far beyond any client's requests, so that products of counts stay whole numbers.
+    fileprivate mutating func add(at i: Int) { if self[i] < UInt32(Int32.max) { self[i] += 1 } }
+
+    /// All of the window, in 256ths, where the oldest count has so many 256ths.
+    fileprivate func sum(oldest: Int, weight: Int) -> Int {
+      var sum = 0
+      for i in 0..<Self.count { sum += Int(self[i]) * (i == oldest ? weight : 256) }
+      return sum
     }
   }
 
-  /// Requests and accepts of the window at `now`.
+  /// Requests and accepts of the window at `now`, to the nearest whole one.
   public func counts(_ state: State, now: Int64) -> (requests: Int, accepts: Int) {
-    var state = state
-    advance(&state, now: now)
-    var (requests, accepts) = (0, 0)
-    for i in 0..<4 {
-      requests += Int(state.requests[i])
-      accepts += Int(state.accepts[i])
-    }
-    return (requests, accepts)
+    let (requests, accepts) = sums(state, now: now)
+    return ((requests + 128) / 256, (accepts + 128) / 256)
   }
 
   /// The probability of a rejection at `now`, in thousandths, rounded down.
@@ -77,38 +84,53 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   public func rejects(_ state: inout State, now: Int64, word: UInt64) -> Bool {
     let (wanted, all) = rejection(state, now: now)
     advance(&state, now: now)
-    let i = place(state.quarter)
-    if state.requests[i] < .max { state.requests[i] += 1 }
+    state.requests.add(at: Int(state.newest))
     return wanted > 0 && Int(UInt64(all).multipliedFullWidth(by: word).high) < wanted
   }
 
   /// Counts a request that the server has accepted.
   public func recordAccept(_ state: inout State, now: Int64) {
     advance(&state, now: now)
-    let i = place(state.quarter)
-    if state.accepts[i] < .max { state.accepts[i] += 1 }
+    state.accepts.add(at: Int(state.newest))
   }
 
   /// The probability as a fraction.
   private func rejection(_ state: State, now: Int64) -> (wanted: Int, all: Int) {
-    let (requests, accepts) = counts(state, now: now)
-    return (max(requests * 1000 - accepts * factor, 0), (requests + 1) * 1000)
+    let (requests, accepts) = sums(state, now: now)
+    return (max(requests * 1000 - accepts * factor, 0), (requests + 256) * 1000)
   }
 
-  private func place(_ quarter: Int64) -> Int { Int(quarter & 3) }
+  /// Requests and accepts of the window at `now`, in 256ths.
+  private func sums(_ state: State, now: Int64) -> (requests: Int, accepts: Int) {
+    var state = state
+    advance(&state, now: now)
+    // A clock that goes back counts as standing still.
+    let passed = UInt64(max(max(now, 0) - (state.begin - 1), 0))
+    let weight = 256 - Int(UInt64(length).dividingFullWidth(passed.multipliedFullWidth(by: 256)).quotient)
+    let oldest = (Int(state.newest) + 1) % Parts.count
+    return (
+      state.requests.sum(oldest: oldest, weight: weight), state.accepts.sum(oldest: oldest, weight: weight)
+    )
+  }
+
+  /// Of one part, microseconds.
+  private var length: Int64 { window / Self.parts }
 
   private func advance(_ state: inout State, now: Int64) {
-    let quarter = max(now, 0) / (window / 4)
-    let passed = quarter - state.quarter
-    if passed <= 0 { return }  // A clock that goes back counts as standing still.
-    for i in 1...min(passed, 4) {
-      state.requests[place(state.quarter + i)] = 0
-      state.accepts[place(state.quarter + i)] = 0
+    let now = max(now, 0)
+    let passed = state.begin == 0 ? .max : (now - (state.begin - 1)) / length
+    if passed > Self.parts {
+      // Nothing is left: the parts begin anew with what is counted now.
+      state = State()
+      state.begin = now == .max ? .max : now + 1
+      return
     }
-    state.quarter = quarter
-    if passed > 4 {
-      state.requests = Quarters()
-      state.accepts = Quarters()
+    if passed <= 0 { return }
+    for _ in 0..<passed {
+      state.newest = (state.newest + 1) % UInt8(Parts.count)
+      state.requests[Int(state.newest)] = 0
+      state.accepts[Int(state.newest)] = 0
     }
+    state.begin = sum(state.begin, passed * length)
   }
 }

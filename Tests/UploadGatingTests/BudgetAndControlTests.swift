@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadGating
 
@@ -234,15 +235,66 @@ struct AdaptiveThrottleTests {
     #expect(rejected == Array(0..<801))
   }
 
-  @Test("Rejected requests count among the requests, and two minutes later nothing counts")
+  @Test(
+    "Rejected requests count among the requests, and after two minutes they fade within a twelfth of that")
   func window() {
     let throttle = AdaptiveThrottle()
-    var state = state(requests: 20, accepts: 0, throttle)
+    var state = state(requests: 19, accepts: 0, throttle)
     #expect(throttle.rejects(&state, now: 0, word: 0))
-    #expect(throttle.counts(state, now: 0).requests == 21)
-    #expect(throttle.counts(state, now: 119 * second).requests == 21)
-    #expect(throttle.counts(state, now: 120 * second).requests == 0)
-    #expect(!throttle.rejects(&state, now: 120 * second, word: 0))
+    for (time, requests) in [(0, 20), (120, 20), (125, 10), (129, 2), (130, 0), (1_000_000, 0)] {
+      #expect(throttle.counts(state, now: Int64(time) * second).requests == requests, "\(time) s")
+    }
+    #expect(!throttle.rejects(&state, now: 130 * second, word: 0))
+  }
+
+  @Test("The window is cut where the client's own first request was, at no time of all clients")
+  func ownCuts() {
+    let throttle = AdaptiveThrottle()
+    for first in [0, 7, 29, 31, 59] as [Int64] {
+      var state = AdaptiveThrottle.State()
+      for _ in 0..<20 { _ = throttle.rejects(&state, now: first * second, word: .max) }
+      #expect(throttle.counts(state, now: (first + 120) * second).requests == 20, "\(first) s")
+      #expect(throttle.counts(state, now: (first + 125) * second).requests == 10, "\(first) s")
+      #expect(throttle.counts(state, now: (first + 130) * second).requests == 0, "\(first) s")
+    }
+  }
+
+  @Test(
+    "The window has two minutes: its counts are those of a list of times, but for what comes unevenly in ten seconds"
+  )
+  func bruteForce() {
+    let throttle = AdaptiveThrottle()
+    var random = SeededGenerator(seed: 5)
+    var (state, times, now) = (AdaptiveThrottle.State(), [Int64](), Int64(0))
+    var (sum, expected) = (0, 0)
+    for _ in 0..<20_000 {
+      now += Int64(random.next() % 400_000)
+      _ = throttle.rejects(&state, now: now, word: .max)
+      if times.count % 3 == 0 { throttle.recordAccept(&state, now: now) }
+      times.append(now)
+      let (counted, accepts) = throttle.counts(state, now: now)
+      let inside = times.suffix(1_000).count { $0 > now - 120 * second }
+      // Some 50 requests are in the oldest part. Of those that it takes for gone or for there, others may be.
+      #expect(abs(counted - inside) <= 25, "\(now): \(counted), \(inside)")
+      #expect(abs(accepts * 3 - counted) <= 30)
+      (sum, expected) = (sum + counted, expected + inside)
+    }
+    // Nothing remains of that in the mean.
+    #expect(abs(Double(sum) / Double(expected) - 1) < 0.002)
+  }
+
+  @Test("Any clock and any window are safe")
+  func extremes() {
+    for window in [0, 1, 13, 1_000, .max] as [Int64] {
+      let throttle = AdaptiveThrottle(factor: 1_000_000, window: window)
+      var state = AdaptiveThrottle.State()
+      for now in [.min, -1, 0, 5, .max, 3, .max - 1, .max] as [Int64] {
+        _ = throttle.rejects(&state, now: now, word: .max)
+        throttle.recordAccept(&state, now: now)
+        let (requests, accepts) = throttle.counts(state, now: now)
+        #expect((1...8).contains(requests) && requests == accepts)
+      }
+    }
   }
 }
 

@@ -210,7 +210,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     var (byTrigger, cursor) = (byTrigger, UInt32(0))
     if options.pointee.keepsGates {
-      if byTrigger { forgetHold(client) }
+      if byTrigger { forgetHoldAtTrigger(client, whole: true, at: now) }
       if !gatesLetRunStart(client, byTrigger: &byTrigger, cursor: &cursor, at: now, sink) { return }
     }
     endRest(client, at: now)
@@ -306,7 +306,7 @@ extension UploadClientHost where Self: ~Copyable {
       batch = newer(than: batch)
     }
     if last == .noBatch { return }
-    var draws = draws(for: last, failures: record.failureCount, client)
+    var draws = draws(for: last, question: nil, client)
     machine(of: client)._withUnsafeGuaranteedRef {
       $0.finish(&tally, client: &record, pipeline: &pipeline, now: now, random: &draws)
     }

@@ -17,6 +17,8 @@ package struct ArrayQueue: ~Copyable {
     /// When a loop looks at it next; 0: it is due.
     var lookAt: Int64 = 0
     var waitsForTrigger = false
+    /// K2: until when the request of the attempt behind `attempts` is held.
+    var delay: (end: Int64, attempts: Int)?
     var result: UploadResult?
   }
 
@@ -157,7 +159,12 @@ extension ArrayQueue: UploadClientHost, EventRecording {
       newer: index + 1 < batches.count ? batches[index + 1].id : .noBatch, firstOrdinal: held.firstOrdinal,
       events: held.events, createdAt: createdAt(held.firstOrdinal), attempts: UInt16(clamping: held.attempts),
       isUploading: held.isUploading, isAsking: held.isAsking, hasUnknownOutcome: held.hasUnknownOutcome,
-      result: held.result)
+      waitsForTrigger: held.waitsForTrigger, result: held.result)
+  }
+  package func delayEnd(of batch: BatchIndex) -> Int64? {
+    let held = self[batch]
+    guard let delay = held.delay, delay.attempts == held.attempts else { return nil }
+    return delay.end
   }
   package func heldEvents(of client: ClientIndex) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
   package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
@@ -229,6 +236,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     switch change {
     case .outcomeIsKnown: self[batch].hasUnknownOutcome = false
     case .waitsForTrigger(let waits): self[batch].waitsForTrigger = waits
+    case .drawsDelay(let end): self[batch].delay = end.map { ($0, self[batch].attempts) }
     case .grows(let n): self[batch].events += n
     case .result(let result): self[batch].result = result
     }
@@ -272,18 +280,22 @@ extension ArrayQueue: UploadClientHost, EventRecording {
       batches[index].hasUnknownOutcome = false
     }
     guard let maximum else { return }
-    // The held events may have gaps, where an upload in the middle was delivered; a chunk does not span one.
-    var runs: [(first: UInt32, events: UInt32)] = []
+    // The held events may have gaps, where an upload in the middle was delivered; a chunk does not span one. Neither does it span
+    // events that the loop takes and events that it does not.
+    let byTrigger = stateAddress.pointee.flags.contains(.byTrigger)
+    var runs: [(first: UInt32, events: UInt32, waits: Bool)] = []
     for batch in batches {
-      if let last = runs.last, last.first + last.events == batch.firstOrdinal {
+      if let last = runs.last, last.first + last.events == batch.firstOrdinal,
+        byTrigger || last.waits == batch.waitsForTrigger
+      {
         runs[runs.count - 1].events += batch.events
       } else {
-        runs.append((batch.firstOrdinal, batch.events))
+        runs.append((batch.firstOrdinal, batch.events, batch.waitsForTrigger))
       }
     }
     let before = batches
     batches = []
-    for (first, events) in runs {
+    for (first, events, _) in runs {
       var (first, left) = (first, events)
       while left > 0 {
         let size = min(left, maximum)
@@ -291,6 +303,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
         // A chunk is what the batch was that its first event comes from.
         if let origin = before.last(where: { $0.firstOrdinal <= first }) {
           batches[batches.count - 1].waitsForTrigger = origin.waitsForTrigger
+          batches[batches.count - 1].delay = origin.delay
           batches[batches.count - 1].attempts = origin.attempts
         }
         first += size
@@ -359,7 +372,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     actions.append(.wake(at: due))
   }
 
-  package func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> RandomWords { random }
+  package func draws(for batch: BatchIndex, question: Int64?, _ client: ClientIndex) -> RandomWords { random }
   package mutating func word(
     _ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex
   ) -> UInt64 {

@@ -20,13 +20,13 @@ public struct ClientGates: Sendable, Hashable {
   public var failureWindow: FailureWindow?
   /// K1: what is asked for while the window blocks is refused and lost, not held.
   public var refusesWhileBlocked = true
-  /// K2: counts 429 and 503.
+  /// K2: counts 429 and 503. A request draws its delay once, when the loop first looks at it; its retry is another request.
   public var projectDelay: ProjectDelay?
   /// O3.
   public var retryBudget: RetryBudget?
   /// Rejections at the client, by the server's acceptance lately.
   public var throttle: AdaptiveThrottle?
-  /// How long a rejected upload is held, microseconds.
+  /// How long a client sends nothing after a rejection, unless a trigger comes before, microseconds.
   public var throttlePause: Int64 = 1_000_000
   /// O5: uploads at once and events in a batch, both within what the cohort allows.
   public var controller: BackpressureController?
@@ -53,6 +53,8 @@ extension ClientGates {
   /// with what every gated device has.
   public struct Layout: Sendable {
     public var throttle = 0
+    /// When the pause after its latest rejection ends, microseconds.
+    public var throttlePauseEnd = 0
     public var failureWindow = 0
     public var projectDelay = 0
     public var budget = 0
@@ -83,6 +85,7 @@ extension ClientGates {
   private static var parts: [Part] {
     [
       (\.throttle, { size(of: AdaptiveThrottle.State.self, if: $0.throttle != nil) }),
+      (\.throttlePauseEnd, { size(of: Int64.self, if: $0.throttle != nil) }),
       (\.failureWindow, { $0.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride } }),
       (\.projectDelay, { size(of: ProjectDelay.State.self, if: $0.projectDelay != nil) }),
       (\.budget, { size(of: RetryBudget.State.self, if: $0.retryBudget != nil) }),

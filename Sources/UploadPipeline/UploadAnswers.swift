@@ -88,7 +88,7 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     var record = retryState(of: batch, client)
     let earlier = record.failureCount
-    var draws = draws(for: batch, failures: record.failureCount, client)
+    var draws = draws(for: batch, question: isQuestion ? now : nil, client)
     let failed = state.pointee.flags.contains(.loopHadFailure)
     if options.pointee.saving == .delayed { noteChange(client, at: now) }
     if options.pointee.refreshesCredentials, case .status(401, _) = response,

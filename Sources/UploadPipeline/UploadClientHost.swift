@@ -49,6 +49,9 @@ public protocol UploadQueue: ~Copyable {
   func loopEnd(of client: ClientIndex) -> UInt32
 
   func batch(_ batch: BatchIndex) -> QueuedBatch
+  /// Until when the request that a batch makes next is held, microseconds (K2), also if that is over; nil: it has not drawn. Asked for
+  /// with `ClientGates.projectDelay` only; an attempt of the batch makes it nil.
+  func delayEnd(of batch: BatchIndex) -> Int64?
   mutating func change(_ batch: BatchIndex, _ change: BatchChange)
   /// *files*: the batch's own record. *rebatch*: the client's.
   func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState
@@ -83,7 +86,8 @@ public protocol UploadQueue: ~Copyable {
     Int64, UInt32
   )
   /// *rebatch*: batches of unknown outcome are as others from now on, but for those under way. With a `maximum` all batches are cut
-  /// anew, with so many events each at most; no upload is under way then.
+  /// anew, with so many events each at most; no upload is under way then. A wake-up's loop takes no events that wait for a trigger: its
+  /// batches have none of them.
   mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32?, at now: Int64)
   /// 413: a batch becomes two, both due; false: it can't.
   mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool
@@ -110,8 +114,11 @@ public protocol UploadEffects: ~Copyable {
     _ batch: BatchIndex, oldest: UInt32?, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
   /// The client asks to be woken at `due`; an earlier wish is forgotten.
   mutating func wake(_ client: ClientIndex, at due: Int64, _ sink: Sink)
-  /// Draws for a batch's retry, named by how often it has failed.
-  func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> Draws
+  /// Draws for what follows a batch's latest attempt, named by its number. An attempt is one of its kind for good, where failures
+  /// may count from 0 again.
+  ///
+  /// - Parameter question: when a question about it ended (O4), if that is what follows: of several the time tells which.
+  func draws(for batch: BatchIndex, question: Int64?, _ client: ClientIndex) -> Draws
   mutating func word(_ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex) -> UInt64
 
   mutating func count(_ n: Int64, _ count: ClientCount, _ client: ClientIndex, at now: Int64)
@@ -158,6 +165,8 @@ public struct QueuedBatch: Sendable {
   public var isAsking: Bool
   /// Whether some upload of it ended without an answer.
   public var hasUnknownOutcome: Bool
+  /// Whether it is due at triggers only, not at wake-ups (S15).
+  public var waitsForTrigger: Bool
   /// How an upload ended whose flush is not over (`ClientOptions.flushEnd`); nil: the batch has not been answered.
   public var result: UploadResult?
 
@@ -165,7 +174,7 @@ public struct QueuedBatch: Sendable {
   @inline(__always)
   public init(
     newer: BatchIndex, firstOrdinal: UInt32, events: UInt32, createdAt: Int64, attempts: UInt16,
-    isUploading: Bool, isAsking: Bool, hasUnknownOutcome: Bool, result: UploadResult?
+    isUploading: Bool, isAsking: Bool, hasUnknownOutcome: Bool, waitsForTrigger: Bool, result: UploadResult?
   ) {
     self.newer = newer
     self.firstOrdinal = firstOrdinal
@@ -175,6 +184,7 @@ public struct QueuedBatch: Sendable {
     self.isUploading = isUploading
     self.isAsking = isAsking
     self.hasUnknownOutcome = hasUnknownOutcome
+    self.waitsForTrigger = waitsForTrigger
     self.result = result
   }
 }
@@ -197,6 +207,8 @@ public enum BatchChange {
   case outcomeIsKnown
   /// Whether it is due at triggers only, not at wake-ups (S15).
   case waitsForTrigger(Bool)
+  /// The request that it makes next is held until then, microseconds (K2); nil: that request has yet to draw.
+  case drawsDelay(until: Int64?)
   /// *rebatch*: it gets more events.
   case grows(by: UInt32)
   /// How its upload ended, or that its flush is over.

@@ -27,10 +27,25 @@ extension UploadClientHost where Self: ~Copyable {
   public func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
 
   /// Makes whatever was held before a matter of the trigger's own run. A run that has its slots is the exception: it goes on
-  /// (T2).
+  /// (T2), unless the client has no such runs.
   @inlinable
-  func forgetHoldAtTrigger(_ client: ClientIndex) {
-    if !isAmidWholeRun(hold(client).pointee) { forgetHold(client) }
+  public func forgetHoldAtTrigger(_ client: ClientIndex, whole: Bool = false, at now: Int64) {
+    if whole || !isAmidWholeRun(hold(client).pointee) { forgetHold(client) }
+    endThrottlePause(client, at: now)
+  }
+
+  /// A trigger ends the pause after a rejection at the client. One of the same instant does not: it would ask with the same word.
+  @inlinable
+  func endThrottlePause(_ client: ClientIndex, at now: Int64) {
+    let gates = options.pointee.gates
+    guard gates.throttle != nil else { return }
+    let end = throttlePauseEnd(client)
+    if end.pointee != now &+ gates.throttlePause { end.pointee = 0 }
+  }
+
+  @inlinable
+  func throttlePauseEnd(_ client: ClientIndex) -> UnsafeMutablePointer<Int64> {
+    part(options.pointee.gateLayout.throttlePauseEnd, client, as: Int64.self)
   }
 
   /// Whether a run that has reserved its slots waits for the next of them.
@@ -134,9 +149,16 @@ extension UploadClientHost where Self: ~Copyable {
       until = end
     }
     if let delay = gates.projectDelay {
-      let state = part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee
-      let word = self.word(.gate(at: Int64(delay.failures(state))), for: batch, client)
-      if let end = delay.heldUntil(state, now: now, word: word) { until = max(until, end) }
+      if let end = delayEnd(of: batch) {
+        if end > now { until = max(until, end) }
+      } else {
+        // The request is made now: neither failures nor successes to come change how long it is held.
+        let state = part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee
+        let word = self.word(.gate(at: Int64(delay.failures(state))), for: batch, client)
+        let end = delay.heldUntil(state, now: now, word: word)
+        change(batch, .drawsDelay(until: end ?? now))
+        if let end { until = max(until, end) }
+      }
     }
     return until
   }
@@ -159,6 +181,12 @@ extension UploadClientHost where Self: ~Copyable {
     var until: Int64 = 0
     var flags: GateHold.Flags = .resumes
     if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+    if gates.throttle != nil, case let end = throttlePauseEnd(client).pointee, end > now {
+      // An answer, or another hold's end, goes on with the loop before the pause is over.
+      let held = hold(client).pointee.until
+      if held <= now || held > end { note(hold: GateHold(until: end, flags: flags), client, at: now) }
+      return .held
+    }
     if gates.failureWindow != nil || gates.projectDelay != nil {
       if isRefused(batch, client, at: now) { return .refused }
       let end = heldByItself(batch, client, at: now)
@@ -248,6 +276,7 @@ extension UploadClientHost where Self: ~Copyable {
         var flags: GateHold.Flags = .resumes
         if self.state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
         let end = time + gates.throttlePause
+        throttlePauseEnd(client).pointee = end
         note(hold: GateHold(until: end, flags: flags), client, at: now)
         return .held
       }
@@ -378,9 +407,17 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Restores a launched client's knowledge of its gates: everything, if it keeps state, but for uploads that were under way.
   @inlinable
-  public func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
+  public mutating func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
     forgetHold(client)
     let layout = options.pointee.gateLayout
+    if options.pointee.gates.projectDelay != nil {
+      // A launched app makes its requests anew.
+      var batch = oldest(of: client)
+      while batch != .noBatch {
+        change(batch, .drawsDelay(until: nil))
+        batch = newer(than: batch)
+      }
+    }
     if let controller = options.pointee.gates.controller, controller.needsLatencies {
       // Nothing is under way any more.
       part(layout.sentUploads, client, as: SentUpload.self)

@@ -83,7 +83,7 @@ extension UploadClientHost where Self: ~Copyable {
   public mutating func runLoop(_ client: ClientIndex, at now: Int64, byTrigger: Bool, _ sink: Sink) {
     let state = state(of: client)
     if state.pointee.flags.contains(.looping) {
-      joinLoop(client, at: now, sink)
+      joinLoop(client, byTrigger: byTrigger, at: now, sink)
       return
     }
     if options.pointee.actsAtFlushEnd {
@@ -91,8 +91,9 @@ extension UploadClientHost where Self: ~Copyable {
       return
     }
     if oldest(of: client) == .noBatch { return }
-    if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client) }
+    if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client, at: now) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
+      if byTrigger { endTriggerWaits(client) }
       observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)
       rest(client, at: now, sink)
       return
@@ -106,6 +107,7 @@ extension UploadClientHost where Self: ~Copyable {
     endRest(client, at: now)
     begin(client, byTrigger: byTrigger, cursor: cursor)
     if options.pointee.isRebatch, oldest(of: client) != newest(of: client) {
+      if byTrigger { endTriggerWaits(client) }
       rechunk(client, atMost: maximumBatch(client), at: now)
     }
     continueLoop(client, from: cursor, at: now, sink)
@@ -151,9 +153,13 @@ extension UploadClientHost where Self: ~Copyable {
 
   @inlinable
   @inline(never)
-  mutating func joinLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
+  mutating func joinLoop(_ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Sink) {
+    if byTrigger { endTriggerWaits(client) }
     var joins = options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
-    if options.pointee.keepsGates, isHeldLoop(client) { joins = true }
+    if options.pointee.keepsGates {
+      if isHeldLoop(client) { joins = true }
+      if byTrigger { endThrottlePause(client, at: now) }
+    }
     if state(of: client).pointee.flags.contains(.draining) { joins = false }
     if options.pointee.flushWhileUploading == .queued, !joins {
       let queued = queuedLoops(of: client)
@@ -283,6 +289,24 @@ extension UploadClientHost where Self: ~Copyable {
       move(to: firstOrdinal(of: batch), inLaneOf: batch, client, &cursor)
     } else {
       setCursor(before, of: client)
+    }
+  }
+
+  /// The trigger that given-up batches wait for has come, whatever becomes of its own run: they start over (D4).
+  @inlinable
+  @inline(never)
+  mutating func endTriggerWaits(_ client: ClientIndex) {
+    guard options.pointee.isRebatch, options.pointee.policy.limitReached == .startOverAtNextTrigger else {
+      return
+    }
+    var batch = oldest(of: client)
+    while batch != .noBatch {
+      let held = self.batch(batch)
+      if held.waitsForTrigger, !held.isUploading {
+        schedule(batch, .taken, client)
+        schedule(batch, .due, client)
+      }
+      batch = held.newer
     }
   }
 
@@ -464,6 +488,12 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func extendNewest(_ client: ClientIndex, by n: UInt32, from ordinal: UInt32) -> UInt32? {
     let newest = newest(of: client)
     if newest == .noBatch || isTaken(newest) || hasUnknownOutcome(newest) { return nil }
+    // The running loop reaches what comes in now, not what waits for the next trigger.
+    if options.pointee.isRebatch, state(of: client).pointee.flags.contains(.looping),
+      batch(newest).waitsForTrigger
+    {
+      return nil
+    }
     let events = events(of: newest)
     if firstOrdinal(of: newest) &+ events != ordinal { return nil }
     let maximum = maximumBatch(client)

@@ -216,6 +216,35 @@ struct GatesTests {
     #expect(left.values.max()! > 100, "\(left)")
   }
 
+  @Test("A request draws its wait when it is made: a failure that comes later leaves it alone (K2)")
+  func drawnOnce() {
+    let desk = desk(uploads: 4, wakes: false, random: SeededGenerator(seed: 1)) {
+      $0.projectDelay = ProjectDelay(base: seconds(100), longest: seconds(1_000))
+    }
+    #expect(desk.flush(4).count == 4)
+    for event in 0..<4 { #expect(desk.answer("\(event)", 503) == []) }
+    desk.pass(1)
+    /// When each may leave, as each of the four is made anew.
+    var ends: [Int64] = []
+    desk.client.trigger(.interval, at: desk.now)
+    for case .step(.heldByGate(let until?)) in desk.client.takeActions() { ends.append(until) }
+    #expect(ends.count == 4)
+    var left: [UInt32: Int64] = [:]
+    while left.count < 4, desk.now < seconds(3_000) {
+      desk.pass(1)
+      desk.client.trigger(.interval, at: desk.now)
+      for case .send(let batch, let events, _, _) in desk.client.takeActions() {
+        if left[events.lowerBound] == nil { left[events.lowerBound] = desk.now }
+        // One more failure, from which a new wait would begin.
+        desk.client.answered(batch, .status(503, retryAfter: nil), at: desk.now)
+      }
+    }
+    for (event, end) in ends.enumerated() {
+      let time = left[UInt32(event)] ?? 0
+      #expect(time >= end && time < end + seconds(1), "\(event): \(time) for \(end)")
+    }
+  }
+
   @Test("A run sends so many retries; others wait for the next one, first tries don't (O3)")
   func retryBudget() {
     let desk = desk(wakes: false) { $0.retryBudget = RetryBudget(perRun: 1) }
@@ -326,6 +355,36 @@ struct GatesTests {
       desk.pass(4)
     }
     #expect((5...39).contains(rejected), "\(rejected)")
+  }
+
+  @Test("After a rejection answers do not ask again before the pause is over, and a flush does")
+  func throttlePause() {
+    let desk = desk(uploads: 4) {
+      $0.throttle = AdaptiveThrottle()
+      $0.throttlePause = seconds(3)
+    }
+    func holds() -> Int {
+      desk.client.takeActions().count {
+        if case .step(.heldByGate) = $0 { true } else { false }
+      }
+    }
+    #expect(desk.flush(1) == ["send 0 #0"])
+    #expect(desk.answer("0", 200) == ["delivered 0"])
+    // Of three requests one was accepted: twice as many are let through, and the lowest word finds the fourth too many.
+    #expect(desk.flush(3) == ["send 1 #0", "send 2 #0", "wake 1003.0"])
+    let sent = desk.client.held.filter(\.isUploading).map(\.id)
+    #expect(sent.count == 2)
+    desk.pass(1)
+    for batch in sent {
+      desk.client.answered(batch, .status(404, retryAfter: nil), at: desk.now)
+      #expect(holds() == 0)
+    }
+    desk.client.trigger(.interval, at: desk.now)
+    #expect(holds() == 1)
+    desk.pass(3)
+    desk.client.trigger(.wakeUp, at: desk.now)
+    #expect(holds() == 1)
+    #expect(desk.held == ["3"])
   }
 
   @Test("An upload of unknown outcome is asked about before it is sent again (O4)")

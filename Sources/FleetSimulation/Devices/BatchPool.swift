@@ -198,6 +198,17 @@ private enum FlushAnswer {
   }
 }
 
+/// How long one request is held (K2).
+private struct RequestDelay: BitwiseCopyable {
+  /// Of no request: what stands in a table from the start, since any request's number may stand in memory that was used before.
+  static var empty: RequestDelay { RequestDelay(end: 0, request: 0) }
+
+  /// Microseconds.
+  var end: Int64
+  /// The record's request that it belongs to.
+  var request: UInt64
+}
+
 /// The batch records of a shard. Index 0 stands for "none".
 ///
 /// Where devices have no loops, the first records belong to them, one each, and lie beside them (`DeviceRows`): most hold one batch
@@ -221,6 +232,8 @@ struct BatchPool: ~Copyable {
   private var dueTimes: UnsafeMutablePointer<Int64>?
   /// Where the server deduplicates: when it accepted a batch first, microseconds.
   private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
+  /// With `ClientGates.projectDelay`: until when the request is held that each batch makes next.
+  private var delays: UnsafeMutablePointer<RequestDelay>?
   /// The capacity of `more`.
   private var capacity = 256
   private var used = 1
@@ -231,8 +244,10 @@ struct BatchPool: ~Copyable {
   /// - Parameters:
   ///   - haveOwn: each device has a record of its own in `rows`, and no batch a retry state.
   ///   - looksAtWaiting: the client looks at batches that still wait, and has to know until when.
+  ///   - keepsDelays: a gate holds requests, each until a time of its own.
   init(
-    _ rows: DeviceRows, haveOwn: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool, checks: Bool
+    _ rows: DeviceRows, haveOwn: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool,
+    keepsDelays: Bool = false, checks: Bool
   ) {
     self.rows = rows
     devices = haveOwn ? UInt32(rows.count) : 0
@@ -241,6 +256,10 @@ struct BatchPool: ~Copyable {
     let all = Int(devices) + capacity
     if !haveOwn, checks || looksAtWaiting { dueTimes = Self.table(all) }
     if keepsAcceptanceTimes { acceptanceTimes = Self.table(all) }
+    if keepsDelays {
+      delays = Self.table(all)
+      delays?.initialize(repeating: .empty, count: all)
+    }
   }
 
   /// - Parameter rows: a copy of the other's.
@@ -253,12 +272,14 @@ struct BatchPool: ~Copyable {
     more = PlainMemory.copy(of: other.more, count: other.used, capacity: other.capacity)
     dueTimes = other.dueTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
     acceptanceTimes = other.acceptanceTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
+    delays = other.delays.map { PlainMemory.copy(of: $0, count: room, capacity: room) }
   }
 
   deinit {
     PlainMemory.release(more)
     if let dueTimes { PlainMemory.release(dueTimes) }
     if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
+    if let delays { PlainMemory.release(delays) }
   }
 
   /// Returns the record of a batch that is no device's own.
@@ -318,6 +339,22 @@ struct BatchPool: ~Copyable {
   func dueTime(_ index: BatchIndex) -> Int64 {
     guard self[index].flags.contains(.hasRetryState), let dueTimes else { return 0 }
     return dueTimes[index.place]
+  }
+
+  /// Until when the request that a batch makes next is held (K2); nil: it has not drawn.
+  func delayEnd(of index: BatchIndex) -> Int64? {
+    guard let delay = delays?[index.place], delay.request == request(of: index) else { return nil }
+    return delay.end
+  }
+
+  func setDelayEnd(_ end: Int64?, of index: BatchIndex) {
+    delays?[index.place] = end.map { RequestDelay(end: $0, request: request(of: index)) } ?? .empty
+  }
+
+  /// Tells requests of a record from one another, those of its former batches included; not 0.
+  private func request(of index: BatchIndex) -> UInt64 {
+    let record = self[index]
+    return 1 &<< 32 | UInt64(record.generation) &<< 16 | UInt64(record.attempts)
   }
 
   /// Asks for what is known of a batch ahead of the time when it is handled.
@@ -383,6 +420,11 @@ struct BatchPool: ~Copyable {
     more = Self.grown(more, from: capacity, to: larger)
     dueTimes = dueTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
     acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
+    delays = delays.map {
+      let table = Self.grown($0, from: own + capacity, to: own + larger)
+      (table + own + capacity).initialize(repeating: .empty, count: larger - capacity)
+      return table
+    }
     capacity = larger
   }
 

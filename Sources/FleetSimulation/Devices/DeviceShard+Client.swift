@@ -89,8 +89,11 @@ extension DeviceShard: UploadClientHost, EventRecording {
       events: UInt32(record.pointee.events), createdAt: record.pointee.firstTime,
       attempts: options.pointee.gates.reconciles ? StatusQuery.number(attempts) : attempts,
       isUploading: flags.contains(.inFlight), isAsking: StatusQuery.isQuery(attempts),
-      hasUnknownOutcome: flags.contains(.unknownOutcome), result: record.pointee.result)
+      hasUnknownOutcome: flags.contains(.unknownOutcome), waitsForTrigger: flags.contains(.atTriggersOnly),
+      result: record.pointee.result)
   }
+
+  package func delayEnd(of batch: BatchIndex) -> Int64? { batches.delayEnd(of: batch) }
 
   @inline(__always)
   package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
@@ -112,6 +115,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     case .outcomeIsKnown: batches[batch].flags.remove(.unknownOutcome)
     case .waitsForTrigger(true): batches[batch].flags.insert(.atTriggersOnly)
     case .waitsForTrigger(false): batches[batch].flags.remove(.atTriggersOnly)
+    case .drawsDelay(let end): batches.setDelayEnd(end, of: batch)
     case .grows(let n): batches[batch].events &+= UInt16(truncatingIfNeeded: n)
     case .result(let result): batches[batch].result = result
     }
@@ -203,11 +207,14 @@ extension DeviceShard: UploadClientHost, EventRecording {
   }
 
   @inline(__always)
-  package func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> LaterJitter {
-    LaterJitter(
+  package func draws(for batch: BatchIndex, question: Int64?, _ client: ClientIndex) -> LaterJitter {
+    // Numbered from 0 on: that of the wait before the first retry.
+    let record = batches.address(batch)
+    return LaterJitter(
       key: key(of: client),
-      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: failures),
-      script: scriptedDraws)
+      name: UploadRequest.name(
+        firstOrdinal: record.pointee.firstOrdinal, number: record.pointee.attempts &- 1),
+      question: question, script: scriptedDraws)
   }
 
   package mutating func word(
@@ -271,18 +278,22 @@ extension DeviceShard: UploadClientHost, EventRecording {
   }
 }
 
-/// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
-/// no other draw.
+/// The word of one wait's jitter, made only if it is asked for. It is named by (device, batch, attempt), so that it moves no other
+/// draw. After a question (O4) the time is part of the name.
 package struct LaterJitter: RandomNumberGenerator {
   /// The key of the device.
   let key: RandomKey
   let name: UInt64
+  /// When the question ended that the wait follows, microseconds; nil: it follows an upload.
+  let question: Int64?
   let script: Unmanaged<ScriptedDraws>?
 
   @inline(__always)
   package mutating func next() -> UInt64 {
     if let script { return script.takeUnretainedValue().next() }
-    var stream = RandomStream(key.child(RandomPurpose.jitter).child(name))
+    var key = key.child(RandomPurpose.jitter).child(name)
+    if let question { key = key.child(UInt64(bitPattern: question)) }
+    var stream = RandomStream(key)
     return stream.next()
   }
 }

@@ -171,10 +171,12 @@ extension DeviceShard {
     batches.release(batch)
   }
 
-  /// Neighbouring batches become one, up to the largest batch.
+  /// Neighbouring batches become one, up to the largest batch. A wake-up's loop does not take what waits for a trigger, and keeps
+  /// it apart.
   package mutating func rechunk(_ device: DeviceIndex, atMost maximum: UInt32?, at now: Int64) {
     forgetBoundaries(device)
     guard let maximum else { return }
+    let byTrigger = self[device].pointee.flags.contains(.byTrigger)
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
       let next = batches[batch].newer
@@ -183,6 +185,8 @@ extension DeviceShard {
       let free = maximum - min(events, maximum)
       if free == 0
         || batches[batch].firstOrdinal &+ events != batches[next].firstOrdinal
+        || !byTrigger
+          && batches[batch].flags.contains(.atTriggersOnly) != batches[next].flags.contains(.atTriggersOnly)
       {
         batch = next
         continue

@@ -125,7 +125,8 @@ package struct DeviceShard: ~Copyable {
     batches = BatchPool(
       devices, haveOwn: !plan.tables.loops,
       keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
-      looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue, checks: plan.checks)
+      looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue,
+      keepsDelays: plan.client.gates.projectDelay != nil, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     laneDeliveries = plan.client.hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []

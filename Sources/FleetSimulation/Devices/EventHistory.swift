@@ -88,6 +88,7 @@ extension DeviceShard {
         for: device, firstOrdinal: old.firstOrdinal, firstTime: old.firstTime, events: old.events)
       batches[other].attempts = old.attempts
       batches[other].latestFailure = old.latestFailure
+      if let end = batches.delayEnd(of: batch) { batches.setDelayEnd(end, of: other) }
       replace(batch, by: other, device)
       batches[batch].flags = .unknownOutcome
     } else {

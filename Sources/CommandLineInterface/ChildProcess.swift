@@ -5,6 +5,7 @@ enum ChildProcess {
   /// Runs it to its end and returns what it wrote to standard output; its standard error is ours.
   /// - Throws: `CommandFailure`: the child's own code if it failed, 130, 131 or 143 on a signal.
   static func run(_ arguments: [String], doing task: String) throws(CommandFailure) -> String {
+    Interruption.hold()
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw unstartable(task, errno) }
     defer { close(ends[0]) }
@@ -73,6 +74,7 @@ enum ChildProcess {
     shell command: String, words more: [String] = [], environment: [String: String] = [:],
     output: Int32 = STDERR_FILENO, errors: Int32 = STDERR_FILENO, leads: Bool = false
   ) -> pid_t? {
+    Interruption.hold()
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
@@ -178,6 +180,6 @@ enum ChildProcess {
   }
 
   private static func unstartable(_ task: String, _ code: Int32) -> CommandFailure {
-    CommandFailure(.internalError, "\(task) cannot be started: \(systemMessage(code))")
+    CommandFailure(.systemRefuses, "\(task) cannot be started: \(systemMessage(code))")
   }
 }

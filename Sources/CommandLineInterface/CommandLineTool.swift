@@ -28,6 +28,7 @@ public enum CommandLineTool {
   /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code
   /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
+    Descriptors.occupyStandard()
     Interruption.install()
     do {
       try dispatch(arguments, environment)
@@ -155,6 +156,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case noInput = 66
   case unavailable = 69
   case internalError = 70
+  case systemRefuses = 71
   case cannotCreate = 73
   case inputOutput = 74
   case interrupted = 130
@@ -175,6 +177,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .unavailable:
       "No upload of a live run was answered, or the command of --exec sent none that could be."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
+    case .systemRefuses: "The system gives no more files, processes or ports (ulimit)."
     case .cannotCreate:
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."

@@ -5,6 +5,7 @@ import Synchronization
 /// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
 package enum Interruption {
   private static let received = Atomic<Int32>(0)
+  private static let isHeld = Atomic<Bool>(false)
 
   /// The signal that has come, if any.
   package static var pending: Int32? {
@@ -21,10 +22,11 @@ package enum Interruption {
   /// The signals that end a command.
   private static let ends = [SIGINT, SIGQUIT, SIGTERM]
 
-  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe or a file that may not
-  /// grow becomes an error of the write.
+  /// From now on a signal ends the process at once, however large the input is that is being read, until something is left
+  /// behind (`hold`). A closed pipe or a file that may not grow becomes an error of the write.
   package static func install() {
     received.store(0, ordering: .relaxed)
+    isHeld.store(false, ordering: .relaxed)
     handle { Interruption.note($0) }
     // A parent may have started us with them blocked.
     var signals = sigset_t()
@@ -35,6 +37,10 @@ package enum Interruption {
     _ = signal(SIGXFSZ, SIG_IGN)
   }
 
+  /// From now on signals are only noted, and a read that waits is interrupted by them: files, processes or runs are begun that
+  /// have to be ended in order.
+  static func hold() { isHeld.store(true, ordering: .relaxed) }
+
   /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
   /// nothing behind. `silently`: without a message, because a parent has one.
   static func endProcessAtOnce(silently: Bool) {
@@ -42,19 +48,22 @@ package enum Interruption {
       handle { _exit(Interruption.code($0).rawValue) }
     } else {
       handle { signal in
-        Interruption.sayThatNothingWasWritten()
+        Interruption.sayThatNothingWasWritten(signal)
         _exit(Interruption.code(signal).rawValue)
       }
     }
     if let pending {
-      if !silently { sayThatNothingWasWritten() }
+      if !silently { sayThatNothingWasWritten(pending) }
       _exit(code(pending).rawValue)
     }
   }
 
   /// Writes without allocating, as a handler has to.
-  private static func sayThatNothingWasWritten() {
-    let message: StaticString = "Interrupted: nothing was written.\n"
+  private static func sayThatNothingWasWritten(_ signal: Int32) {
+    let message: StaticString =
+      signal == SIGTERM
+      ? "Terminated: nothing was written.\n"
+      : signal == SIGQUIT ? "Quit: nothing was written.\n" : "Interrupted: nothing was written.\n"
     _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
   }
 
@@ -69,7 +78,12 @@ package enum Interruption {
     for number in ends { sigaction(number, &action, nil) }
   }
 
-  private static func note(_ number: Int32) { received.store(number, ordering: .relaxed) }
+  private static func note(_ number: Int32) {
+    received.store(number, ordering: .relaxed)
+    if isHeld.load(ordering: .relaxed) { return }
+    sayThatNothingWasWritten(number)
+    _exit(code(number).rawValue)
+  }
 
   /// As a shell gives it. A handler calls this: it may not allocate.
   static func code(_ signal: Int32) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
@@ -104,6 +118,8 @@ extension CommandEnvironment {
     workers: Int = 1, remains: String = Interruption.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
   ) throws -> (value: Value, wall: RunManifest.Wall) {
+    Interruption.hold()
+    try Descriptors.check()
     let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
     DispatchQueue.global().async {
       let result = Result { try work(control) }

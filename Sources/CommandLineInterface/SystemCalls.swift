@@ -1,3 +1,5 @@
+import ScenarioModel
+
 #if canImport(Glibc)
   @_exported import Glibc
 #elseif canImport(Musl)
@@ -14,6 +16,45 @@ func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
   read(descriptor, &buffer, buffer.count)
 }
 
+/// The files that the process has open.
+enum Descriptors {
+  /// Opens what is closed of standard input, output and error, so that no other file takes its place: what is meant for standard
+  /// output would go there.
+  static func occupyStandard() {
+    for (standard, wrong) in [
+      (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+    ] where fcntl(standard, F_GETFD) < 0 {
+      // Opened the other way round: reading or writing fails as if it were closed. It gets the lowest number that is free.
+      _ = open("/dev/null", wrong)
+    }
+  }
+
+  /// How many files a command has open at once besides its uploads: the threads of Dispatch take three on Linux.
+  private static let needed = 8
+
+  /// Threads of Dispatch that get no file end the process.
+  /// - Throws: `CommandFailure` 71 of a process that may open too few.
+  static func check() throws(CommandFailure) {
+    var copies: [Int32] = []
+    defer { for copy in copies { close(copy) } }
+    while copies.count < needed {
+      let copy = dup(STDERR_FILENO)
+      guard copy >= 0 else {
+        if errno != EMFILE, errno != ENFILE { return }
+        throw tooFew("\(needed) more are needed at once")
+      }
+      copies.append(copy)
+    }
+  }
+
+  /// - Parameter what: takes them.
+  static func tooFew(_ what: String) -> CommandFailure {
+    CommandFailure(
+      .systemRefuses, "too few files may be open at once: \(what); raise the limit, as with 'ulimit -n 1024'"
+    )
+  }
+}
+
 /// Reads text files.
 enum InputFile {
   /// Larger files are no scenario.
@@ -23,40 +64,78 @@ enum InputFile {
   /// - Throws: `CommandFailure`: 66 if it does not exist, is a directory or cannot be read; 65 if it is not UTF-8 or too large.
   static func text(_ path: String, limit: Int = limit) throws(CommandFailure) -> String {
     let bytes = try bytes(path, limit: limit)
-    if let offset = firstInvalidUTF8(bytes) {
-      throw CommandFailure(
-        .data,
-        "\(path): not UTF-8 text: byte 0x\(String(bytes[offset], radix: 16, uppercase: true)) at offset \(offset) begins no valid character"
-      )
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let offset = firstInvalidUTF8(bytes, decoded: text) else { return text }
+    let byte = String(bytes[offset], radix: 16, uppercase: true)
+    throw CommandFailure(
+      .data,
+      "\(path):\(line(at: offset, in: bytes)): not UTF-8 text: byte 0x\(byte) at offset \(offset) begins no valid character; save "
+        + "the file as UTF-8")
+  }
+
+  /// The number of the line that a byte is in; lines end at LF, CR or CR LF.
+  private static func line(at offset: Int, in bytes: [UInt8]) -> Int {
+    var line = 1
+    for index in 0..<offset
+    where bytes[index] == Ascii.lineFeed
+      || (bytes[index] == Ascii.carriageReturn && bytes[index + 1] != Ascii.lineFeed)
+    {
+      line += 1
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return line
   }
 
   static func bytes(_ path: String, limit: Int = limit) throws(CommandFailure) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY)
+    // Otherwise a pipe that nobody writes to would let us wait for ever.
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else { throw unreadable(path, errno) }
     defer { close(descriptor) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    if kind == S_IFDIR {
       throw CommandFailure(.noInput, "\(path): is a directory; a file is expected")
     }
     var bytes: [UInt8] = []
+    if kind == S_IFREG { bytes.reserveCapacity(min(limit, max(0, Int(status.st_size)))) }
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    var waits = 0
     while true {
       let count = read(descriptor, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count < 0 {
+      if count == 0 {
+        guard kind == S_IFIFO, bytes.isEmpty, try isAwaited(descriptor, path, &waits) else { return bytes }
+      } else if count < 0 {
         let code = errno
         try Interruption.check()
-        if code == EINTR { continue }
-        throw unreadable(path, code)
-      }
-      bytes += chunk[..<count]
-      if bytes.count > limit {
-        throw CommandFailure(
-          .data, "\(path): larger than \(limit >> 20) MB; a scenario or Settings file is expected")
+        guard code == EINTR || code == EAGAIN else { throw unreadable(path, code) }
+        if code == EAGAIN { _ = wait(for: descriptor) }
+      } else {
+        bytes += chunk[..<count]
+        if bytes.count > limit {
+          throw CommandFailure(
+            .data, "\(path): larger than \(limit >> 20) MB, and at most that is read of a file")
+        }
       }
     }
+  }
+
+  /// Whether a writer may still come to an empty pipe. A shell may start it later than us.
+  /// - Throws: `CommandFailure` 66 when none has come for two seconds.
+  private static func isAwaited(
+    _ descriptor: Int32, _ path: String, _ waits: inout Int
+  ) throws(CommandFailure) -> Bool {
+    // One has come and gone.
+    if wait(for: descriptor) & Int16(POLLHUP) != 0 { return false }
+    try Interruption.check()
+    waits += 1
+    if waits < 20 { return true }
+    throw CommandFailure(
+      .noInput, "\(path): is a pipe that nothing writes to; a file is expected, or a pipe with a writer")
+  }
+
+  /// What there is to read, after a tenth of a second at most.
+  private static func wait(for descriptor: Int32) -> Int16 {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 100) > 0 ? watched.revents : 0
   }
 
   private static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
@@ -65,10 +144,14 @@ enum InputFile {
   }
 
   /// Offset of the first byte that is not part of a valid UTF-8 sequence.
-  static func firstInvalidUTF8(_ bytes: [UInt8]) -> Int? {
+  /// - Parameter text: what the standard library makes of the bytes: a repaired place differs from them.
+  static func firstInvalidUTF8(_ bytes: [UInt8], decoded text: String) -> Int? {
+    guard let same = BytesOfText.firstDifference(bytes, from: text) else { return nil }
+    // A replacement character may begin as what it replaces, so a few bytes before count too.
+    var offset = max(0, same - 3)
+    while offset > 0, bytes[offset] & 0xC0 == 0x80 { offset -= 1 }
     var decoder = UTF8.ForwardParser()
-    var iterator = bytes.makeIterator()
-    var offset = 0
+    var iterator = bytes[offset...].makeIterator()
     while true {
       switch decoder.parseScalar(from: &iterator) {
       case .valid(let encoded): offset += encoded.count

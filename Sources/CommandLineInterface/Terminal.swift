@@ -17,7 +17,11 @@ package enum Console {
   /// - Throws: `CommandFailure` 74, for example on a full disk.
   static func printData(_ text: String) throws(CommandFailure) {
     if writeAll(Array(text.utf8), to: STDOUT_FILENO) || errno == EPIPE { return }
-    throw CommandFailure(.inputOutput, "standard output: cannot be written: \(systemMessage())")
+    throw CommandFailure(
+      .inputOutput,
+      errno == EBADF
+        ? "standard output: is closed or not for writing; send it to a file, or to /dev/null"
+        : "standard output: cannot be written: \(systemMessage())")
   }
 
   /// Writes a message; nothing can be done if that fails.

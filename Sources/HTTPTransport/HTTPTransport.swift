@@ -19,10 +19,11 @@ package final class HTTPTransport: LiveTransport {
   private let orders: Orders
 
   /// - Parameter server: gets every upload.
-  package init(_ server: LoopbackURL) {
+  /// - Throws: what the system says when it gives no pipe.
+  package init(_ server: LoopbackURL) throws(LoopbackSocket.Failure) {
     self.server = server
     Self.allowManyConnections()
-    orders = Orders()
+    orders = try Orders()
     SystemThreads.start { [orders] in
       var connections = Connections(orders)
       connections.serve()
@@ -72,9 +73,9 @@ private final class Orders: Sendable {
   let wakeUp: Int32
   private let wake: Int32
 
-  init() {
+  init() throws(LoopbackSocket.Failure) {
     var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "the system has no pipe")
+    guard pipe(&ends) == 0 else { throw LoopbackSocket.Failure(code: errno) }
     (wakeUp, wake) = (ends[0], ends[1])
     for end in ends {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)

@@ -166,6 +166,12 @@ package struct ScenarioDecoder {
   }
 
   mutating func unknownKey(_ member: PositionedValue.Member, _ path: String, _ names: [String]) {
+    // Looking for what was meant takes time, which a message that nobody sees is not worth.
+    if wording.unknownKey != nil, diagnostics.count >= Self.maximumDiagnostics {
+      unreported += 1
+      hasErrors = true
+      return
+    }
     if let message = wording.unknownKey?(member.key, names) {
       report(message, at: member.keyPosition, join(path, member.key))
     }

@@ -1,5 +1,6 @@
 import Conformance
 import ScenarioFormat
+import ScenarioModel
 import Testing
 
 /// The presets of shipped clients do what the shipped code did.

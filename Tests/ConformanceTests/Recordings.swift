@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import ScenarioFormat
+import ScenarioModel
 
 /// The files under `Recordings`: what the shipped SDKs' own code did.
 enum Recordings {

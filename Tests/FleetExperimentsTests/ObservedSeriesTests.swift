@@ -93,6 +93,51 @@ struct ObservedSeriesTests {
   }
 
   @Test(
+    "a Prometheus answer that is an error, and a time that a series has twice, are refused with their lines",
+    arguments: [
+      (
+        "{\"status\":\"error\",\n\"errorType\":\"bad_data\",\"error\":\"end before start\",\"data\":{\"result\":[]}}",
+        "1: Prometheus answered with an error (bad_data): end before start;"
+      ),
+      ("{\"status\":\"error\",\"data\":{\"result\":[]}}", "1: Prometheus answered with an error; the answer"),
+      ("{\n\"status\":3}", "2: Prometheus answered with an error; the answer"),
+      (
+        "{\"data\":{\"result\":[{\"metric\":{},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
+        "3: a second sample of the time 15 in one series"
+      ),
+    ])
+  func wrongAnswer(text: String, expected: String) throws {
+    let mapping = try ObservedMapping(text: "{ columns: { requests: {} } }", name: "map.json5")
+    let found = message { _ = try ObservedSeries(text: text, name: "prom.json", mapping: mapping) }
+    #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
+  }
+
+  @Test("lines end at LF, CR or CR LF, and quotes, blanks and a mark of byte order are taken away")
+  func lines() throws {
+    for end in ["\n", "\r", "\r\n"] {
+      let quoted = Self.tenRows.map { row in
+        row.split(separator: ",").map { "\t\"\($0)\" " }.joined(separator: ",")
+      }
+      let text = "\u{FEFF}" + ([Self.header] + quoted + ["  ", ""]).joined(separator: end)
+      let series = try ObservedSeries(text: text, name: "m.csv", mapping: nil)
+      #expect(series.rows == Array(0..<10) && series.values[.requests]?.last == 109.0)
+      let wrong = message { _ = try ObservedSeries(text: text + "x,1,1", name: "m.csv", mapping: nil) }
+      #expect(wrong == "13: 'x' is no time: a number is expected in the column 'time'")
+    }
+  }
+
+  @Test("what nobody would read to its end is shortened, and what is too much is said")
+  func long() {
+    let digits = String(repeating: "1", count: 1_000_000)
+    func found(_ text: String) -> String {
+      message { _ = try ObservedSeries(text: text, name: "m.csv", mapping: nil) } ?? ""
+    }
+    #expect(found(digits).hasPrefix("1: found the columns \(digits.prefix(40))…; expected"))
+    #expect(found("\(Self.header)\n\(digits),1,1\n").hasPrefix("2: '\(digits.prefix(40))…' is no time"))
+    #expect(found(String(repeating: ",", count: 20_000)) == "1: 20001 columns; at most 10000 are read")
+  }
+
+  @Test(
     "what is wrong with a table is said with its line",
     arguments: [
       ("", "1: the file is empty"), ("time,hits\n0,1\n", "1: found the columns time, hits"),

@@ -21,7 +21,7 @@ struct HTTPTransportTests {
   }
 
   private func end(at url: String, cancelling: Bool = false) async throws -> LiveEnd {
-    let transport = HTTPTransport(try LoopbackURL(url))
+    let transport = try HTTPTransport(LoopbackURL(url))
     let end = await withCheckedContinuation { continuation in
       transport.send(upload()) { continuation.resume(returning: $0) }
       if cancelling { transport.cancel(1) }
@@ -33,7 +33,7 @@ struct HTTPTransportTests {
   @Test("a request has the documented headers, and a body with its events")
   func request() async throws {
     let server = try SocketServer { _ in SocketServer.status("200 OK") }
-    let transport = HTTPTransport(try LoopbackURL(server.url + "/b"))
+    let transport = try HTTPTransport(LoopbackURL(server.url + "/b"))
     for count: UInt16? in [nil, 3] {
       await withCheckedContinuation { continuation in
         transport.send(upload(retryCount: count)) { _ in continuation.resume() }
@@ -132,7 +132,7 @@ struct HTTPTransportTests {
   @Test("two hundred uploads at once all end")
   func many() async throws {
     let server = try SocketServer { _ in SocketServer.status("503 Service Unavailable") }
-    let transport = HTTPTransport(try LoopbackURL(server.url))
+    let transport = try HTTPTransport(LoopbackURL(server.url))
     await withCheckedContinuation { continuation in
       let left = Mutex(200)
       for number in 1...200 {

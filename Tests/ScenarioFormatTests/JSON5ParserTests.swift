@@ -1,3 +1,4 @@
+import ScenarioModel
 import Testing
 
 @testable import ScenarioFormat

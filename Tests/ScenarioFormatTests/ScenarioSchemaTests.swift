@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioModel
 import TestSupport
 import Testing
 

@@ -111,8 +111,79 @@ struct ExitCodeTests {
     let output = try Tool.run(["run", "latin.json5"], in: scratch.url)
     #expect(output.code == 65)
     #expect(
-      output.standardError == "latin.json5: not UTF-8 text: byte 0xFF at offset 4 begins no valid character\n"
+      output.standardError
+        == "latin.json5:2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
     )
+  }
+
+  @Test("half a character at the end is found where it begins, and a file above the limit says the limit")
+  func largeAndBroken() throws {
+    let scratch = try Scratch()
+    for (bytes, place) in [
+      ([0x61, 0xEF, 0xBF] as [UInt8], "1: not UTF-8 text: byte 0xEF at offset 1"),
+      ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
+    ] {
+      try Data(bytes).write(to: scratch.url.appendingPathComponent("broken"))
+      let output = try Tool.run(["validate", "broken"], in: scratch.url)
+      #expect(
+        output.code == 65 && output.standardError.hasPrefix("broken:\(place)"), "\(output.standardError)")
+    }
+    let output = try Tool.run(["validate", "/dev/zero"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(output.standardError == "/dev/zero: larger than 64 MB, and at most that is read of a file\n")
+  }
+
+  @Test("a pipe is read when something writes to it, however late, and refused when nothing does")
+  func pipes() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let pipe = scratch.url.appendingPathComponent("pipe").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let lonely = try Tool.run(["validate", "s.json5", "--settings", "pipe"], in: scratch.url)
+    #expect(lonely.code == 66)
+    #expect(
+      lonely.standardError
+        == "pipe: is a pipe that nothing writes to; a file is expected, or a pipe with a writer\n")
+    // The writer is there and takes its time, as a process substitution may.
+    let late = try Tool.run(
+      ["validate", "s.json5", "-q", "--settings", "pipe"], in: scratch.url,
+      shell: "(sleep 0.3; printf '{ \\n'; sleep 2.5; echo '}') >pipe 2>/dev/null &")
+    #expect(late.code == 0, "\(late.standardError)")
+    let piped = try Tool.run(
+      ["validate", "/dev/fd/3", "-q"], in: scratch.url, shell: "exec 3<<END\n\(Scenarios.small)\nEND\n:")
+    #expect(piped.code == 0, "\(piped.standardError)")
+  }
+
+  @Test("a closed standard output is said, and never another file that took its number")
+  func closedOutput() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    for arguments in [
+      ["run", "s.json5", "--out", "out"], ["trace", "s.json5", "--device", "1"], ["schema"],
+    ] {
+      let output = try Tool.run(arguments, in: scratch.url, shell: "exec >&-")
+      #expect(output.code == 74)
+      #expect(
+        output.standardError
+          == "standard output: is closed or not for writing; send it to a file, or to /dev/null\n")
+    }
+    #expect(scratch.contents == ["s.json5"])
+  }
+
+  @Test(
+    "a command that may open too few files is 71, with the way out",
+    arguments: [("live", 4), ("live", 6), ("run", 4), ("compare", 6), ("decide", 5)])
+  func fewFiles(command: String, limit: Int) throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let more = command == "live" ? ["--server", "http://127.0.0.1:9"] : []
+    let output = try Tool.run(
+      [command, "s.json5"] + more, in: scratch.url, shell: "ulimit -n \(limit)")
+    #expect(output.code == 71)
+    #expect(
+      output.standardError.contains("too few files may be open at once: ")
+        && output.standardError.hasSuffix("; raise the limit, as with 'ulimit -n 1024'\n"),
+      "\(output.standardError)")
   }
 
   @Test("a file that is not there, or is a directory, is 66")

@@ -21,6 +21,25 @@ struct InterruptionTests {
     #expect(try scratch.read("out/run.json") == bytes)
   }
 
+  @Test("SIGTERM ends a command while it reads or parses a large input, wherever the input is")
+  func largeInput() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    // Some 15 MB that are parsed and told about, and a file of 60 MB that goes on after them.
+    try scratch.write("keys.json5", "{" + (0..<1_500_000).map { "a\($0):1" }.joined(separator: ",") + "}")
+    #expect(mkfifo(scratch.url.appendingPathComponent("pipe").path, 0o600) == 0)
+    let digits = "(head -c 60000000 /dev/zero | tr '\\0' 1; sleep 20) >pipe 2>/dev/null &"
+    for (arguments, shell) in [
+      (["validate", "keys.json5"], nil), (["validate", "s.json5", "--settings", "keys.json5"], nil),
+      (["validate", "pipe"], digits),
+      (["calibrate", "s.json5", "--observed", "pipe", "--fit", "tapi.bucket.capacity=1/s..2/s"], digits),
+    ] as [([String], String?)] {
+      let output = try Tool.run(arguments, in: scratch.url, signal: SIGTERM, shell: shell)
+      #expect(output.code == 143)
+      #expect(output.standardError == "Terminated: nothing was written.\n")
+    }
+  }
+
   @Test(
     "SIGTERM is 143, Ctrl-\\ is 131; both leave nothing",
     arguments: [(SIGTERM, Int32(143), "Terminated"), (SIGQUIT, 131, "Quit")])

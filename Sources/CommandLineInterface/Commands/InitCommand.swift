@@ -146,6 +146,7 @@ struct InitCommand: Command {
       }
     }
     // A folder of its own is made; what is wrong with it, the files will say.
+    Interruption.hold()
     if folder != "." { _ = mkdir(folder, 0o777) }
     let file = try SingleFile(path, ours: [], option: "'fleetsim init FILE'")
     let answers = try asked()

@@ -107,7 +107,7 @@ struct ExecConformance: Sendable {
     func failure(_ code: ExitCode, _ text: String) -> CommandFailure {
       CommandFailure(code, "--exec '\(setup.command)': \(text)")
     }
-    if case .unstartable(let reason) = log.child.end { return failure(.internalError, reason) }
+    if case .unstartable(let reason) = log.child.end { return failure(.systemRefuses, reason) }
     if log.spokeTLS {
       return failure(.unavailable, "it speaks TLS, and the server of a case speaks plain HTTP")
     }

@@ -92,6 +92,8 @@ struct ExecOptions: ParameterGroup {
   private func outcomes(
     _ cases: ProcessCases, _ environment: CommandEnvironment
   ) throws -> (name: String, outcomes: [ExecConformance.Outcome]) {
+    // A signal ends the cases, and what was judged is told.
+    Interruption.hold()
     let common = CaseSetup(
       isMilliseconds: unit == .milliseconds, ignored: Set(ignored ?? []),
       now: { Int64(environment.monotonicSeconds() * 1e6) }, unixSeconds: environment.unixSeconds,

@@ -1,6 +1,7 @@
 import Conformance
 import HTTPTransport
 import ScenarioFormat
+import ScenarioModel
 
 /// How a command is run for a case.
 struct ExecSetup: Sendable {

@@ -70,7 +70,7 @@ struct LiveCommand: Study {
 
   func plan() throws -> StudyPlan<LiveFindings> {
     try checkExec()
-    let transport = HTTPTransport(server)
+    let transport = try transport()
     let input = try StudyInput(path, options)
     let scenario = input.scenario
     try check(scenario, path)
@@ -187,6 +187,15 @@ struct LiveCommand: Study {
         .data,
         "\(path): fleet.\(cohort.name).gates.reconcile: clients that ask whether an upload was applied can't be run live: there is "
           + "no such request that servers agree on; leave it out")
+    }
+  }
+
+  /// - Throws: `CommandFailure` 71 of a system that gives no files for it.
+  private func transport() throws(CommandFailure) -> HTTPTransport {
+    do throws(LoopbackSocket.Failure) {
+      return try HTTPTransport(server)
+    } catch {
+      throw Descriptors.tooFew("a live run takes two and one for each upload on its way (\(error))")
     }
   }
 

@@ -122,7 +122,7 @@ final class LiveExec: Sendable {
     do throws(LoopbackSocket.Failure) {
       relay = try HTTPRelay(to: server)
     } catch {
-      throw CommandFailure(.internalError, "no port of 127.0.0.1 can be had: \(error)")
+      throw CommandFailure(.systemRefuses, "no port of 127.0.0.1 can be had: \(error)")
     }
     var observed = ObservedRun(scenario)
     let zero = environment.monotonicSeconds() + Double(warmUp.microseconds) / 1e6
@@ -134,7 +134,7 @@ final class LiveExec: Sendable {
         .replacing(Self.startPlace, with: "\(startAt - input.leadMilliseconds)")
       guard processes.start(command, told) else {
         throw CommandFailure(
-          .internalError, "--exec '\(command)': the system starts no process: \(systemMessage())")
+          .systemRefuses, "--exec '\(command)': the system starts no process: \(systemMessage())")
       }
     }
     let now = { Int64((environment.monotonicSeconds() - zero) * 1e6) }

@@ -16,6 +16,8 @@ package struct OutputDirectory {
   /// Checks that results can be written to `path`, without leaving anything there.
   /// - Throws: `CommandFailure` 73.
   package init(_ path: String) throws(CommandFailure) {
+    Interruption.hold()
+    try Descriptors.check()
     self.path = path
     resolved = try Self.resolve(path)
     temporary = TemporaryName.make(beside: resolved)

@@ -98,6 +98,12 @@ extension RunDirectory {
     if kept == nil { try writeText(Self.marker, new) }
     let text = kept ?? new
     let remedy = "name another with --journal, or remove this one"
+    guard text.last == "\n", text == new || !new.hasPrefix(text) else {
+      throw CommandFailure(
+        .data,
+        "\(path)/\(Self.marker): is cut off, so that nothing says with which results the journal was kept; "
+          + remedy)
+    }
     let found = text.split(separator: "\n").first { $0.hasPrefix(Self.resultsLine) }
     try ResultsVersion.check(
       found.flatMap { Int($0.dropFirst(Self.resultsLine.count)) } ?? 0,
@@ -110,6 +116,7 @@ extension RunDirectory {
   }
 
   private static func make(_ path: String) throws(CommandFailure) {
+    Interruption.hold()
     let (parent, name) = OutputDirectory.split(path)
     if parent != "/", parent != ".", access(parent, F_OK) != 0 { try make(parent) }
     if name.isEmpty || mkdir(path, 0o777) == 0 || errno == EEXIST { return }

@@ -3,6 +3,7 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import ScenarioFormat
+import ScenarioModel
 
 /// `run.json`: everything a result depends on, and the digests of what came out. Equal runs give equal text
 /// but for `wall`.

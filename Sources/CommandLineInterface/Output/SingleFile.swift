@@ -88,6 +88,7 @@ enum AtomicFile {
   static func create(
     beside path: String, option: String
   ) throws(CommandFailure) -> (path: String, descriptor: Int32) {
+    Interruption.hold()
     for attempt in 0..<10_000 {
       let temporary = TemporaryName.make(beside: path, attempt: attempt)
       let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o666)

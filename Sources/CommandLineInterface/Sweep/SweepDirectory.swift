@@ -49,6 +49,7 @@ struct SweepDirectory: Sendable {
         .cannotCreate,
         "\(path): holds '\(entry)' and no sweep; name another directory with --out, or an empty one")
     }
+    Interruption.hold()
     for place in missing.reversed() {
       // Another shard may be as far as we are.
       guard mkdir(place, 0o777) == 0 || errno == EEXIST else {

@@ -1,5 +1,6 @@
 import FleetMetrics
 import ScenarioFormat
+import ScenarioModel
 import UploadRetry
 
 /// A measured series: what a server counted, interval by interval.
@@ -12,12 +13,15 @@ package struct ObservedSeries: Sendable {
   package var values: [ObservedColumn: [Double?]]
 
   static let mostRows = 100_000
+  /// Of a CSV file; rows may lie before the scenario's beginning.
+  static let mostColumns = 10_000
+  static let mostLines = 1_000_000
 
   /// Reads a CSV file, or the JSON answer of a Prometheus range query.
   /// - Parameter mapping: nil: `timeseries.csv`, or columns called `time`, `requests`, `2xx` and so on.
   /// - Throws: `ScenarioProblems`.
   package init(text: String, name: String, mapping: ObservedMapping?) throws {
-    let isJSON = text.first { !$0.isWhitespace } == "{"
+    let isJSON = text.utf8.first { $0 > 0x20 } == Ascii.openBrace
     var points: Points
     if isJSON {
       guard let mapping else {
@@ -105,14 +109,14 @@ package struct ObservedSeries: Sendable {
   // MARK: CSV
 
   private static func table(_ text: String, _ name: String, _ given: ObservedMapping?) throws -> Points {
-    // Spreadsheets put a mark of byte order in front.
-    let text = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
-    let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-    guard let first = lines.first, !first.isEmpty else {
+    var lines = CSVLines(text)
+    guard let (_, header) = lines.next() else {
       throw problem(name, 1, "the file is empty; a header with the names of columns is expected")
     }
-    let header = CSVLine.fields(first)
-    let names = header.prefix(20).joined(separator: ", ")
+    guard header.count <= mostColumns else {
+      throw problem(name, 1, "\(header.count) columns; at most \(mostColumns) are read")
+    }
+    let names = header.prefix(20).map(CSVLines.shown).joined(separator: ", ")
     guard let mapping = given ?? .standard(for: header) else {
       throw problem(
         name, 1,
@@ -141,20 +145,25 @@ package struct ObservedSeries: Sendable {
       }
     }
     var rates: Set<ObservedColumn> = []
-    for (index, line) in lines.enumerated().dropFirst() where !line.allSatisfy(\.isWhitespace) {
-      let cells = CSVLine.fields(line)
+    while let (line, cells) = lines.next() {
       guard cells.count == header.count else {
         throw problem(
-          name, index + 1,
+          name, line,
           "\(FigureText.count(cells.count, "value")) where the header has \(FigureText.count(header.count, "column"))"
         )
       }
       guard let value = number(cells[time]) else {
         throw problem(
-          name, index + 1, "'\(cells[time])' is no time: a number is expected in the column '\(mapping.time)'"
+          name, line,
+          "'\(CSVLines.shown(cells[time]))' is no time: a number is expected in the column '\(mapping.time)'")
+      }
+      points.times.append((value, line))
+      guard points.times.count <= mostLines else {
+        throw problem(
+          name, line,
+          "more than \(FigureText.grouped(Int64(mostLines))) rows; leave out those that the run does not reach"
         )
       }
-      points.times.append((value, index + 1))
       for (column, indices, isRate) in places {
         if isRate { rates.insert(column) }
         var sum: Double? = 0
@@ -165,8 +174,8 @@ package struct ObservedSeries: Sendable {
             sum = sum.map { $0 + value }
           } else {
             throw problem(
-              name, index + 1,
-              "'\(cells[place])' is no count: a number from 0 on is expected in the column '\(header[place])'"
+              name, line,
+              "'\(CSVLines.shown(cells[place]))' is no count: a number from 0 on is expected in the column '\(header[place])'"
             )
           }
         }
@@ -181,7 +190,10 @@ package struct ObservedSeries: Sendable {
   }
 
   static func number(_ text: String) -> Double? {
-    guard let value = Double(text), value.isFinite, abs(value) < 1e18 else { return nil }
+    // Nobody measures so many digits, and reading them takes long.
+    guard text.utf8.count <= 400, let value = Double(text), value.isFinite, abs(value) < 1e18 else {
+      return nil
+    }
     return value
   }
 }
@@ -357,6 +369,15 @@ enum PrometheusAnswer {
     func problem(_ node: PositionedValue, _ message: String) -> ScenarioProblems {
       ObservedSeries.problem(name, Int(node.position.line), message)
     }
+    // Source: the format of answers in the documentation of the Prometheus HTTP API.
+    if let status = root["status"], status.text != "success" {
+      let kind = root["errorType"]?.text.map { " (\(CSVLines.shown($0)))" } ?? ""
+      let reason = root["error"]?.text.map { ": " + $0.prefix(400) } ?? ""
+      throw problem(
+        status,
+        "Prometheus answered with an error\(kind)\(reason); the answer of a range query that succeeded is expected"
+      )
+    }
     guard let results = root["data"]?["result"]?.elements else {
       throw problem(root, "there is no data.result; the answer of a Prometheus range query is expected")
     }
@@ -380,9 +401,14 @@ enum PrometheusAnswer {
           throw problem(
             result, "a series without values; the answer of a range query is expected, not of an instant one")
         }
+        var seen: Set<Double> = []
         for value in values {
           guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
             throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
+          }
+          guard seen.insert(time).inserted else {
+            throw problem(
+              value, "a second sample of the time \(Quantity.decimal(time, digits: 6)) in one series")
           }
           lines[time] = lines[time] ?? Int(value.position.line)
           guard let count = number(pair[1]) else { continue }
@@ -423,24 +449,5 @@ enum PrometheusAnswer {
       rest = rest[range.upperBound...]
     }
     return rest.hasSuffix(last)
-  }
-}
-
-/// A line of a CSV file that others wrote.
-enum CSVLine {
-  /// The fields, trimmed; quotes may be round each, and no field goes over several lines.
-  static func fields(_ line: Substring) -> [String] {
-    var fields = [""]
-    var isQuoted = false
-    for character in line {
-      switch character {
-      case "\"": isQuoted.toggle()
-      case "," where !isQuoted: fields.append("")
-      default: fields[fields.count - 1].append(character)
-      }
-    }
-    return fields.map { field in
-      String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
   }
 }

@@ -1,4 +1,5 @@
 import ScenarioFormat
+import ScenarioModel
 
 /// A file of incidents by name: `{ "friday": [{ kind: "outage", at: "1h", for: "5m", status: 503 }] }`.
 package struct IncidentFile: Sendable {

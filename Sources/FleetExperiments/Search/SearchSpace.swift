@@ -1,4 +1,5 @@
 import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 
 /// One key that a search may change, and the values that it may take.

@@ -1,5 +1,6 @@
 import FleetStatistics
 import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 
 /// The unknowns of the world that Settings are searched for: keys of the scenarios with distributions in place of values.
@@ -78,9 +79,7 @@ package struct Uncertainty: Sendable {
   /// Reads joint draws: a header of paths, then a row a draw with values as a scenario has them.
   /// - Throws: `RangeProblem` with the file's name and the line.
   package mutating func add(table text: String, name: String) throws(RangeProblem) {
-    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-      .filter { !$0.element.allSatisfy(\.isWhitespace) }
-      .map { (number: $0.offset + 1, fields: CSVLine.fields($0.element)) }
+    let lines = Array(CSVLines(text))
     guard let header = lines.first, lines.count > 1 else {
       throw RangeProblem(
         "\(name): a header of paths is expected, as tapi.bucket.capacity,tapi.incidents.0.for, and a row for each draw below it."

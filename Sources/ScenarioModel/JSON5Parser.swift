@@ -1,4 +1,3 @@
-import ScenarioModel
 import UploadRetry
 
 /// The first thing that keeps a text from being JSON5.
@@ -6,10 +5,9 @@ package struct JSON5Error: Error, Sendable, Hashable {
   package var position: Position
   package var message: String
 
-  func problems(in file: String) -> ScenarioProblems {
-    ScenarioProblems(diagnostics: [
-      Diagnostic(file: file, line: Int(position.line), column: Int(position.column), message: message)
-    ])
+  package init(position: Position, message: String) {
+    self.position = position
+    self.message = message
   }
 }
 
@@ -52,15 +50,6 @@ package struct JSON5Parser {
       throw parser.failure("expected the end of the file, found \(parser.found)")
     }
     return value
-  }
-
-  /// The same of a file, for a user to mend.
-  package static func parse(_ text: String, file: String) throws(ScenarioProblems) -> PositionedValue {
-    do {
-      return try parse(text)
-    } catch {
-      throw error.problems(in: file)
-    }
   }
 
   private init(bytes: [UInt8], source: Int32) {

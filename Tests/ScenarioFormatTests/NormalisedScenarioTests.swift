@@ -1,6 +1,8 @@
 import ShippedClients
 import SimulationKernel
 import TAPIModel
+import TestClients
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -24,6 +26,17 @@ struct NormalisedScenarioTests {
         Issue.record("seed \(seed): \(error)\n\(text)")
       }
     }
+  }
+
+  @Test("the generator draws every key, kind and switch of the format, but for those that are written down")
+  func drawsAll() throws {
+    var drawn = DrawnKeys()
+    for seed in 0..<600 as Range<UInt64> {
+      var generator = ScenarioGenerator(seed: seed)
+      try drawn.add(generator.scenario())
+    }
+    let never = drawn.missing.map { $0 + "\n" }.joined()
+    #expect(try Snapshot.recorded(in: DrawnKeys.file("format"), now: never) == never)
   }
 
   @Test("the normalised form is as a person would write it")

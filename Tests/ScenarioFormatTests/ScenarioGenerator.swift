@@ -4,6 +4,7 @@ import SimulationKernel
 import TAPIModel
 import TestSupport
 import Testing
+import UploadGating
 import UploadPipeline
 import UploadRetry
 
@@ -158,6 +159,7 @@ struct ScenarioGenerator {
         cohort.settingsDialect.decode(cohort.settingsSource ?? .null, defaults: preset.settings).config
     }
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
+    if random.chance(40) { drawGates(&cohort.gates) }
     cohort.policy = policy()
     if cohort.queue.mode == .rebatch { cohort.policy.noStatusRetries = nil }
     drawUploadLoop(&cohort)
@@ -182,6 +184,42 @@ struct ScenarioGenerator {
     cohort.requestBytes = random.pick([0, 500, 2_000_000])
     cohort.writeKey = random.pick([nil, "", "a key"])
     return cohort
+  }
+
+  mutating func drawGates(_ gates: inout ClientGates) {
+    let time = span(1_000...86_400_000_000).microseconds
+    let longer = time + span(0...86_400_000_000).microseconds
+    if random.chance(30) {
+      gates.breaker = CircuitBreaker(
+        requests: random.pick([1, 20, 64]), window: time, thresholdPercent: random.pick([0, 50, 99]),
+        minimumFailures: .random(in: 1...64, using: &random), openTime: time, longestOpenTime: longer,
+        probes: .random(in: 1...3, using: &random), retriesOnly: random.chance(50))
+    }
+    if random.chance(30) {
+      gates.failureWindow = FailureWindow(
+        failures: random.pick([1, 65_535]), span: time, queries: random.pick([1, 7, 1_000]),
+        exemptPercent: random.pick([0, 33, 100]))
+      gates.refusesWhileBlocked = random.chance(50)
+    }
+    if random.chance(30) { gates.projectDelay = ProjectDelay(base: random.pick([0, time]), longest: longer) }
+    if random.chance(30) {
+      let bucket = RetryBudget.Bucket(
+        capacity: random.pick([1, 60_000]), perSuccess: random.pick([0, 1, 1_000]),
+        trickle: random.pick([nil, time]))
+      gates.retryBudget = RetryBudget(
+        perRun: random.pick([nil, 0, 65_535]), bucket: random.pick([nil, bucket]))
+    }
+    if random.chance(30) {
+      gates.throttle = AdaptiveThrottle(factor: random.pick([1_000, 1_001, 1_000_000]), window: time)
+      gates.throttlePause = longer
+    }
+    if random.chance(30) {
+      gates.controller = BackpressureController(
+        longestConcurrency: random.pick([1, 1_000]), smallestBatch: random.pick([1, 9]),
+        largestBatch: random.pick([9, 65_535]), batchStep: random.pick([0, 5]),
+        decreasePercent: random.pick([1, 50, 99]))
+    }
+    gates.reconciles = random.chance(50)
   }
 
   mutating func drawUploadLoop(_ cohort: inout Cohort) {

@@ -41,6 +41,9 @@ package enum Interruption {
   /// have to be ended in order.
   static func hold() { isHeld.store(true, ordering: .relaxed) }
 
+  /// From now on a signal ends the process at once again: nothing of what was begun is left.
+  static func release() { isHeld.store(false, ordering: .relaxed) }
+
   /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
   /// nothing behind. `silently`: without a message, because a parent has one.
   static func endProcessAtOnce(silently: Bool) {
@@ -166,13 +169,19 @@ struct ProgressLine {
   private let place: Place
   private let startedAt: Double
   private var shownAt: Double?
+  private let writeLine: (String) -> Void
   private static let secondsBetweenLogLines = 30.0
 
   /// Shows nothing on a terminal that cannot rewrite a line.
-  init(isShown: Bool, startedAt: Double) {
+  /// - Parameter writeLine: gets the lines of a log.
+  init(
+    isShown: Bool, startedAt: Double, isTerminal: Bool = isatty(STDERR_FILENO) != 0,
+    writeLine: @escaping (String) -> Void = Console.printError
+  ) {
+    self.writeLine = writeLine
     let terminal = getenv("TERM").map { String(cString: $0) }
     place =
-      !isShown ? .nowhere : isatty(STDERR_FILENO) == 0 ? .log : terminal == "dumb" ? .nowhere : .terminal
+      !isShown ? .nowhere : !isTerminal ? .log : terminal == "dumb" ? .nowhere : .terminal
     self.startedAt = startedAt
   }
 
@@ -189,7 +198,7 @@ struct ProgressLine {
     case .log:
       guard now - (shownAt ?? startedAt) > Self.secondsBetweenLogLines else { return }
       shownAt = now
-      Console.printError(Self.text(progress, elapsed: now - startedAt) + "\n")
+      writeLine(Self.text(progress, elapsed: now - startedAt) + "\n")
     }
   }
 

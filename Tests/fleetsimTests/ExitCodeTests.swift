@@ -147,11 +147,30 @@ struct ExitCodeTests {
     // The writer is there and takes its time, as a process substitution may.
     let late = try Tool.run(
       ["validate", "s.json5", "-q", "--settings", "pipe"], in: scratch.url,
-      shell: "(sleep 0.3; printf '{ \\n'; sleep 2.5; echo '}') >pipe 2>/dev/null &")
+      shell: "(sleep 0.3; printf '{ \\n'; sleep 2.5; echo '}') >pipe 2>/dev/null & :")
     #expect(late.code == 0, "\(late.standardError)")
     let piped = try Tool.run(
       ["validate", "/dev/fd/3", "-q"], in: scratch.url, shell: "exec 3<<END\n\(Scenarios.small)\nEND\n:")
     #expect(piped.code == 0, "\(piped.standardError)")
+  }
+
+  @Test("a journal whose note is cut off is called that, and not one of an older fleetsim")
+  func cutOffJournal() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let words = ["compare", "s.json5", "--seeds", "2", "-q", "--journal", "j"]
+    #expect(try Tool.run(words, in: scratch.url).code == 0)
+    let note = try scratch.text("j/fleetsim-journal")
+    for length in [0, 5, 24, 25, note.utf8.count - 1] {
+      try scratch.write("j/fleetsim-journal", String(note.prefix(length)))
+      let output = try Tool.run(words, in: scratch.url)
+      #expect(output.code == 65)
+      #expect(output.standardError.hasPrefix("j/fleetsim-journal: is cut off, "), "\(output.standardError)")
+    }
+    // Whole, but without a number: that is an older one.
+    try scratch.write("j/fleetsim-journal", "fleetsim journal\n")
+    let older = try Tool.run(words, in: scratch.url)
+    #expect(older.code == 65 && older.standardError.contains("did not number its results yet"))
   }
 
   @Test("a closed standard output is said, and never another file that took its number")

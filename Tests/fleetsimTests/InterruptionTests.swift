@@ -1,5 +1,8 @@
+import FleetExperiments
 import Foundation
 import Testing
+
+@testable import CommandLineInterface
 
 /// Ctrl-C, through the real process.
 @Suite("Interruption")
@@ -21,6 +24,21 @@ struct InterruptionTests {
     #expect(try scratch.read("out/run.json") == bytes)
   }
 
+  @Test("a log gets a line of progress each half minute, and none of what is quiet or short")
+  func progressInLogs() {
+    for isShown in [true, false] {
+      var (lines, times): ([String], [Double]) = ([], [])
+      var line = ProgressLine(isShown: isShown, startedAt: 100, isTerminal: false) { lines.append($0) }
+      for now in stride(from: 100.0, through: 200, by: 1) {
+        let before = lines.count
+        line.update(ComparisonControl().progress, now: now)
+        if lines.count > before { times.append(now - 100) }
+      }
+      #expect(times == (isShown ? [31, 62, 93] : []))
+      #expect(lines.allSatisfy { $0.hasPrefix("virtual ") && $0.hasSuffix("\n") })
+    }
+  }
+
   @Test("SIGTERM ends a command while it reads or parses a large input, wherever the input is")
   func largeInput() throws {
     let scratch = try Scratch()
@@ -28,13 +46,20 @@ struct InterruptionTests {
     // Some 15 MB that are parsed and told about, and a file of 60 MB that goes on after them.
     try scratch.write("keys.json5", "{" + (0..<1_500_000).map { "a\($0):1" }.joined(separator: ",") + "}")
     #expect(mkfifo(scratch.url.appendingPathComponent("pipe").path, 0o600) == 0)
-    let digits = "(head -c 60000000 /dev/zero | tr '\\0' 1; sleep 20) >pipe 2>/dev/null &"
+    // A pipe holds less than a megabyte: what has begun is being read.
+    let digits =
+      "(head -c 1000000 /dev/zero | tr '\\0' 1; : >begun; head -c 59000000 /dev/zero | tr '\\0' 1; sleep 20) "
+      + ">pipe 2>/dev/null & :"
     for (arguments, shell) in [
       (["validate", "keys.json5"], nil), (["validate", "s.json5", "--settings", "keys.json5"], nil),
       (["validate", "pipe"], digits),
       (["calibrate", "s.json5", "--observed", "pipe", "--fit", "tapi.bucket.capacity=1/s..2/s"], digits),
     ] as [([String], String?)] {
-      let output = try Tool.run(arguments, in: scratch.url, signal: SIGTERM, shell: shell)
+      let begun = scratch.url.appendingPathComponent("begun").path
+      try? FileManager.default.removeItem(atPath: begun)
+      let output = try Tool.run(
+        arguments, in: scratch.url, signal: SIGTERM,
+        when: { shell == nil || FileManager.default.fileExists(atPath: begun) }, shell: shell)
       #expect(output.code == 143)
       #expect(output.standardError == "Terminated: nothing was written.\n")
     }

@@ -64,6 +64,8 @@ struct TraceCommand: Command {
     }
     let trace = try run(scenario, invocation.environment)
     try Interruption.check()
+    // The text of a busy device takes longer than its run, and nothing is left behind meanwhile.
+    Interruption.release()
     let text = format == .text ? DeviceTimeline.text(trace, range: start..<end) : ChromeTrace.text(trace)
     guard let file else {
       return format == .text ? try Console.print(text) : try Console.printData(text)

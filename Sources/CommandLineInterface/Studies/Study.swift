@@ -260,10 +260,10 @@ extension Study {
     let workers = try options.workers(plan.memory, input.path)
     let output = try options.outputPath.map { try OutputDirectory($0) }
     let journal = try plan.store.map { try $0() } ?? options.journal()
-    try Interruption.check()
+    let remains = plan.remains ?? RunDirectory.remains(journal)
+    if let signal = Interruption.pending { throw Interruption.failure(signal, remains) }
     if !options.isQuiet, !options.isJSON { try Console.print(plan.heading) }
 
-    let remains = plan.remains ?? RunDirectory.remains(journal)
     let run = options.run(workers: workers)
     let (found, wall) = try invocation.environment.inBackground(
       workers: workers, remains: remains, waits: plan.outlivesSignals, showsProgress: !options.isQuiet

@@ -117,7 +117,10 @@ public protocol UploadEffects: ~Copyable {
   /// Draws for what follows a batch's latest attempt, named by its number. An attempt is one of its kind for good, where failures
   /// may count from 0 again.
   ///
-  /// - Parameter question: when a question about it ended (O4), if that is what follows: of several the time tells which.
+  /// - Parameters:
+  ///   - batch: the batch.
+  ///   - question: when a question about it ended (O4), if that is what follows: of several the time tells which.
+  ///   - client: whose batch it is.
   func draws(for batch: BatchIndex, question: Int64?, _ client: ClientIndex) -> Draws
   mutating func word(_ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex) -> UInt64
 

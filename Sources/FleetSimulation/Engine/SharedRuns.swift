@@ -170,7 +170,7 @@ package final class SharedRuns: @unchecked Sendable {
     }
 
     /// Whether those that are still together stay together, as far as incidents and actions decide.
-    var endsAlike: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
+    var endTogether: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
 
     /// Whether another goes on with this one from where a run stands.
     func agrees(with other: Member, from part: RunInParts) -> Bool {
@@ -238,7 +238,7 @@ package final class SharedRuns: @unchecked Sendable {
   private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
     var attempts = part.engine.attempts
     while try !part.run(
-      control: control, until: course.halt, ends: course.endsAlike ? ends : nil,
+      control: control, until: course.halt, ends: course.endTogether ? ends : nil,
       isAlone: course.company.isEmpty)
     {
       let (staying, leaving) = split(course, from: part)

@@ -347,6 +347,8 @@ private final class RunInParts {
     engine = WindowedEngine(copying: other.engine, as: scenario)
     feedback = other.feedback
     moments = other.moments
+    // It has taken marks of devices, which it puts back at the end.
+    recorder = other.recorder
   }
 
   func become(_ scenario: Scenario) {

@@ -194,8 +194,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
     reduce: @escaping @Sendable (Scenario, RunRecord, _ twin: RunRecord) throws -> Value,
     take: @escaping @Sendable ([Value]) -> Bool
   ) {
-    (self.count, self.options, self.engine, self.control) = (count, options, engine, control)
-    self.ends = ends
+    (self.count, self.options, self.engine, self.control, self.ends) = (count, options, engine, control, ends)
     (self.open, self.make, self.reduce, self.take) = (open, make, reduce, take)
   }
 
@@ -281,25 +280,6 @@ enum Workers {
     }
     if let error = failure.withLock({ $0 }) { throw error }
   }
-}
-
-/// The identity of a run: two scenarios with equal identities give equal records, because a run depends on nothing else.
-///
-/// It is the scenario itself, so a property added to `Scenario` later counts here without anybody remembering it.
-package struct RunIdentity: Hashable, Sendable {
-  private let scenario: Scenario
-
-  package init(_ scenario: Scenario) {
-    var scenario = scenario.withoutQuestion
-    scenario.scale = 1
-    self.scenario = scenario
-  }
-
-  /// The identity of `scenario` but for what its clients do after a failed upload.
-  ///
-  /// If a run saw no failure, no client ever asked its Settings. Clients look up waits, statuses and ages only after one. The
-  /// same holds for counts as long as they allow at least one failure. Strategies can therefore share a healthy twin.
-  package init(ignoringReactionsOf scenario: Scenario) { self.init(scenario.withoutReactions) }
 }
 
 /// The runs that some requests need, each once: a request's own, and its twin's, which others may share.

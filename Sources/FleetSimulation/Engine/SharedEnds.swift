@@ -5,12 +5,32 @@ import Synchronization
 import TAPIModel
 import UploadPipeline
 
+/// The identity of a run: two scenarios with equal identities give equal records, because a run depends on nothing else.
+///
+/// It is the scenario itself, so a property added to `Scenario` later counts here without anybody remembering it.
+package struct RunIdentity: Hashable, Sendable {
+  private let scenario: Scenario
+
+  package init(_ scenario: Scenario) {
+    var scenario = scenario
+    scenario.question = nil
+    scenario.scale = 1
+    self.scenario = scenario
+  }
+
+  /// The identity of `scenario` but for what its clients do after a failed upload.
+  ///
+  /// If a run saw no failure, no client ever asked its Settings. Clients look up waits, statuses and ages only after one. The
+  /// same holds for counts as long as they allow at least one failure. Strategies can therefore share a healthy twin.
+  package init(ignoringReactionsOf scenario: Scenario) { self.init(scenario.withoutReactions) }
+}
+
 /// The ends of runs without any incident, for runs that come to stand as one of them did (engine.md, Runs that share an end).
 package final class SharedEnds: Sendable {
   private struct State {
-    var ends: [Scenario: RunEnd] = [:]
+    var ends: [RunIdentity: RunEnd] = [:]
     /// The oldest first.
-    var order: [Scenario] = []
+    var order: [RunIdentity] = []
     var bytes = 0
   }
 
@@ -22,7 +42,7 @@ package final class SharedEnds: Sendable {
 
   /// Keeps the end of a twin. One in which no upload failed serves clients with other reactions to a failure, too.
   func add(_ end: RunEnd, of twin: Scenario, sawNoFailure: Bool) {
-    let key = Self.key(sawNoFailure ? twin.withoutReactions : twin)
+    let key = sawNoFailure ? RunIdentity(ignoringReactionsOf: twin) : RunIdentity(twin)
     state.withLock { state in
       if state.ends[key] != nil || end.bytes > budget { return }
       state.ends[key] = end
@@ -39,16 +59,8 @@ package final class SharedEnds: Sendable {
   /// - Parameter noFailure: only one in which no upload failed.
   func end(ofTwinOf scenario: Scenario, noFailure: Bool) -> RunEnd? {
     let twin = scenario.withoutIncidents
-    return state.withLock { state in
-      state.ends[Self.key(twin.withoutReactions)] ?? (noFailure ? nil : state.ends[Self.key(twin)])
-    }
-  }
-
-  private static func key(_ scenario: Scenario) -> Scenario {
-    var key = scenario
-    key.question = nil
-    key.scale = 1
-    return key
+    let (own, ofGroup) = (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin))
+    return state.withLock { $0.ends[ofGroup] ?? (noFailure ? nil : $0.ends[own]) }
   }
 }
 
@@ -153,8 +165,6 @@ extension WindowedEngine {
     }
   }
 
-  private var slotAtHand: Int { clock.slot(of: time.reached) }
-
   /// Rows before are kept no more: a reply that takes longer than this to arrive is hardly ever counted so far back.
   private var firstRowKept: Int {
     max(0, Int(time.reached / scenario.interval.microseconds) - 16)
@@ -163,23 +173,19 @@ extension WindowedEngine {
   /// Notes how the run stands, and what it has counted so far.
   mutating func note(_ recorder: inout EndRecorder) {
     guard let server = stateOfServer else { return }
-    let (now, first) = (time.reached, firstRowKept)
+    let first = firstRowKept
     if recorder.lost.isEmpty {
       recorder.lost = layout.map { [UInt8](repeating: 0, count: $0.count) }
       recorder.reachedLimit = layout.map { _ in 0 }
       recorder.longest = layout.map { _ in 0 }
     }
     takeMarks(&recorder)
-    var oldest = Int64.max
-    var shards: [RunEnd.ShardMoment] = []
-    for index in layout.indices {
-      shards.append(shardMoment(index, now: now, firstRow: first, oldest: &oldest))
-    }
-    let firstTenth = max(0, Int(now / 100_000) - 16)
+    let firstTenth = max(0, Int(time.reached / 100_000) - 16)
     let offered = front.offeredPer100ms[min(firstTenth, front.offeredPer100ms.count)...]
     recorder.moments.append(
       RunEnd.Moment(
-        slot: slotAtHand, server: server, shards: shards, counts: front.counters.counts(keptFrom: first),
+        slot: slot, server: server, shards: layout.indices.map { shardMoment($0, firstRow: first) },
+        counts: front.counters.counts(keptFrom: first),
         firstTenth: firstTenth, offered: Array(offered.prefix(64))))
   }
 
@@ -202,12 +208,13 @@ extension WindowedEngine {
     }
   }
 
-  private mutating func shardMoment(
-    _ index: Int, now: Int64, firstRow: Int, oldest: inout Int64
-  ) -> RunEnd.ShardMoment {
-    let slot = slotAtHand
+  private func shardMoment(_ index: Int, firstRow: Int) -> RunEnd.ShardMoment {
     let chunks = (layout[index].count + DeviceShard.devicesOfDigest - 1) / DeviceShard.devicesOfDigest
-    let devices = (0..<chunks).map { runners[index].shard.state(ofChunk: $0, at: now, oldest: &oldest) }
+    var oldest = Int64.max
+    var devices: [StateDigest] = []
+    for chunk in 0..<chunks {
+      devices.append(runners[index].shard.state(ofChunk: chunk, at: time.reached, oldest: &oldest))
+    }
     return RunEnd.ShardMoment(
       calendar: runners[index].stateOfCalendar(slot: slot), devices: devices,
       counts: runners[index].shard.counters.counts(keptFrom: firstRow),
@@ -258,7 +265,7 @@ extension WindowedEngine {
   /// Whether the run stands as another one did at a moment, with no event left that was created before its last incident ended:
   /// how such events end is counted apart.
   private func stands(as moment: RunEnd.Moment) -> Bool {
-    guard moment.slot == slotAtHand, moment.shards.count == layout.count, stateOfServer == moment.server
+    guard moment.slot == slot, moment.shards.count == layout.count, stateOfServer == moment.server
     else { return false }
     let now = time.reached
     for index in layout.indices {
@@ -267,7 +274,7 @@ extension WindowedEngine {
         if runners[index].shard.state(ofChunk: chunk, at: now, oldest: &oldest) != digest { return false }
       }
       if oldest < runners[index].shard.plan.pointee.oldBefore { return false }
-      if runners[index].stateOfCalendar(slot: slotAtHand) != moment.shards[index].calendar { return false }
+      if runners[index].stateOfCalendar(slot: slot) != moment.shards[index].calendar { return false }
     }
     return true
   }
@@ -276,7 +283,7 @@ extension WindowedEngine {
   ///
   /// - Returns: the attempts that need not be made; nil: it goes on by itself.
   mutating func join(_ end: RunEnd) -> Int64? {
-    guard let number = end.moments.firstIndex(where: { $0.slot == slotAtHand }),
+    guard let number = end.moments.firstIndex(where: { $0.slot == slot }),
       stands(as: end.moments[number])
     else { return nil }
     let moment = end.moments[number]

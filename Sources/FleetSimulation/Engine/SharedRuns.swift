@@ -270,6 +270,7 @@ package final class SharedRuns: @unchecked Sendable {
     part.become(course.scenario)
     let record = part.engine.record(as: course.scenario)
     let scenario = course.scenario
+    if let end = part.end { ends.add(end, of: scenario, sawNoFailure: record.sawNoFailure) }
     locked {
       count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
       for (other, member) in course.company where members[other] != nil {
@@ -337,6 +338,8 @@ private final class RunInParts {
   /// The moments that lie ahead.
   private var moments: ArraySlice<Int64>
   private var recorder = EndRecorder()
+  /// Of a twin that has ended.
+  private(set) var end: RunEnd?
 
   init(_ scenario: Scenario, options: RunOptions) {
     engine = WindowedEngine(scenario, options: options)
@@ -370,10 +373,7 @@ private final class RunInParts {
       let moment = ends == nil ? nil : moments.first
       if let moment { next.time = min(next.time, moment) }
       if try engine.run(control: control, until: next) {
-        if let ends, let end = engine.end(recorder) {
-          let record = engine.record(as: engine.scenario)
-          ends.add(end, of: engine.scenario, sawNoFailure: record.sawNoFailure)
-        }
+        end = engine.end(recorder)
         return true
       }
       let heard = engine.feedback

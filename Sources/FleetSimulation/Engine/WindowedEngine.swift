@@ -57,7 +57,7 @@ struct WindowedEngine: ~Copyable {
   var front: ServerFront
   var arrivals: WindowArrivals
   /// Where the run stands: the window that comes next, and whether it has begun at all.
-  private var slot = 0
+  private(set) var slot = 0
   private var hasStarted = false
   /// By shard, if the run ended as another one did: what that one's devices held then.
   var heldAtEnd: [DeviceShard.HeldEvents]?

@@ -1,6 +1,6 @@
 /// Counts of a run up to a moment, kept to tell what it counts from then on.
 ///
-/// Hardly anything is counted in rows that lie far behind; those are not kept, and `isWhole` tells whether that was right.
+/// Hardly anything is counted in rows that lie far behind; those are not kept, and `areWhole` tells whether that was right.
 package struct CountsUntil<Side: CountingSide>: Sendable {
   /// The first row that is kept.
   package let first: Int

@@ -1,5 +1,5 @@
-import Dispatch
 import FleetExperiments
+import FleetSimulation
 import Synchronization
 
 /// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
@@ -124,9 +124,13 @@ extension CommandEnvironment {
     Interruption.hold()
     try Descriptors.check()
     let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
-    DispatchQueue.global().async {
-      let result = Result { try work(control) }
-      outcome.value.withLock { $0 = result }
+    do throws(SystemThreads.Failure) {
+      try SystemThreads.start(stack: SystemThreads.deepStack) {
+        let result = Result { try work(control) }
+        outcome.value.withLock { $0 = result }
+      }
+    } catch {
+      throw Threads.tooFew("a command takes one for its runs", error)
     }
     var line = ProgressLine(isShown: showsProgress, startedAt: started)
     defer { line.clear() }

@@ -1,3 +1,4 @@
+import FleetSimulation
 import ScenarioModel
 
 #if canImport(Glibc)
@@ -29,10 +30,11 @@ enum Descriptors {
     }
   }
 
-  /// How many files a command has open at once besides its uploads: the threads of Dispatch take three on Linux.
+  /// How many files a command has open at once besides its uploads: its journal, what it reads and writes, and, of Foundation on
+  /// Linux, three.
   private static let needed = 8
 
-  /// Threads of Dispatch that get no file end the process.
+  /// A command that lacks a file amid its runs would lose them.
   /// - Throws: `CommandFailure` 71 of a process that may open too few.
   static func check() throws(CommandFailure) {
     var copies: [Int32] = []
@@ -52,6 +54,18 @@ enum Descriptors {
     CommandFailure(
       .systemRefuses, "too few files may be open at once: \(what); raise the limit, as with 'ulimit -n 1024'"
     )
+  }
+}
+
+/// The threads that a command starts itself.
+enum Threads {
+  /// - Parameters:
+  ///   - what: takes them.
+  ///   - failure: what the system said.
+  static func tooFew(_ what: String, _ failure: SystemThreads.Failure) -> CommandFailure {
+    CommandFailure(
+      .systemRefuses,
+      "\(failure): \(what); raise the limit of this user or container, as with 'ulimit -u 4096'")
   }
 }
 

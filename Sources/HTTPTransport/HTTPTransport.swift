@@ -19,12 +19,12 @@ package final class HTTPTransport: LiveTransport {
   private let orders: Orders
 
   /// - Parameter server: gets every upload.
-  /// - Throws: what the system says when it gives no pipe.
-  package init(_ server: LoopbackURL) throws(LoopbackSocket.Failure) {
+  /// - Throws: `LoopbackSocket.Failure` of a system that gives no pipe, `SystemThreads.Failure` of one that gives no thread.
+  package init(_ server: LoopbackURL) throws {
     self.server = server
     Self.allowManyConnections()
     orders = try Orders()
-    SystemThreads.start { [orders] in
+    try SystemThreads.start { [orders] in
       var connections = Connections(orders)
       connections.serve()
     }

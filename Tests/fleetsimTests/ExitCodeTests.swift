@@ -205,6 +205,34 @@ struct ExitCodeTests {
       "\(output.standardError)")
   }
 
+  /// The beginning of a shell's command line that lets what follows start no thread. The system limits all users but root, who
+  /// becomes `nobody`.
+  private static let withoutThreads =
+    (getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "") + "prlimit --nproc=1 "
+
+  /// Where the tools are missing, or `nobody` may not read the program, there is nothing to try.
+  private static func canForbidThreads() throws -> Bool {
+    try Tool.run(["--version"], in: Scratch().url, shell: "exec \(withoutThreads) \"$0\" \"$@\"").code == 0
+  }
+
+  @Test(
+    "a command that may start no thread is 71, with the way out, and does not hang",
+    .enabled(if: try canForbidThreads()),
+    arguments: [["run"], ["compare"], ["live", "--server", "http://127.0.0.1:9"]])
+  func noThreads(arguments: [String]) throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let output = try Tool.run(
+      arguments + ["s.json5"], in: scratch.url,
+      shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\"")
+    #expect(output.code == 71, "\(output.standardError)")
+    #expect(
+      output.standardError.contains("the system starts no more threads: ")
+        && output.standardError.hasSuffix(
+          "; raise the limit of this user or container, as with 'ulimit -u 4096'\n"),
+      "\(output.standardError)")
+  }
+
   @Test("a file that is not there, or is a directory, is 66")
   func missingInput() throws {
     let scratch = try Scratch()

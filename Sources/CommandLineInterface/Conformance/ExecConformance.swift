@@ -61,14 +61,21 @@ struct ExecConformance: Sendable {
     let open = outcomes.indices.filter { outcomes[$0].isOpen && isWorth(outcomes[$0]) }
     let cases = open.map { outcomes[$0].vector }
     let work = Work(running: min(jobs, cases.count))
-    for _ in 0..<min(jobs, cases.count) {
-      SystemThreads.start { [setup] in
+    for started in 0..<min(jobs, cases.count) {
+      let job: @Sendable () -> Void = { [setup] in
         while !setup.common.isStopped() {
           let number = work.next.add(1, ordering: .relaxed).oldValue
           guard number < cases.count else { break }
           let log = ExecSession(cases[number], setup).run()
           work.found.withLock { $0[number] = log }
         }
+        work.running.subtract(1, ordering: .releasing)
+      }
+      do throws(SystemThreads.Failure) {
+        try SystemThreads.start(job)
+      } catch {
+        // Those that have started do the work of all.
+        guard started > 0 else { throw Threads.tooFew("each case takes one", error) }
         work.running.subtract(1, ordering: .releasing)
       }
     }

@@ -190,10 +190,12 @@ struct LiveCommand: Study {
     }
   }
 
-  /// - Throws: `CommandFailure` 71 of a system that gives no files for it.
+  /// - Throws: `CommandFailure` 71 of a system that gives no files or no thread for it.
   private func transport() throws(CommandFailure) -> HTTPTransport {
-    do throws(LoopbackSocket.Failure) {
+    do {
       return try HTTPTransport(server)
+    } catch let error as SystemThreads.Failure {
+      throw Threads.tooFew("a live run takes one for its uploads", error)
     } catch {
       throw Descriptors.tooFew("a live run takes two and one for each upload on its way (\(error))")
     }

@@ -1,7 +1,7 @@
-import Dispatch
 import FleetExperiments
 import FleetMetrics
 import FleetReports
+import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 
@@ -146,7 +146,8 @@ enum ResultsVersion {
   /// Begins to read the executable for `build`, which takes longer than a small run.
   static func prepareBuild() {
     #if !DEBUG
-      DispatchQueue.global().async { _ = digest }
+      // Without a thread it is read when it is asked for.
+      try? SystemThreads.start { _ = digest }
     #endif
   }
 }

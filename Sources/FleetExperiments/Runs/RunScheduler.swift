@@ -1,4 +1,3 @@
-import Dispatch
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
@@ -203,7 +202,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
     // As many groups are open at a time as there are workers.
     let budget = SharedRuns.memory / Int64(max(1, min(workers, count)))
     do {
-      try Workers.run(workers, control: control) {
+      try Workers.run(workers, control: control) { [self] in
         guard let task = try next(budget) else { return false }
         try perform(task)
         return true
@@ -268,17 +267,23 @@ enum Workers {
   /// Calls `step` again and again on each of `count` threads, at least one, until it says false there or fails anywhere. A
   /// failure stops the control's runs.
   /// - Throws: the first failure. A cancellation only if there was no other, for it is what a failure brings on the other runs.
-  static func run(_ count: Int, control: ComparisonControl, _ step: @Sendable () throws -> Bool) throws {
-    let failure = Mutex<(any Error)?>(nil)
-    DispatchQueue.concurrentPerform(iterations: max(1, count)) { _ in
+  static func run(
+    _ count: Int, control: ComparisonControl, _ step: @escaping @Sendable () throws -> Bool
+  ) throws {
+    let failure = FirstFailure()
+    SystemThreads.perform(count) {
       do {
-        while failure.withLock({ $0 == nil }), try step() {}
+        while failure.error.withLock({ $0 == nil }), try step() {}
       } catch {
-        failure.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
+        failure.error.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
         control.cancel()
       }
     }
-    if let error = failure.withLock({ $0 }) { throw error }
+    if let error = failure.error.withLock({ $0 }) { throw error }
+  }
+
+  private final class FirstFailure: Sendable {
+    let error = Mutex<(any Error)?>(nil)
   }
 }
 

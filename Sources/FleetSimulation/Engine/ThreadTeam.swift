@@ -16,9 +16,9 @@ import Synchronization
 final class ThreadTeam: Sendable {
   private let work: @Sendable (_ member: Int) -> Void
   private let size: Int
-  /// Threads, the caller of `run` included: never more than cores, because they wait for each other. With fewer threads than
-  /// members each runs the parts of several.
-  private let threads: Int
+  /// Threads, the caller of `run` included: never more than cores, because they wait for each other, and fewer where the system
+  /// gives no more. With fewer threads than members each runs the parts of several. It is set before the first job.
+  private let threads = Atomic<Int>(1)
   /// Counts the jobs begun; negative: no more will come.
   private let begun = Atomic<Int>(0)
   private let working = Atomic<Int>(0)
@@ -31,10 +31,13 @@ final class ThreadTeam: Sendable {
   init(size: Int, work: @escaping @Sendable (_ member: Int) -> Void) {
     self.size = size
     self.work = work
-    threads = max(min(size, SystemThreads.cores), 1)
-    for first in 1..<threads {
-      SystemThreads.start { [self] in follow(from: first) }
+    var started = 1
+    while started < min(size, SystemThreads.cores) {
+      let first = started
+      do { try SystemThreads.start { [self] in follow(from: first) } } catch { break }
+      started += 1
     }
+    threads.store(started, ordering: .sequentiallyConsistent)
   }
 
   /// Runs one job and returns when every member has done its part; alone, the caller does them all.
@@ -43,7 +46,7 @@ final class ThreadTeam: Sendable {
       for member in 0..<size { work(member) }
       return
     }
-    working.store(threads - 1, ordering: .relaxed)
+    working.store(threads.load(ordering: .relaxed) - 1, ordering: .relaxed)
     begun.wrappingAdd(1, ordering: .sequentiallyConsistent)
     wakeSleepers()
     workParts(from: 0)
@@ -57,6 +60,7 @@ final class ThreadTeam: Sendable {
   }
 
   private func workParts(from first: Int) {
+    let threads = threads.load(ordering: .relaxed)
     var member = first
     while member < size {
       work(member)
@@ -192,12 +196,27 @@ package enum SystemThreads {
   /// Lets others run first.
   static func giveWay() { sched_yield() }
 
-  /// Starts a thread that nobody waits for, with a stack of a mebibyte.
-  package static func start(_ run: @escaping @Sendable () -> Void) {
-    let body = Unmanaged.passRetained(ThreadBody(run: run)).toOpaque()
+  /// The system starts no more threads.
+  package struct Failure: Error, CustomStringConvertible {
+    /// The system's code (`errno`).
+    package let code: Int32
+
+    package var description: String {
+      "the system starts no more threads: \(String(cString: strerror(code)))"
+    }
+  }
+
+  /// Starts a thread that nobody waits for.
+  /// - Parameters:
+  ///   - stack: size of its stack, bytes.
+  ///   - run: its work.
+  /// - Throws: `Failure` where this process, its user or its container may have no more of them; `run` is not called then.
+  package static func start(stack: Int = 1 << 20, _ run: @escaping @Sendable () -> Void) throws(Failure) {
+    let retained = Unmanaged.passRetained(ThreadBody(run: run))
+    let body = retained.toOpaque()
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
-    pthread_attr_setstacksize(&attributes, 1 << 20)
+    pthread_attr_setstacksize(&attributes, stack)
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     #if canImport(Darwin)
       var thread: pthread_t?
@@ -207,7 +226,65 @@ package enum SystemThreads {
       let code = pthread_create(&thread, &attributes, { runThreadBody($0!) }, body)
     #endif
     pthread_attr_destroy(&attributes)
-    precondition(code == 0, "the system starts no more threads: \(String(cString: strerror(code)))")
+    if code != 0 {
+      retained.release()
+      throw Failure(code: code)
+    }
+  }
+
+  /// Calls `work` on this thread and on others at once, and returns when all calls have returned.
+  ///
+  /// Dispatch has the same, but waits for ever, deaf to signals, where the system gives no thread.
+  /// - Parameters:
+  ///   - count: calls, at most as many as there are cores; fewer where the system gives no more threads, and at least one.
+  ///   - work: must be content with fewer calls.
+  package static func perform(_ count: Int, _ work: @escaping @Sendable () -> Void) {
+    let crew = Crew()
+    for _ in 1..<max(min(count, cores), 1) {
+      do {
+        try crew.start(work)
+      } catch {
+        break
+      }
+    }
+    work()
+    crew.wait()
+  }
+
+  /// The stack of a thread that does any work of a command: the 8 MiB that Linux gives a process.
+  package static let deepStack = 8 << 20
+}
+
+/// Threads that do the same work, once each.
+private final class Crew: Sendable {
+  private let running = Atomic<Int>(0)
+  private let ended = SystemCondition()
+
+  func start(_ work: @escaping @Sendable () -> Void) throws(SystemThreads.Failure) {
+    running.wrappingAdd(1, ordering: .relaxed)
+    do {
+      try SystemThreads.start(stack: SystemThreads.deepStack) { [self] in
+        work()
+        leave()
+      }
+    } catch {
+      running.wrappingSubtract(1, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  private func leave() {
+    ended.lock()
+    running.wrappingSubtract(1, ordering: .releasing)
+    ended.broadcast()
+    ended.unlock()
+  }
+
+  /// Returns when all of them have ended.
+  func wait() {
+    ended.lock()
+    while running.load(ordering: .acquiring) > 0 { ended.wait() }
+    ended.unlock()
   }
 }
 

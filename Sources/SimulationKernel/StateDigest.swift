@@ -1,20 +1,20 @@
 /// A hash of 128 bits of the state of a run, to tell whether two runs of one process stand alike.
 ///
 /// Words count in their order. Digests whose order is of no matter are added up (`add(unordered:)`).
-package struct StateDigest: BitwiseCopyable, Hashable, Sendable {
-  private var low: UInt64 = 0x9E37_79B9_7F4A_7C15
-  private var high: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+@usableFromInline package struct StateDigest: BitwiseCopyable, Hashable, Sendable {
+  @usableFromInline package var low: UInt64 = 0x9E37_79B9_7F4A_7C15
+  @usableFromInline package var high: UInt64 = 0xC2B2_AE3D_27D4_EB4F
 
-  package init() {}
+  @inlinable package init() {}
 
   /// The sum of no digests.
-  package static var nothing: StateDigest {
+  @inlinable package static var nothing: StateDigest {
     var digest = StateDigest()
     (digest.low, digest.high) = (0, 0)
     return digest
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func add(_ word: UInt64) {
     // The halves of two products with odd constants, as wyhash mixes.
     let product = (low ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
@@ -23,18 +23,18 @@ package struct StateDigest: BitwiseCopyable, Hashable, Sendable {
     high = other.high ^ other.low ^ word
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func add(_ value: some FixedWidthInteger) { add(UInt64(truncatingIfNeeded: value)) }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func add(_ value: Bool) { add(value ? 1 : 0 as UInt64) }
 
-  package mutating func add(_ other: StateDigest) {
+  @inlinable package mutating func add(_ other: StateDigest) {
     add(other.low)
     add(other.high)
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func add(unordered other: StateDigest) {
     low &+= other.low
     high &+= other.high

@@ -45,8 +45,10 @@ extension ConformanceRunner {
   /// - Parameter seed: names the histories; the same seed, the same histories.
   /// - Returns: for each history in which they part, its number, the step and both sides.
   fileprivate func disagreements(histories count: Int, seed: UInt64) -> [String] {
-    (0..<count).compactMap { number in
-      var random = HistoryRandom(state: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+    // Each begins at a number of its own: a step of the sequence further on it would be the history before, shifted by one.
+    var beginnings = HistoryRandom(state: seed)
+    return (0..<count).compactMap { number in
+      var random = HistoryRandom(state: beginnings.next())
       return disagreement(&random).map { "history \(number): \($0)" }
     }
   }

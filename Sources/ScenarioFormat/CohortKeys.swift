@@ -17,7 +17,7 @@ extension Cohort {
       Field(
         "share", \.shareOfFleet, Kind<Int64>.share(1...1_000_000).orNothing,
         "Its part of the devices of all cohorts together, in place of its own number; the cohorts without a share make up the rest, in "
-          + "proportion to their devices.", defaultValue: .said("what its devices make")),
+          + "proportion to their devices.", defaultValue: .said("what its devices make"), writing: .never),
       .check { decoder, _, _, cohort in
         cohort.take(decoder.clientOfAll ?? .tapiDocument)
         return true
@@ -186,6 +186,9 @@ extension Cohort {
   }
 
   fileprivate var normalised: PositionedValue { Self.keys.write(self, defaultValue: defaultValue) }
+
+  /// Every key that the cohort has a value of, also where that is its client's.
+  package var everyKey: PositionedValue { Self.keys.write(self, defaultValue: nil) }
 }
 
 extension ClientPreset {

@@ -42,7 +42,7 @@ package struct Field<Owner: Sendable>: Sendable {
         name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
         meaning: meaning, schema: kind.schema, range: kind.range,
         defaultValue: defaultValue.text(kind.write(get(owner)), isRequired: !example.isEmpty))
-      (key.requirement, key.form) = (requirement, form)
+      (key.requirement, key.form, key.isWritten) = (requirement, form, writing != .never)
       return key
     }
     read = { decoder, node, path, owner in
@@ -89,8 +89,10 @@ package struct Field<Owner: Sendable>: Sendable {
     key = { owner in
       let keys = record.keys(defaultValue: owner[keyPath: place])
       let object = record.schema(defaultValue: owner[keyPath: place])
-      return ScenarioSchema.Key(
+      var key = ScenarioSchema.Key(
         name, .object(keys), meaning: meaning, schema: null == nil ? object : .oneOf([object, .type("null")]))
+      key.isWritten = writing != .never
+      return key
     }
     read = { decoder, node, path, owner in
       if let null, node.isNull {
@@ -129,7 +131,9 @@ package struct Field<Owner: Sendable>: Sendable {
 
   /// A key that is read elsewhere.
   package init(elsewhere key: ScenarioSchema.Key) {
-    self.key = { _ in key }
+    var key = key
+    key.isWritten = false
+    self.key = { [key] _ in key }
     read = { _, _, _, _ in true }
     write = { _, _ in nil }
   }

@@ -33,6 +33,8 @@ package enum ScenarioSchema {
     package var isRequired: Bool
     /// Whether `--set` and `compare` may change it.
     package var isSettable: Bool
+    /// False: a normalised scenario never has it, as what it says stands elsewhere by then.
+    package var isWritten = true
 
     /// One sentence; for a switch, which has a requirement, without capital and full stop, as a table has it.
     package var meaning: String

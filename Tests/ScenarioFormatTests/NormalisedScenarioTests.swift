@@ -28,9 +28,9 @@ struct NormalisedScenarioTests {
     }
   }
 
-  @Test("the generator draws every key, kind and switch of the format, but for those that are written down")
+  @Test("the generator draws every key, kind and switch of the format, but for gaps that are written down")
   func drawsAll() throws {
-    var drawn = DrawnKeys()
+    var drawn = DrawnKeys(.text)
     for seed in 0..<600 as Range<UInt64> {
       var generator = ScenarioGenerator(seed: seed)
       try drawn.add(generator.scenario())

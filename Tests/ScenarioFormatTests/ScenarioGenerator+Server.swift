@@ -69,9 +69,11 @@ extension ScenarioGenerator {
 
   mutating func proxies() -> Proxies {
     let base = span(1...3_600_000_000)
+    let statuses = random.pick([[502, 503, 504], [400, 599], []])
     return Proxies(
       count: .random(in: 1...1_000_000, using: &random), retries: .random(in: 0...100, using: &random),
-      statuses: random.pick([[502, 503, 504], [400, 599], []]), retriesUnanswered: true,
+      // Something has to be tried again.
+      statuses: statuses, retriesUnanswered: statuses.isEmpty || random.chance(50),
       tryTimeout: random.chance(50) ? nil : span(1_000...31_622_400_000_000),
       backoff: .init(base: base, maximum: span(base.microseconds...3_600_000_000)),
       budget: random.chance(30)

@@ -14,8 +14,11 @@ import UploadRetry
 /// A small seeded generator of the tests' own, so that a failing seed can be run again.
 struct TestRandom: RandomNumberGenerator {
   private var generator: SeededGenerator
+  /// The seed is mixed first: SplitMix64 from a multiple of its own increment would give each seed the draws of the seed before,
+  /// but for the first.
   init(seed: UInt64) {
-    generator = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03)
+    var mixed = SeededGenerator(seed: seed)
+    generator = SeededGenerator(seed: mixed.next())
   }
 
   mutating func next() -> UInt64 { generator.next() }
@@ -86,11 +89,13 @@ struct ScenarioGenerator {
   mutating func cohort(_ name: String, duration: Span) -> Cohort {
     let leastGap = max(1_000, duration.microseconds / 1_000_000_000 + 1)
     let gap = span(leastGap...Units.longestSpan.microseconds)
+    // Such a gap is a rate that can be written.
+    let round = random.pick([.seconds(10), .seconds(45), Span.minutes(2)])
     var cohort = Cohort(
       name: name, devices: .random(in: 1...1_000_000, using: &random),
       events: random.pick([
-        .poisson(meanGap: gap), .poisson(meanGap: .seconds(10)), .periodic(every: gap, phase: .random),
-        .periodic(every: gap, phase: .flush), .varying(meanGap: gap, curve()),
+        .poisson(meanGap: gap), .poisson(meanGap: round), .periodic(every: gap, phase: .random),
+        .periodic(every: gap, phase: .flush), .varying(meanGap: random.pick([gap, round]), curve()),
         .replay(
           ArrivalRates(
             rows: [
@@ -101,7 +106,7 @@ struct ScenarioGenerator {
             ], sharePartsPerMillion: .random(in: 1...1_000_000, using: &random))),
       ]))
     cohort.eventsAtOnce = random.pick([1, 1, 9])
-    if duration.microseconds / leastGap > 100_000_000 { cohort.eventsAtOnce = 1 }
+    if Self.events(cohort.events, in: duration) > 100_000_000 { cohort.eventsAtOnce = 1 }
     if random.chance(30) {
       cohort.spikes = (0..<Int.random(in: 1...3, using: &random)).map { _ in
         spike(withEvents: cohort.eventsAtOnce == 1)
@@ -129,7 +134,7 @@ struct ScenarioGenerator {
     cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
     cohort.retries = random.pick([.gate, .timer])
     cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
-    cohort.timeout = span(1_000...31_622_400_000_000)
+    cohort.timeout = span(1_000...random.pick([3_600_000_000, 31_622_400_000_000]))
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
     cohort.link = Link(
       uploadBytesPerSecond: random.pick([nil, 1, 50_000, 1_000_000_000_000]),
@@ -146,7 +151,10 @@ struct ScenarioGenerator {
     cohort.queue.growsUntilFailure = cohort.queue.mode == .files && random.chance(30)
     cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
-    if cohort.sessions != nil, duration > .hours(1), random.chance(50) { cohort.os = windows() }
+    if random.chance(20) { cohort.page = page() }
+    if cohort.sessions != nil, cohort.page == nil, duration > .hours(1), random.chance(50) {
+      cohort.os = windows()
+    }
     let preset = random.pick(ClientPreset.all)
     cohort.preset = preset
     cohort.settingsDefaults = preset.settings
@@ -162,7 +170,10 @@ struct ScenarioGenerator {
     if random.chance(40) { drawGates(&cohort.gates) }
     cohort.policy = policy()
     if cohort.queue.mode == .rebatch { cohort.policy.noStatusRetries = nil }
+    if random.chance(40) { drawClassDelays(&cohort.policy.classDelays) }
     drawUploadLoop(&cohort)
+    drawLanes(&cohort)
+    if random.chance(30) { cohort.credentialRefresh = span(1_000...31_622_400_000_000) }
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
     if random.chance(50) {
       cohort.rollout = SettingsRollout(
@@ -186,9 +197,60 @@ struct ScenarioGenerator {
     return cohort
   }
 
+  /// About how many times of events a device has, at most.
+  private static func events(_ events: EventProcess, in duration: Span) -> Int64 {
+    switch events {
+    case .poisson(let gap), .periodic(let gap, _): duration.microseconds / gap.microseconds
+    // No curve of `curve()` is above 2.
+    case .varying(let gap, _): 2 * duration.microseconds / gap.microseconds
+    // At most one a second for some seconds, and hardly any later.
+    case .replay: 0
+    }
+  }
+
+  mutating func page() -> BrowserOptions {
+    var page = BrowserOptions()
+    page.strategy = random.pick(BrowserOptions.Strategy.allCases)
+    page.size = random.pick([1, 10, .random(in: 1...1_000_000, using: &random)])
+    page.timeout = Double(Int64.random(in: 1...random.pick([10_000, 31_622_400_000]), using: &random))
+    page.maxRetries = random.pick([nil, 0, Double(Int.random(in: 0...1_000, using: &random))])
+    page.retriesEvents = random.chance(50)
+    page.savesEvents = random.chance(50)
+    page.keepsAlive = random.chance(50)
+    return page
+  }
+
+  mutating func drawClassDelays(_ delays: inout ClassDelays) {
+    for (_, place) in ClassDelays.names where random.chance(60) {
+      let base = span(1_000...31_622_400_000_000).microseconds
+      delays[keyPath: place] = DelayBounds(
+        base: base, longest: span(base...31_622_400_000_000).microseconds)
+    }
+  }
+
+  /// Where uploads have an order in which lanes can change something.
+  mutating func drawLanes(_ cohort: inout Cohort) {
+    cohort.gates.lanes = nil
+    guard cohort.queue.mode == .files, !cohort.queue.splitsOn413, cohort.policy.limitsCheck == .whenDue,
+      !cohort.gates.reservesWholeRun, random.chance(50)
+    else { return }
+    cohort.gates.lanes = PriorityLanes(
+      interactivePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+      oneBelowAfter: random.pick([nil, 1, 255]))
+  }
+
   mutating func drawGates(_ gates: inout ClientGates) {
     let time = span(1_000...86_400_000_000).microseconds
     let longer = time + span(0...86_400_000_000).microseconds
+    if random.chance(30) {
+      let windows = (0..<2).map { _ in
+        RateWindow(
+          slots: random.pick([1, 60, 65_535]), span: span(1_000...31_622_400_000_000).microseconds)
+      }
+      gates.rateGate = RateGate(windows[0], random.pick([nil, windows[1]]))
+      gates.reservesWholeRun = random.chance(50)
+      gates.restartsRun = random.chance(50)
+    }
     if random.chance(30) {
       gates.breaker = CircuitBreaker(
         requests: random.pick([1, 20, 64]), window: time, thresholdPercent: random.pick([0, 50, 99]),
@@ -205,19 +267,23 @@ struct ScenarioGenerator {
     if random.chance(30) {
       let bucket = RetryBudget.Bucket(
         capacity: random.pick([1, 60_000]), perSuccess: random.pick([0, 1, 1_000]),
-        trickle: random.pick([nil, time]))
+        trickle: random.pick([nil, time]), perRequest: random.pick([0, 0, 200, 1_000]),
+        perRetriedSuccess: random.pick([nil, 0, 500]), perTimeout: random.pick([0, 0, 1, 1_000]))
       gates.retryBudget = RetryBudget(
-        perRun: random.pick([nil, 0, 65_535]), bucket: random.pick([nil, bucket]))
+        perRun: random.pick([nil, 0, 65_535]), bucket: random.pick([nil, bucket]),
+        refusesWhenSpent: random.chance(50))
     }
     if random.chance(30) {
       gates.throttle = AdaptiveThrottle(factor: random.pick([1_000, 1_001, 1_000_000]), window: time)
       gates.throttlePause = longer
     }
     if random.chance(30) {
+      let gap = span(1_000...3_600_000_000).microseconds
       gates.controller = BackpressureController(
         longestConcurrency: random.pick([1, 1_000]), smallestBatch: random.pick([1, 9]),
         largestBatch: random.pick([9, 65_535]), batchStep: random.pick([0, 5]),
-        decreasePercent: random.pick([1, 50, 99]))
+        decreasePercent: random.pick([1, 50, 99]), targetLatency: random.pick([nil, time]),
+        shortestGap: span(1_000...gap).microseconds, longestGap: random.pick([0, gap]))
     }
     gates.reconciles = random.chance(50)
   }
@@ -230,6 +296,9 @@ struct ScenarioGenerator {
     cohort.triggers = ClientTriggers(ClientTrigger.allCases.filter { _ in random.chance(70) })
     cohort.countOfAnEvent = random.pick([1, 2])
     cohort.countsAllEvents = random.chance(50)
+    cohort.countsHeldEvents = random.chance(50)
+    cohort.countFlushWhileFailing = random.chance(50)
+    cohort.failureEndsLoop = random.chance(50)
   }
 
   mutating func curve() -> RateCurve {
@@ -340,6 +409,7 @@ struct ScenarioGenerator {
   mutating func scenario() -> Scenario {
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
+    scenario.tapi.retryAfterForm = random.pick(RetryAfterForm.allCases)
     scenario.tapi.actions = actions(in: scenario)
     scenario.push = push(to: scenario.fleet)
     if random.chance(40) {

@@ -12,6 +12,8 @@ extension RandomScenario {
   static func fastPath(seed: UInt64) -> Scenario {
     var draw = RandomScenario(key: RandomKey(seed: seed).child(0))
     var scenario = draw.scenario(seed: seed)
+    // No app is ever closed, so that no window has to be waited for.
+    scenario.duration = min(scenario.duration, .seconds(400))
     for i in scenario.fleet.indices {
       let interval = Span.seconds(Int64(draw.pick([3, 10, 30])))
       let every = Span(microseconds: interval.microseconds / Int64(draw.pick([1, 1, 2, 3])))
@@ -47,6 +49,7 @@ extension RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario)
+    draw.drawForms(&scenario)
     return scenario
   }
 
@@ -75,6 +78,7 @@ extension RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario)
+    draw.drawForms(&scenario)
     return scenario
   }
 

@@ -9,8 +9,8 @@ import UploadRetry
 
 /// Draws small scenarios that between them use everything the model has: the seed names the scenario.
 struct RandomScenario {
-  private var key: RandomKey
-  private var drawn: UInt64 = 0
+  let key: RandomKey
+  private(set) var drawn: UInt64 = 0
 
   static func scenario(seed: UInt64) -> Scenario {
     var draw = RandomScenario(key: RandomKey(seed: seed))
@@ -23,6 +23,7 @@ struct RandomScenario {
     draw.drawSettingsFetches(&scenario)
     draw.drawProxies(&scenario.tapi)
     draw.drawPush(&scenario)
+    draw.drawForms(&scenario)
     return scenario
   }
 
@@ -39,7 +40,8 @@ struct RandomScenario {
 
   mutating func scenario(seed: UInt64) -> Scenario {
     let duration = Span.seconds(Int64(int(60...400)))
-    let fleet = (0..<int(1...3)).map { cohort(number: $0) }
+    var fleet = (0..<int(1...3)).map { cohort(number: $0) }
+    let long = longDuration(&fleet)
     let load = fleet.reduce(0.0) { $0 + NormalLoad.batchesPerSecond(of: $1) * Double($1.devices) }
     let capacity = max(load * Double(int(30...300)) / 100, 0.05)
     let server: TAPIConfiguration.Server
@@ -86,8 +88,14 @@ struct RandomScenario {
           kind: .cdnOutage, start: Instant(microseconds: chance(40) ? 0 : Int64(int(1...60_000_000))),
           duration: Span(microseconds: Int64(int(1...120_000_000)))))
     }
+    let interval = pick([Span.seconds(1), .milliseconds(700), .seconds(30)])
+    if long != nil {
+      for i in incidents.indices {
+        incidents[i].start = Instant(microseconds: 12 * incidents[i].start.microseconds)
+      }
+    }
     return Scenario(
-      seed: seed, duration: duration, interval: pick([.seconds(1), .milliseconds(700), .seconds(30)]),
+      seed: seed, duration: long ?? duration, interval: long != nil ? .seconds(30) : interval,
       tapi: TAPIConfiguration(server: server, overload: overload, incidents: incidents), fleet: fleet)
   }
 
@@ -127,6 +135,7 @@ struct RandomScenario {
     cohort.settings = settings()
     drawClient(&cohort)
     drawWorld(&cohort)
+    drawSizes(&cohort)
     if chance(50) {
       cohort.lifecycle = Lifecycle(
         meanTimeBetweenRestarts: chance(60) ? .seconds(Int64(int(5...200))) : nil,
@@ -239,6 +248,7 @@ struct RandomScenario {
       length: chance(50) ? .constant(length) : .exponential(mean: length),
       createsEventsInBackground: inBackground, curve: chance(50) ? rateCurve() : nil)
     if chance(60), cohort.page == nil { cohort.os = windows() }
+    drawSystem(&cohort)
   }
 
   /// Devices that share a part of their phases, and clocks and answers that move them.
@@ -318,6 +328,7 @@ struct RandomScenario {
       cohort.policy.noStatusRetries = UInt16(drawn % 5)
     }
     drawNewerParts(&cohort)
+    if turned != 0 { drawReactions(&cohort) }
   }
 
   private static func isRare(_ events: EventProcess) -> Bool {
@@ -335,7 +346,7 @@ struct RandomScenario {
     if drawn % 4 == 3, cohort.queue.mode == .files { cohort.queue.growsUntilFailure = true }
     // Each failure of a page leaves a loop that polls three times a second: what happens often makes a run that nobody waits for.
     if drawn % 11 == 7, Self.isRare(cohort.events) {
-      var page = BrowserOptions()
+      var page = page()
       page.strategy = drawn % 2 == 0 ? .batching : .standard
       page.savesEvents = drawn % 3 != 0
       cohort.page = page

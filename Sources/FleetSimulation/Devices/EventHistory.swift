@@ -168,6 +168,8 @@ extension DeviceShard {
   ) {
     guard var history = histories[device] else { return }
     let first = batches[batch].firstOrdinal
+    // A batch whose upload began before there was a history tells its fate by its own flags.
+    if batches[batch].flags.contains(.accepted) { history.accept(range(of: batch)) }
     let missing = history.missing(of: first..<first &+ n)
     let lost = missing.reduce(0) { $0 + $1.count }
     if let block = reason.blockReason {

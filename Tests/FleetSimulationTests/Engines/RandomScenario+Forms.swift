@@ -70,7 +70,6 @@ extension RandomScenario {
 
   func page() -> BrowserOptions {
     var (draw, page) = (apart(), BrowserOptions())
-    if draw.chance(50) { return page }
     page.size = draw.int(1...20)
     page.timeout = Double(draw.int(200...20_000))
     page.maxRetries = draw.pick([nil, 0, 1, 3])
@@ -194,14 +193,59 @@ extension RandomScenario {
   }
 }
 
-@Suite struct SystemWindowCoverageTests {
+@Suite struct FormCoverageTests {
+  /// What takes something out of every cohort.
+  private static func ofCohorts(_ name: String, _ change: @escaping (inout Cohort) -> Void)
+    -> RandomScenario.Part
+  {
+    (name, { for i in $0.fleet.indices { change(&$0.fleet[i]) } })
+  }
+
+  @Test(
+    "Each form of a client's waits, gates, pages and sizes changes the run of one random scenario at least")
+  func parts() throws {
+    let classes = ClassDelays.names.map { name, place in
+      Self.ofCohorts(name) { $0.policy.retry.classDelays[keyPath: place] = nil }
+    }
+    let parts =
+      classes + [
+        Self.ofCohorts("multiplier") { $0.policy.multiplier = 2 },
+        Self.ofCohorts("waits") { $0.policy.waits = DelayLadder() },
+        Self.ofCohorts("immediate retries") { $0.policy.immediateRetries = 0 },
+        Self.ofCohorts("longest Retry-After") { $0.policy.longestRetryAfter = .max },
+        Self.ofCohorts("longest open time") {
+          if let openTime = $0.gates.breaker?.openTime { $0.gates.breaker?.longestOpenTime = openTime }
+        },
+        Self.ofCohorts("budget") { cohort in
+          guard let budget = cohort.gates.retryBudget, let bucket = budget.bucket else { return }
+          cohort.gates.retryBudget = RetryBudget(
+            perRun: budget.perRun,
+            bucket: .init(capacity: bucket.capacity, perSuccess: bucket.perSuccess, trickle: bucket.trickle),
+            refusesWhenSpent: budget.refusesWhenSpent)
+        },
+        Self.ofCohorts("latency") { $0.gates.controller?.targetLatency = nil },
+        Self.ofCohorts("pace") {
+          $0.gates.controller?.shortestGap = 0
+          $0.gates.controller?.longestGap = 0
+        },
+        Self.ofCohorts("lanes") { $0.gates.lanes = nil },
+        Self.ofCohorts("page's size") { $0.page?.size = 10 },
+        Self.ofCohorts("page's time-out") { $0.page?.timeout = 5_000 },
+        Self.ofCohorts("page's retries") { $0.page?.maxRetries = nil },
+        Self.ofCohorts("page's queue") { $0.page?.retriesEvents = true },
+        Self.ofCohorts("events' size") { $0.eventBytes = 1_000 },
+        Self.ofCohorts("requests' size") { $0.requestBytes = 500 },
+        ("date", { $0.tapi.retryAfterForm = .seconds }),
+      ]
+    let seen = try RandomScenario.parts(
+      parts, thatMatterIn: EngineEqualityTests.watchedSeeds, where: { _ in true })
+    #expect(seen == Set(parts.map(\.name)))
+  }
+
   @Test("The windows of each system change the run of one random scenario at least")
   func systems() throws {
-    let parts = BackgroundWindows.System.allCases.map { system -> RandomScenario.Part in
-      (
-        system.rawValue,
-        { for i in $0.fleet.indices where $0.fleet[i].os?.system == system { $0.fleet[i].os = nil } }
-      )
+    let parts = BackgroundWindows.System.allCases.map { system in
+      Self.ofCohorts(system.rawValue) { if $0.os?.system == system { $0.os = nil } }
     }
     let seen = try RandomScenario.parts(
       parts, thatMatterIn: Array(1...600), where: { $0.fleet.contains { $0.os?.system != nil } })

@@ -1,10 +1,18 @@
 import Foundation
 
-/// How far tests go that draw cases at random: quick by default, all the way with FLEETSIM_EXHAUSTIVE=1, as CI runs them.
+/// How far tests go that draw cases at random: quick by default, further with FLEETSIM_EXHAUSTIVE=1, as CI runs them, and all the
+/// way with FLEETSIM_EXHAUSTIVE=all.
 public enum TestDepth {
-  /// Whether every case that a test knows of is tried.
-  public static let isExhaustive = ProcessInfo.processInfo.environment["FLEETSIM_EXHAUSTIVE"] == "1"
+  private static let asked = ProcessInfo.processInfo.environment["FLEETSIM_EXHAUSTIVE"]
+  /// Whether all is tried that CI tries.
+  public static let isExhaustive = asked == "1" || asked == "all"
 
   /// How many cases to try.
-  public static func cases(_ quick: Int, exhaustively all: Int) -> Int { isExhaustive ? all : quick }
+  /// - Parameters:
+  ///   - quick: by default.
+  ///   - all: in CI.
+  ///   - most: of a proof that takes CI too long; nil: as many as in CI.
+  public static func cases(_ quick: Int, exhaustively all: Int, wholly most: Int? = nil) -> Int {
+    asked == "all" ? most ?? all : isExhaustive ? all : quick
+  }
 }

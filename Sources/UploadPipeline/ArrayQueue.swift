@@ -237,7 +237,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     case .outcomeIsKnown: self[batch].hasUnknownOutcome = false
     case .waitsForTrigger(let waits): self[batch].waitsForTrigger = waits
     case .drawsDelay(let end): self[batch].delay = end.map { ($0, self[batch].attempts) }
-    case .grows(let n): self[batch].events += n
+    case .grows(let n, _): self[batch].events += n
     case .result(let result): self[batch].result = result
     }
   }

@@ -212,8 +212,8 @@ public enum BatchChange {
   case waitsForTrigger(Bool)
   /// The request that it makes next is held until then, microseconds (K2); nil: that request has yet to draw.
   case drawsDelay(until: Int64?)
-  /// *rebatch*: it gets more events.
-  case grows(by: UInt32)
+  /// *rebatch*: the newest of a client gets more events.
+  case grows(by: UInt32, of: ClientIndex)
   /// How its upload ended, or that its flush is over.
   case result(UploadResult?)
 }

@@ -499,7 +499,7 @@ extension UploadClientHost where Self: ~Copyable {
     let maximum = maximumBatch(client)
     let taken = min(n, maximum - min(events, maximum))
     if taken == 0 { return nil }
-    change(newest, .grows(by: taken))
+    change(newest, .grows(by: taken, of: client))
     return taken
   }
 

@@ -38,4 +38,37 @@ import Testing
     #expect(totals[.deliveredEvents] == 3)
     #expect(totals[.droppedByRetryLimit] == 0 && totals[.droppedByOverflow] == 0)
   }
+
+  @Test(
+    "Events that join a batch after a question about it are not those of the upload that the server accepts later"
+  )
+  func joinedAfterAQuestion() throws {
+    var phone = Cohort(name: "phones", devices: 1, events: .periodic(every: .seconds(4), phase: .flush))
+    phone.flush = FlushPolicy(count: nil, interval: .seconds(30), isSynchronised: true)
+    phone.queue.mode = .rebatch
+    phone.latency = .constant(.milliseconds(50))
+    phone.gates.reconciles = true
+    // The second launch cuts off the upload of the first, so that its client asks about it.
+    phone.lifecycle = Lifecycle(
+      meanTimeBetweenRestarts: nil,
+      synchronised: [10, 10].map { .init(time: .start + .seconds($0), spread: .zero) }, keepsState: true,
+      flushesAtLaunch: true)
+    var scenario = Scenario(
+      duration: .seconds(60),
+      tapi: TAPIConfiguration(
+        server: .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(2))))),
+      fleet: [phone])
+    // The upload after the question is refused, while the first is at work.
+    scenario.tapi.rules.keyLimits = [
+      KeyLimit(key: nil, isPerDevice: true, rateMilliRequestsPerSecond: 300, burst: 2)
+    ]
+    var options = RunOptions()
+    options.checks = true
+    let record = try Simulation.run(scenario, options: options)
+    // Events at 0, 4 … 56 s, of which the server has those of the first two flushes, at 0 and 10 s. The others wait for the end of
+    // a wait of five minutes.
+    #expect(record.series.totals[.createdEvents] == 15)
+    #expect(record.series.totals[.deliveredEvents] == 3)
+    #expect(record.cohorts[0].openEvents == 12)
+  }
 }

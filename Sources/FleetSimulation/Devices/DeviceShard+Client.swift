@@ -116,7 +116,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
     case .waitsForTrigger(true): batches[batch].flags.insert(.atTriggersOnly)
     case .waitsForTrigger(false): batches[batch].flags.remove(.atTriggersOnly)
     case .drawsDelay(let end): batches.setDelayEnd(end, of: batch)
-    case .grows(let n): batches[batch].events &+= UInt16(truncatingIfNeeded: n)
+    case .grows(let n, let client):
+      let grown = options.pointee.gates.reconciles ? newest(client, behind: batch) : batch
+      batches[grown].events &+= UInt16(truncatingIfNeeded: n)
     case .result(let result): batches[batch].result = result
     }
   }

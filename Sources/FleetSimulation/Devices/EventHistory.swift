@@ -69,12 +69,23 @@ extension DeviceShard {
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
       let next = batches[batch].newer
-      let flags = batches[batch].flags
-      if flags.contains(.unknownOutcome), !flags.contains(.inFlight), !batches[batch].isAnswered {
+      if hasPast(batch), !batches[batch].flags.contains(.inFlight), !batches[batch].isAnswered {
         forgetBoundaries(of: batch, device)
       }
       batch = next
     }
+  }
+
+  /// Whether the server may have a held batch, or get it, with the events that it has now. A client that asked may not know.
+  private func hasPast(_ batch: BatchIndex) -> Bool {
+    !batches[batch].flags.isDisjoint(with: [.unknownOutcome, .accepted]) || batches[batch].outstanding > 0
+  }
+
+  /// Returns the newest batch of a device as one that may get more events: another one where `batch` has a past.
+  @inline(never)
+  mutating func newest(_ device: DeviceIndex, behind batch: BatchIndex) -> BatchIndex {
+    if hasPast(batch) { forgetBoundaries(of: batch, device) }
+    return self[device].pointee.newest
   }
 
   private mutating func forgetBoundaries(of batch: BatchIndex, _ device: DeviceIndex) {

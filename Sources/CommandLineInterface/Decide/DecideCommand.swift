@@ -128,7 +128,10 @@ struct DecideCommand: Study {
           throw CommandFailure(
             .data,
             "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
-              + "give it more capacity or less load")
+              + "give it more capacity or less load"
+              + notesOfSmallness([Variant(name: "today", scenario: today)]).map {
+                "\nSmall enough for chance to decide: \($0)"
+              }.joined())
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])

@@ -171,6 +171,8 @@ package struct OutputFile: Sendable, Hashable {
   package static let decision = "decision.csv"
   package static let suite = "suite"
   package static let rescue = "rescue.csv"
+  package static let headroom = "headroom.csv"
+  package static let headroomPicture = "headroom.svg"
   package static let adversary = "adversary.csv"
   package static let worst = "worst.json5"
   package static let boundary = "boundary.json5"
@@ -193,7 +195,7 @@ package struct OutputFile: Sendable, Hashable {
     differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, escape,
-    rescue, adversary, worst, boundary, live, pareto, paretoPicture,
+    rescue, headroom, headroomPicture, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
     settings, documentSettings, withoutCause, decision, suite,
     fitted, residuals, calibrationPicture,

@@ -55,6 +55,17 @@ struct StudyTests {
   }
 
   @Test(
+    "the same command once more replaces what it wrote",
+    arguments: studies + [["headroom", "s.json5", "--key", "tapi.workers.count=4..6", "--seeds", "1"]])
+  func again(command: [String]) throws {
+    let scratch = try scratch()
+    for _ in 0..<2 {
+      let output = try Tool.run(command + ["--out", "out"], in: scratch.url)
+      #expect(output.code <= 1 && output.standardError == "", "\(output.standardError)")
+    }
+  }
+
+  @Test(
     "a comparison that is stopped says what its finished seeds say, marked as unfinished, and writes nothing")
   func stopped() throws {
     let scratch = try Scratch()

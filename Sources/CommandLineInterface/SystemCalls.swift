@@ -30,8 +30,7 @@ enum Descriptors {
     }
   }
 
-  /// How many files a command has open at once besides its uploads: its journal, what it reads and writes, and, of Foundation on
-  /// Linux, three.
+  /// How many files a command may open at once besides its uploads, with some to spare.
   private static let needed = 8
 
   /// A command that lacks a file amid its runs would lose them.

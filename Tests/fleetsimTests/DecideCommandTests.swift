@@ -306,6 +306,10 @@ struct DecideCommandTests {
         ["--proposed", "new.json", "--set", "tapi.bucket.capacity=1/s"],
         "does not hold even without any incident", 65
       ),
+      (
+        ["--proposed", "new.json", "--set", "tapi.bucket.capacity=1/s"],
+        "\nSmall enough for chance to decide: tapi.bucket.", 65
+      ),
     ])
   func nonsense(arguments: [String], message: String, code: Int32) throws {
     let scratch = try scratch()

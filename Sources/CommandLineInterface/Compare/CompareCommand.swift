@@ -187,7 +187,7 @@ extension StudyPlan<ComparisonFindings> {
       report: .answer { found in
         var answer = found.compared.answer(
           seed: input.scenario.seed,
-          notes: (options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." })
+          notes: (options.isQuiet ? [] : notes.map { warning(ofSmallness: $0) + "." })
             + (found.effort.map { [$0] } ?? []),
           choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)

@@ -60,26 +60,15 @@ struct ExecConformance: Sendable {
   ) throws {
     let open = outcomes.indices.filter { outcomes[$0].isOpen && isWorth(outcomes[$0]) }
     let cases = open.map { outcomes[$0].vector }
-    let work = Work(running: min(jobs, cases.count))
-    for started in 0..<min(jobs, cases.count) {
-      let job: @Sendable () -> Void = { [setup] in
-        while !setup.common.isStopped() {
-          let number = work.next.add(1, ordering: .relaxed).oldValue
-          guard number < cases.count else { break }
-          let log = ExecSession(cases[number], setup).run()
-          work.found.withLock { $0[number] = log }
-        }
-        work.running.subtract(1, ordering: .releasing)
-      }
-      do throws(SystemThreads.Failure) {
-        try SystemThreads.start(job)
-      } catch {
-        // Those that have started do the work of all.
-        guard started > 0 else { throw Threads.tooFew("each case takes one", error) }
-        work.running.subtract(1, ordering: .releasing)
+    let work = Work()
+    SystemThreads.perform(min(jobs, cases.count)) { [setup] in
+      while !setup.common.isStopped() {
+        let number = work.next.add(1, ordering: .relaxed).oldValue
+        guard number < cases.count else { break }
+        let log = ExecSession(cases[number], setup).run()
+        work.found.withLock { $0[number] = log }
       }
     }
-    while work.running.load(ordering: .acquiring) > 0 { usleep(10_000) }
     try Interruption.check()
     for (number, log) in work.found.withLock({ $0 }) {
       outcomes[open[number]].runs.append(log)
@@ -90,8 +79,6 @@ struct ExecConformance: Sendable {
   private final class Work: Sendable {
     let next = Atomic<Int>(0)
     let found = Mutex<[Int: ExchangeLog]>([:])
-    let running: Atomic<Int>
-    init(running: Int) { self.running = Atomic(running) }
   }
 
   // MARK: A command that can't be judged

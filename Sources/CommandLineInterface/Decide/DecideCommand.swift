@@ -130,7 +130,7 @@ struct DecideCommand: Study {
             "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
               + "give it more capacity or less load"
               + notesOfSmallness([Variant(name: "today", scenario: today)]).map {
-                "\nSmall enough for chance to decide: \($0)"
+                "\n" + warning(ofSmallness: $0)
               }.joined())
         }
         var decided = Decided(decision: decision, settings: proposed.settings)

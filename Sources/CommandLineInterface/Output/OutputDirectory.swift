@@ -92,15 +92,13 @@ package struct OutputDirectory {
   private func foreignEntry(_ manifest: String?) throws(CommandFailure) -> String? {
     let entries = try Self.entries(resolved, named: path)
     guard let manifest, manifest.hasPrefix(RunManifest.opening) else { return entries.first }
-    // A manifest lists what was written with it.
-    let listed = Set(RunManifest.digests(in: manifest).map(\.path))
-    for name in entries where !OutputFile.topLevelNames.contains(name) && !listed.contains(name) {
+    for name in entries where !OutputFile.topLevelNames.contains(name) {
       var status = stat()
       guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
         return name
       }
       for inner in try Self.entries("\(resolved)/\(name)", named: "\(path)/\(name)")
-      where !OutputFile.variantNames.contains(inner) && !listed.contains("\(name)/\(inner)") {
+      where !OutputFile.variantNames.contains(inner) {
         return "\(name)/\(inner)"
       }
     }

@@ -176,6 +176,9 @@ func notesOfSmallness(_ variants: [Variant]) -> [String] {
   return notes
 }
 
+/// Returns a note of smallness as it stands beside an answer, without a full stop.
+func warning(ofSmallness note: String) -> String { "Small enough for chance to decide: \(note)" }
+
 /// Prints repairs and the like, each once, and returns what it printed.
 @discardableResult
 func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {

@@ -271,7 +271,7 @@ enum Workers {
     _ count: Int, control: ComparisonControl, _ step: @escaping @Sendable () throws -> Bool
   ) throws {
     let failure = FirstFailure()
-    SystemThreads.perform(count) {
+    SystemThreads.perform(min(count, SystemThreads.cores)) {
       do {
         while failure.error.withLock({ $0 == nil }), try step() {}
       } catch {

@@ -184,7 +184,7 @@ struct ParallelismController {
 /// linked program.
 package enum SystemThreads {
   /// Cores that this process may use, at least 1.
-  static var cores: Int { Int(fleetsim_usable_cores()) }
+  package static var cores: Int { Int(fleetsim_usable_cores()) }
 
   /// Returns the time of a clock that only goes forward.
   static func nanoseconds() -> UInt64 {
@@ -236,11 +236,11 @@ package enum SystemThreads {
   ///
   /// Dispatch has the same, but waits for ever, deaf to signals, where the system gives no thread.
   /// - Parameters:
-  ///   - count: calls, at most as many as there are cores; fewer where the system gives no more threads, and at least one.
+  ///   - count: calls; fewer where the system gives no more threads, and at least one.
   ///   - work: must be content with fewer calls.
   package static func perform(_ count: Int, _ work: @escaping @Sendable () -> Void) {
     let crew = Crew()
-    for _ in 1..<max(min(count, cores), 1) {
+    for _ in 1..<max(count, 1) {
       do {
         try crew.start(work)
       } catch {

@@ -136,8 +136,17 @@ package struct TuneStudy: Sendable {
     return field
   }
 
-  /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, twice
-  /// each key of the winner put back, and fresh seeds for both of them.
+  /// Returns the most runs of a seed that tell which keys of a winner are needed, on the whole fleets or counted as such. They
+  /// are the winner and each key put back on the race's fleets, two choices without some keys, and each key of that put back.
+  ///
+  /// - Parameter small: what a run on `raceScale` counts.
+  func runsOfKeys(small: Double) -> Double {
+    let keys = Double(space.parameters.count)
+    return raceScale == .whole ? 2 * keys : (keys + 1) * small + 2 + keys
+  }
+
+  /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, the
+  /// keys of the winner put back, and fresh seeds for both of them.
   ///
   /// - Parameter small: what a run on `raceScale` counts.
   package func runs(first: Int, small: Double = 1) -> Int {
@@ -145,10 +154,10 @@ package struct TuneStudy: Sendable {
     if isRobust {
       let racers = min(Self.racing, first) + 1
       perScenario =
-        Double(first * Self.exploring) * small + Double((racers + 2 * space.parameters.count) * seeds)
+        Double(first * Self.exploring) * small + (Double(racers) + runsOfKeys(small: small)) * Double(seeds)
         + Double((min(finalists, racers) + 1) * freshSeeds)
     } else {
-      perScenario = Double((1 + 2 * space.parameters.count) * seeds + 2 * freshSeeds)
+      perScenario = (1 + runsOfKeys(small: small)) * Double(seeds) + Double(2 * freshSeeds)
       var before = (seeds: 0, scale: scale(round: 0))
       for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
         // Seeds on another scale are others.

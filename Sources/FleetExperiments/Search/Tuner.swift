@@ -33,7 +33,7 @@ package struct Tuner {
       guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
       let seeds = best.seeds == study.found.count ? study.found : study.raced.prefix(best.seeds)
       guard let today = standing(of: study.space.today, seeds, best.scale) else { throw error }
-      var result = result(today, best, confirmed: (today, best), effects: [], finalists: 0)
+      var result = result(today, best, confirmed: (today, best), finalists: 0)
       result.isFinished = false
       return result
     }
@@ -61,31 +61,38 @@ package struct Tuner {
     var tried: Set<SearchCandidate> = []
     for best in eligible.isEmpty ? [today] : eligible {
       if !tried.isEmpty, tried.count >= study.tries || !isAnotherTryPaidFor { break }
-      let (winner, effects) = try withoutIdleKeys(best)
+      let winner = try withoutIdleKeys(best)
       guard tried.insert(winner.candidate).inserted else { continue }
-      let result = result(
-        today, winner, confirmed: try confirm(winner), effects: effects, finalists: finalists.count)
-      if result.isRecommended { return try charged(result) }
-      if first == nil { first = result }
+      let result = result(today, winner, confirmed: try confirm(winner), finalists: finalists.count)
+      if first == nil || result.isRecommended { first = result }
+      if result.isRecommended { break }
     }
-    return try charged(first!)
+    return try finished(first!)
+  }
+
+  /// With what its keys are worth, and what lost the events where a constraint on lost events cannot be met.
+  private mutating func finished(_ result: TuneResult) throws -> TuneResult {
+    var result = result
+    if study.tellsEffects { result.effects = try effects(of: result.winner) }
+    result.standings = order.compactMap { standings[$0] }
+    result.runs = runs.counts
+    return try charged(result)
   }
 
   /// Whether the budget is enough for one more finalist's keys put back and fresh seeds.
   private var isAnotherTryPaidFor: Bool {
     guard let rest = study.rest else { return true }
-    let runs = (2 * study.space.parameters.count * study.seeds + 2 * study.freshSeeds) * study.scenarios.count
-    return runs <= left(of: rest.budget)
+    let keys = Int(study.runsOfKeys(small: 1)) * study.seeds
+    return (keys + 2 * study.freshSeeds) * study.scenarios.count <= left(of: rest.budget)
   }
 
   private func left(of budget: Int) -> Int { budget - runs.counts.made - runs.counts.readBack }
 
   private func result(
-    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing),
-    effects: [KeyEffect], finalists: Int
+    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing), finalists: Int
   ) -> TuneResult {
     TuneResult(
-      study: study, today: today, winner: winner, confirmed: confirmed, effects: effects,
+      study: study, today: today, winner: winner, confirmed: confirmed, effects: [],
       standings: order.compactMap { standings[$0] }, finalists: finalists, runs: runs.counts)
   }
 
@@ -197,10 +204,11 @@ package struct Tuner {
 
   /// The same of several, whose runs are made first.
   func standings(
-    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], level: MetricRule.Level = .once
+    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling = .whole,
+    level: MetricRule.Level = .once
   ) throws -> [Standing] {
-    try make(wanted, .whole)
-    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, .whole, level: level) }
+    try make(wanted, scale)
+    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, scale, level: level) }
   }
 
   // MARK: Idle keys
@@ -209,28 +217,37 @@ package struct Tuner {
   private static let negligible = 0.005
 
   /// Puts each changed key of the winner back, and leaves those there that make no difference. All of them go at once if that
-  /// does no harm, else the one that matters least. At most twice as many candidates as there are keys.
-  mutating func withoutIdleKeys(_ best: Standing) throws -> (Standing, [KeyEffect]) {
+  /// does no harm, else the one that matters least. The race's fleets, which cost less, say which keys to try without; the whole
+  /// fleets have to agree.
+  mutating func withoutIdleKeys(_ best: Standing) throws -> Standing {
     var winner = best
     // Today's value by another name is no change.
     winner.candidate = withoutUnchanged(best.candidate)
-    let effects = try effects(of: winner)
-    let idle = effects.filter {
-      isHarmless($0.without, instead: winner) && study.isSensible($0.without.candidate)
-    }.sorted {
-      $0.without.cost < $1.without.cost
+    let idle = try idleKeys(of: winner)
+    var plainer: [SearchCandidate] = []
+    for keys in [idle, Array(idle.prefix(1))] where !keys.isEmpty {
+      var candidate = winner.candidate
+      for key in keys { candidate.choices[key] = nil }
+      if study.isSensible(candidate), plainer.last != candidate { plainer.append(candidate) }
     }
-    guard let first = idle.first else { return (winner, effects) }
-    var next = first.without
-    if idle.count > 1 {
-      var all = winner.candidate
-      for effect in idle { all.choices[effect.parameter] = nil }
-      try evaluateAside([all], winner.seeds)
-      if let standing = standings[all], isHarmless(standing, instead: winner), study.isSensible(all) {
-        next = standing
-      }
+    for candidate in plainer {
+      try evaluateAside([candidate], winner.seeds)
+      guard let standing = standings[candidate], isHarmless(standing, instead: winner) else { continue }
+      return standing
     }
-    return (next, study.tellsEffects ? try self.effects(of: next) : [])
+    return winner
+  }
+
+  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first.
+  private func idleKeys(of winner: Standing) throws -> [Int] {
+    let (changed, others) = withoutEachKey(winner.candidate)
+    let seeds = study.raced.prefix(winner.seeds)
+    let wanted = ([winner.candidate] + others).map { ($0, seeds) }
+    let standings = try standings(of: wanted, study.raceScale)
+    guard let with = standings.first else { return [] }
+    return zip(changed, standings.dropFirst()).filter {
+      isHarmless($0.1, instead: with) && study.isSensible($0.1.candidate)
+    }.sorted { $0.1.cost < $1.1.cost }.map(\.0)
   }
 
   private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {
@@ -238,13 +255,19 @@ package struct Tuner {
       && standing.cost <= winner.cost + Self.negligible
   }
 
-  private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
-    let changed = winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
+  /// The keys that a candidate changes, and the candidate without each of them.
+  private func withoutEachKey(_ candidate: SearchCandidate) -> (keys: [Int], candidates: [SearchCandidate]) {
+    let changed = candidate.choices.indices.filter { candidate.choices[$0] != nil }
     let others = changed.map { index in
-      var candidate = winner.candidate
-      candidate.choices[index] = nil
-      return candidate
+      var other = candidate
+      other.choices[index] = nil
+      return other
     }
+    return (changed, others)
+  }
+
+  private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
+    let (changed, others) = withoutEachKey(winner.candidate)
     try evaluateAside(others, winner.seeds)
     let seeds = study.raced.prefix(winner.seeds)
     try make([(winner.candidate, seeds)], .whole)
@@ -280,7 +303,8 @@ package struct Tuner {
     }
     var most = study.freshSeeds
     if let rest = study.rest {
-      most = max(most, min(rest.freshSeeds, left(of: rest.budget) / (2 * study.scenarios.count)))
+      let left = left(of: rest.budget) / study.scenarios.count - study.space.parameters.count * study.seeds
+      most = max(most, min(rest.freshSeeds, left / 2))
     }
     let looks = SeedPlan.looks.filter { $0 < most } + [most]
     let level = looks.count == 1 ? MetricRule.Level.once : SeedPlan.level
@@ -452,7 +476,7 @@ extension Tuner {
       return made.map(\.scoreBySeed)
     }
     let best = standings[field[outcome.chosen]]!
-    let (winner, effects) = try withoutIdleKeys(best)
+    let winner = try withoutIdleKeys(best)
     let rivals = rivals(of: outcome.chosen, outcome.values).map { field[$0] }
     let others = rivals.filter { $0 != winner.candidate && $0 != today }
     let count = study.fresh(study.freshSeeds)
@@ -466,9 +490,9 @@ extension Tuner {
       draws: Array(study.draws[count]), winner: fresh[1],
       others: winner.candidate == today ? Array(fresh.dropFirst(2)) : [fresh[0]] + fresh.dropFirst(2))
     var result = result(
-      standings[today]!, winner, confirmed: (fresh[0], fresh[1]), effects: effects, finalists: field.count)
+      standings[today]!, winner, confirmed: (fresh[0], fresh[1]), finalists: field.count)
     result.robustness = robustness
-    return try charged(result)
+    return try finished(result)
   }
 
   /// Those that would gain most where the choice is not the best, draw by draw; each beside those before it.

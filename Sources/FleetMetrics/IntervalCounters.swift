@@ -273,9 +273,10 @@ public struct DeliveryTable: Sendable, Hashable {
 
 /// Copies of what a run counts into, so that runs which begin alike need to be begun only once.
 extension IntervalCounters {
-  package func copy() -> IntervalCounters {
-    let copy = IntervalCounters(rows: rows)
-    merge(into: copy)
+  /// - Parameter count: the rows to copy, at most those that there are; nil: all.
+  package func copy(rows count: Int? = nil) -> IntervalCounters {
+    let copy = IntervalCounters(rows: min(count ?? rows, rows))
+    copy.cells.update(from: cells, count: copy.rows * columns)
     return copy
   }
 
@@ -286,9 +287,10 @@ extension IntervalCounters {
 }
 
 extension IntervalDeliveries {
-  package func copy() -> IntervalDeliveries {
-    let copy = IntervalDeliveries(rows: rows)
-    merge(into: copy)
+  /// - Parameter count: the rows to copy, at most those that there are; nil: all.
+  package func copy(rows count: Int? = nil) -> IntervalDeliveries {
+    let copy = IntervalDeliveries(rows: min(count ?? rows, rows))
+    Self.forEachFull(cells, count: copy.rows * Self.bucketCount) { copy.cells[$0] = $1 }
     return copy
   }
 }

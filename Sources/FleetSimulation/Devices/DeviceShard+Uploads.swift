@@ -123,7 +123,8 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
-  func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
+  mutating func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
+    waitsUntil = max(waitsUntil, time)
     row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
   }
 

@@ -81,6 +81,8 @@ package struct DeviceShard: ~Copyable {
   package var attempts: Int64 = 0
   /// Whether a batch was given up at a limit on retries.
   var reachedRetryLimit = false
+  /// The end of the longest wait that has been counted.
+  var waitsUntil: Int64 = 0
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice = DeviceIndex.noDevice
   var tracer: DeviceTracer?
@@ -437,8 +439,10 @@ extension ShardRunner {
 extension DeviceShard {
   /// A copy between two windows: every property that outlives a window is copied here, also one that has a value by default.
   ///
-  /// - Parameter plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
-  init(copying other: borrowing DeviceShard, plan: CohortPlan) {
+  /// - Parameters:
+  ///   - plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
+  ///   - rowCount: intervals of the run, at most the other's.
+  init(copying other: borrowing DeviceShard, plan: CohortPlan, rowCount: Int) {
     func copy<Row: BitwiseCopyable>(_ table: UnsafeMutablePointer<Row>?) -> UnsafeMutablePointer<Row>? {
       table.map { PlainMemory.copy(of: $0, count: other.count) }
     }
@@ -475,13 +479,14 @@ extension DeviceShard {
     ready = ReadyBatches(copying: other.ready)
     histories = other.histories
     (rows, creationRows) = (other.rows, other.creationRows)
-    counters = other.counters.copy()
-    intervalDeliveries = other.intervalDeliveries.copy()
+    counters = other.counters.copy(rows: rowCount)
+    intervalDeliveries = other.intervalDeliveries.copy(rows: rowCount)
     deliveries = other.deliveries.copy()
     laneDeliveries = other.laneDeliveries
     (violation, attempts) = (other.violation, other.attempts)
     departsLater = other.departsLater
     reachedRetryLimit = other.reachedRetryLimit
+    waitsUntil = other.waitsUntil
     follow(plan, instead: other.plan.pointee)
   }
 

@@ -13,8 +13,9 @@ package protocol DeliverySink: ~Copyable {
 /// It also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   var server: TAPIServer
-  /// nil: there are none.
+  /// nil: there are none. Whoever asks for that alone asks `hasProxies`: to look at the tier is to copy it.
   var proxies: ProxyTier?
+  private let hasProxies: Bool
   /// By shard, microseconds.
   private let timeouts: UnsafeMutablePointer<Int64>
   var rows: RowCursor
@@ -34,6 +35,8 @@ package struct ServerFront: ~Copyable {
   let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
+  /// The latest time that has been counted in advance.
+  private(set) var bookedUntil = Instant.start
 
   package init(_ scenario: Scenario, shards: [ShardLayout], rowCount: Int, checks: Bool) {
     server = TAPIServer(
@@ -43,6 +46,7 @@ package struct ServerFront: ~Copyable {
     proxies = scenario.tapi.proxies.map {
       ProxyTier($0, key: RandomKey(seed: scenario.seed), interval: scenario.interval)
     }
+    hasProxies = scenario.tapi.proxies != nil
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
@@ -50,29 +54,34 @@ package struct ServerFront: ~Copyable {
     busyRows = rows
     end = .start + scenario.duration
     counters = IntervalCounters(rows: rowCount)
-    tenthCount = Int((scenario.duration.microseconds + 99_999) / 100_000)
+    tenthCount = Self.tenthCount(scenario)
     offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
       .bindMemory(to: UInt32.self, capacity: tenthCount)
     workers = Self.mostWorkers(scenario.tapi)
     self.checks = checks
   }
 
-  /// The same, which goes on under the incidents of `scenario`.
+  /// The same, which goes on under the incidents of `scenario`, and to its end.
   init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
-    proxies = other.proxies
+    (proxies, hasProxies) = (other.proxies, other.hasProxies)
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
-    end = other.end
-    counters = other.counters.copy()
-    tenthCount = other.tenthCount
-    offered = PlainMemory.copy(of: other.offered, count: other.tenthCount)
+    end = .start + scenario.duration
+    bookedUntil = other.bookedUntil
+    counters = other.counters.copy(rows: RunAssembly.rowCount(scenario))
+    tenthCount = min(other.tenthCount, Self.tenthCount(scenario))
+    offered = PlainMemory.copy(of: other.offered, count: tenthCount)
     // The other's scenario may have no actions.
     workers = Self.mostWorkers(scenario.tapi)
     (costsByEvent, checks) = (other.costsByEvent, other.checks)
     (violation, lastTime) = (other.violation, other.lastTime)
+  }
+
+  private static func tenthCount(_ scenario: Scenario) -> Int {
+    Int((scenario.duration.microseconds + 99_999) / 100_000)
   }
 
   deinit {
@@ -84,8 +93,8 @@ package struct ServerFront: ~Copyable {
   var offeredPer100ms: [UInt32] { Array(UnsafeBufferPointer(start: offered, count: tenthCount)) }
 
   package var nextOwnTime: Instant {
-    guard let proxies else { return server.nextOwnTime }
-    return min(server.nextOwnTime, proxies.nextTime)
+    if !hasProxies { return server.nextOwnTime }
+    return min(server.nextOwnTime, proxies?.nextTime ?? .never)
   }
   package var queued: Int { server.queued }
   var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
@@ -97,7 +106,7 @@ package struct ServerFront: ~Copyable {
 
   /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
   package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
-    if proxies != nil { return advanceWithProxies(through: limit, &sink) }
+    if hasProxies { return advanceWithProxies(through: limit, &sink) }
     advanceServer(through: limit, &sink)
   }
 
@@ -117,7 +126,7 @@ package struct ServerFront: ~Copyable {
       if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: completion.at) }
       book()
       let request = completion.request
-      if proxies != nil, !request.fetchesSettings {
+      if hasProxies, !request.fetchesSettings {
         endTry(completion, &sink)
         continue
       }
@@ -145,7 +154,7 @@ package struct ServerFront: ~Copyable {
       return
     }
     // Proxies stand before the tracking endpoint alone.
-    if proxies != nil, !request.fetchesSettings {
+    if hasProxies, !request.fetchesSettings {
       return arriveAtProxy(request, retryCount: retryCount, &sink)
     }
     let now = request.arrival
@@ -231,7 +240,10 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: shard)
     }
-    if !isLost, isCounted { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
+    if !isLost, isCounted {
+      bookedUntil = max(bookedUntil, answer.at)
+      count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    }
     sink.deliver(
       Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
   }
@@ -278,6 +290,7 @@ package struct ServerFront: ~Copyable {
   mutating func book() {
     if server.usage.isEmpty { return }
     for usage in server.usage {
+      bookedUntil = max(bookedUntil, usage.end)
       var start = usage.start.microseconds
       let stop = min(usage.end.microseconds, end.microseconds)
       while start < stop {

@@ -44,9 +44,12 @@ struct ShardRunner: ~Copyable {
   }
 
   /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
-  init(copying other: borrowing ShardRunner, plan: CohortPlan) {
+  ///
+  /// - Parameter rowCount: intervals of the run, at most the other's.
+  init(copying other: borrowing ShardRunner, plan: CohortPlan, rowCount: Int) {
     self.init(
-      shard: DeviceShard(copying: other.shard, plan: plan), calendar: ShardCalendar(copying: other.calendar))
+      shard: DeviceShard(copying: other.shard, plan: plan, rowCount: rowCount),
+      calendar: ShardCalendar(copying: other.calendar, end: Instant(microseconds: plan.end)))
     (scanned, round) = (other.scanned, other.round)
     (hasFastTriggers, hasFastFiles) = (other.hasFastTriggers, other.hasFastFiles)
     (hasFastRetries, wasIdle) = (other.hasFastRetries, other.wasIdle)

@@ -122,7 +122,7 @@ final class RunEnd: Sendable {
   }
 }
 
-/// The moments at which runs of one length may be compared.
+/// The moments at which runs may be compared.
 enum EndMoments {
   private static var most: Int { 32 }
   private static var bytes: Int { 64 << 20 }
@@ -133,7 +133,10 @@ enum EndMoments {
     let count = min(most, bytes / (max(devices, 1) * 20))
     if count < 4 { return [] }
     let duration = scenario.duration.microseconds
-    return (1..<count).map { duration / Int64(count) * Int64($0) }
+    // Powers of two: of two lengths, the moments of one are among those of the other.
+    var step: Int64 = 1
+    while step < duration / Int64(count) { step *= 2 }
+    return Array(stride(from: step, to: duration, by: Int(step)))
   }
 }
 

@@ -123,7 +123,7 @@ package final class SharedRuns: @unchecked Sendable {
       return record
     case .part(var course, let beginning):
       do {
-        let part = beginning.map { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
+        let part = beginning.flatMap { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
         return try run(&course, part, control)
       } catch {
         locked { release(course.company) }
@@ -150,10 +150,14 @@ package final class SharedRuns: @unchecked Sendable {
     var isLast = false
 
     /// The scenario whose plans the run follows. It has incidents, since the marks of old events can be forgotten, but not found
-    /// out later.
+    /// out later. For the same reason it lasts as long as the longest.
     var lead: Scenario {
-      if scenario.hasIncidents { return scenario }
-      return company.values.lazy.map(\.scenario).first(where: \.hasIncidents) ?? scenario
+      var lead = scenario
+      if !lead.hasIncidents, let other = company.values.lazy.map(\.scenario).first(where: \.hasIncidents) {
+        lead = other
+      }
+      lead.duration = company.values.reduce(scenario.duration) { max($0, $1.scenario.duration) }
+      return lead
     }
 
     /// When they part.
@@ -169,8 +173,11 @@ package final class SharedRuns: @unchecked Sendable {
       return halt
     }
 
-    /// Whether those that are still together stay together, as far as incidents and actions decide.
-    var endTogether: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
+    /// Whether the same happens to those that are still together, as long as they last.
+    var isOneStory: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
+
+    /// Whether they last as long.
+    var isOneLength: Bool { company.values.allSatisfy { $0.scenario.duration == scenario.duration } }
 
     /// Whether another goes on with this one from where a run stands.
     func agrees(with other: Member, from part: RunInParts) -> Bool {
@@ -217,29 +224,28 @@ package final class SharedRuns: @unchecked Sendable {
     }
   }
 
-  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts {
-    let part: RunInParts
-    if course.isLast {
-      part = beginning.part
-      part.become(course.lead)
-    } else {
-      part = RunInParts(copying: beginning.part, as: course.lead)
-    }
+  /// - Returns: nil: it has gone too far to end as early.
+  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts? {
+    let part =
+      !beginning.part.engine.canEnd(with: course.lead)
+      ? nil : course.isLast ? beginning.part : RunInParts(copying: beginning.part, as: course.lead)
+    part?.become(course.lead)
     locked {
       beginning.readers -= 1
       freeIfIdle(beginning)
-      count(saved: part.engine.attempts)
+      count(saved: part?.engine.attempts ?? 0)
     }
     return part
   }
 
   // MARK: - Running
 
-  private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
+  private func run(_ course: inout Course, _ begun: RunInParts, _ control: RunControl) throws -> RunRecord {
+    var part = begun
     var attempts = part.engine.attempts
     while try !part.run(
-      control: control, until: course.halt, ends: course.endTogether ? ends : nil,
-      isAlone: course.company.isEmpty)
+      control: control, until: course.halt, ends: course.isOneStory ? ends : nil,
+      isAlone: course.company.isEmpty, isOneLength: course.isOneLength)
     {
       let (staying, leaving) = split(course, from: part)
       let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
@@ -264,7 +270,15 @@ package final class SharedRuns: @unchecked Sendable {
         condition.broadcast()
       }
       course.company = staying
-      part.become(course.lead)
+      if part.engine.canEnd(with: course.lead) {
+        part.become(course.lead)
+      } else {
+        // Something has been counted behind its end, which is rare: the margin of `commonUntil` is for that.
+        locked { release(staying) }
+        course.company = [:]
+        part = RunInParts(course.scenario, options: options)
+        attempts = 0
+      }
     }
     // Incidents and actions may differ behind the end only.
     part.become(course.scenario)
@@ -274,7 +288,8 @@ package final class SharedRuns: @unchecked Sendable {
     locked {
       count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
       for (other, member) in course.company where members[other] != nil {
-        members[other]?.state = member.scenario.happensAs(scenario) ? .done(record) : .free
+        let isTheSame = member.scenario.happensAs(scenario) && member.scenario.duration == scenario.duration
+        members[other]?.state = isTheSame ? .done(record) : .free
       }
       condition.broadcast()
     }
@@ -354,8 +369,14 @@ private final class RunInParts {
     recorder = other.recorder
   }
 
+  /// - Parameter scenario: one whose end the run may have (`WindowedEngine.canEnd(with:)`).
   func become(_ scenario: Scenario) {
-    if engine.scenario != scenario { engine.become(scenario) }
+    if engine.scenario == scenario { return }
+    if engine.scenario.duration == scenario.duration {
+      engine.become(scenario)
+    } else {
+      engine = WindowedEngine(copying: engine, as: scenario)
+    }
   }
 
   /// Returns whether the run has ended.
@@ -364,9 +385,10 @@ private final class RunInParts {
   ///   - ends: the ends of twins: a twin leaves its own, another run may end as its twin did. Nil while incidents may still part those
   ///     that go together.
   ///   - isAlone: whether nobody else goes with it.
-  func run(control: RunControl, until halt: WindowedEngine.Halt, ends: SharedEnds?, isAlone: Bool) throws
-    -> Bool
-  {
+  ///   - isOneLength: whether all that go together last as long.
+  func run(
+    control: RunControl, until halt: WindowedEngine.Halt, ends: SharedEnds?, isAlone: Bool, isOneLength: Bool
+  ) throws -> Bool {
     while true {
       var next = halt
       moments = moments.drop { $0 < engine.time.nextEnd }
@@ -385,7 +407,7 @@ private final class RunInParts {
       guard let ends else { continue }
       if engine.scenario.isItsOwnTwin {
         engine.note(&recorder)
-      } else if let end = ends.end(ofTwinOf: engine.scenario, noFailure: !isAlone),
+      } else if isOneLength, let end = ends.end(ofTwinOf: engine.scenario, noFailure: !isAlone),
         let saved = engine.join(end)
       {
         savedAttempts = saved
@@ -407,6 +429,7 @@ extension Scenario {
   /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
+    if marginBeforeEnd != nil { common.duration = .zero }
     // A gap ends when a message is opened, which devices know from its beginning on.
     common.push = push
     common.question = nil
@@ -455,14 +478,38 @@ extension Scenario {
     return common
   }
 
-  /// Puts back what its twin has not.
+  /// Puts back what its twin has not, and its length.
   private mutating func takeIncidents(of other: Scenario) {
+    duration = other.duration
     (tapi.incidents, tapi.actions) = (other.tapi.incidents, other.tapi.actions)
     for i in fleet.indices { fleet[i].rollout = other.fleet[i].rollout }
   }
 
-  /// Returns the time until which two runs are the same that differ in their incidents and actions alone; microseconds, `.max`:
-  /// always.
+  /// How long before its end a run is still that of a longer one: nothing that is planned or counted in advance lies behind
+  /// the end then, but for what `WindowedEngine.canEnd(with:)` sees. Nil: it may differ from the start on.
+  ///
+  /// Devices draw their events up to the next interval. Waits are counted when they begin.
+  private var marginBeforeEnd: Span? {
+    guard push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else { return nil }
+    var longest = Span.zero
+    for cohort in fleet {
+      guard let interval = cohort.flush.interval, cohort.lifecycle == nil, cohort.sessions == nil,
+        cohort.os == nil, cohort.connectivity == nil, cohort.page == nil, cohort.gates.isEmpty,
+        cohort.rollout?.isAction ?? true
+      else { return nil }
+      longest = max(longest, interval + interval)
+      if !isItsOwnTwin {
+        let waits = [
+          cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval,
+        ]
+        longest = max(longest, Span(microseconds: 2 * (waits.max() ?? 0)))
+      }
+    }
+    return longest + .seconds(1)
+  }
+
+  /// Returns the time until which two runs are the same that differ in their incidents, their actions and their lengths alone;
+  /// microseconds, `.max`: always.
   ///
   /// The mark of old events (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then no event is
   /// old.
@@ -473,6 +520,10 @@ extension Scenario {
       // A device that fetches has other tables from the start on.
       if [mine, its].contains(where: { $0?.fetch != nil }) { return 0 }
       time = [mine, its].reduce(time) { min($0, $1?.time.microseconds ?? .max) }
+    }
+    if duration != other.duration {
+      guard let margin = marginBeforeEnd, let its = other.marginBeforeEnd else { return 0 }
+      time = min(time, (min(duration, other.duration) - max(margin, its)).microseconds)
     }
     if mine == its, tapi.actions == other.tapi.actions { return time }
     time = min(time, IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds)

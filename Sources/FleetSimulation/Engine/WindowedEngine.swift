@@ -104,15 +104,18 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// A copy of a run that stands, which goes on as another scenario: one with which the past is in common
-  /// (`Scenario.commonBeginning`).
+  /// (`Scenario.commonBeginning`), and which ends no later (`canEnd(with:)`).
   init(copying other: borrowing WindowedEngine, as scenario: Scenario) {
     self.scenario = scenario
-    (layout, threads, clock, slotCount) = (other.layout, other.threads, other.clock, other.slotCount)
+    (layout, threads, clock) = (other.layout, other.threads, other.clock)
+    slotCount = clock.slot(of: scenario.duration.microseconds - 1) + 1
+    let rowCount = RunAssembly.rowCount(scenario)
     let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     for (number, piece) in layout.enumerated() {
       let plan = Self.plan(
         of: piece, scenario, checks: other.runners[number].shard.plan.pointee.checks, clock)
-      (base + number).initialize(to: ShardRunner(copying: other.runners[number], plan: plan))
+      (base + number).initialize(
+        to: ShardRunner(copying: other.runners[number], plan: plan, rowCount: rowCount))
     }
     runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
     runners.job.initialize(to: .start)
@@ -122,7 +125,21 @@ struct WindowedEngine: ~Copyable {
     (slot, hasStarted) = (other.slot, other.hasStarted)
   }
 
-  /// Goes on as another scenario, with which the past is in common.
+  /// Whether a run that goes on from here may have the end of a scenario: nothing that lies behind it has been counted, and
+  /// nothing arrives behind it.
+  func canEnd(with scenario: Scenario) -> Bool {
+    if scenario.duration == self.scenario.duration { return true }
+    let end = Instant.start + scenario.duration
+    if scenario.duration > self.scenario.duration || front.bookedUntil > end { return false }
+    for i in 0..<runners.count {
+      if runners[i].shard.waitsUntil > end.microseconds || !runners[i].calendar.holdsNothing(after: end) {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Goes on as another scenario, with which the past and the end are in common.
   mutating func become(_ scenario: Scenario) {
     self.scenario = scenario
     for (number, piece) in layout.enumerated() {

@@ -65,7 +65,18 @@ struct SharedRunsTests {
       publishing.fleet[i].rollout?.settings.backoff.maxBackoffInterval = 2_000_000
       publishing.fleet[i].rollout?.isAction = true
     }
-    return [scenario] + reacting + incidents + both + acting + [publishing, publishing]
+    let longer = [7, 60, 333].map { (seconds: Int64) -> Scenario in
+      var variant = scenario
+      variant.duration = variant.duration + .seconds(seconds)
+      return variant
+    }
+    let longerAndIncident = zip(longer, incidents.reversed()).map { longer, incident in
+      var variant = longer
+      variant.tapi.incidents = incident.tapi.incidents
+      return variant
+    }
+    return [scenario] + reacting + incidents + both + acting + [publishing, publishing] + longer
+      + longerAndIncident
   }
 
   /// A healthy fleet until an outage in the last third.
@@ -98,7 +109,7 @@ struct SharedRunsTests {
   }
 
   @Test(
-    "Random scenarios with other retry settings, other lengths of incidents and without any give the records of separate runs",
+    "Random scenarios with other retry settings, other lengths, other incidents and without any give the records of separate runs",
     arguments: [false, true])
   func sameRecords(checks: Bool) throws {
     var options = RunOptions()
@@ -213,6 +224,31 @@ struct SharedRunsTests {
     #expect(records == (try separately(scenarios)))
     let before = records[1].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
     #expect(runs.savings.savedAttempts >= records[2].cost.total[.attempts] + before - 5)
+  }
+
+  @Test("Twins of many lengths are one run, but for the last flush interval of each")
+  func lengths() throws {
+    let scenarios = (0..<8).flatMap { number in
+      var scenario = herd()
+      scenario.tapi.incidents[0].duration = .seconds(60 + 30 * number)
+      scenario.duration = .seconds(900) + scenario.tapi.incidents[0].duration
+      return [scenario, scenario.withoutIncidents]
+    }
+    let runs = SharedRuns(options: RunOptions())
+    let records = try together(scenarios, runs)
+    #expect(records == (try separately(scenarios)))
+    let all = records.reduce(0) { $0 + $1.cost.total[.attempts] }
+    #expect(runs.savings.attempts + runs.savings.savedAttempts == all)
+    // Two intervals of 30 s and a second before the end of each twin, by hand; the first incident begins at 600 s.
+    let longest = records.last!.cost.total[.attempts]
+    let tails = (0..<8).reduce(Int64(0)) { sum, number in
+      let rows = records[2 * number + 1].series.rows
+      return sum + rows.suffix(62).reduce(0) { $0 + $1.attempts }
+    }
+    let own = (0..<8).reduce(Int64(0)) { sum, number in
+      sum + records[2 * number].series.rows.dropFirst(600).reduce(0) { $0 + $1.attempts }
+    }
+    #expect(runs.savings.attempts <= longest + tails + own)
   }
 
   @Test("Runs that differ in an action alone are one run until it happens")

@@ -7,7 +7,7 @@
 /// var answer = Answer(verdict: "20% is the smallest share that ends it.", facts: "20,000 devices, 2 h")
 /// answer.terminal = [.table(table), .verdict]
 /// answer.page = [.table(table, title: "What was tried"), .terms([("Ill", "It does not come back.")])]
-/// answer.data = [OutputFile(OutputFile.rescue, rescue.table.csv)]
+/// answer.data = [OutputFile(.rescue, rescue.table.csv)]
 /// ```
 package struct Answer: Sendable {
   package enum Part: Sendable {
@@ -55,7 +55,7 @@ package struct Answer: Sendable {
 
   /// `: summary.csv, report.html`
   package var listed: String {
-    let names = listing ?? (data + pictures).map(\.path) + [OutputFile.report, OutputFile.manifest]
+    let names = listing ?? (data + pictures).map(\.path) + [FileName.report, .manifest].map(\.rawValue)
     return names.isEmpty ? "" : ": " + names.joined(separator: ", ")
   }
 
@@ -149,58 +149,60 @@ package struct OutputFile: Sendable, Hashable {
 
   package init(_ path: String, text: String) { self.init(path, Array(text.utf8)) }
 
-  package static let timeSeries = "timeseries.csv"
-  package static let deliveries = "delivery_histogram.csv"
-  package static let cohorts = "cohorts.csv"
-  package static let connections = "connections.csv"
-  package static let settingsFetches = "settings.csv"
-  package static let proxies = "proxies.csv"
-  package static let summary = "summary.csv"
-  package static let statistics = "statistics.csv"
-  package static let differences = "differences.csv"
-  package static let replications = "replications.csv"
-  package static let curves = "curves.csv"
-  package static let twinTimeSeries = "twin_timeseries.csv"
-  package static let openMetrics = "timeseries.openmetrics"
-  package static let manifest = "run.json"
-  package static let report = "report.html"
-  package static let picture = "comparison.svg"
-  package static let stability = "stability.csv"
-  package static let stabilityPicture = "stability.svg"
-  package static let escape = "escape.csv"
-  package static let decision = "decision.csv"
-  package static let suite = "suite"
-  package static let rescue = "rescue.csv"
-  package static let headroom = "headroom.csv"
-  package static let headroomPicture = "headroom.svg"
-  package static let adversary = "adversary.csv"
-  package static let worst = "worst.json5"
-  package static let boundary = "boundary.json5"
-  package static let live = "live.csv"
-  package static let pareto = "pareto.csv"
-  package static let paretoPicture = "pareto.svg"
-  package static let draws = "draws.csv"
-  package static let drawsPicture = "draws.svg"
-  package static let fitted = "fitted.json5"
-  package static let residuals = "residuals.csv"
-  package static let calibrationPicture = "calibration.svg"
-  package static let explorer = "explore.html"
-  package static let settings = "settings.json"
-  package static let documentSettings = "settings-document.json"
-  package static let withoutCause = "without-cause.json"
-  /// Everything that fleetsim writes beside folders of variants.
-  package static let topLevelNames: Set<String> = [
-    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, connections, proxies, settingsFetches,
-    summary, statistics,
-    differences,
-    replications, curves, manifest, report, picture,
-    explorer, stability, stabilityPicture, escape,
-    rescue, headroom, headroomPicture, adversary, worst, boundary, live, pareto, paretoPicture,
-    draws, drawsPicture,
-    settings, documentSettings, withoutCause, decision, suite,
-    fitted, residuals, calibrationPicture,
+  package init(_ name: FileName, _ bytes: [UInt8]) { self.init(name.rawValue, bytes) }
+  package init(_ name: FileName, text: String) { self.init(name.rawValue, text: text) }
+}
+
+/// The name of a file or folder that fleetsim writes. All of these may stand at the top of an output directory, beside folders of
+/// variants.
+package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
+  case timeSeries = "timeseries.csv"
+  case deliveries = "delivery_histogram.csv"
+  case cohorts = "cohorts.csv"
+  case connections = "connections.csv"
+  case settingsFetches = "settings.csv"
+  case proxies = "proxies.csv"
+  case summary = "summary.csv"
+  case statistics = "statistics.csv"
+  case differences = "differences.csv"
+  case replications = "replications.csv"
+  case curves = "curves.csv"
+  case twinTimeSeries = "twin_timeseries.csv"
+  case openMetrics = "timeseries.openmetrics"
+  case manifest = "run.json"
+  case report = "report.html"
+  case picture = "comparison.svg"
+  case stability = "stability.csv"
+  case stabilityPicture = "stability.svg"
+  case escape = "escape.csv"
+  case decision = "decision.csv"
+  case suite
+  case rescue = "rescue.csv"
+  case headroom = "headroom.csv"
+  case headroomPicture = "headroom.svg"
+  case adversary = "adversary.csv"
+  case worst = "worst.json5"
+  case boundary = "boundary.json5"
+  case live = "live.csv"
+  case pareto = "pareto.csv"
+  case paretoPicture = "pareto.svg"
+  case draws = "draws.csv"
+  case drawsPicture = "draws.svg"
+  case fitted = "fitted.json5"
+  case residuals = "residuals.csv"
+  case calibrationPicture = "calibration.svg"
+  case explorer = "explore.html"
+  case settings = "settings.json"
+  case documentSettings = "settings-document.json"
+  case withoutCause = "without-cause.json"
+
+  package var description: String { rawValue }
+
+  /// Those that stand in the folder of a variant.
+  package static let ofVariants: [FileName] = [
+    .timeSeries, .twinTimeSeries, .deliveries, .cohorts, .connections, .proxies, .settingsFetches,
   ]
-  package static let variantNames: Set<String> = [
-    timeSeries, twinTimeSeries, deliveries, cohorts, connections, proxies, settingsFetches,
-  ]
+
+  package static func isTopLevel(_ name: String) -> Bool { FileName(rawValue: name) != nil }
+  package static func isOfVariant(_ name: String) -> Bool { ofVariants.contains { $0.rawValue == name } }
 }

@@ -98,44 +98,42 @@ package enum Compared: Sendable {
     var files: [OutputFile] = []
     if case .means(let comparison) = self {
       files = [
-        OutputFile(OutputFile.statistics, varied.bytes(of: standings)),
-        OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
-        OutputFile(OutputFile.replications, varied.bytes(of: comparison.rows)),
-        OutputFile(OutputFile.curves, CurvesCSV.bytes(of: comparison.curves)),
+        OutputFile(.statistics, varied.bytes(of: standings)),
+        OutputFile(.differences, DifferencesCSV.bytes(of: comparison.metrics)),
+        OutputFile(.replications, varied.bytes(of: comparison.rows)),
+        OutputFile(.curves, CurvesCSV.bytes(of: comparison.curves)),
       ]
     }
     if results.isEmpty { return files }
     let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
-    return files + [OutputFile(OutputFile.summary, varied.bytes(of: results.map(\.summary)))]
-      + (extras.openMetrics ? [OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs))] : [])
+    return files + [OutputFile(.summary, varied.bytes(of: results.map(\.summary)))]
+      + (extras.openMetrics ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
       + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
   }
 
   private func listing(isComparison: Bool, _ extras: Extras) -> [String] {
-    let twin = extras.twin ? ", \(OutputFile.twinTimeSeries)" : ""
-    let tables = "\(OutputFile.timeSeries)\(twin) and \(OutputFile.deliveries)"
-    let series = extras.openMetrics ? [OutputFile.openMetrics] : []
-    let picture = isComparison ? [OutputFile.picture] : []
+    let twin = extras.twin ? ", \(FileName.twinTimeSeries)" : ""
+    let tables = "\(FileName.timeSeries)\(twin) and \(FileName.deliveries)"
+    let series = extras.openMetrics ? ["\(FileName.openMetrics)"] : []
+    let picture = isComparison ? ["\(FileName.picture)"] : []
     guard isOfOneSeed else {
-      let means = [
-        OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
-        OutputFile.curves, OutputFile.manifest,
-      ]
+      let means = [FileName.report, .statistics, .differences, .replications, .curves, .manifest].map(
+        \.rawValue)
       guard let first = results.first else { return means + picture }
       let ofFirst =
-        ([OutputFile.summary] + series + [isComparison ? "a folder per variant with \(tables)" : tables])
+        (["\(FileName.summary)"] + series + [isComparison ? "a folder per variant with \(tables)" : tables])
         .joined(separator: ", ")
       let all = (means + picture).joined(separator: ", ")
       return ["\(all); of seed \(first.summary.seed) alone \(ofFirst)"]
     }
-    return [OutputFile.report, OutputFile.summary, OutputFile.manifest] + series
-      + [isComparison ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables]
+    return [FileName.report, .summary, .manifest].map(\.rawValue) + series
+      + [isComparison ? "\(FileName.picture); a folder per variant with \(tables)" : tables]
   }
 
   /// Returns a folder for each name: letters, digits and `.+-_` stay, all else becomes `-`. Names that would share a folder are
   /// numbered, also for file systems that take capitals for small letters.
   static func folders(_ names: [String]) -> [String] {
-    var taken = Set(OutputFile.topLevelNames)
+    var taken = Set(FileName.allCases.map(\.rawValue))
     return names.map { name in
       var folder = String(
         name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-_.".contains($0)) ? $0 : "-" }.prefix(100))
@@ -180,7 +178,7 @@ package enum Compared: Sendable {
       + (scaleNote.map { [.text($0.prefix(1).uppercased() + $0.dropFirst() + ".\n")] } ?? [])
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
-      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonPicture(self, choices: choices).svg)]
+      answer.pictures = [OutputFile(.picture, text: ComparisonPicture(self, choices: choices).svg)]
     }
     answer.listing = listing(isComparison: isComparison, extras)
     return answer
@@ -334,19 +332,19 @@ extension VariantResult {
   package func files(in folder: String, twin withTwin: Bool = false) -> [OutputFile] {
     let prefix = folder.isEmpty ? "" : folder + "/"
     /// The table of a part that not every scenario has.
-    func part<Row>(_ name: String, _ rows: [Row], _ bytes: ([Row]) -> [UInt8]) -> OutputFile? {
-      rows.isEmpty ? nil : OutputFile(prefix + name, bytes(rows))
+    func part<Row>(_ name: FileName, _ rows: [Row], _ bytes: ([Row]) -> [UInt8]) -> OutputFile? {
+      rows.isEmpty ? nil : OutputFile("\(prefix)\(name)", bytes(rows))
     }
     let hasCohorts = record.cohorts.count > 1 || record.cohorts.contains { !$0.lanes.isEmpty }
     return [
-      OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: record)),
+      OutputFile("\(prefix)\(FileName.timeSeries)", TimeSeriesCSV.bytes(of: record)),
       withTwin
-        ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin)) : nil,
-      OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: record.deliveries)),
-      hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
-      part(OutputFile.connections, record.connections, ConnectionCSV.bytes),
-      part(OutputFile.settingsFetches, record.settings, SettingsCSV.bytes),
-      part(OutputFile.proxies, record.proxies, ProxyCSV.bytes),
+        ? OutputFile("\(prefix)\(FileName.twinTimeSeries)", TimeSeriesCSV.bytes(of: twin)) : nil,
+      OutputFile("\(prefix)\(FileName.deliveries)", HistogramCSV.bytes(of: record.deliveries)),
+      hasCohorts ? OutputFile("\(prefix)\(FileName.cohorts)", CohortCSV.bytes(of: record.cohorts)) : nil,
+      part(.connections, record.connections, ConnectionCSV.bytes),
+      part(.settingsFetches, record.settings, SettingsCSV.bytes),
+      part(.proxies, record.proxies, ProxyCSV.bytes),
     ].compactMap(\.self)
   }
 }

@@ -39,14 +39,11 @@ package struct EscapeReport {
       ]),
     ]
     answer.data = [
-      OutputFile(OutputFile.stability, point.table.csv),
-      OutputFile(OutputFile.escape, Table(EscapeTimes.columns, point.steps).csv),
+      OutputFile(.stability, point.table.csv),
+      OutputFile(.escape, Table(EscapeTimes.columns, point.steps).csv),
     ]
-    answer.pictures = [OutputFile(OutputFile.stabilityPicture, text: picture)]
-    answer.listing = [
-      OutputFile.report, OutputFile.stability, OutputFile.escape, OutputFile.stabilityPicture,
-      OutputFile.manifest,
-    ]
+    answer.pictures = [OutputFile(.stabilityPicture, text: picture)]
+    answer.listing = [FileName.report, .stability, .escape, .stabilityPicture, .manifest].map(\.rawValue)
     answer.offer = "the tables, the picture and a report"
     return answer
   }

@@ -75,11 +75,9 @@ package struct StabilityReport {
         ),
       ]),
     ]
-    answer.data = [OutputFile(OutputFile.stability, map.table.csv)]
-    answer.pictures = [OutputFile(OutputFile.stabilityPicture, text: picture)]
-    answer.listing = [
-      OutputFile.report, OutputFile.stability, OutputFile.stabilityPicture, OutputFile.manifest,
-    ]
+    answer.data = [OutputFile(.stability, map.table.csv)]
+    answer.pictures = [OutputFile(.stabilityPicture, text: picture)]
+    answer.listing = [FileName.report, .stability, .stabilityPicture, .manifest].map(\.rawValue)
     answer.offer = "the table, the map and a report"
     return answer
   }

@@ -25,8 +25,8 @@ extension Rescue {
         ),
       ]),
     ]
-    answer.data = [OutputFile(OutputFile.rescue, table.csv)]
-    answer.listing = [OutputFile.report, OutputFile.rescue, OutputFile.manifest]
+    answer.data = [OutputFile(.rescue, table.csv)]
+    answer.listing = [FileName.report, .rescue, .manifest].map(\.rawValue)
     answer.offer = "the table and a report"
     return answer
   }
@@ -58,15 +58,15 @@ extension AdversaryResult {
         ),
       ]),
     ]
-    func scenario(_ name: String, _ found: ConfirmedIncident?, _ line: String?) -> [OutputFile] {
+    func scenario(_ name: FileName, _ found: ConfirmedIncident?, _ line: String?) -> [OutputFile] {
       guard let found, let line else { return [] }
       let scenario = study.space.scenario(found.standing.candidate)
       return [OutputFile(name, text: "// \(line)\n\(scenario.normalisedJSON)")]
     }
     answer.data =
-      [OutputFile(OutputFile.adversary, CSVFile.bytes(AdversaryRow.columns, AdversaryRow.rows(self)))]
-      + scenario(OutputFile.boundary, boundary, verdict.lines.first)
-      + scenario(OutputFile.worst, worst, verdict.lines.last)
+      [OutputFile(.adversary, CSVFile.bytes(AdversaryRow.columns, AdversaryRow.rows(self)))]
+      + scenario(.boundary, boundary, verdict.lines.first)
+      + scenario(.worst, worst, verdict.lines.last)
     answer.offer = "the incidents as scenarios, the table and a report"
     return answer
   }
@@ -109,10 +109,9 @@ extension LiveComparison {
         ("As predicted", "Within 5 % of the prediction, or within the range of all seeds."),
       ]),
     ]
-    answer.listing = [
-      OutputFile.report, OutputFile.live, OutputFile.summary, OutputFile.timeSeries, OutputFile.deliveries,
-      "\(OutputFile.manifest); the prediction in \(folder)",
-    ]
+    answer.listing =
+      [FileName.report, .live, .summary, .timeSeries, .deliveries].map(\.rawValue)
+      + ["\(FileName.manifest); the prediction in \(folder)"]
     return answer
   }
 }
@@ -170,10 +169,10 @@ package struct CalibrationReport {
     let tables = CalibrationCSV(result)
     let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
     answer.data = [
-      OutputFile(OutputFile.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
-      OutputFile(OutputFile.residuals, tables.residuals), OutputFile(OutputFile.draws, tables.draws),
+      OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
+      OutputFile(.residuals, tables.residuals), OutputFile(.draws, tables.draws),
     ]
-    answer.pictures = [OutputFile(OutputFile.calibrationPicture, text: chart(.fixed))]
+    answer.pictures = [OutputFile(.calibrationPicture, text: chart(.fixed))]
     answer.offer = "the fitted scenario, tables and a report"
     return answer
   }

@@ -150,22 +150,22 @@ package struct TuneReport {
     answer.page.append(.terms(Self.terms(result)))
 
     let pareto = [
-      OutputFile(OutputFile.pareto, table), OutputFile(OutputFile.paretoPicture, text: picture),
+      OutputFile(.pareto, table), OutputFile(.paretoPicture, text: picture),
     ]
     let draws = [
-      drawsTable.map { OutputFile(OutputFile.draws, $0) },
-      drawsPicture.map { OutputFile(OutputFile.drawsPicture, text: $0) },
+      drawsTable.map { OutputFile(.draws, $0) },
+      drawsPicture.map { OutputFile(.drawsPicture, text: $0) },
     ].compactMap(\.self)
     let published = settings.map {
       [
-        OutputFile(OutputFile.settings, text: $0.cdn),
-        OutputFile(OutputFile.documentSettings, text: $0.document),
+        OutputFile(.settings, text: $0.cdn),
+        OutputFile(.documentSettings, text: $0.document),
       ]
     }
     answer.data = pareto.prefix(1) + draws.prefix(1) + (published ?? [])
     answer.pictures = pareto.suffix(1) + draws.dropFirst()
     answer.listing =
-      ((published ?? []) + pareto + draws).map(\.path) + [OutputFile.report, OutputFile.manifest]
+      ((published ?? []) + pareto + draws).map(\.path) + [FileName.report, .manifest].map(\.rawValue)
     answer.offer = "the Settings, the table and a report"
     return answer
   }

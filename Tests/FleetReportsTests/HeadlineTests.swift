@@ -163,7 +163,7 @@ struct FullSizeTests {
       let page = answer.html(title: "t", question: nil, command: "c", version: "v")
       #expect(page.contains("M</text>"), "an axis of requests per second")
       let rows = try #require(
-        answer.data.first { [OutputFile.summary, OutputFile.replications].contains($0.path) })
+        answer.data.first { [FileName.summary.rawValue, FileName.replications.rawValue].contains($0.path) })
       let csv = String(decoding: rows.bytes, as: UTF8.self)
       #expect(csv.contains(",90000,") && !csv.contains("90000000") && csv.contains(",1000\n"))
     }

@@ -141,7 +141,7 @@ extension StudyOptions {
       if hasSeveralSeeds {
         throw UsageError(
           "The option '\(option)' writes the series of single runs, which several seeds don't keep: leave it out, or "
-            + "'--seeds' and '--precision'; \(OutputFile.curves) has the mean curves.")
+            + "'--seeds' and '--precision'; \(FileName.curves) has the mean curves.")
       }
     }
   }

@@ -62,7 +62,7 @@ struct ExploreCommand: Study {
 
   private func write(_ page: ExplorerPage, _ comparison: ReplicatedComparison, _ end: StudyEnd) throws {
     guard let output = end.writer.output else { return }
-    let table = OutputFile(OutputFile.summary, SummaryCSV.bytes(of: comparison.rows))
+    let table = OutputFile(.summary, SummaryCSV.bytes(of: comparison.rows))
     var manifest = end.manifest
     manifest.replications = comparison.replications
     manifest.files = [table]
@@ -70,12 +70,12 @@ struct ExploreCommand: Study {
       title: end.writer.title, question: end.writer.question, command: manifest.command,
       version: CommandLineTool.version)
     try output.write([
-      table, OutputFile(OutputFile.explorer, text: text),
-      OutputFile(OutputFile.manifest, text: manifest.text),
+      table, OutputFile(.explorer, text: text),
+      OutputFile(.manifest, text: manifest.text),
     ])
     try Console.print(
-      "Written to \(output.path): open \(OutputFile.explorer) in a browser; \(OutputFile.summary) and "
-        + "\(OutputFile.manifest) are beside it.\n"
+      "Written to \(output.path): open \(FileName.explorer) in a browser; \(FileName.summary) and "
+        + "\(FileName.manifest) are beside it.\n"
         + (options.isQuiet ? "" : RunDirectory.notNeeded(end.journal)))
   }
 }

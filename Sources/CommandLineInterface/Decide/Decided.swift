@@ -612,17 +612,17 @@ extension Decided {
           ),
         ]))
     answer.data =
-      [OutputFile(OutputFile.decision, Table(Self.columns, rows).csv)]
-      + (settings.found.map { [OutputFile(OutputFile.settings, text: $0)] } ?? [])
-      + (withoutCause.map { [OutputFile(OutputFile.withoutCause, text: $0)] } ?? []) + suiteFiles
+      [OutputFile(.decision, Table(Self.columns, rows).csv)]
+      + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
+      + (withoutCause.map { [OutputFile(.withoutCause, text: $0)] } ?? []) + suiteFiles
     answer.listing = [
-      OutputFile.report, OutputFile.decision,
-      "\(OutputFile.suite) with a scenario for each case and a baseline for 'check'",
-      OutputFile.manifest,
+      "\(FileName.report)", "\(FileName.decision)",
+      "\(FileName.suite) with a scenario for each case and a baseline for 'check'",
+      "\(FileName.manifest)",
     ]
     if withoutCause != nil, let cause = trials?.harmful.first {
       answer.listing?.insert(
-        "\(OutputFile.withoutCause) (the proposed Settings with \(cause.key) as today)",
+        "\(FileName.withoutCause) (the proposed Settings with \(cause.key) as today)",
         at: 1)
     }
     answer.offer = "the tables, the scenarios and a report"
@@ -649,13 +649,13 @@ extension Decided {
       recorded.results = CommandLineTool.resultsVersion
       baseline.replace(recorded)
       return OutputFile(
-        "\(OutputFile.suite)/\(one.suite.name).json5",
+        "\(FileName.suite)/\(one.suite.name).json5",
         text:
           "// \(one.suite.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n"
           + scenario.normalisedJSON(at: whole == nil ? .whole : scale)
       )
     }
-    return scenarios + [OutputFile("\(OutputFile.suite)/\(BaselineFile.name)", text: baseline.text)]
+    return scenarios + [OutputFile("\(FileName.suite)/\(BaselineFile.name)", text: baseline.text)]
   }
 }
 

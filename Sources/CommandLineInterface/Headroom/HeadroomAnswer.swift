@@ -186,8 +186,8 @@ extension Headroom {
         ("Busiest second", "The largest offered load of a second of any run, by the capacity."),
       ]),
     ]
-    answer.data = [OutputFile(OutputFile.headroom, table.csv)]
-    answer.pictures = [OutputFile(OutputFile.headroomPicture, text: picture(.fixed))]
+    answer.data = [OutputFile(.headroom, table.csv)]
+    answer.pictures = [OutputFile(.headroomPicture, text: picture(.fixed))]
     answer.offer = "the table, a picture and a report"
     return answer
   }

@@ -120,8 +120,8 @@ struct LiveCommand: Study {
       results: [found.measured, found.predicted], predictedIn: Self.predictionFolder)
     let choice = VariantChoice(name: found.measured.name, overrides: [])
     answer.data =
-      [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
-      + (found.comparison.figures.isEmpty ? [] : [OutputFile(OutputFile.live, found.comparison.table.csv)])
+      [OutputFile(.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
+      + (found.comparison.figures.isEmpty ? [] : [OutputFile(.live, found.comparison.table.csv)])
       + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
     try end.writer.write(answer, end.manifest) { end.document(warnings) }
     if let signal = end.signal {

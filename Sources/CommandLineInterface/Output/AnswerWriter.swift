@@ -56,8 +56,8 @@ struct AnswerWriter {
       title: title, question: question, command: manifest.command,
       scenarioJSON: showsScenario ? manifest.scenario : nil, version: CommandLineTool.version)
     return answer.data + answer.pictures + [
-      OutputFile(OutputFile.report, text: page),
-      OutputFile(OutputFile.manifest, text: manifest.text),
+      OutputFile(.report, text: page),
+      OutputFile(.manifest, text: manifest.text),
     ]
   }
 }

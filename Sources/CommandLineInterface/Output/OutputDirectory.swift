@@ -62,7 +62,7 @@ package struct OutputDirectory {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
     }
-    let manifest = try? InputFile.text("\(resolved)/\(OutputFile.manifest)", limit: .max)
+    let manifest = try? InputFile.text("\(resolved)/\(FileName.manifest)", limit: .max)
     if let foreign = try foreignEntry(manifest) {
       throw CommandFailure(
         .cannotCreate,
@@ -72,7 +72,7 @@ package struct OutputDirectory {
     if let changed = changedFile(manifest ?? "") {
       throw CommandFailure(
         .cannotCreate,
-        "\(path): '\(changed)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(OutputFile.manifest)); "
+        "\(path): '\(changed)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(FileName.manifest)); "
           + "move it away to keep it, remove it, or name another directory with --out")
     }
     var parentStatus = stat()
@@ -92,13 +92,13 @@ package struct OutputDirectory {
   private func foreignEntry(_ manifest: String?) throws(CommandFailure) -> String? {
     let entries = try Self.entries(resolved, named: path)
     guard let manifest, manifest.hasPrefix(RunManifest.opening) else { return entries.first }
-    for name in entries where !OutputFile.topLevelNames.contains(name) {
+    for name in entries where !FileName.isTopLevel(name) {
       var status = stat()
       guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
         return name
       }
       for inner in try Self.entries("\(resolved)/\(name)", named: "\(path)/\(name)")
-      where !OutputFile.variantNames.contains(inner) {
+      where !FileName.isOfVariant(inner) {
         return "\(name)/\(inner)"
       }
     }

@@ -163,10 +163,7 @@ package final class SharedRuns: @unchecked Sendable {
     /// When they part.
     var halt: WindowedEngine.Halt {
       var halt = WindowedEngine.Halt()
-      let lead = lead
-      for scenario in [scenario] + company.values.map(\.scenario) {
-        halt.time = min(halt.time, lead.commonUntil(scenario))
-      }
+      for member in company.values { halt.time = min(halt.time, scenario.commonUntil(member.scenario)) }
       halt.feedback = [Feedback.failure, .rateLimit].first { feedback in
         company.values.contains { $0.keys[feedback.rawValue] != keys[feedback.rawValue] }
       }

@@ -270,7 +270,7 @@ package final class SharedRuns: @unchecked Sendable {
       if part.engine.canEnd(with: course.lead) {
         part.become(course.lead)
       } else {
-        // Something has been counted behind its end, which is rare: the margin of `commonUntil` is for that.
+        // Something has been counted behind its end, which is rare: the margin of `commonWithLonger` is for that.
         locked { release(staying) }
         course.company = [:]
         part = RunInParts(course.scenario, options: options)
@@ -426,7 +426,7 @@ extension Scenario {
   /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
-    if marginBeforeEnd != nil { common.duration = .zero }
+    if commonWithLonger != nil { common.duration = .zero }
     // A gap ends when a message is opened, which devices know from its beginning on.
     common.push = push
     common.question = nil
@@ -482,27 +482,27 @@ extension Scenario {
     for i in fleet.indices { fleet[i].rollout = other.fleet[i].rollout }
   }
 
-  /// How long before its end a run is still that of a longer one: nothing that is planned or counted in advance lies behind
-  /// the end then, but for what `WindowedEngine.canEnd(with:)` sees. Nil: it may differ from the start on.
+  /// Returns the time until which a run is that of a longer one, microseconds: nothing that is planned or counted in advance lies
+  /// behind its end then, but for what `WindowedEngine.canEnd(with:)` sees. Nil: it may differ from the start on.
   ///
-  /// Devices draw their events up to the next interval. Waits are counted when they begin.
-  private var marginBeforeEnd: Span? {
+  /// Devices draw their events up to the next interval. Waits, which incidents bring, are counted when they begin.
+  private var commonWithLonger: Int64? {
     guard push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else { return nil }
-    var longest = Span.zero
+    var (drawn, wait) = (Span.zero, Int64(0))
     for cohort in fleet {
       guard let interval = cohort.flush.interval, cohort.lifecycle == nil, cohort.sessions == nil,
         cohort.os == nil, cohort.connectivity == nil, cohort.page == nil, cohort.gates.isEmpty,
         cohort.rollout?.isAction ?? true
       else { return nil }
-      longest = max(longest, interval + interval)
-      if !isItsOwnTwin {
-        let waits = [
-          cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval,
-        ]
-        longest = max(longest, Span(microseconds: 2 * (waits.max() ?? 0)))
-      }
+      drawn = max(drawn, interval + interval)
+      wait = max(
+        wait, cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval)
     }
-    return longest + .seconds(1)
+    let last = (duration - drawn - .seconds(1)).microseconds
+    let starts =
+      tapi.incidents.map(\.start) + tapi.actions.map(\.start) + fleet.compactMap(\.publication?.time)
+    guard let first = starts.min()?.microseconds else { return last }
+    return min(last, max(first, duration.microseconds - 2 * wait))
   }
 
   /// Returns the time until which two runs are the same that differ in their incidents, their actions and their lengths alone;
@@ -519,8 +519,9 @@ extension Scenario {
       time = [mine, its].reduce(time) { min($0, $1?.time.microseconds ?? .max) }
     }
     if duration != other.duration {
-      guard let margin = marginBeforeEnd, let its = other.marginBeforeEnd else { return 0 }
-      time = min(time, (min(duration, other.duration) - max(margin, its)).microseconds)
+      let (shorter, longer) = duration < other.duration ? (self, other) : (other, self)
+      guard let end = shorter.commonWithLonger, longer.commonWithLonger != nil else { return 0 }
+      time = min(time, end)
     }
     if mine == its, tapi.actions == other.tapi.actions { return time }
     time = min(time, IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds)

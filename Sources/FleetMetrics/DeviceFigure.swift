@@ -22,6 +22,9 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
     }
   }
 
+  /// The figures that have a tally.
+  package static let tallied = allCases.filter { $0.tally != nil }
+
   /// The columns of each figure. A `*` in a name stands for `mean` or `p99`; a name without it is a share of devices.
   private static let table: [(figure: DeviceFigure, name: String, unit: String, definition: String)] = [
     (.attempts, "attempts_*_per_device_day", "requests/device/day", "Upload attempts"),
@@ -45,9 +48,12 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// Whether the figure is 0 or 1.
   public var isShare: Bool { !Self.table.contains { $0.figure == self && $0.name.contains("*") } }
 
-  /// The columns of the figures that `summary.csv` had first and has in its middle, or those of later ones, at its end.
-  static func columns(ofFirst: Bool) -> [CSVColumn<RunSummary>] {
-    table.filter { ($0.figure.rawValue <= devicesThatLostEvents.rawValue) == ofFirst }.flatMap {
+  /// The columns of the figures up to one, of which `summary.csv` has some in its middle, or of those behind it.
+  static func columns(
+    after first: DeviceFigure? = nil, through last: DeviceFigure? = nil
+  ) -> [CSVColumn<RunSummary>] {
+    let numbers = (first?.rawValue ?? -1) + 1..<(last?.rawValue ?? allCases.count - 1) + 1
+    return table.filter { numbers.contains($0.figure.rawValue) }.flatMap {
       columns(of: $0.figure, $0.name, $0.unit, $0.definition)
     }
   }

@@ -2,10 +2,14 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + DeviceFigure.columns(ofFirst: true) + censoring
+    totals + load + recovery + delivery + DeviceFigure.columns(through: .devicesThatLostEvents)
+    + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked] + causes + [scale]
+    + DeviceFigure.columns(after: .devicesThatLostEvents, through: .polls) + [lostOrBlocked] + causes + [
+      scale
+    ]
+    + DeviceFigure.columns(after: .polls)
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }

@@ -36,7 +36,9 @@ struct NormalisedScenarioTests {
       try drawn.add(generator.scenario())
     }
     let never = drawn.missing.map { $0 + "\n" }.joined()
-    #expect(try Snapshot.recorded(in: DrawnKeys.file("format"), now: never) == never)
+    #expect(
+      try Snapshot.recorded(in: DrawnKeys.file("format"), now: never) == never,
+      "never drawn: \(never) Draw it in ScenarioGenerator.")
   }
 
   @Test("the normalised form is as a person would write it")

@@ -159,7 +159,7 @@ extension DeviceShard {
       deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
     } else {
       if !isAnswer {
-        row[.timeouts] &+= delivery.status == Delivery.refused ? 0 : 1
+        noteTimeOut(delivery, row)
         if delivery.status == 0 {
           upload.pointee.flags.insert(.unknownOutcome)
           row[.unknownOutcomes] &+= 1

@@ -285,7 +285,7 @@ extension DeviceShard {
     case .loss: break
     case .timeOut:
       if request.upload != nil {
-        if delivery.status != Delivery.refused { count(1, .timeouts, at: now) }
+        noteTimeOut(delivery, counters[rows.row(at: now.microseconds)])
         if delivery.status == 0 {
           for batch in request.batches { noteUnknownOutcome(batch, at: now) }
         }

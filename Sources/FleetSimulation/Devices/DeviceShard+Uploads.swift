@@ -111,12 +111,22 @@ extension DeviceShard {
     record.pointee.noteAttempt(events: events, at: now)
   }
 
-  /// An attempt of `device` failed, or the app ended before its answer. Every path passes here once per failed attempt.
+  /// An attempt of `device` failed, or the app ended before its answer. Every path passes here once per failed attempt, a page once
+  /// for each batch of it.
   @inline(__always)
   func noteFailure(
     _ failure: AttemptFailure, of upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex
   ) {
     upload.pointee.latestFailure = failure
+  }
+
+  /// An upload ended without an answer: by the client's time-out, unless its connection was refused. Every path passes here once per
+  /// upload that ends so; no fetch of Settings does.
+  ///
+  /// - Parameter row: the counters of the interval that it ends in.
+  @inline(__always)
+  func noteTimeOut(_ delivery: Delivery, _ row: CounterRow<DeviceSide>) {
+    if delivery.status != Delivery.refused { row[.timeouts] &+= 1 }
   }
 
   /// Counts the part of a wait until `time` that lies in the run. A failed upload puts the wait on a device or a batch of it.
@@ -467,7 +477,7 @@ extension DeviceShard {
         releaseIfDone(batch, delivery.device)
         return
       }
-      if delivery.status != Delivery.refused { count(1, .timeouts, at: now) }
+      noteTimeOut(delivery, counters[rows.row(at: now.microseconds)])
       if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
       fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
     }

@@ -73,10 +73,15 @@ package struct Tuner {
   /// With what its keys are worth, and what lost the events where a constraint on lost events cannot be met.
   private mutating func finished(_ result: TuneResult) throws -> TuneResult {
     var result = result
-    if study.tellsEffects { result.effects = try effects(of: result.winner) }
-    result.standings = order.compactMap { standings[$0] }
-    result.runs = runs.counts
-    return try charged(result)
+    do {
+      if study.tellsEffects { result.effects = try effects(of: result.winner) }
+      result.standings = order.compactMap { standings[$0] }
+      result.runs = runs.counts
+      return try charged(result)
+    } catch is CancellationError where result.isRecommended {
+      // Fresh seeds have confirmed it.
+      return result
+    }
   }
 
   /// Whether the budget is enough for one more finalist's keys put back and fresh seeds.
@@ -241,6 +246,7 @@ package struct Tuner {
   /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first.
   private func idleKeys(of winner: Standing) throws -> [Int] {
     let (changed, others) = withoutEachKey(winner.candidate)
+    if changed.isEmpty { return [] }
     let seeds = study.raced.prefix(winner.seeds)
     let wanted = ([winner.candidate] + others).map { ($0, seeds) }
     let standings = try standings(of: wanted, study.raceScale)

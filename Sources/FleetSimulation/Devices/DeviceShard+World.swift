@@ -137,6 +137,8 @@ extension DeviceShard {
   package mutating func handleWorld(
     _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
+    // A longer run may have planned it (`WindowedEngine.canEnd(with:)`), and the last window reaches beyond the end.
+    if now.microseconds >= plan.pointee.end { return }
     let world = world(device)
     if let session = world.pointee.session, now.microseconds == session.end {
       changeSession(device, session, at: now, sink)

@@ -138,10 +138,14 @@ enum EndMoments {
     if count < 4 { return [] }
     let duration = scenario.duration.microseconds
     // Powers of two: of two lengths, the moments of one are among those of the other.
-    var step: Int64 = 1
-    while step < duration / Int64(count) { step *= 2 }
+    let step = (duration / Int64(count)).nextPowerOfTwo
     return Array(stride(from: step, to: duration, by: Int(step)))
   }
+}
+
+extension Int64 {
+  /// The smallest power of two that is no less; 1 at least.
+  var nextPowerOfTwo: Int64 { self <= 1 ? 1 : 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount) }
 }
 
 /// Notes the moments of a run without incidents.

@@ -246,7 +246,7 @@ package final class SharedRuns: @unchecked Sendable {
     {
       let (staying, leaving) = split(course, from: part)
       let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
-      let bytes = copyBytes(of: course.scenario)
+      let bytes = copyBytes(of: part.engine.scenario)
       let fits = locked {
         let fits = worth && self.bytes + bytes <= budget
         if fits { self.bytes += bytes }
@@ -270,10 +270,9 @@ package final class SharedRuns: @unchecked Sendable {
       if part.engine.canEnd(with: course.lead) {
         part.become(course.lead)
       } else {
-        // Something has been counted behind its end, which is rare: the margin of `commonWithLonger` is for that.
-        locked { release(staying) }
-        course.company = [:]
-        part = RunInParts(course.scenario, options: options)
+        // Something has been counted behind its end, which the margin of `commonWithLonger` makes rare. Those that stay have fewer
+        // lengths than before, so this ends.
+        part = RunInParts(course.lead, options: options)
         attempts = 0
       }
     }
@@ -373,6 +372,7 @@ private final class RunInParts {
       engine.become(scenario)
     } else {
       engine = WindowedEngine(copying: engine, as: scenario)
+      moments = EndMoments.times(of: scenario)[...]
     }
   }
 
@@ -426,7 +426,8 @@ extension Scenario {
   /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
-    if commonWithLonger != nil { common.duration = .zero }
+    // Lengths within a factor of two: the moments of their ends are the same, and rows of counters about as many.
+    if commonWithLonger != nil { common.duration = Span(microseconds: duration.microseconds.nextPowerOfTwo) }
     // A gap ends when a message is opened, which devices know from its beginning on.
     common.push = push
     common.question = nil
@@ -485,7 +486,8 @@ extension Scenario {
   /// Returns the time until which a run is that of a longer one, microseconds: nothing that is planned or counted in advance lies
   /// behind its end then, but for what `WindowedEngine.canEnd(with:)` sees. Nil: it may differ from the start on.
   ///
-  /// Devices draw their events up to the next interval. Waits, which incidents bring, are counted when they begin.
+  /// Devices draw their events up to the next interval. Time-outs are planned when an upload leaves or arrives. Waits, which
+  /// incidents bring, are counted when they begin.
   private var commonWithLonger: Int64? {
     guard push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else { return nil }
     var (drawn, wait) = (Span.zero, Int64(0))
@@ -494,7 +496,7 @@ extension Scenario {
         cohort.os == nil, cohort.connectivity == nil, cohort.page == nil, cohort.gates.isEmpty,
         cohort.rollout?.isAction ?? true
       else { return nil }
-      drawn = max(drawn, interval + interval)
+      drawn = max(drawn, interval + interval, cohort.timeout)
       wait = max(
         wait, cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval)
     }

@@ -231,7 +231,7 @@ struct SharedRunsTests {
     let own = (0..<8).map { (number: Int64) -> Scenario in
       var scenario = herd()
       scenario.tapi.incidents[0].duration = .seconds(60 + 30 * number)
-      scenario.duration = .seconds(900) + scenario.tapi.incidents[0].duration
+      scenario.duration = .seconds(1_100) + scenario.tapi.incidents[0].duration
       return scenario
     }
     let runs = SharedRuns(options: RunOptions())
@@ -250,6 +250,49 @@ struct SharedRunsTests {
       most += attempts(run, from: 600) + attempts(twin, from: twin.series.rows.count - 62)
     }
     #expect(runs.savings.attempts <= most)
+  }
+
+  /// Two lengths of a fleet, with its incident and without.
+  private func lengths(_ shorter: Span, _ longer: Span, of scenario: Scenario) -> [Scenario] {
+    [shorter, longer].flatMap { length -> [Scenario] in
+      var scenario = scenario
+      scenario.duration = length
+      return [scenario, scenario.withoutIncidents]
+    }
+  }
+
+  @Test("A flush of all devices at the very end of a run is none, though a longer run has planned it")
+  func spikeAtTheEnd() throws {
+    var scenario = herd()
+    scenario.fleet[0].spikes = [
+      Spike(time: .start + .seconds(100), events: 0, flushes: true, every: .seconds(500))
+    ]
+    let scenarios = lengths(.seconds(1_100), .seconds(1_900), of: scenario)
+    let runs = SharedRuns(options: RunOptions())
+    #expect(try together(scenarios, runs) == separately(scenarios))
+    #expect(runs.savings.savedAttempts > 0)
+  }
+
+  @Test(
+    "A run begins again by itself where a longer one has counted waits behind its end, or expects answers there"
+  )
+  func countedBehindTheEnd() throws {
+    // Uploads of a slow server whose time-outs are planned behind the end.
+    var slow = herd()
+    slow.tapi.server = .workers(
+      WorkersConfiguration(count: 4, serviceTime: .exponential(mean: .milliseconds(100))))
+    slow.fleet[0].flush.interval = .seconds(5)
+    slow.fleet[0].timeout = .seconds(30)
+    // A twin that fails, and waits for up to five minutes.
+    var overloaded = herd()
+    overloaded.tapi.server = .bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 3_000, burst: 1))
+    for scenario in [slow, overloaded] {
+      let scenarios = lengths(.seconds(1_100), .seconds(1_307), of: scenario)
+      #expect(try together(scenarios, SharedRuns(options: RunOptions())) == separately(scenarios))
+      #expect(
+        try together(scenarios, SharedRuns(options: RunOptions()), order: 3) == separately(scenarios))
+    }
   }
 
   @Test("Runs that differ in an action alone are one run until it happens")

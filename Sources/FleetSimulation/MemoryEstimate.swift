@@ -113,7 +113,7 @@ private struct RunSize {
     self.scenario = scenario
     seconds = scenario.duration.seconds
     clock = WindowClock(notLongerThan: WindowedEngine.lookAhead(scenario, asked: options.window))
-    slots = clock.slot(of: scenario.duration.microseconds - 1) + 1
+    slots = clock.slotCount(of: scenario)
     rows = Double(RunAssembly.rowCount(scenario))
     shards = max(options.shards, 1)
     backlog = Backlog(scenario)

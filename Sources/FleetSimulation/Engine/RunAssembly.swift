@@ -23,6 +23,11 @@ package struct RunAssembly: ~Copyable {
     return Int((scenario.duration.microseconds + interval - 1) / interval)
   }
 
+  /// Tenths of a second of the run, a part of one counts.
+  static func tenthCount(_ scenario: Scenario) -> Int {
+    Int((scenario.duration.microseconds + 99_999) / 100_000)
+  }
+
   package init(_ scenario: Scenario) {
     self.scenario = scenario
     counters = IntervalCounters(rows: Self.rowCount(scenario))

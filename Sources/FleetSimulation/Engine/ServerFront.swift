@@ -54,7 +54,7 @@ package struct ServerFront: ~Copyable {
     busyRows = rows
     end = .start + scenario.duration
     counters = IntervalCounters(rows: rowCount)
-    tenthCount = Self.tenthCount(scenario)
+    tenthCount = RunAssembly.tenthCount(scenario)
     offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
       .bindMemory(to: UInt32.self, capacity: tenthCount)
     workers = Self.mostWorkers(scenario.tapi)
@@ -72,16 +72,12 @@ package struct ServerFront: ~Copyable {
     end = .start + scenario.duration
     bookedUntil = other.bookedUntil
     counters = other.counters.copy(rows: RunAssembly.rowCount(scenario))
-    tenthCount = min(other.tenthCount, Self.tenthCount(scenario))
+    tenthCount = min(other.tenthCount, RunAssembly.tenthCount(scenario))
     offered = PlainMemory.copy(of: other.offered, count: tenthCount)
     // The other's scenario may have no actions.
     workers = Self.mostWorkers(scenario.tapi)
     (costsByEvent, checks) = (other.costsByEvent, other.checks)
     (violation, lastTime) = (other.violation, other.lastTime)
-  }
-
-  private static func tenthCount(_ scenario: Scenario) -> Int {
-    Int((scenario.duration.microseconds + 99_999) / 100_000)
   }
 
   deinit {

@@ -324,8 +324,6 @@ extension WindowedEngine {
           attempts: whole.attempts - before.attempts, cost: whole.cost - before.cost,
           lostEvents: shard.lost[device.place] > number + 1)
       }
-    }
-    for (index, (shard, past)) in zip(end.shards, moment.shards).enumerated() {
       var place = 0
       for figure in DeviceFigure.tallied {
         for device in runners[index].shard.indices {

@@ -372,7 +372,6 @@ private final class RunInParts {
       engine.become(scenario)
     } else {
       engine = WindowedEngine(copying: engine, as: scenario)
-      moments = EndMoments.times(of: scenario)[...]
     }
   }
 

@@ -65,7 +65,7 @@ struct WindowedEngine: ~Copyable {
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
     clock = WindowClock(notLongerThan: Self.lookAhead(scenario, asked: options.window))
-    slotCount = clock.slot(of: scenario.duration.microseconds - 1) + 1
+    slotCount = clock.slotCount(of: scenario)
     threads = options.threads(for: scenario)
     layout = ShardLayout.cut(scenario.fleet, perCohort: max(options.shards, threads))
     let rowCount = RunAssembly.rowCount(scenario)
@@ -108,7 +108,7 @@ struct WindowedEngine: ~Copyable {
   init(copying other: borrowing WindowedEngine, as scenario: Scenario) {
     self.scenario = scenario
     (layout, threads, clock) = (other.layout, other.threads, other.clock)
-    slotCount = clock.slot(of: scenario.duration.microseconds - 1) + 1
+    slotCount = clock.slotCount(of: scenario)
     let rowCount = RunAssembly.rowCount(scenario)
     let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     for (number, piece) in layout.enumerated() {
@@ -314,6 +314,11 @@ struct WindowedEngine: ~Copyable {
     }
     if let violation = front.violation { throw CheckFailure(description: violation) }
   }
+}
+
+extension WindowClock {
+  /// The windows of a run.
+  func slotCount(of scenario: Scenario) -> Int { slot(of: scenario.duration.microseconds - 1) + 1 }
 }
 
 /// The device passes of one window, for one thread or several: a runner is only ever touched by one of them.

@@ -305,7 +305,7 @@ private struct ServerCounts: ~Copyable {
 
   init(_ scenario: Scenario, rowCount: Int) {
     counters = IntervalCounters(rows: rowCount)
-    offered = Array(repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+    offered = Array(repeating: 0, count: RunAssembly.tenthCount(scenario))
     rows = RowCursor(interval: scenario.interval)
   }
 

@@ -40,7 +40,7 @@ package struct ObservedRun: Sendable {
     series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds,
       rows: RunAssembly.rowCount(scenario))
-    offered = Array(repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+    offered = Array(repeating: 0, count: RunAssembly.tenthCount(scenario))
   }
 
   /// Uploads so far.

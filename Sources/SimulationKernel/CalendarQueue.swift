@@ -31,7 +31,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline var freeChunk: UInt32
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
-  /// The slots before this one that have not been taken are empty; it holds until a slot gets a new chunk.
+  /// The slots before this one that have not been taken are empty.
   @usableFromInline var emptyUntil: Int
   /// Items beyond the ring, by revolution of the ring.
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
@@ -106,7 +106,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   mutating func ringPlace(slot: Int) -> UnsafeMutableRawPointer {
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
-    if offset & (chunkBytes &- 1) == 0 { offset = newChunk(endingAt: offset) }
+    if offset & (chunkBytes &- 1) == 0 { offset = newChunk(of: slot, endingAt: offset) }
     end.pointee = UInt32(truncatingIfNeeded: (offset &+ MemoryLayout<Item>.stride) &>> 2)
     return pool + offset
   }
@@ -123,8 +123,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
   @inlinable @inline(never)
-  mutating func newChunk(endingAt offset: Int) -> Int {
-    emptyUntil = 0
+  mutating func newChunk(of slot: Int, endingAt offset: Int) -> Int {
+    if slot < emptyUntil { emptyUntil = slot }
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
       freeChunk = (pool + index &<< chunkBits).load(as: UInt32.self)
@@ -187,20 +187,30 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
   ///
-  /// O(slots passed over), but each only once as long as nothing is pushed.
+  /// O(slots passed over), but each only once as long as nothing is pushed into them.
   public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     var slot = slot
     while slot < limit {
       if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
       let last = min(limit, (slot | ringMask) &+ 1)
-      slot = min(max(slot, emptyUntil), last)
-      while slot < last {
-        if ends[slot & ringMask] != 0 { break }
-        slot &+= 1
-      }
+      slot = firstFilled(from: min(max(slot, emptyUntil), last), before: last)
       emptyUntil = slot
       if slot < last { return slot }
     }
+    return slot
+  }
+
+  /// The first slot that holds items, of slots in one revolution; `last`: none.
+  private func firstFilled(from first: Int, before last: Int) -> Int {
+    var slot = first
+    // Most slots of a small fleet are empty: eight of them are looked at together.
+    while slot &+ 8 <= last {
+      let eight = UnsafeRawPointer(ends + (slot & ringMask))
+      func pair(_ n: Int) -> UInt64 { eight.loadUnaligned(fromByteOffset: n &* 8, as: UInt64.self) }
+      if pair(0) | pair(1) | pair(2) | pair(3) != 0 { break }
+      slot &+= 8
+    }
+    while slot < last, ends[slot & ringMask] == 0 { slot &+= 1 }
     return slot
   }
 

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import PlainEngine
 import ScenarioModel
 import SimulationKernel
 import TAPIModel

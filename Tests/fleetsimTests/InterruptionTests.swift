@@ -43,13 +43,13 @@ struct InterruptionTests {
   func largeInput() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    // Some 15 MB that are parsed and told about, and a file of 60 MB that goes on after them.
+    // Some 15 MB that are parsed and told about, and 60 MB that have no end before their reader has.
     try scratch.write("keys.json5", "{" + (0..<1_500_000).map { "a\($0):1" }.joined(separator: ",") + "}")
     #expect(mkfifo(scratch.url.appendingPathComponent("pipe").path, 0o600) == 0)
     // A pipe holds less than a megabyte: what has begun is being read.
     let digits =
-      "(head -c 1000000 /dev/zero | tr '\\0' 1; : >begun; head -c 59000000 /dev/zero | tr '\\0' 1; sleep 20) "
-      + ">pipe 2>/dev/null & :"
+      "(head -c 1000000 /dev/zero | tr '\\0' 1; : >begun; head -c 59000000 /dev/zero | tr '\\0' 1; "
+      + "while printf 1; do sleep 0.1; done) >pipe 2>/dev/null & :"
     for (arguments, shell) in [
       (["validate", "keys.json5"], nil), (["validate", "s.json5", "--settings", "keys.json5"], nil),
       (["validate", "pipe"], digits),

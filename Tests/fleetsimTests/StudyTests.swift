@@ -89,13 +89,13 @@ struct StudyTests {
 
   /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
   private static let searches: [(command: [String], runs: Int)] = [
-    (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 400),
+    (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 60),
     (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=2h"], 60),
     (
       [
         "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "3000", "--fit",
         "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%",
-      ], 1_000
+      ], 100
     ),
   ]
 

@@ -1,4 +1,5 @@
 import FleetMetrics
+import PlainEngine
 import ScenarioModel
 import SimulationKernel
 import TestSupport

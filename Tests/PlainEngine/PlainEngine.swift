@@ -9,7 +9,7 @@ import UploadPipeline
 ///
 /// No windows, no calendars, no radix sort. It runs the same devices and the same server as the windowed engine, so equal
 /// results show that windows, calendars and sorting change nothing.
-struct PlainEngine: ~Copyable {
+package struct PlainEngine: ~Copyable {
   /// Everything that can happen, in the order of one instant. (Incidents and completions are the server's own and come first.)
   enum Event {
     case arrival(UploadRequest, retryCount: Int)
@@ -128,13 +128,13 @@ struct PlainEngine: ~Copyable {
     }
   }
 
-  /// What a run made, and every upload in the order of sending.
-  struct Result {
-    var record: RunRecord
-    var sent: [UploadRequest]
+  /// The record of a run, and every upload in the order of sending.
+  package struct Result {
+    package var record: RunRecord
+    package var sent: [UploadRequest]
   }
 
-  static func run(_ scenario: Scenario) -> Result {
+  package static func run(_ scenario: Scenario) -> Result {
     let layout = ShardLayout.cut(scenario.fleet, perCohort: 1)
     let rowCount = RunAssembly.rowCount(scenario)
     let shards = UnsafeMutablePointer<DeviceShard>.allocate(capacity: layout.count)

@@ -73,7 +73,8 @@ let package = Package(
     .target(
       name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"],
       swiftSettings: unhurried),
-    // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`.
+    // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`. The tests, which
+    // link it, lose theirs too.
     .executableTarget(
       name: "fleetsim", dependencies: ["CommandLineInterface"],
       linkerSettings: [

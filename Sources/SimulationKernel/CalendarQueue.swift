@@ -31,7 +31,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline var freeChunk: UInt32
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
-  /// The slots before this one that have not been taken are empty.
+  /// The slots of the ring before this one that have not been taken are empty.
   @usableFromInline var emptyUntil: Int
   /// Items beyond the ring, by revolution of the ring.
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
@@ -187,14 +187,14 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
   ///
-  /// O(slots passed over), but each only once as long as nothing is pushed into them.
+  /// O(slots passed over). Those that it has passed over before cost nothing, up to the first that was pushed into since.
   public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     var slot = slot
     while slot < limit {
       if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
       let last = min(limit, (slot | ringMask) &+ 1)
       slot = firstFilled(from: min(max(slot, emptyUntil), last), before: last)
-      emptyUntil = slot
+      emptyUntil = max(emptyUntil, slot)
       if slot < last { return slot }
     }
     return slot

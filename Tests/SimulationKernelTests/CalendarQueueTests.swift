@@ -42,10 +42,13 @@ struct CalendarQueueTests {
         let found = calendar.nextOccupied(from: slot, limit: limit)
         let expected = model.nextOccupied(from: slot, limit: limit)
         #expect(found <= expected, "seed \(seed): an occupied slot was passed over")
-        if found == slots { break }
-        calendar.skip(to: found)
-        slot = found
-        if slot == limit { continue }
+        // Sometimes it only looks: what is pushed next lies before what it has found.
+        if draw(below: 3) > 0 {
+          if found == slots { break }
+          calendar.skip(to: found)
+          slot = found
+          if slot == limit { continue }
+        }
       }
       output.removeAll()
       calendar.take(slot: slot, into: &output)

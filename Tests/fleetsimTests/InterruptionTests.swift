@@ -45,11 +45,10 @@ struct InterruptionTests {
     try scratch.write("s.json5", Scenarios.small)
     // Some 15 MB that are parsed and told about, and 60 MB that have no end before their reader has.
     try scratch.write("keys.json5", "{" + (0..<1_500_000).map { "a\($0):1" }.joined(separator: ",") + "}")
-    #expect(mkfifo(scratch.url.appendingPathComponent("pipe").path, 0o600) == 0)
     // A pipe holds less than a megabyte: what has begun is being read.
     let digits =
       "(head -c 1000000 /dev/zero | tr '\\0' 1; : >begun; head -c 59000000 /dev/zero | tr '\\0' 1; "
-      + "while printf 1; do sleep 0.1; done) >pipe 2>/dev/null & :"
+      + "for i in $(seq 9000); do printf 1 || exit; sleep 0.1; done) >pipe 2>/dev/null & :"
     for (arguments, shell) in [
       (["validate", "keys.json5"], nil), (["validate", "s.json5", "--settings", "keys.json5"], nil),
       (["validate", "pipe"], digits),
@@ -57,6 +56,9 @@ struct InterruptionTests {
     ] as [([String], String?)] {
       let begun = scratch.url.appendingPathComponent("begun").path
       try? FileManager.default.removeItem(atPath: begun)
+      let pipe = scratch.url.appendingPathComponent("pipe").path
+      try? FileManager.default.removeItem(atPath: pipe)
+      #expect(mkfifo(pipe, 0o600) == 0)
       let output = try Tool.run(
         arguments, in: scratch.url, signal: SIGTERM,
         when: { shell == nil || FileManager.default.fileExists(atPath: begun) }, shell: shell)

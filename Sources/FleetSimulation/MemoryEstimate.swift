@@ -136,7 +136,7 @@ private struct RunSize {
   }
 
   /// The offered load, of every tenth of a second.
-  private var tenths: Double { bytes((seconds * 10).rounded(.up), UInt32.self) }
+  private var tenths: Double { bytes(Double(RunAssembly.tenthCount(scenario)), UInt32.self) }
 
   /// Buckets and bits that the server keeps for each device.
   private var ruleTables: Double {

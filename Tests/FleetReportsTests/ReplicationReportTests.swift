@@ -11,13 +11,9 @@ import Testing
 @Suite("The report of replications")
 struct ReplicationReportTests {
   /// Three strategies of a synthetic fleet with a seed's own noise; the third loses events.
-  static func comparison(replications: Int = 6) throws -> ReplicatedComparison {
-    replications == 6 ? try ofSix.get() : try made(replications)
-  }
+  static func comparison() throws -> ReplicatedComparison { try ofSixSeeds.get() }
 
-  private static let ofSix = Result { try made(6) }
-
-  private static func made(_ replications: Int) throws -> ReplicatedComparison {
+  private static let ofSixSeeds = Result {
     let server = TAPIConfiguration.Server.bucket(
       TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
     let outage = Incident(
@@ -30,7 +26,7 @@ struct ReplicationReportTests {
           fleet: [Cohort(name: "phones", devices: i + 1, events: .poisson(meanGap: .seconds(1)))]))
     }
     return try Replications.run(
-      variants, plan: ReplicationPlan(firstSeed: 1, count: replications), options: .init(), workers: 2,
+      variants, plan: ReplicationPlan(firstSeed: 1, count: 6), options: .init(), workers: 2,
       control: .init()
     ) { scenario, _, _ in
       let isTwin = scenario.tapi.incidents.isEmpty

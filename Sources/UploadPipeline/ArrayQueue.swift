@@ -189,6 +189,11 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     return batches[found].id
   }
 
+  /// Every loop is offered all that is due, held or not.
+  package mutating func passHeld(
+    _ client: ClientIndex, from cursor: UInt32, to end: UInt32, at now: Int64
+  ) -> UInt32 { cursor }
+
   package mutating func next(
     _ scan: QueueScan, _ client: ClientIndex, from cursor: UInt32, at now: Int64
   ) -> BatchIndex {
@@ -243,7 +248,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
   }
   package mutating func schedule(_ batch: BatchIndex, _ schedule: BatchSchedule, _ client: ClientIndex) {
     switch schedule {
-    case .due, .dueLast: self[batch].lookAt = 0
+    case .due, .dueLast, .held: self[batch].lookAt = 0
     case .waiting(let due): self[batch].lookAt = due
     case .taken: self[batch].waitsForTrigger = false
     }

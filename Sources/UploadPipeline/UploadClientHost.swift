@@ -59,6 +59,9 @@ public protocol UploadQueue: ~Copyable {
 
   /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones, or none.
   mutating func takeNextDue(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex
+  /// Notes the holds of the batches that the running loop would find held (`BatchSchedule.held`) and isn't offered, from event
+  /// number `cursor` to before `end`. Returns where it goes on: behind the last of them.
+  mutating func passHeld(_ client: ClientIndex, from cursor: UInt32, to end: UInt32, at now: Int64) -> UInt32
   /// The first batch from event number `cursor` on that the running loop may ask for, or none. It stays where it is.
   mutating func next(
     _ scan: QueueScan, _ client: ClientIndex, from cursor: UInt32, at now: Int64
@@ -225,6 +228,9 @@ public enum BatchSchedule {
   case due
   /// It is due, behind all that are.
   case dueLast
+  /// It is due, and a gate holds its request by itself (K1, K2). A host may offer it again only when its own delay
+  /// (`delayEnd`) is over, if it tells the loop of it (`passHeld`).
+  case held
   /// It is due at a time to come.
   case waiting(until: Int64)
   /// A loop has taken it out of the due ones.

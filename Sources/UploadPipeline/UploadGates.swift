@@ -91,8 +91,16 @@ extension UploadClientHost where Self: ~Copyable {
     return false
   }
 
+  /// Notes that the requests of `n` batches are held by themselves (K1, K2), the first of them until then.
   @inlinable
-  mutating func note(hold new: GateHold, _ client: ClientIndex, at now: Int64) {
+  public mutating func noteHeld(_ n: Int64 = 1, until: Int64, _ client: ClientIndex, at now: Int64) {
+    var flags: GateHold.Flags = [.resumes, .skips, .fromStart]
+    if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+    note(hold: GateHold(until: until, flags: flags), times: n, client, at: now)
+  }
+
+  @inlinable
+  mutating func note(hold new: GateHold, times n: Int64 = 1, _ client: ClientIndex, at now: Int64) {
     let hold = hold(client)
     // Where one run has several holds, the one that ends first is worth a look.
     if hold.pointee.until == 0 {
@@ -101,7 +109,7 @@ extension UploadClientHost where Self: ~Copyable {
       hold.pointee.until = min(hold.pointee.until, new.until)
       hold.pointee.flags.formUnion(new.flags)
     }
-    count(1, .heldLoops, client, at: now)
+    count(n, .heldLoops, client, at: now)
     observe(.heldByGate(until: new.until == .max ? nil : new.until), client, at: now)
   }
 
@@ -191,7 +199,7 @@ extension UploadClientHost where Self: ~Copyable {
       if isRefused(batch, client, at: now) { return .refused }
       let end = heldByItself(batch, client, at: now)
       if end > 0 {
-        note(hold: GateHold(until: end, flags: flags.union([.skips, .fromStart])), client, at: now)
+        noteHeld(until: end, client, at: now)
         return .skipped
       }
     }

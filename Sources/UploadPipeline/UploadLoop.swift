@@ -214,6 +214,10 @@ extension UploadClientHost where Self: ~Copyable {
       let batch =
         options.pointee.hasLanes
         ? takeNextOfLanes(client, from: cursor, at: now) : takeNextDue(client, from: cursor, at: now)
+      if options.pointee.keepsGates {
+        let end = batch == .noBatch ? .max : firstOrdinal(of: batch)
+        cursor = passHeld(client, from: cursor, to: end, at: now)
+      }
       if batch == .noBatch {
         // One pass over what was there: nothing that becomes due behind it belongs to this loop.
         if options.pointee.flushWhileUploading != .joins { setCursor(.max, of: client) }
@@ -227,7 +231,7 @@ extension UploadClientHost where Self: ~Copyable {
         }
         if verdict == .skipped {
           pass(batch, client, &cursor)
-          schedule(batch, .due, client)
+          schedule(batch, .held, client)
           continue
         }
         if verdict == .refused {

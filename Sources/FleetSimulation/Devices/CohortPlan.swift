@@ -19,6 +19,9 @@ package struct CohortPlan {
   /// Events created before it are *old*: they tell when the backlog of the last incident (`Scenario.lastIncidentEnd`) has drained.
   let oldBefore: Int64
   let checks: Bool
+  /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. So it is where
+  /// nothing else could be said of it, or happen to it, meanwhile.
+  let keepsHeldApart: Bool
   /// A batch that is given up is blocked, not lost (O3).
   let blocksGivenUp: Bool
   let events: Events
@@ -66,6 +69,7 @@ package struct CohortPlan {
     end = scenario.duration.microseconds
     oldBefore = scenario.lastIncidentEnd?.microseconds ?? .min
     self.checks = checks
+    keepsHeldApart = Self.keepsHeldApart(client)
     blocksGivenUp = cohort.policy.givenUp == .blocked
     let sessions = SessionPlan(cohort, scenario)
     events = Events(
@@ -120,6 +124,15 @@ package struct CohortPlan {
 }
 
 extension CohortPlan {
+  private static func keepsHeldApart(_ client: ClientOptions) -> Bool {
+    let gates = client.gates
+    let isOnlyDelayed =
+      gates.throttle == nil && gates.failureWindow == nil && gates.lanes == nil && !gates.reservesWholeRun
+    let staysAsItIs =
+      !client.isRebatch && !client.growsNewest && !client.actsAtFlushEnd && !gates.reconciles
+    return gates.projectDelay != nil && isOnlyDelayed && staysAsItIs && client.policy.limitsCheck == .whenDue
+  }
+
   /// When devices create events.
   struct Events {
     /// Strictly periodic events, and nothing else.

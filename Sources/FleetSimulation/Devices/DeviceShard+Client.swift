@@ -335,7 +335,7 @@ extension DeviceShard {
         isAllowed
       {
         if !record.flags.contains(.waiting) { return batch }
-        let due = looks[batch] ?? batches.dueTime(batch)
+        let due = looks[batch] ?? max(batches.dueTime(batch), batches.delayEnd(of: batch) ?? 0)
         if !isRebatch, due <= now { return batch }
       }
       batch = record.newer

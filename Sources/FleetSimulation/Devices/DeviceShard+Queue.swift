@@ -53,6 +53,12 @@ extension DeviceShard {
     switch schedule {
     case .due: insertDue(batch, device)
     case .dueLast: appendDue(batch, device)
+    case .held:
+      if plan.pointee.keepsHeldApart, let end = delayEnd(of: batch) {
+        wait(batch, until: end, isHeld: true, device)
+      } else {
+        insertDue(batch, device)
+      }
     case .waiting(let due): wait(batch, until: due, device)
     case .taken: take(batch, device)
     }
@@ -192,6 +198,65 @@ extension DeviceShard {
     return .noBatch
   }
 
+  // MARK: Held batches
+
+  @inline(__always)
+  package mutating func passHeld(
+    _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, at now: Int64
+  ) -> UInt32 {
+    guard plan.pointee.keepsHeldApart, self[device].pointee.waiting.count > 0 else { return cursor }
+    return passHeldApart(device, from: cursor, to: end, at: now)
+  }
+
+  @inline(never)
+  private mutating func passHeldApart(
+    _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, at now: Int64
+  ) -> UInt32 {
+    let end = min(end, loop(device).pointee.loopEnd)
+    var (count, until, next) = (Int64(0), Int64.max, cursor)
+    forEachHeld(device, from: cursor, to: end) { entry in
+      count &+= 1
+      until = min(until, entry.due)
+      next = max(next, entry.firstOrdinal &+ 1)
+    }
+    if count == 0 { return cursor }
+    if isTraced(device) {
+      var entries: [WaitingHeaps.Entry] = []
+      forEachHeld(device, from: cursor, to: end) { entries.append($0) }
+      entries.sort { $0.firstOrdinal < $1.firstOrdinal }
+      for entry in entries { noteHeld(until: entry.due, device, at: now) }
+    } else {
+      noteHeld(count, until: until, device, at: now)
+    }
+    setCursor(next, of: device)
+    return next
+  }
+
+  /// Those that `CohortPlan.keepsHeldApart` keeps in the heap, in any order.
+  @inline(__always)
+  private func forEachHeld(
+    _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, _ body: (WaitingHeaps.Entry) -> Void
+  ) {
+    let record = self[device]
+    let mayHaveLeft = record.pointee.flags.contains(.hasStaleEntries)
+    let heap = waiting.address(record.pointee.waiting)
+    for i in 0..<Int(truncatingIfNeeded: record.pointee.waiting.count) {
+      let entry = heap[i]
+      if entry.isHeld, entry.firstOrdinal >= cursor, entry.firstOrdinal < end,
+        !mayHaveLeft || batches[entry.batch].flags.contains(.held)
+      {
+        body(entry)
+      }
+    }
+  }
+
+  private func hasHeldApart(_ device: DeviceIndex) -> Bool {
+    guard plan.pointee.keepsHeldApart, self[device].pointee.waiting.count > 0 else { return false }
+    var isAny = false
+    forEachHeld(device, from: 0, to: .max) { _ in isAny = true }
+    return isAny
+  }
+
   package mutating func next(
     _ scan: QueueScan, _ device: DeviceIndex, from cursor: UInt32, at now: Int64
   ) -> BatchIndex {
@@ -286,7 +351,7 @@ extension DeviceShard {
 
   @inline(__always)
   package mutating func firstDue(_ device: DeviceIndex) -> Int64? {
-    hasDue(device) ? 0 : firstWaiting(device)?.due
+    hasDue(device) || hasHeldApart(device) ? 0 : firstWaiting(device)?.due
   }
 
   package mutating func forgetDueTimes(_ device: DeviceIndex) {
@@ -303,14 +368,15 @@ extension DeviceShard {
     }
     let heap = waiting.address(place)
     return Dictionary(
-      (0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }.filter {
+      (0..<Int(place.count)).filter { !heap[$0].isHeld }.map { (heap[$0].batch, heap[$0].due) }.filter {
         batches[$0.0].flags.contains(.waiting)
       }
     ) { first, _ in first }
   }
 
-  mutating func wait(_ batch: BatchIndex, until due: Int64, _ device: DeviceIndex) {
-    let entry = WaitingHeaps.Entry(due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
+  mutating func wait(_ batch: BatchIndex, until due: Int64, isHeld: Bool = false, _ device: DeviceIndex) {
+    let entry = WaitingHeaps.Entry(
+      due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch, isHeld: isHeld)
     batches[batch].flags.insert(.waiting)
     let record = self[device]
     waiting.push(entry, &record.pointee.waiting)

@@ -254,14 +254,15 @@ struct ReadyBatches: ~Copyable {
 /// it waits stays behind as an entry and is passed over when it comes up. Complexity: first O(1), push and pop O(log n).
 struct WaitingHeaps: ~Copyable {
   struct Entry: BitwiseCopyable {
-    /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | batch (32).
+    /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | held (1) | batch (31).
     fileprivate var key: UInt128
 
+    /// - `isHeld`: it waits for its request's own delay (K2), not for a backoff.
     @inline(__always)
-    init(due: Int64, firstOrdinal: UInt32, batch: BatchIndex) {
+    init(due: Int64, firstOrdinal: UInt32, batch: BatchIndex, isHeld: Bool = false) {
       key =
         UInt128(UInt64(bitPattern: due)) &<< 64
-        | UInt128(UInt64(firstOrdinal) &<< 32 | UInt64(batch.rawValue))
+        | UInt128(UInt64(firstOrdinal) &<< 32 | (isHeld ? 1 &<< 31 : 0) | UInt64(batch.rawValue))
     }
 
     /// Not negative.
@@ -270,7 +271,9 @@ struct WaitingHeaps: ~Copyable {
     @inline(__always)
     var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: key &>> 32) }
     @inline(__always)
-    var batch: BatchIndex { BatchIndex(rawValue: UInt32(truncatingIfNeeded: key)) }
+    var batch: BatchIndex { BatchIndex(rawValue: UInt32(truncatingIfNeeded: key) & (1 &<< 31 &- 1)) }
+    @inline(__always)
+    var isHeld: Bool { key & 1 &<< 31 != 0 }
   }
 
   /// Where a device's heap lies; 12 bytes.
@@ -305,7 +308,7 @@ struct WaitingHeaps: ~Copyable {
       let entry = address(place)[i]
       var digest = StateDigest()
       digest.add(entry.due)
-      digest.add(entry.firstOrdinal)
+      digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.isHeld ? 1 : 0))
       sum.add(unordered: digest)
     }
     return sum

@@ -188,7 +188,18 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
   ///
   /// O(slots passed over). Those that it has passed over before cost nothing, up to the first that was pushed into since.
+  @inlinable @inline(__always)
   public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
+    let first = max(slot, emptyUntil)
+    // Most often the next one is known from the latest look.
+    if first < limit, slot & ringMask != 0, (slot ^ first) & ~ringMask == 0, ends[first & ringMask] != 0 {
+      return first
+    }
+    return lookForOccupied(from: slot, limit: limit)
+  }
+
+  @inlinable @inline(never)
+  mutating func lookForOccupied(from slot: Int, limit: Int) -> Int {
     var slot = slot
     while slot < limit {
       if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
@@ -201,7 +212,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   }
 
   /// The first slot that holds items, of slots in one revolution; `last`: none.
-  private func firstFilled(from first: Int, before last: Int) -> Int {
+  @inlinable @inline(__always)
+  func firstFilled(from first: Int, before last: Int) -> Int {
     var slot = first
     // Most slots of a small fleet are empty: eight of them are looked at together.
     while slot &+ 8 <= last {

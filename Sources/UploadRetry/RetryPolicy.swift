@@ -302,6 +302,18 @@ public protocol RetryQuirks: Sendable {
   func keepsWait(until: Int64, isBackoff: Bool, announced: Int64, isBackoff announcedIsBackoff: Bool) -> Bool
 }
 
+/// The document's own decisions.
+struct NoQuirks: RetryQuirks {
+  func waitWithoutRetryAfter(longest: Int64) -> Int64? { longest }
+  func failuresCounted(_ own: UInt16, _: PipelineRetryState) -> UInt16 { own }
+  func wait(drawn: Int64, unclamped _: Int64, backoff _: Int64, cap _: Int64?, jitter _: Jitter) -> Int64 {
+    drawn
+  }
+  var successEndsWaitAfterFailure: Bool { true }
+  func givesUpWithoutStatus(afterFailures _: UInt16) -> Bool { false }
+  func keepsWait(until _: Int64, isBackoff _: Bool, announced _: Int64, isBackoff _: Bool) -> Bool { false }
+}
+
 /// Waits one after another in place of base · multiplierⁿ; the last repeats.
 ///
 /// Sixty-five bytes without references: a policy is copied into hot loops.

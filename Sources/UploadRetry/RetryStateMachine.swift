@@ -19,7 +19,9 @@ public final class RetryStateMachine: Sendable {
   /// The switches it follows.
   public let policy: RetryPolicy
   /// The decisions of one shipped client that differ from the document's; nil: an app's client.
-  public let quirks: (any RetryQuirks)?
+  public var quirks: (any RetryQuirks)? { hasQuirks ? decisions : nil }
+  /// Those of the client, or the document's. No optional, because to look into one is to copy it, at each failure.
+  private let decisions: any RetryQuirks
   /// Whether there are any: asking that costs less than looking for them.
   public let hasQuirks: Bool
 
@@ -38,7 +40,7 @@ public final class RetryStateMachine: Sendable {
   ) {
     self.config = config
     self.policy = policy
-    self.quirks = quirks
+    decisions = quirks ?? NoQuirks()
     hasQuirks = quirks != nil
     let bothOff = !config.rateLimit.isEnabled && !config.backoff.isEnabled
     ignoresState =
@@ -106,7 +108,7 @@ public final class RetryStateMachine: Sendable {
 extension RetryStateMachine {
   @usableFromInline
   @inline(never)
-  var successEndsWaitAfterFailure: Bool { quirks?.successEndsWaitAfterFailure ?? true }
+  var successEndsWaitAfterFailure: Bool { decisions.successEndsWaitAfterFailure }
 
   /// The wait of the pipeline after a 429 without a usable Retry-After, microseconds; nil: a backoff.
   package var waitWithoutRetryAfter: Int64? {
@@ -116,24 +118,24 @@ extension RetryStateMachine {
 
   @inline(never)
   private func waitWithoutRetryAfterOtherwise(_ longest: Int64) -> Int64? {
-    quirks.flatMap { $0.waitWithoutRetryAfter(longest: longest) }.map { min(max(0, $0), longest) }
+    decisions.waitWithoutRetryAfter(longest: longest).map { min(max(0, $0), longest) }
   }
 
   @inline(never)
   private func givesUpWithoutStatus(_ batch: BatchRetryState) -> Bool {
-    quirks?.givesUpWithoutStatus(afterFailures: batch.failureCount) ?? false
+    decisions.givesUpWithoutStatus(afterFailures: batch.failureCount)
   }
 
   @inline(never)
   private func failuresCountedOtherwise(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16 {
-    quirks?.failuresCounted(own, pipeline) ?? own
+    decisions.failuresCounted(own, pipeline)
   }
 
   @inline(never)
   private func waitOtherwise(drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64) -> Int64 {
-    quirks?.wait(
+    decisions.wait(
       drawn: drawn, unclamped: unclamped, backoff: backoff, cap: policy.clampAfterJitter ? cap : nil,
-      jitter: config.backoff.jitter) ?? drawn
+      jitter: config.backoff.jitter)
   }
 }
 

@@ -234,7 +234,7 @@ extension DeviceShard {
 
   /// Those that `CohortPlan.keepsHeldApart` keeps in the heap, in any order.
   @inline(__always)
-  private func forEachHeld(
+  private mutating func forEachHeld(
     _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, _ body: (WaitingHeaps.Entry) -> Void
   ) {
     let record = self[device]
@@ -250,8 +250,8 @@ extension DeviceShard {
     }
   }
 
-  private func hasHeldApart(_ device: DeviceIndex) -> Bool {
-    guard plan.pointee.keepsHeldApart, self[device].pointee.waiting.count > 0 else { return false }
+  @inline(never)
+  private mutating func hasHeldApart(_ device: DeviceIndex) -> Bool {
     var isAny = false
     forEachHeld(device, from: 0, to: .max) { _ in isAny = true }
     return isAny
@@ -351,7 +351,7 @@ extension DeviceShard {
 
   @inline(__always)
   package mutating func firstDue(_ device: DeviceIndex) -> Int64? {
-    hasDue(device) || hasHeldApart(device) ? 0 : firstWaiting(device)?.due
+    hasDue(device) || plan.pointee.keepsHeldApart && hasHeldApart(device) ? 0 : firstWaiting(device)?.due
   }
 
   package mutating func forgetDueTimes(_ device: DeviceIndex) {

@@ -72,7 +72,7 @@ package struct RunAssembly: ~Copyable {
       scenario.tapi.settings == nil
       ? [] : settings.rows(Self.rowCount(scenario), interval: scenario.interval.microseconds)
     let connections = scenario.tapi.connections == nil ? [] : rows(of: counts)
-    let proxies = front.proxies.map { rows(of: $0.counts) }
+    let proxies = front.proxies.map { rows(of: $0.pointee.counts) }
     var record = self.record(
       front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
       workersWaitingSince: front.server.waitingSince)

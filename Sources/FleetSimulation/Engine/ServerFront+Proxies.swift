@@ -7,11 +7,11 @@ extension ServerFront {
   /// The work of the server and the proxies up to and including `limit`. At one instant the server's comes first.
   @inline(never)
   mutating func advanceWithProxies(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
-    while let due = proxies?.nextTime {
+    while let due = proxies?.pointee.nextTime {
       if server.nextOwnTime <= min(due, limit) {
         advanceServer(through: server.nextOwnTime, &sink)
       } else if due <= limit {
-        if let task = proxies?.takeTask() { run(task, at: due, &sink) }
+        if let task = proxies?.pointee.takeTask() { run(task, at: due, &sink) }
       } else {
         return
       }
@@ -26,7 +26,7 @@ extension ServerFront {
     let now = request.arrival
     count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
     let deadline = deadline(request)
-    guard let call = proxies?.open(request, retryCount: retryCount, until: deadline) else { return }
+    guard let call = proxies?.pointee.open(request, retryCount: retryCount, until: deadline) else { return }
     if deadline >= now {
       sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: Int(request.shard))
     }
@@ -35,29 +35,29 @@ extension ServerFront {
 
   /// A try goes to the server.
   private mutating func send(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
-    guard let (request, retryCount) = proxies?.send(call, at: now) else { return }
+    guard let (request, retryCount) = proxies?.pointee.send(call, at: now) else { return }
     check(now)
     let queued = server.queued
     let tokens = costsByEvent ? server.microTokensTaken : 0
     offered[tenths.row(at: now.microseconds)] &+= 1
     let admission = server.arrive(request, retryCount: retryCount)
     if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
-    let isHeard = proxies?.isHeard(call) ?? false
+    let isHeard = proxies?.pointee.isHeard(call) ?? false
     switch admission {
     case .answered(let answer):
       countAnswer(answer, at: now)
       if isHeard, answer.at > now {
-        proxies?.keep(call, answer: answer)
+        proxies?.pointee.keep(call, answer: answer)
       } else {
         end(call, answer, at: now, &sink)
       }
     case .unconfirmed(let time): acceptUnconfirmed(call, at: time, knownAt: now, &sink)
     case .lost, .unconnected:
       count(1, .unanswered, at: now)
-      if isHeard { proxies?.keepSilent(call) } else { lose(call, at: now, &sink) }
+      if isHeard { proxies?.pointee.keepSilent(call) } else { lose(call, at: now, &sink) }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)
-      if isHeard { proxies?.keep(call) }
+      if isHeard { proxies?.pointee.keep(call) }
       book()
     }
   }
@@ -72,7 +72,7 @@ extension ServerFront {
       end(call, answer, at: now, &sink)
     case .lost:
       count(1, .unanswered, at: now)
-      if proxies?.isHeard(call) ?? false {
+      if proxies?.pointee.isHeard(call) ?? false {
         endUnanswered(call, status: 503, at: now, &sink)
       } else {
         lose(call, at: now, &sink)
@@ -90,7 +90,7 @@ extension ServerFront {
       send(call, at: now, &sink)
     case .end(let call, let answer): end(call, answer, at: now, &sink)
     case .giveUp(let number):
-      guard let givenUp = proxies?.giveUp(number, at: now) else { return }
+      guard let givenUp = proxies?.pointee.giveUp(number, at: now) else { return }
       if givenUp.isAnswered {
         sink.deliver(
           Delivery(.acceptance, givenUp.request, status: Delivery.opening), due: now,
@@ -107,9 +107,9 @@ extension ServerFront {
   private mutating func end(
     _ call: Int, _ answer: ServerAnswer, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
   ) {
-    let isHeard = proxies?.isHeard(call) ?? false
-    if isHeard, proxies?.tryAgain(call, status: answer.status, at: now) ?? false { return }
-    guard let request = proxies?.close(call, at: now) else { return }
+    let isHeard = proxies?.pointee.isHeard(call) ?? false
+    if isHeard, proxies?.pointee.tryAgain(call, status: answer.status, at: now) ?? false { return }
+    guard let request = proxies?.pointee.close(call, at: now) else { return }
     if isHeard {
       self.answer(answer, request, wasPending: true, &sink)
     } else {
@@ -121,8 +121,8 @@ extension ServerFront {
   private mutating func endUnanswered(
     _ call: Int, status: UInt16, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
   ) {
-    if proxies?.tryAgain(call, status: nil, at: now) ?? false { return }
-    guard let request = proxies?.close(call, isOwn: true, at: now) else { return }
+    if proxies?.pointee.tryAgain(call, status: nil, at: now) ?? false { return }
+    guard let request = proxies?.pointee.close(call, isOwn: true, at: now) else { return }
     answer(ServerAnswer(status: status, retryAfter: nil, at: now), request, wasPending: true, &sink)
   }
 
@@ -140,7 +140,7 @@ extension ServerFront {
 
   /// A try is lost for which nobody waits.
   private mutating func lose(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
-    guard let request = proxies?.close(call, at: now) else { return }
+    guard let request = proxies?.pointee.close(call, at: now) else { return }
     sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
   }
 
@@ -150,7 +150,7 @@ extension ServerFront {
   ) {
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
-    guard let request = proxies?.close(call, at: now) else { return }
+    guard let request = proxies?.pointee.close(call, at: now) else { return }
     sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))
   }
 }

@@ -13,9 +13,8 @@ package protocol DeliverySink: ~Copyable {
 /// It also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   var server: TAPIServer
-  /// nil: there are none. Whoever asks for that alone asks `hasProxies`: to look at the tier is to copy it.
-  var proxies: ProxyTier?
-  private let hasProxies: Bool
+  /// nil: there are none. The tier lies apart: each window looks whether there is one, and would copy it for that.
+  let proxies: UnsafeMutablePointer<ProxyTier>?
   /// By shard, microseconds.
   private let timeouts: UnsafeMutablePointer<Int64>
   var rows: RowCursor
@@ -44,9 +43,8 @@ package struct ServerFront: ~Copyable {
       interval: scenario.interval)
     server.beginConnections()
     proxies = scenario.tapi.proxies.map {
-      ProxyTier($0, key: RandomKey(seed: scenario.seed), interval: scenario.interval)
+      Self.apart(ProxyTier($0, key: RandomKey(seed: scenario.seed), interval: scenario.interval))
     }
-    hasProxies = scenario.tapi.proxies != nil
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
@@ -65,7 +63,7 @@ package struct ServerFront: ~Copyable {
   init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
-    (proxies, hasProxies) = (other.proxies, other.hasProxies)
+    proxies = other.proxies.map { Self.apart($0.pointee) }
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
@@ -80,7 +78,14 @@ package struct ServerFront: ~Copyable {
     (violation, lastTime) = (other.violation, other.lastTime)
   }
 
+  private static func apart(_ tier: ProxyTier) -> UnsafeMutablePointer<ProxyTier> {
+    let place = UnsafeMutablePointer<ProxyTier>.allocate(capacity: 1)
+    place.initialize(to: tier)
+    return place
+  }
+
   deinit {
+    proxies?.deinitialize(count: 1).deallocate()
     timeouts.deallocate()
     PlainMemory.release(offered)
   }
@@ -89,8 +94,8 @@ package struct ServerFront: ~Copyable {
   var offeredPer100ms: [UInt32] { Array(UnsafeBufferPointer(start: offered, count: tenthCount)) }
 
   package var nextOwnTime: Instant {
-    if !hasProxies { return server.nextOwnTime }
-    return min(server.nextOwnTime, proxies?.nextTime ?? .never)
+    guard let proxies else { return server.nextOwnTime }
+    return min(server.nextOwnTime, proxies.pointee.nextTime ?? .never)
   }
   package var queued: Int { server.queued }
   var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
@@ -102,7 +107,7 @@ package struct ServerFront: ~Copyable {
 
   /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
   package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
-    if hasProxies { return advanceWithProxies(through: limit, &sink) }
+    if proxies != nil { return advanceWithProxies(through: limit, &sink) }
     advanceServer(through: limit, &sink)
   }
 
@@ -122,7 +127,7 @@ package struct ServerFront: ~Copyable {
       if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: completion.at) }
       book()
       let request = completion.request
-      if hasProxies, !request.fetchesSettings {
+      if proxies != nil, !request.fetchesSettings {
         endTry(completion, &sink)
         continue
       }
@@ -150,7 +155,7 @@ package struct ServerFront: ~Copyable {
       return
     }
     // Proxies stand before the tracking endpoint alone.
-    if hasProxies, !request.fetchesSettings {
+    if proxies != nil, !request.fetchesSettings {
       return arriveAtProxy(request, retryCount: retryCount, &sink)
     }
     let now = request.arrival

@@ -122,6 +122,36 @@ struct ClientPresetTests {
     #expect(summary.attempts < 30 * 50)
   }
 
+  @Test("K2: each loop notes each held request once, in the queue's order, and each leaves when its own wait ends")
+  func keenHolds() throws {
+    let fleet = GatedFleet(
+      preset: .keenProposed, duration: 900, eventGap: .seconds(7), flushInterval: .seconds(10),
+      outages: [(503, 100, 400)])
+    let (summary, sent, events) = try fleet.run()
+    var loops: [(time: Int64, ends: [Int64])] = []
+    for event in events {
+      guard case .heldByGate(let until?) = event.kind else { continue }
+      // Several loops may come at one instant.
+      let isNew = loops.last.map { $0.time != event.time || $0.ends.contains(until) } ?? true
+      if isNew { loops.append((event.time, [])) }
+      loops[loops.count - 1].ends.append(until)
+    }
+    #expect(loops.contains { $0.ends.count > 10 })
+    for (loop, next) in zip(loops, loops.dropFirst()) {
+      for end in loop.ends where end <= next.time {
+        // A loop that has passed it waits for its answers first.
+        #expect(sent.contains { 0...0.2001 ~= $0 - Double(end) / 1e6 }, "held until \(end)")
+      }
+      // A loop that goes on after an answer passes what is behind that batch only.
+      #expect(loop.ends.filter(next.ends.contains) == next.ends.filter(loop.ends.contains))
+    }
+    // A device that nobody follows adds its holds up.
+    let record = try Simulation.run(fleet.scenario)
+    let alone = RunAnalysis.summary(of: record, twin: record, name: "alone", seed: 1)
+    #expect(alone[.heldLoops] == Int64(loops.reduce(0) { $0 + $1.ends.count }))
+    #expect(alone[.heldLoops] == summary[.heldLoops] && alone.attempts == summary.attempts)
+  }
+
   @Test("K2: a success clears the wait")
   func keenRecovers() throws {
     let fleet = GatedFleet(

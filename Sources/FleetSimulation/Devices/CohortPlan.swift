@@ -19,8 +19,8 @@ package struct CohortPlan {
   /// Events created before it are *old*: they tell when the backlog of the last incident (`Scenario.lastIncidentEnd`) has drained.
   let oldBefore: Int64
   let checks: Bool
-  /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. So it is where
-  /// nothing else could be said of it, or happen to it, meanwhile.
+  /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. This is so
+  /// where nothing else could be said of it, or change it, meanwhile.
   let keepsHeldApart: Bool
   /// A batch that is given up is blocked, not lost (O3).
   let blocksGivenUp: Bool
@@ -125,12 +125,12 @@ package struct CohortPlan {
 
 extension CohortPlan {
   private static func keepsHeldApart(_ client: ClientOptions) -> Bool {
-    let gates = client.gates
-    let isOnlyDelayed =
-      gates.throttle == nil && gates.failureWindow == nil && gates.lanes == nil && !gates.reservesWholeRun
-    let staysAsItIs =
-      !client.isRebatch && !client.growsNewest && !client.actsAtFlushEnd && !gates.reconciles
-    return gates.projectDelay != nil && isOnlyDelayed && staysAsItIs && client.policy.limitsCheck == .whenDue
+    // Another gate might have a say before the delay has.
+    var others = client.gates
+    others.projectDelay = nil
+    guard client.gates.projectDelay != nil, others == ClientGates() else { return false }
+    return !client.isRebatch && !client.growsNewest && !client.actsAtFlushEnd
+      && client.policy.limitsCheck == .whenDue
   }
 
   /// When devices create events.

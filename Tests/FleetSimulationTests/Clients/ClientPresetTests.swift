@@ -122,7 +122,7 @@ struct ClientPresetTests {
     #expect(summary.attempts < 30 * 50)
   }
 
-  @Test("K2: each loop notes each held request once, in the queue's order, and each leaves when its own wait ends")
+  @Test("K2: each loop notes each held request once, in the queue's order, and each leaves as its wait ends")
   func keenHolds() throws {
     let fleet = GatedFleet(
       preset: .keenProposed, duration: 900, eventGap: .seconds(7), flushInterval: .seconds(10),

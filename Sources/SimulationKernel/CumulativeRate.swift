@@ -20,9 +20,18 @@ public struct CumulativeRate: Sendable, Hashable {
     }
   }
 
-  private let pieces: [Piece]
-  /// The integral up to the start of each piece.
-  private let before: [Double]
+  /// A piece with what follows from it.
+  private struct Segment: Sendable, Hashable {
+    var piece: Piece
+    /// Microseconds; infinite: without an end.
+    var length: Double
+    /// Events per microsecond and microsecond.
+    var slope: Double
+    /// The integral up to its start.
+    var before: Double
+  }
+
+  private let segments: [Segment]
   /// Microseconds; nil: it does not repeat.
   private let period: Int64?
   /// The integral over a period.
@@ -33,44 +42,41 @@ public struct CumulativeRate: Sendable, Hashable {
   ///   - period: after so many microseconds the rate repeats; longer than the last piece's start.
   public init(_ pieces: [Piece], period: Int64? = nil) {
     func sound(_ rate: Double) -> Double { rate > 0 && rate < .infinity ? rate : 0 }
-    var kept: [Piece] = []
-    var sums: [Double] = []
     var sum = 0.0
-    for (index, piece) in pieces.enumerated() {
+    segments = pieces.enumerated().map { index, piece in
       let end = index + 1 < pieces.count ? pieces[index + 1].start : period
       let start = sound(piece.atStart)
-      kept.append(Piece(start: piece.start, atStart: start, atEnd: end == nil ? start : sound(piece.atEnd)))
-      sums.append(sum)
-      if let end { sum += (start + kept[index].atEnd) / 2 * Double(end - piece.start) }
+      let sounds = Piece(
+        start: piece.start, atStart: start, atEnd: end == nil ? start : sound(piece.atEnd))
+      let length = end.map { Double($0 - piece.start) } ?? .infinity
+      let segment = Segment(
+        piece: sounds, length: length, slope: length > 0 ? (sounds.atEnd - start) / length : 0, before: sum)
+      if end != nil { sum += (start + sounds.atEnd) / 2 * length }
+      return segment
     }
-    self.pieces = kept
-    before = sums
     self.period = period
     perPeriod = period == nil ? 0 : sum
   }
 
   /// The rate at a time, events per microsecond.
   public func rate(at time: Int64) -> Double {
-    guard !pieces.isEmpty else { return 0 }
+    guard !segments.isEmpty else { return 0 }
     let local = localTime(time)
-    let index = pieceIndex(at: local)
-    guard let length = length(of: index) else { return pieces[index].atStart }
-    let piece = pieces[index]
+    let (piece, length) = (segments[index(at: local)].piece, segments[index(at: local)].length)
     return piece.atStart + (piece.atEnd - piece.atStart) * Double(local - piece.start) / length
   }
 
   /// The highest rate there is.
-  public var largest: Double { pieces.reduce(0) { max($0, $1.atStart, $1.atEnd) } }
+  public var largest: Double { segments.reduce(0) { max($0, $1.piece.atStart, $1.piece.atEnd) } }
 
   /// Expected events from 0 to a time; 0 for a time before.
   public func count(through time: Int64) -> Double {
-    guard !pieces.isEmpty, time > 0 else { return 0 }
+    guard !segments.isEmpty, time > 0 else { return 0 }
     let local = localTime(time)
-    let index = pieceIndex(at: local)
-    let piece = pieces[index]
-    let x = Double(local - piece.start)
-    var sum = before[index] + piece.atStart * x
-    if let length = length(of: index) { sum += (piece.atEnd - piece.atStart) / length * x * x / 2 }
+    let segment = segments[index(at: local)]
+    let x = Double(local - segment.piece.start)
+    var sum = segment.before + segment.piece.atStart * x
+    sum += segment.slope * x * x / 2
     if let period { sum += Double(time / period) * perPeriod }
     return sum
   }
@@ -78,7 +84,7 @@ public struct CumulativeRate: Sendable, Hashable {
   /// The time by which so many events are expected, in whole microseconds; `Distribution.longestSample` if that is later, or never.
   public func time(of count: Double) -> Int64 {
     let never = Distribution.longestSample.microseconds
-    guard !pieces.isEmpty else { return never }
+    guard !segments.isEmpty else { return never }
     var (rest, start) = (max(count, 0), 0.0)
     if let period {
       let rounds = (rest / perPeriod).rounded(.down)
@@ -87,39 +93,31 @@ public struct CumulativeRate: Sendable, Hashable {
       rest = max(0, rest - rounds * perPeriod)
     }
     // The last piece that begins with at most so many.
-    var (low, high) = (0, pieces.count)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if before[middle] <= rest { low = middle } else { high = middle }
-    }
-    let piece = pieces[low]
-    let missing = max(0, rest - before[low])
-    let length = length(of: low)
-    let slope = length.map { (piece.atEnd - piece.atStart) / $0 } ?? 0
+    let segment = segments[lastIndex { $0.before <= rest }]
+    let missing = max(0, rest - segment.before)
     var x = 0.0
     if missing > 0 {
-      let root = max(0, piece.atStart * piece.atStart + 2 * slope * missing).squareRoot()
-      x = 2 * missing / (piece.atStart + root)
+      let rate = segment.piece.atStart
+      let root = max(0, rate * rate + 2 * segment.slope * missing).squareRoot()
+      x = 2 * missing / (rate + root)
     }
-    if let length { x = min(x, length) }
-    return Distribution.roundedMicroseconds(start + Double(piece.start) + x)
+    x = min(x, segment.length)
+    return Distribution.roundedMicroseconds(start + Double(segment.piece.start) + x)
   }
 
   private func localTime(_ time: Int64) -> Int64 { period.map { time % $0 } ?? time }
 
-  private func pieceIndex(at local: Int64) -> Int {
-    var (low, high) = (0, pieces.count)
+  private func index(at local: Int64) -> Int { lastIndex { $0.piece.start <= local } }
+
+  /// The last segment that is not behind something, which the first is taken not to be.
+  @inline(__always)
+  private func lastIndex(where isReached: (Segment) -> Bool) -> Int {
+    var (low, high) = (0, segments.count)
     while high - low > 1 {
       let middle = (low + high) / 2
-      if pieces[middle].start <= local { low = middle } else { high = middle }
+      if isReached(segments[middle]) { low = middle } else { high = middle }
     }
     return low
-  }
-
-  /// nil: without an end.
-  private func length(of index: Int) -> Double? {
-    if index + 1 < pieces.count { return Double(pieces[index + 1].start - pieces[index].start) }
-    return period.map { Double($0 - pieces[index].start) }
   }
 }
 

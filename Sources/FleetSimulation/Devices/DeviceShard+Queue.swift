@@ -212,7 +212,7 @@ extension DeviceShard {
   private mutating func passHeldApart(
     _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, at now: Int64
   ) -> UInt32 {
-    let end = min(end, loop(device).pointee.loopEnd)
+    // None lies behind the loop's end: an earlier loop has met them.
     var (count, until, next) = (Int64(0), Int64.max, cursor)
     forEachHeld(device, from: cursor, to: end) { entry in
       count &+= 1

@@ -36,26 +36,34 @@ extension DeviceShard {
 /// recompute any event (engine.md, Randomness).
 final class EventSchedule: Sendable {
   private let process: Process
+  // Not within `process`: whoever asks for the next event would retain them each time.
+  /// The rate of `Process.rate`.
+  private let rate: CumulativeRate
+  /// The times of `Process.script`.
+  private let script: ScriptedTimes?
   /// Events created at each time of the process.
   private let atOnce: UInt32
   private let spikes: [Spike]
+  private let hasSpikes: Bool
   /// Events come in these only; nil: at any time.
   let sessions: SessionPlan?
   /// The end of the run.
   private let end: Int64
 
-  private enum Process: Sendable {
+  private enum Process: BitwiseCopyable {
     case poisson(meanGap: Double)
     case periodic(Int64)
-    case rate(CumulativeRate)
-    case script(ScriptedTimes)
+    case rate
+    case script
   }
 
   /// Events at the times of a script.
   init(script: ScriptedTimes) {
-    process = .script(script)
+    process = .script
+    self.script = script
+    rate = CumulativeRate([])
     atOnce = 1
-    spikes = []
+    (spikes, hasSpikes) = ([], false)
     sessions = nil
     end = .max
   }
@@ -69,7 +77,9 @@ final class EventSchedule: Sendable {
     self.end = end
     let sessions = sessions?.withEventsInSessions
     self.sessions = sessions
-    spikes = cohort.spikes
+    (spikes, hasSpikes) = (cohort.spikes, !cohort.spikes.isEmpty)
+    script = nil
+    rate = cohort.events.cumulativeRate(devices: cohort.devices) ?? CumulativeRate([])
     atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
     let needsMore = atOnce > 1 || sessions != nil || spikes.contains { $0.events > 0 }
     switch cohort.events {
@@ -80,8 +90,7 @@ final class EventSchedule: Sendable {
       guard needsMore else { return nil }
       process = .periodic(max(every.microseconds, 1))
     case .varying, .replay:
-      guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
-      process = .rate(rate)
+      process = .rate
     }
   }
 
@@ -107,8 +116,8 @@ final class EventSchedule: Sendable {
       }
     case .periodic(let period):
       next = time < phase ? phase : phase &+ ((time &- phase) / period &+ 1) &* period
-    case .script(let script): return script.time(of: ordinal)
-    case .rate(let rate):
+    case .script: return script.unsafelyUnwrapped.time(of: ordinal)
+    case .rate:
       let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
       if let sessions {
         var left = gap * sessions.share
@@ -124,8 +133,13 @@ final class EventSchedule: Sendable {
         next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
       }
     }
-    for index in spikes.indices { spikes[index].moveToEarlier(&next, after: time, index, draws.device) }
+    if hasSpikes { moveToSpikes(&next, after: time, draws.device) }
     return next
+  }
+
+  @inline(never)
+  private func moveToSpikes(_ next: inout Int64, after time: Int64, _ device: RandomKey) {
+    for index in spikes.indices { spikes[index].moveToEarlier(&next, after: time, index, device) }
   }
 }
 

@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 import UploadGating
 import UploadPipeline
@@ -23,6 +24,46 @@ struct GateCompositionTests {
       gates(&$0.gates)
     }
     return fleet
+  }
+
+  @Test("K2: held requests that lie apart do to the byte as if each loop asked for each of them")
+  func heldApart() throws {
+    let withHolds = try (1...40).count { try holds(seed: $0) > 0 }
+    #expect(withHolds > 30)
+  }
+
+  /// Compares one random fleet with itself, and returns how often its loops were held.
+  private func holds(seed: UInt64) throws -> Int64 {
+    var random = SeededGenerator(seed: seed)
+    func pick<T>(_ values: [T]) -> T { values[Int(random.next() >> 33) % values.count] }
+    let outages = [(pick([429, 503]), 30.0, 120.0), (pick([429, 503, 500]), 200.0, 60.0)]
+    var fleet = GatedFleet(
+      preset: .keenProposed, devices: 15, duration: 500, eventGap: .seconds(pick([1, 3, 11])),
+      flushInterval: .seconds(pick([3, 10])),
+      outages: outages.map { (status: $0.0, at: $0.1, length: $0.2) })
+    fleet.retryAfter = pick([.none, .fixed(.seconds(20))])
+    let (uploads, whileUploading) = (pick([1, 2, .max]), pick(FlushWhileUploading.allCases))
+    let (retries, limit) = (pick([RetryWakeUp.timer, .timer, .gate]), pick([8, 40, 1_000]))
+    let batch = pick([1, 3])
+    let (rateLimited, waits) = (pick(RetryPolicy.RateLimited.allCases), pick([true, false]))
+    let restarts = Lifecycle(meanTimeBetweenRestarts: .seconds(90), keepsState: pick([true, false]))
+    let lifecycle = pick([nil, restarts])
+    func record(asking: Bool) throws -> RunRecord {
+      var fleet = fleet
+      fleet.change = {
+        ($0.uploadConcurrency, $0.flushWhileUploading, $0.retries) = (uploads, whileUploading, retries)
+        ($0.queue.limit, $0.queue.maximumBatchEvents) = (limit, batch)
+        $0.policy.rateLimited = rateLimited
+        ($0.settings.backoff.isEnabled, $0.settings.rateLimit.isEnabled) = (waits, waits)
+        $0.lifecycle = lifecycle
+        // With a second gate, though it refuses nothing, loops ask.
+        if asking { $0.gates.retryBudget = RetryBudget() }
+      }
+      return try Simulation.run(fleet.scenario)
+    }
+    let apart = try record(asking: false)
+    expectSame(apart, try record(asking: true), "apart and asked for", seed: seed)
+    return RunAnalysis.summary(of: apart, twin: apart, name: "apart", seed: 1)[.heldLoops]
   }
 
   @Test("O6: five failures open the breaker for 30 s, then one probe each after 60 s and 2 min")

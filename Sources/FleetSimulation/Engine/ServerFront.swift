@@ -95,7 +95,7 @@ package struct ServerFront: ~Copyable {
 
   package var nextOwnTime: Instant {
     guard let proxies else { return server.nextOwnTime }
-    return min(server.nextOwnTime, proxies.pointee.nextTime ?? .never)
+    return min(server.nextOwnTime, proxies.pointee.nextTime)
   }
   package var queued: Int { server.queued }
   var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }

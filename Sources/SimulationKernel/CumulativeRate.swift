@@ -109,7 +109,7 @@ public struct CumulativeRate: Sendable, Hashable {
 
   private func index(at local: Int64) -> Int { lastIndex { $0.piece.start <= local } }
 
-  /// The last segment that is not behind something, which the first is taken not to be.
+  /// The last segment for which `isReached` holds; the first is taken to be reached.
   @inline(__always)
   private func lastIndex(where isReached: (Segment) -> Bool) -> Int {
     var (low, high) = (0, segments.count)

@@ -247,7 +247,8 @@ struct ReadyBatches: ~Copyable {
   }
 }
 
-/// The batches of every device that wait for their backoff or their request's own delay (K2): a heap of four children a device, by due time.
+/// The batches of every device that wait for their backoff or their request's own delay (K2): a heap of four children a
+/// device, by due time.
 ///
 /// A heap's entries lie side by side in a block from a pool with sizes of powers of two. So finding, adding and removing among
 /// fifty waiting batches touches three or four cache lines. Entries hold their own due time. A batch that leaves its queue while

@@ -46,12 +46,12 @@ public struct CumulativeRate: Sendable, Hashable {
     segments = pieces.enumerated().map { index, piece in
       let end = index + 1 < pieces.count ? pieces[index + 1].start : period
       let start = sound(piece.atStart)
-      let sounds = Piece(
+      let kept = Piece(
         start: piece.start, atStart: start, atEnd: end == nil ? start : sound(piece.atEnd))
       let length = end.map { Double($0 - piece.start) } ?? .infinity
       let segment = Segment(
-        piece: sounds, length: length, slope: length > 0 ? (sounds.atEnd - start) / length : 0, before: sum)
-      if end != nil { sum += (start + sounds.atEnd) / 2 * length }
+        piece: kept, length: length, slope: length > 0 ? (kept.atEnd - start) / length : 0, before: sum)
+      if end != nil { sum += (start + kept.atEnd) / 2 * length }
       return segment
     }
     self.period = period
@@ -62,8 +62,9 @@ public struct CumulativeRate: Sendable, Hashable {
   public func rate(at time: Int64) -> Double {
     guard !segments.isEmpty else { return 0 }
     let local = localTime(time)
-    let (piece, length) = (segments[index(at: local)].piece, segments[index(at: local)].length)
-    return piece.atStart + (piece.atEnd - piece.atStart) * Double(local - piece.start) / length
+    let segment = segments[index(at: local)]
+    let piece = segment.piece
+    return piece.atStart + (piece.atEnd - piece.atStart) * Double(local - piece.start) / segment.length
   }
 
   /// The highest rate there is.
@@ -75,8 +76,7 @@ public struct CumulativeRate: Sendable, Hashable {
     let local = localTime(time)
     let segment = segments[index(at: local)]
     let x = Double(local - segment.piece.start)
-    var sum = segment.before + segment.piece.atStart * x
-    sum += segment.slope * x * x / 2
+    var sum = segment.before + segment.piece.atStart * x + segment.slope * x * x / 2
     if let period { sum += Double(time / period) * perPeriod }
     return sum
   }

@@ -44,7 +44,6 @@ final class EventSchedule: Sendable {
   /// Events created at each time of the process.
   private let atOnce: UInt32
   private let spikes: [Spike]
-  private let hasSpikes: Bool
   /// Events come in these only; nil: at any time.
   let sessions: SessionPlan?
   /// The end of the run.
@@ -63,7 +62,7 @@ final class EventSchedule: Sendable {
     self.script = script
     rate = CumulativeRate([])
     atOnce = 1
-    (spikes, hasSpikes) = ([], false)
+    spikes = []
     sessions = nil
     end = .max
   }
@@ -77,7 +76,7 @@ final class EventSchedule: Sendable {
     self.end = end
     let sessions = sessions?.withEventsInSessions
     self.sessions = sessions
-    (spikes, hasSpikes) = (cohort.spikes, !cohort.spikes.isEmpty)
+    spikes = cohort.spikes
     script = nil
     rate = cohort.events.cumulativeRate(devices: cohort.devices) ?? CumulativeRate([])
     atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
@@ -133,7 +132,7 @@ final class EventSchedule: Sendable {
         next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
       }
     }
-    if hasSpikes { moveToSpikes(&next, after: time, draws.device) }
+    if !spikes.isEmpty { moveToSpikes(&next, after: time, draws.device) }
     return next
   }
 

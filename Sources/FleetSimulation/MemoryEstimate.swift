@@ -282,7 +282,8 @@ private struct CohortSize {
     // A batch in its device's row counts with the entries beside the records only.
     let own = plan.tables.loops ? 0 : devices
     let pooled = max(0, devices * held - own)
-    return pooled * Double(BatchPool.pooledBytes) + bytes((own + pooled) * Double(times), Int64.self)
+    let delays = cohort.gates.projectDelay == nil ? 0 : (own + pooled) * Double(BatchPool.delayBytes)
+    return pooled * Double(BatchPool.pooledBytes) + bytes((own + pooled) * Double(times), Int64.self) + delays
   }
 
   /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow the same way.

@@ -224,6 +224,8 @@ struct BatchPool: ~Copyable {
 
   /// The bytes of a batch that is no device's own.
   static var pooledBytes: Int { MemoryLayout<Pooled>.stride }
+  /// The bytes of how long a batch's next request is held.
+  static var delayBytes: Int { MemoryLayout<RequestDelay>.stride }
 
   /// Records from index `devices` + 1 on, at 1.
   private var more: UnsafeMutablePointer<Pooled>
@@ -331,6 +333,7 @@ struct BatchPool: ~Copyable {
       if let dueTimes { digest.add(dueTimes[index.place]) }
     }
     if let acceptanceTimes, record.flags.contains(.accepted) { digest.add(acceptanceTimes[index.place]) }
+    if delays != nil { digest.add(delayEnd(of: index) ?? -1) }
     return digest
   }
 
@@ -415,8 +418,9 @@ struct BatchPool: ~Copyable {
   @inline(never)
   private mutating func grow() {
     let own = Int(devices)
-    precondition(own + capacity < Int(UInt32.max) / 2, "too many batches in one shard")
     let larger = capacity + max(256, capacity / 2)
+    // Heaps of waiting batches have 31 bits for an index.
+    precondition(own + larger < 1 << 31, "too many batches in one shard")
     more = Self.grown(more, from: capacity, to: larger)
     dueTimes = dueTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
     acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }

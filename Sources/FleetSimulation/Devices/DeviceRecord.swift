@@ -67,8 +67,6 @@ struct DeviceRecord {
 
 extension ClientFlags {
   static var lostEvents: ClientFlags { ClientFlags(rawValue: 16) }
-  /// Some entries of the waiting heap stand for batches that have left the queue.
-  static var hasStaleEntries: ClientFlags { ClientFlags(rawValue: 32) }
   /// A wake-up is pending.
   static var wakes: ClientFlags { ClientFlags(rawValue: 128) }
   /// An upload is under way, where there is at most one.
@@ -79,7 +77,7 @@ extension ClientFlags {
   /// Events of it were chunked anew while the fate of an upload was open (`EventHistory`).
   static var hasHistory: ClientFlags { ClientFlags(rawValue: 4_096) }
   /// Flags that tell of the past, of where things lie in memory, or of the window.
-  fileprivate static var ofTheRecord: ClientFlags { [.lostEvents, .hasStaleEntries, .due, .contended] }
+  fileprivate static var ofTheRecord: ClientFlags { [.lostEvents, .due, .contended] }
   fileprivate static var settingsShift: UInt16 { 14 }
   fileprivate static var settings: ClientFlags { ClientFlags(rawValue: 3 << settingsShift) }
 }

@@ -6,8 +6,8 @@ import UploadPipeline
 /// fifty batches cost no scan. The due ones are a sorted block (`ReadyBatches`), and the waiting ones a heap by due time
 /// (`WaitingHeaps`). Without that state, a batch that is not under way is due.
 ///
-/// Complexity: O(log n) but for moving the words of a sorted block. A heap entry of a batch that leaves is freed when it comes
-/// up.
+/// Complexity: O(log n) but for moving the words of a sorted block. A loop of a client whose held requests lie apart
+/// (`CohortPlan.keepsHeldApart`) looks over the device's heap once: O(n), 16 bytes each.
 extension DeviceShard {
   // MARK: All batches
 
@@ -234,27 +234,27 @@ extension DeviceShard {
 
   /// Those that `CohortPlan.keepsHeldApart` keeps in the heap, in any order.
   @inline(__always)
-  private mutating func forEachHeld(
+  private func forEachHeld(
     _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, _ body: (WaitingHeaps.Entry) -> Void
   ) {
-    let record = self[device]
-    let mayHaveLeft = record.pointee.flags.contains(.hasStaleEntries)
-    let heap = waiting.address(record.pointee.waiting)
-    for i in 0..<Int(truncatingIfNeeded: record.pointee.waiting.count) {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    for i in 0..<Int(truncatingIfNeeded: place.count) {
       let entry = heap[i]
-      if entry.isHeld, entry.firstOrdinal >= cursor, entry.firstOrdinal < end,
-        !mayHaveLeft || batches[entry.batch].flags.contains(.held)
-      {
-        body(entry)
-      }
+      if entry.firstOrdinal >= cursor, entry.firstOrdinal < end, isHeldApart(entry, in: place) { body(entry) }
     }
   }
 
+  @inline(__always)
+  private func isHeldApart(_ entry: WaitingHeaps.Entry, in place: WaitingHeaps.Place) -> Bool {
+    entry.isHeld && (place.stale == 0 || batches[entry.batch].flags.contains(.held))
+  }
+
   @inline(never)
-  private mutating func hasHeldApart(_ device: DeviceIndex) -> Bool {
-    var isAny = false
-    forEachHeld(device, from: 0, to: .max) { _ in isAny = true }
-    return isAny
+  private func hasHeldApart(_ device: DeviceIndex) -> Bool {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return (0..<Int(place.count)).contains { isHeldApart(heap[$0], in: place) }
   }
 
   package mutating func next(
@@ -318,7 +318,8 @@ extension DeviceShard {
       return
     }
     if !options.pointee.isRebatch, batches[batch].flags.contains(.waiting) {
-      self[device].pointee.flags.insert(.hasStaleEntries)
+      if self[device].pointee.waiting.isHalfStale { removeStaleEntries(device) }
+      self[device].pointee.waiting.leavesEntry()
       return
     }
     removeReady(at: batches[batch].firstOrdinal, device)
@@ -389,20 +390,35 @@ extension DeviceShard {
     let record = self[device]
     while record.pointee.waiting.count > 0 {
       let entry = waiting.first(record.pointee.waiting)
-      if !record.pointee.flags.contains(.hasStaleEntries) || batches[entry.batch].flags.contains(.held) {
-        return entry
-      }
-      popWaiting(entry.batch, device)
+      if record.pointee.waiting.stale == 0 || batches[entry.batch].flags.contains(.held) { return entry }
+      popWaiting(entry.batch, isStale: true, device)
       releaseIfDone(entry.batch, device)
     }
-    record.pointee.flags.remove(.hasStaleEntries)
     return nil
   }
 
-  mutating func popWaiting(_ batch: BatchIndex, _ device: DeviceIndex) {
+  mutating func popWaiting(_ batch: BatchIndex, isStale: Bool = false, _ device: DeviceIndex) {
     batches[batch].flags.remove(.waiting)
     let record = self[device]
-    waiting.popFirst(&record.pointee.waiting)
+    waiting.popFirst(&record.pointee.waiting, isStale: isStale)
+  }
+
+  @inline(never)
+  private mutating func removeStaleEntries(_ device: DeviceIndex) {
+    let record = self[device]
+    let heap = waiting.address(record.pointee.waiting)
+    var kept = 0
+    for i in 0..<Int(record.pointee.waiting.count) {
+      let entry = heap[i]
+      if batches[entry.batch].flags.contains(.held) {
+        heap[kept] = entry
+        kept += 1
+      } else {
+        batches[entry.batch].flags.remove(.waiting)
+        releaseIfDone(entry.batch, device)
+      }
+    }
+    waiting.keepFirst(kept, of: &record.pointee.waiting)
   }
 
   private func knownDueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {

@@ -37,7 +37,9 @@ extension DeviceShard {
       batch = batches[batch].newer
     }
     if let loops { addState(of: loops[device], to: &digest) }
-    if !isRebatch { digest.add(waiting.state(record.pointee.waiting)) }
+    if !isRebatch {
+      digest.add(waiting.state(record.pointee.waiting) { !batches[$0].flags.contains(.held) })
+    }
     if let pending {
       let events = pending[device.place]
       if events.unsealedTime < now { oldest = min(oldest, events.unsealedTime) }

@@ -252,7 +252,8 @@ struct ReadyBatches: ~Copyable {
 ///
 /// A heap's entries lie side by side in a block from a pool with sizes of powers of two. So finding, adding and removing among
 /// fifty waiting batches touches three or four cache lines. Entries hold their own due time. A batch that leaves its queue while
-/// it waits stays behind as an entry and is passed over when it comes up. Complexity: first O(1), push and pop O(log n).
+/// it waits stays behind as a stale entry, until it comes up or half of the entries are stale. Complexity: first O(1), push and
+/// pop O(log n), a batch that leaves O(1) on average.
 struct WaitingHeaps: ~Copyable {
   struct Entry: BitwiseCopyable {
     /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | held (1) | batch (31).
@@ -284,6 +285,8 @@ struct WaitingHeaps: ~Copyable {
     /// A device may hold a million batches (`QueuePolicy.limit`), and all of them may wait.
     fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
+    /// Entries of batches that have left the queue: at most half of all, or `staleAtMost`. 24 bits.
+    fileprivate(set) var stale: UInt32 = 0
 
     init() {}
 
@@ -293,20 +296,32 @@ struct WaitingHeaps: ~Copyable {
       block = words.0
       count = words.1
       sizeClass = UInt8(truncatingIfNeeded: words.2)
+      stale = words.2 &>> 8
     }
 
     @inline(__always)
-    var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass)) }
+    var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass) | stale &<< 8) }
+
+    /// A waiting batch is about to leave the queue, and its entry stays.
+    mutating func leavesEntry() { stale += 1 }
+
+    /// Whether stale entries have to go before another is left.
+    var isHalfStale: Bool { stale >= WaitingHeaps.staleAtMost && 2 * stale >= count }
   }
+
+  /// A heap may hold so many stale entries, however few others.
+  private static var staleAtMost: UInt32 { 4 }
 
   private var pool: BlockPool<Entry>
 
   init() { pool = BlockPool() }
-  /// Returns the sum of the entries' digests, whatever their places in the heap.
-  func state(_ place: Place) -> StateDigest {
+
+  /// Returns the sum of the digests of entries whose batches have not left, whatever their places in the heap.
+  func state(_ place: Place, hasLeft: (BatchIndex) -> Bool) -> StateDigest {
     var sum = StateDigest.nothing
     for i in 0..<Int(place.count) {
       let entry = address(place)[i]
+      if hasLeft(entry.batch) { continue }
       var digest = StateDigest()
       digest.add(entry.due)
       digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.isHeld ? 1 : 0))
@@ -339,16 +354,23 @@ struct WaitingHeaps: ~Copyable {
     heap[i] = entry
   }
 
-  mutating func popFirst(_ place: inout Place) {
+  /// - Parameter isStale: its batch had left.
+  @inline(__always)
+  mutating func popFirst(_ place: inout Place, isStale: Bool = false) {
     place.count -= 1
+    if isStale { place.stale -= 1 }
     let n = Int(place.count)
     if n == 0 {
       release(&place)
       return
     }
     let heap = address(place)
-    let last = heap[n]
-    var i = 0
+    Self.sift(heap[n], from: 0, heap, count: n)
+  }
+
+  /// Moves an entry from place `i` towards the leaves until no child comes before it.
+  private static func sift(_ entry: Entry, from i: Int, _ heap: UnsafeMutablePointer<Entry>, count n: Int) {
+    var i = i
     while true {
       let first = 4 &* i &+ 1
       if first >= n { break }
@@ -360,11 +382,24 @@ struct WaitingHeaps: ~Copyable {
         least = key < leastKey ? child : least
         leastKey = key < leastKey ? key : leastKey
       }
-      if leastKey >= last.key { break }
+      if leastKey >= entry.key { break }
       heap[i].key = leastKey
       i = least
     }
-    heap[i] = last
+    heap[i] = entry
+  }
+
+  /// Makes a heap of the first `n` entries, none of which is stale, and forgets the others. Complexity: O(n).
+  mutating func keepFirst(_ n: Int, of place: inout Place) {
+    (place.count, place.stale) = (UInt32(n), 0)
+    if n == 0 {
+      release(&place)
+      return
+    }
+    let heap = address(place)
+    for i in stride(from: (n - 1) / 4, through: 0, by: -1) {
+      Self.sift(heap[i], from: i, heap, count: n)
+    }
   }
 
   /// Whether the second of a heap is due later than `now`; the first one does not count.
@@ -378,9 +413,8 @@ struct WaitingHeaps: ~Copyable {
   }
 
   private mutating func grow(_ place: inout Place) {
-    var larger = Place()
-    larger.sizeClass = place.sizeClass + 1
-    larger.count = place.count
+    var larger = place
+    larger.sizeClass += 1
     larger.block = pool.allocate(sizeClass: larger.sizeClass)
     if place.count > 0 { address(larger).update(from: address(place), count: Int(place.count)) }
     if place.sizeClass > 0 { release(&place) }

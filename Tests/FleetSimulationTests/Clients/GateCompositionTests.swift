@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
@@ -8,6 +7,8 @@ import Testing
 import UploadGating
 import UploadPipeline
 import UploadRetry
+
+@testable import FleetSimulation
 
 /// Each gate by itself before the document's client, which needs none of them.
 @Suite("Gates with any client")
@@ -26,44 +27,79 @@ struct GateCompositionTests {
     return fleet
   }
 
-  @Test("K2: held requests that lie apart do to the byte as if each loop asked for each of them")
-  func heldApart() throws {
-    let withHolds = try (1...40).count { try holds(seed: $0) > 0 }
-    #expect(withHolds > 30)
-  }
-
-  /// Compares one random fleet with itself, and returns how often its loops were held.
-  private func holds(seed: UInt64) throws -> Int64 {
+  /// A random fleet whose held requests lie apart, or the same with a second gate: then loops ask for each of them, though that
+  /// gate refuses nothing.
+  private func k2(seed: UInt64) -> (apart: Scenario, asking: Scenario) {
     var random = SeededGenerator(seed: seed)
     func pick<T>(_ values: [T]) -> T { values[Int(random.next() >> 33) % values.count] }
-    let outages = [(pick([429, 503]), 30.0, 120.0), (pick([429, 503, 500]), 200.0, 60.0)]
+    let outages = [(pick([429, 503, 413]), 30.0, 120.0), (pick([429, 503, 500]), 200.0, 60.0)]
     var fleet = GatedFleet(
       preset: .keenProposed, devices: 15, duration: 500, eventGap: .seconds(pick([1, 3, 11])),
       flushInterval: .seconds(pick([3, 10])),
       outages: outages.map { (status: $0.0, at: $0.1, length: $0.2) })
     fleet.retryAfter = pick([.none, .fixed(.seconds(20))])
-    let (uploads, whileUploading) = (pick([1, 2, .max]), pick(FlushWhileUploading.allCases))
+    let (uploads, whileUploading) = (pick([1, 2, .max]), pick([FlushWhileUploading.joins, .ignored]))
     let (retries, limit) = (pick([RetryWakeUp.timer, .timer, .gate]), pick([8, 40, 1_000]))
     let batch = pick([1, 3])
     let (rateLimited, waits) = (pick(RetryPolicy.RateLimited.allCases), pick([true, false]))
-    let restarts = Lifecycle(meanTimeBetweenRestarts: .seconds(90), keepsState: pick([true, false]))
-    let lifecycle = pick([nil, restarts])
-    func record(asking: Bool) throws -> RunRecord {
-      var fleet = fleet
-      fleet.change = {
-        ($0.uploadConcurrency, $0.flushWhileUploading, $0.retries) = (uploads, whileUploading, retries)
-        ($0.queue.limit, $0.queue.maximumBatchEvents) = (limit, batch)
-        $0.policy.rateLimited = rateLimited
-        ($0.settings.backoff.isEnabled, $0.settings.rateLimit.isEnabled) = (waits, waits)
-        $0.lifecycle = lifecycle
-        // With a second gate, though it refuses nothing, loops ask.
-        if asking { $0.gates.retryBudget = RetryBudget() }
-      }
-      return try Simulation.run(fleet.scenario)
+    let lifecycle = pick([
+      nil, Lifecycle(meanTimeBetweenRestarts: .seconds(90), keepsState: pick([true, false])),
+    ])
+    let periods = Connectivity.Periods(
+      online: .exponential(mean: .seconds(60)), offline: .exponential(mean: .seconds(15)))
+    let connectivity = pick([nil, Connectivity(periods: periods, flushesOnReconnect: pick([true, false]))])
+    fleet.change = {
+      ($0.uploadConcurrency, $0.flushWhileUploading, $0.retries) = (uploads, whileUploading, retries)
+      ($0.queue.limit, $0.queue.maximumBatchEvents) = (limit, batch)
+      $0.policy.rateLimited = rateLimited
+      ($0.settings.backoff.isEnabled, $0.settings.rateLimit.isEnabled) = (waits, waits)
+      ($0.lifecycle, $0.connectivity) = (lifecycle, connectivity)
     }
-    let apart = try record(asking: false)
-    expectSame(apart, try record(asking: true), "apart and asked for", seed: seed)
-    return RunAnalysis.summary(of: apart, twin: apart, name: "apart", seed: 1)[.heldLoops]
+    let apart = fleet.scenario
+    var asking = apart
+    asking.fleet[0].gates.retryBudget = RetryBudget()
+    return (apart, asking)
+  }
+
+  @Test("K2: held requests that lie apart do to the byte as if each loop asked for each of them")
+  func heldApart() throws {
+    func liesApart(_ scenario: Scenario) -> Bool {
+      CohortPlan(scenario.fleet[0], firstDevice: 0, scenario: scenario, checks: false, windowWidth: 1_000)
+        .keepsHeldApart
+    }
+    var withHolds = 0
+    for seed in 1...60 as ClosedRange<UInt64> {
+      let (apart, asking) = k2(seed: seed)
+      #expect(liesApart(apart) && !liesApart(asking), "seed \(seed)")
+      let record = try Simulation.run(apart)
+      expectSame(record, try Simulation.run(asking), "apart and asked for", seed: seed)
+      let summary = RunAnalysis.summary(of: record, twin: record, name: "apart", seed: 1)
+      if summary[.heldLoops] > 0 { withHolds += 1 }
+    }
+    #expect(withHolds > 45)
+  }
+
+  @Test("K2: fleets with held requests that share their beginnings and ends do as by themselves")
+  func heldInSharedRuns() throws {
+    var savings = SharedRuns.Savings()
+    for seed in 1...30 as ClosedRange<UInt64> {
+      let fleets = k2(seed: seed)
+      for var scenario in [fleets.apart, fleets.asking] {
+        // Time to come back.
+        scenario.duration = .seconds(1_500)
+        var other = scenario
+        other.fleet[0].settings.backoff.baseBackoffInterval = 2_000_000
+        other.tapi.incidents[1].duration = .seconds(90)
+        let runs = SharedRuns(options: RunOptions())
+        for scenario in [scenario.withoutIncidents, scenario, other] {
+          let record = try runs.run(runs.expect(scenario), control: RunControl())
+          expectSame(record, try Simulation.run(scenario), "after its twin and by itself", seed: seed)
+        }
+        savings.attempts += runs.savings.attempts
+        savings.savedAttempts += runs.savings.savedAttempts
+      }
+    }
+    #expect(savings.savedAttempts > savings.attempts / 10)
   }
 
   @Test("O6: five failures open the breaker for 30 s, then one probe each after 60 s and 2 min")

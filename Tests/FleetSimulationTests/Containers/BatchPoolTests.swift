@@ -66,4 +66,23 @@ struct BatchPoolTests {
       #expect(pool.dueTime(index) == batch.state?.retryAt ?? 0, "seed \(seed)")
     }
   }
+
+  @Test("Batches that differ in nothing but how long their next request is held have other digests")
+  func heldRequests() {
+    let rows = DeviceRows(count: 1)
+    defer { rows.release() }
+    var pool = BatchPool(
+      rows, haveOwn: false, keepsAcceptanceTimes: false, looksAtWaiting: false, keepsDelays: true,
+      checks: false)
+    let batches = (0..<3).map { _ in
+      pool.allocate(for: DeviceIndex(0), firstOrdinal: 7, firstTime: 1_000, events: 3)
+    }
+    #expect(Set(batches.map { pool.state($0) }).count == 1)
+    pool.setDelayEnd(5_000, of: batches[1])
+    pool.setDelayEnd(6_000, of: batches[2])
+    #expect(Set(batches.map { pool.state($0) }).count == 3)
+    // The delay was that of the request before.
+    for batch in batches { pool[batch].attempts = 1 }
+    #expect(Set(batches.map { pool.state($0) }).count == 1)
+  }
 }

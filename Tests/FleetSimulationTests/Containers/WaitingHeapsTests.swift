@@ -47,4 +47,52 @@ struct WaitingHeapsTests {
       #expect(places[device].words == (0, 0, 0), "seed \(seed): an empty heap keeps no block")
     }
   }
+
+  @Test(
+    "Batches that leave keep their entries until these are half of all, and the others come up by due time",
+    arguments: 1...30 as ClosedRange<UInt64>)
+  func leaving(seed: UInt64) {
+    var random = RandomStream(RandomKey(seed: seed))
+    var heaps = WaitingHeaps()
+    var place = WaitingHeaps.Place()
+    /// Due times of the batches that wait, by number, and the numbers of those whose entries are stale.
+    var model: [UInt32: Int64] = [:]
+    var stale: Set<UInt32> = []
+    var number: UInt32 = 0
+    for step in 0..<2_000 {
+      let isGrowing = step / 250 % 2 == 0
+      if random.next() % 10 < (isGrowing ? 7 : 4) {
+        number += 1
+        model[number] = Int64(random.next() % 50)
+        heaps.push(
+          .init(due: model[number]!, firstOrdinal: number, batch: BatchIndex(rawValue: number)), &place)
+      } else if let leaves = model.keys.sorted().first(where: { _ in random.next() % 4 == 0 }) {
+        if place.isHalfStale {
+          let heap = heaps.address(place)
+          let kept = (0..<Int(place.count)).map { heap[$0] }.filter { model[$0.batch.rawValue] != nil }
+          for (index, entry) in kept.enumerated() { heap[index] = entry }
+          heaps.keepFirst(kept.count, of: &place)
+          stale = []
+        }
+        model[leaves] = nil
+        stale.insert(leaves)
+        place.leavesEntry()
+      }
+      #expect(Int(place.count) == model.count + stale.count && Int(place.stale) == stale.count)
+      #expect(stale.count <= max(4, model.count + 2), "seed \(seed), step \(step)")
+      // What comes up first, stale or not.
+      if random.next() % 5 == 0, place.count > 0 {
+        let first = heaps.first(place).batch.rawValue
+        if stale.remove(first) == nil {
+          let due = model.removeValue(forKey: first)
+          #expect(model.allSatisfy { (due!, first) < ($0.value, $0.key) }, "seed \(seed), step \(step)")
+          heaps.popFirst(&place)
+        } else {
+          heaps.popFirst(&place, isStale: true)
+        }
+      }
+      place = WaitingHeaps.Place(place.words)
+    }
+    #expect(number > 500)
+  }
 }

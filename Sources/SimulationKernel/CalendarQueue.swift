@@ -166,6 +166,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     precondition(slot == current, "slots are taken in order")
     if slot & ringMask == 0 { drawNear(slot: slot) }
     current = slot &+ 1
+    prefetchChunk(ofSlot: current)
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
     if offset == 0 { return }
@@ -183,6 +184,15 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
       index = previous
       offset = (index &+ 1) &<< chunkBits
     }
+  }
+
+  /// Asks for the latest chunk of a slot that will be taken: where it says which one was before it, and its latest item.
+  @inlinable @inline(__always)
+  func prefetchChunk(ofSlot slot: Int) {
+    let end = Int(truncatingIfNeeded: ends[slot & ringMask]) &<< 2
+    if end == 0 { return }
+    fleetsim_prefetch(pool + ((end &- 1) &>> chunkBits) &<< chunkBits)
+    fleetsim_prefetch(pool + (end &- 1))
   }
 
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.

@@ -63,6 +63,7 @@ extension CalendarQueue {
   }
 
   /// Calls `body` with every item and its slot, in no order.
+  @inlinable
   package func visit(_ body: (_ slot: Int, _ item: Item) -> Void) {
     for place in 0...ringMask where ends[place] != 0 {
       let slot = current + (place - current) & ringMask
@@ -79,6 +80,7 @@ extension CalendarQueue {
 
   /// Calls `body` with the items that `take` would give of the slot that comes next. The order is that of `take`,
   /// except for items that come round with the ring.
+  @inlinable
   package func forEach(inSlot slot: Int, _ body: (Item) -> Void) {
     precondition(slot == current, "only the slot that comes next can be looked at")
     if slot & ringMask == 0 {
@@ -92,7 +94,8 @@ extension CalendarQueue {
   }
 
   /// - Parameter end: of a ring slot; 0: it is empty.
-  private func forEach(endingAt end: UInt32, _ body: (Item) -> Void) {
+  @inlinable
+  func forEach(endingAt end: UInt32, _ body: (Item) -> Void) {
     var offset = Int(end) << 2
     while offset != 0 {
       let chunk = ((offset - 1) >> chunkBits) << chunkBits

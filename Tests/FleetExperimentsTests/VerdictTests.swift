@@ -534,9 +534,11 @@ enum NaturalLogarithm {
     let mantissa = x.significand
     let y = (mantissa - 1) / (mantissa + 1)
     var (sum, power) = (0.0, y)
-    for k in stride(from: 1, through: 61, by: 2) {
-      sum += power / Double(k)
+    var k = 1.0
+    while k <= 61 {
+      sum += power / k
       power *= y * y
+      k += 2
     }
     return 2 * sum + Double(x.exponent) * 0.693147180559945309
   }

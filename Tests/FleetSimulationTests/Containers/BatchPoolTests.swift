@@ -23,6 +23,8 @@ struct BatchPoolTests {
     var pool = BatchPool(
       rows, haveOwn: haveOwn, keepsAcceptanceTimes: true, looksAtWaiting: true, checks: false)
     var held: [BatchIndex: Held] = [:]
+    /// Those that are held, in the order in which they came.
+    var indices: [BatchIndex] = []
     var generations: [BatchIndex: UInt16] = [:]
     var ordinal: UInt32 = 0
     for step in 0..<4_000 {
@@ -40,9 +42,11 @@ struct BatchPoolTests {
         #expect(pool[index].generation == generations[index] ?? 0, "seed \(seed)")
         #expect(pool[index].flags == .held && pool[index].attempts == 0, "seed \(seed)")
         held[index] = Held(firstOrdinal: ordinal, firstTime: time)
+        indices.append(index)
         continue
       }
-      let index = held.keys.sorted { $0.rawValue < $1.rawValue }[Int(random.next() % UInt64(held.count))]
+      let place = Int(random.next() % UInt64(indices.count))
+      let index = indices[place]
       if !haveOwn, random.next() % 2 == 0 {
         var state = BatchRetryState()
         state.failureCount = UInt16(1 + random.next() % 50)
@@ -54,6 +58,8 @@ struct BatchPoolTests {
       }
       pool.release(index)
       held[index] = nil
+      indices.swapAt(place, indices.count - 1)
+      indices.removeLast()
       // A late answer to the batch before tells by it that it is stale.
       generations[index, default: 0] += 1
       #expect(pool[index].generation == generations[index] ?? 0, "seed \(seed)")

@@ -186,21 +186,19 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// Asks for the latest chunk of the next slot that holds items, if it is one of the next eight: for its beginning, which says
-  /// which chunk was before it, and for its latest item.
+  /// Asks for the latest chunk of the next slot that holds items, if it is one of the next eight, none of which may lie behind the
+  /// ring's end. It asks for the chunk's beginning, which says which chunk was before it, and for its latest item.
   @inlinable @inline(__always)
   func prefetchChunk(behind slot: Int) {
     let place = (slot &+ 1) & ringMask
-    if place &+ 8 > ringMask { return }
-    let eight = UnsafeRawPointer(ends + place)
-    func pair(_ n: Int) -> UInt64 { eight.loadUnaligned(fromByteOffset: n &* 8, as: UInt64.self) }
-    // Without a branch for each, which nothing could predict. Where all are empty it asks for what nobody needs.
-    var found = pair(3)
-    found = pair(2) == 0 ? found : pair(2)
-    found = pair(1) == 0 ? found : pair(1)
-    found = pair(0) == 0 ? found : pair(0)
+    if place &+ 7 > ringMask { return }
+    // There is no branch for each slot, which nothing could predict. Where all are empty it asks for what nobody needs.
+    var found = twoEnds(3, of: place)
+    found = twoEnds(2, of: place) == 0 ? found : twoEnds(2, of: place)
+    found = twoEnds(1, of: place) == 0 ? found : twoEnds(1, of: place)
+    found = twoEnds(0, of: place) == 0 ? found : twoEnds(0, of: place)
     let (low, high) = (UInt32(truncatingIfNeeded: found), UInt32(truncatingIfNeeded: found &>> 32))
-    let latest = Int(truncatingIfNeeded: low == 0 ? high : low) &<< 2 &- 1
+    let latest = max(0, Int(truncatingIfNeeded: low == 0 ? high : low) &<< 2 &- 1)
     fleetsim_prefetch(pool + (latest &>> chunkBits) &<< chunkBits)
     fleetsim_prefetch(pool + latest)
   }
@@ -231,15 +229,21 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     return slot
   }
 
+  /// The ends of two neighbours, the pair `n` from a place in the ring on.
+  @inlinable @inline(__always)
+  func twoEnds(_ n: Int, of place: Int) -> UInt64 {
+    UnsafeRawPointer(ends + place).loadUnaligned(fromByteOffset: n &* 8, as: UInt64.self)
+  }
+
   /// The first slot that holds items, of slots in one revolution; `last`: none.
   @inlinable @inline(__always)
   func firstFilled(from first: Int, before last: Int) -> Int {
     var slot = first
     // Most slots of a small fleet are empty: eight of them are looked at together.
     while slot &+ 8 <= last {
-      let eight = UnsafeRawPointer(ends + (slot & ringMask))
-      func pair(_ n: Int) -> UInt64 { eight.loadUnaligned(fromByteOffset: n &* 8, as: UInt64.self) }
-      if pair(0) | pair(1) | pair(2) | pair(3) != 0 { break }
+      let place = slot & ringMask
+      let all = twoEnds(0, of: place) | twoEnds(1, of: place) | twoEnds(2, of: place) | twoEnds(3, of: place)
+      if all != 0 { break }
       slot &+= 8
     }
     while slot < last, ends[slot & ringMask] == 0 { slot &+= 1 }

@@ -1,4 +1,4 @@
-/// Copies of what a run holds, so that runs which begin alike need to be begun only once.
+/// Copies of what a run holds, so that a beginning which several runs share is run only once.
 extension PlainMemory {
   /// The same bytes in a block of their own, which may have room for more.
   ///

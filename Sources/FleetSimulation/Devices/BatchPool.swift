@@ -419,7 +419,7 @@ struct BatchPool: ~Copyable {
   private mutating func grow() {
     let own = Int(devices)
     let larger = capacity + max(256, capacity / 2)
-    // Heaps of waiting batches have 31 bits for an index.
+    // Queues have 31 bits for an index.
     precondition(own + larger < 1 << 31, "too many batches in one shard")
     more = Self.grown(more, from: capacity, to: larger)
     dueTimes = dueTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }

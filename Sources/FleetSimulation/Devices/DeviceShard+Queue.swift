@@ -7,7 +7,7 @@ import UploadPipeline
 /// (`WaitingHeaps`). Without that state, a batch that is not under way is due.
 ///
 /// Complexity: O(log n) but for moving the words of a sorted block. A loop of a client whose held requests lie apart
-/// (`CohortPlan.keepsHeldApart`) looks over the device's heap once: O(n), 16 bytes each.
+/// (`CohortPlan.keepsHeldApart`) looks over the device's heap for each batch that it takes: O(n), 16 bytes each.
 extension DeviceShard {
   // MARK: All batches
 

@@ -252,8 +252,8 @@ struct ReadyBatches: ~Copyable {
 ///
 /// A heap's entries lie side by side in a block from a pool with sizes of powers of two. So finding, adding and removing among
 /// fifty waiting batches touches three or four cache lines. Entries hold their own due time. A batch that leaves its queue while
-/// it waits stays behind as a stale entry, until it comes up or half of the entries are stale. Complexity: first O(1), push and
-/// pop O(log n), a batch that leaves O(1) on average.
+/// it waits stays behind as a stale entry, until it comes up or another leaves where half of the entries are stale. Complexity:
+/// first O(1), push and pop O(log n), a batch that leaves O(1) on average.
 struct WaitingHeaps: ~Copyable {
   struct Entry: BitwiseCopyable {
     /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | held (1) | batch (31).
@@ -285,7 +285,8 @@ struct WaitingHeaps: ~Copyable {
     /// A device may hold a million batches (`QueuePolicy.limit`), and all of them may wait.
     fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
-    /// Entries of batches that have left the queue: at most half of all, or `staleAtMost`. 24 bits.
+    /// Entries of batches that have left the queue, 24 bits. Each that leaves sees to it that they are half of all at most, or
+    /// `staleAtMost`, before it leaves its own.
     fileprivate(set) var stale: UInt32 = 0
 
     init() {}
@@ -303,7 +304,10 @@ struct WaitingHeaps: ~Copyable {
     var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass) | stale &<< 8) }
 
     /// A waiting batch is about to leave the queue, and its entry stays.
-    mutating func leavesEntry() { stale += 1 }
+    mutating func leavesEntry() {
+      stale += 1
+      precondition(stale < 1 << 24, "too many batches have left a device's heap")
+    }
 
     /// Whether stale entries have to go before another is left.
     var isHalfStale: Bool { stale >= WaitingHeaps.staleAtMost && 2 * stale >= count }

@@ -67,7 +67,9 @@ struct WaitingHeapsTests {
         heaps.push(
           .init(due: model[number]!, firstOrdinal: number, batch: BatchIndex(rawValue: number)), &place)
       } else if let leaves = model.keys.sorted().first(where: { _ in random.next() % 4 == 0 }) {
-        if place.isHalfStale {
+        let isHalfStale = stale.count >= 4 && 2 * stale.count >= Int(place.count)
+        #expect(place.isHalfStale == isHalfStale)
+        if isHalfStale {
           let heap = heaps.address(place)
           let kept = (0..<Int(place.count)).map { heap[$0] }.filter { model[$0.batch.rawValue] != nil }
           for (index, entry) in kept.enumerated() { heap[index] = entry }

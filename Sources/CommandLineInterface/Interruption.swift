@@ -190,7 +190,8 @@ struct ProgressLine {
   }
 
   /// Shows how far it is, on a terminal at most five times a second; not at all what ends within half a second.
-  mutating func update(_ progress: ComparisonControl.Progress, now: Double) {
+  /// - Parameter progress: asked only if it is shown, since it sums over all runs.
+  mutating func update(_ progress: @autoclosure () -> ComparisonControl.Progress, now: Double) {
     switch place {
     case .nowhere: break
     case .terminal:
@@ -198,11 +199,11 @@ struct ProgressLine {
       shownAt = now
       // One column less than there are: some terminals wrap when the last one is written.
       let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
-      Console.drawError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt).prefix(columns))
+      Console.drawError("\r\u{1B}[K" + Self.text(progress(), elapsed: now - startedAt).prefix(columns))
     case .log:
       guard now - (shownAt ?? startedAt) > Self.secondsBetweenLogLines else { return }
       shownAt = now
-      writeLine(Self.text(progress, elapsed: now - startedAt) + "\n")
+      writeLine(Self.text(progress(), elapsed: now - startedAt) + "\n")
     }
   }
 

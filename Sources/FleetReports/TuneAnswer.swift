@@ -132,12 +132,14 @@ package struct TuneReport {
             "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
             + "what would be better where these Settings are not the best. Hover a mark for the draw."))
     }
-    let fresh = result.confirmed.winner.seeds
+    let (fresh, all) = (result.confirmed.winner.seeds, result.confirmed.winner.runs)
     answer.page += [
       .table(
         comparison, title: "Against today's Settings",
         note:
-          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based. New is "
+          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based"
+          + (all > fresh
+            ? "; \(all - fresh) more of the new Settings alone count for runs that fail. " : ". ") + "New is "
           + "\(result.isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
       ),
       .figure(

@@ -21,6 +21,9 @@ struct TunerTests {
     /// Lost and blocked, of a million events.
     let lost: @Sendable (_ choices: [Int], _ scenario: Int) -> (lost: Int64, blocked: Int64)
     let hasIncidents: @Sendable (_ scenario: Int) -> Bool
+    /// Whether a run never recovers; each candidate's runs by seed are noted.
+    let fails: @Sendable (_ choices: [Int], _ seed: UInt64) -> Bool
+    let seeds = Mutex<[[Int]: Set<UInt64>]>([:])
     /// Of each run, in ratios; the same for all candidates but for a tenth of it.
     let noise: Double
     /// Devices of the whole fleet; what a smaller one makes of a candidate's time.
@@ -34,12 +37,14 @@ struct TunerTests {
       attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 },
       lost: @escaping @Sendable ([Int], Int) -> (lost: Int64, blocked: Int64) = { _, _ in (0, 0) },
       hasIncidents: @escaping @Sendable (Int) -> Bool = { _ in true },
+      fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
       devices: Int = 1, small: @escaping @Sendable ([Int]) -> Double = { _ in 1 }
     ) {
       self.devices = devices
       self.small = small
       self.lost = lost
       self.hasIncidents = hasIncidents
+      self.fails = fails
       self.life = life
       self.noise = noise
       self.time = time
@@ -57,6 +62,7 @@ struct TunerTests {
         Int(settings.backoff.baseBackoffInterval / 1_000_000) - 1, settings.rateLimit.maxRetryCount - 1,
         settings.backoff.maxRetryCount - 1,
       ]
+      _ = seeds.withLock { $0[choices, default: []].insert(scenario.seed) }
       let common = RandomKey(seed: scenario.seed).unitOpen - 0.5
       let own = RandomKey(seed: scenario.seed).child(UInt64(choices[0] * 1_000 + choices[1])).unitOpen - 0.5
       let factor = 1 + noise * common + noise * own / 10
@@ -67,7 +73,7 @@ struct TunerTests {
       summary[.blockedEvents] = Int64(Double(blocked) * factor)
       if hasIncidents(number) {
         summary.hasIncidents = true
-        summary.recoveryTime = 1_000_000
+        summary.recoveryTime = fails(choices, scenario.seed) ? nil : 1_000_000
         summary.recoveryHorizon = 100_000_000
       }
       summary.peakOfferedRatio = 3
@@ -264,7 +270,7 @@ struct TunerTests {
     #expect(text.contains(" It improves affected p99 7 min 06 s → 2 min 11 s (-69 %). "), "\(text)")
     #expect(
       text.contains(
-        " 60 fresh seeds show no criterion worse: health without incidents, runs that fail, lost, recovery, late, affected p99 and "
+        " 60 fresh seeds (15 of them with today's Settings, too) show no criterion worse: health without incidents, runs that fail, lost, recovery, late, affected p99 and "
           + "extra attempts. It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "), "\(text)")
     // 1 - 0.05^(1/60)
     #expect(text.contains("a failure in up to 4.87 % of them can't be excluded"), "\(text)")
@@ -329,6 +335,60 @@ struct TunerTests {
     study.freshSeeds = 59
     var enough = Tuner(study, runs: field.maker(space))
     #expect(try enough.run().isRecommended)
+  }
+
+  /// The scenarios' seed: from it on five of the search, then fresh ones.
+  private static let firstSeed: UInt64 = 1
+
+  private func searched(
+    _ fails: @escaping @Sendable ([Int], UInt64) -> Bool
+  ) throws -> (result: TuneResult, today: Int, new: Int) {
+    let field = Field(noise: 0, time: Self.bowl, fails: fails)
+    var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
+    let result = try tuner.run()
+    let seeds = field.seeds.withLock { $0 }
+    return (result, seeds[[1, 0, 0]]!.count, seeds[[12, 4, 0]]!.count)
+  }
+
+  @Test("where only failures are open, today's Settings get no more fresh seeds")
+  func onlyFailuresOpen() throws {
+    let (result, today, new) = try searched { _, _ in false }
+    #expect(result.isRecommended && today == 5 + 15 && new == 5 + 60)
+    #expect(result.confirmed.winner.seeds == 15 && result.confirmed.winner.runs == 60)
+    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "runs that fail" })
+    #expect(failures[2...] == ["0 of 15", "0 of 60", "", "as good"])
+  }
+
+  @Test(
+    "a run of the new Settings that fails is compared with today's under the same seed",
+    arguments: [true, false])
+  func failsAlone(failsToday: Bool) throws {
+    // The 25th fresh seed: between the first look and the second.
+    let bad = Self.firstSeed + 5 + 24
+    let (result, today, new) = try searched { choices, seed in
+      seed == bad && (failsToday || choices != [1, 0, 0])
+    }
+    // At 30 both are compared. If both fail there, 30 more of the new ones alone show the rest.
+    #expect(result.isRecommended == failsToday)
+    if failsToday { #expect(today == 5 + 30 && new == 5 + 60) }
+    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "runs that fail" })
+    #expect(failures[2].hasPrefix(failsToday ? "1" : "0") && failures[3].hasPrefix("1 of"))
+  }
+
+  @Test(
+    "Settings that fail in 8 % of the runs are recommended no more often than chance hides it from 60 of them"
+  )
+  func rareFailures() throws {
+    var recommended = 0
+    for draw in 1...60 as ClosedRange<UInt64> {
+      let (result, _, _) = try searched { choices, seed in
+        choices != [1, 0, 0] && seed > Self.firstSeed + 4
+          && RandomKey(seed: draw).child(seed).unitOpen < 0.08
+      }
+      if result.isRecommended { recommended += 1 }
+    }
+    // 0.92^60 = 0.7 %; more than 4 of 60 would come once in ten thousand.
+    #expect(recommended <= 4)
   }
 
   @Test("each changed key is kept for a reason with both figures, and what it costs is no gain")

@@ -27,14 +27,20 @@ struct InterruptionTests {
   @Test("a log gets a line of progress each half minute, and none of what is quiet or short")
   func progressInLogs() {
     for isShown in [true, false] {
-      var (lines, times): ([String], [Double]) = ([], [])
+      var (lines, times, asked): ([String], [Double], Int) = ([], [], 0)
+      func progress() -> ComparisonControl.Progress {
+        asked += 1
+        return ComparisonControl().progress
+      }
       var line = ProgressLine(isShown: isShown, startedAt: 100, isTerminal: false) { lines.append($0) }
       for now in stride(from: 100.0, through: 200, by: 1) {
         let before = lines.count
-        line.update(ComparisonControl().progress, now: now)
+        line.update(progress(), now: now)
         if lines.count > before { times.append(now - 100) }
       }
       #expect(times == (isShown ? [31, 62, 93] : []))
+      // The sums are made for what is shown alone.
+      #expect(asked == times.count)
       #expect(lines.allSatisfy { $0.hasPrefix("virtual ") && $0.hasSuffix("\n") })
     }
   }

@@ -110,6 +110,12 @@ package struct TuneStudy: Sendable {
 
   // MARK: Rounds
 
+  /// Seeds at which it looks what each key of a winner is worth: a few first, then all that the winner has.
+  func looksAtKeys(_ all: Int) -> [Int] {
+    let few = isRobust ? Self.fewestDraws : MetricRule.fewestForTest
+    return few < all ? [few, all] : [all]
+  }
+
   /// The devices that a race has by default, if the scenarios have more and keep their answers with so few. The document
   /// how-searches-work.md has how close the scores are.
   package static let raceDevices = 5_000
@@ -208,7 +214,10 @@ package struct TuneStudy: Sendable {
 /// How a candidate fares against today's Settings under the same seeds.
 package struct Standing: Sendable {
   package var candidate: SearchCandidate
+  /// The seeds that today's Settings have, too: those of every figure but of what no run has shown.
   package var seeds: Int
+  /// All of its seeds: how many runs failed, or broke a constraint, is of these.
+  package var runs: Int
   package var scale: Scaling
   /// How often a criterion of `evidence` may be told wrong.
   package var level: MetricRule.Level
@@ -248,8 +257,10 @@ package struct Standing: Sendable {
   package var isShownBetter: Bool {
     (evidence + objectiveEvidence).joined().contains { $0.finding.standing == .better }
   }
-  /// Whether a criterion is shown worse in a scenario.
-  package var isShownWorse: Bool { evidence.joined().contains { $0.finding.standing == .worse } }
+  /// Whether nothing is left to show but that it does not fail or lose events, which runs without today's Settings may show.
+  var needsOnlyNew: Bool {
+    isShownBetter && violations == 0 && evidence.joined().allSatisfy { $0.isNotWorse || $0.needsOnlyNew }
+  }
 
   /// About how many seeds would show that no criterion is worse and one is better; nil: these do, or no number is likely to.
   package var seedsNeeded: Int? {
@@ -294,15 +305,18 @@ package struct Standing: Sendable {
 }
 
 extension Standing {
+  /// - Parameter all: its runs by scenario: first those under the seeds of `today`, then any others.
   init(
-    _ candidate: SearchCandidate, _ own: [Ensemble], today: [Ensemble], scale: Scaling, study: TuneStudy,
+    _ candidate: SearchCandidate, _ all: [Ensemble], today: [Ensemble], scale: Scaling, study: TuneStudy,
     level: MetricRule.Level
   ) {
     self.candidate = candidate
     self.scale = scale
     self.level = level
-    let seeds = own.first?.runs.count ?? 0
+    let seeds = today.first?.runs.count ?? 0
     self.seeds = seeds
+    runs = all.first?.runs.count ?? 0
+    let own = all.map { Ensemble(Array($0.runs.prefix(seeds))) }
     let objectives = study.objectives
     let weights = objectives.map(\.weight)
     // Scenario, objective, seed.
@@ -332,24 +346,27 @@ extension Standing {
     func bad(_ ensemble: Ensemble) -> Double {
       ensemble.share { run in !run.recovers || study.constraints.contains { !$0.isKept(by: run) } }
     }
-    violations = own.map(bad).mean ?? 0
-    constraints = study.constraints.map { ConstraintRecord($0, own) }
+    violations = all.map(bad).mean ?? 0
+    constraints = study.constraints.map { ConstraintRecord($0, all) }
     violationsAgainstToday = zip(own, today).map { bad($0) - bad($1) }
     let metrics = study.judged
-    let all = study.scenarios.indices.map { s in
+    let standings = study.scenarios.indices.map { s in
       Standings(
         ["today", "new"], rows: [today[s].runs, own[s].runs], interval: study.intervals[s], metrics: metrics,
         level: level)
     }
-    evidence = all.map { $0.evidence(of: 1, against: 0, allowedLoss: study.allowedLoss) }
-    objectiveEvidence = all.map { standings in
+    evidence = zip(standings, all).map { standings, all in
+      standings.evidence(
+        of: 1, against: 0, allowedLoss: study.allowedLoss, alone: Array(all.runs.dropFirst(seeds)))
+    }
+    objectiveEvidence = standings.map { standings in
       let judged = standings.criteria(0, 1)
       let others = objectives.compactMap { objective in
         metrics.firstIndex { $0.name == objective.metric.name }.map(Criterion.metric)
       }
       return standings.evidence(of: 1, against: 0, on: others.filter { !judged.contains($0) })
     }
-    comparison = all.map { $0.pair(1, against: 0) }
+    comparison = standings.map { $0.pair(1, against: 0) }
   }
 }
 

@@ -36,7 +36,7 @@ package struct TuneVerdict: Sendable {
     let most = whole.map(\.seeds).max() ?? 0
     guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
     else { return "" }
-    let harms = figures(best.evidence, of: best.seeds) { $0.looksWorse }
+    let harms = figures(best.evidence) { $0.looksWorse }
     guard !harms.isEmpty else { return "" }
     let keys = best.candidate.choices.indices.filter { best.candidate.choices[$0] != nil }
       .map { "\(path($0)) \(result.value($0, of: best.candidate))" }
@@ -53,7 +53,8 @@ package struct TuneVerdict: Sendable {
   }
 
   private var freshSeeds: String {
-    "\(confirmed.seeds) fresh \(FigureText.noun(study.repetition, confirmed.seeds))"
+    "\(confirmed.runs) fresh \(FigureText.noun(study.repetition, confirmed.runs))"
+      + (confirmed.runs > confirmed.seeds ? " (\(confirmed.seeds) of them with today's Settings, too)" : "")
   }
 
   // MARK: Recommended
@@ -100,7 +101,7 @@ package struct TuneVerdict: Sendable {
   private var risk: String? {
     let failures = confirmed.evidence.joined().filter { $0.criterion == .failures }
     guard !failures.isEmpty, failures.allSatisfy({ $0.new == 0 }) else { return nil }
-    let share = MetricText.plain(ExactBinomial.upperBound(of: 0, in: confirmed.seeds) * 100)
+    let share = MetricText.plain(ExactBinomial.upperBound(of: 0, in: confirmed.runs) * 100)
     return "No run failed; a failure in up to \(share) % of them can't be excluded (95 % confidence)."
   }
 
@@ -165,32 +166,30 @@ package struct TuneVerdict: Sendable {
   }
 
   private func figures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
-    figures(confirmed.evidence, of: confirmed.seeds, where: isMeant)
+    figures(confirmed.evidence, where: isMeant)
   }
 
   private func objectiveFigures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
-    figures(confirmed.objectiveEvidence, of: confirmed.seeds, where: isMeant)
+    figures(confirmed.objectiveEvidence, where: isMeant)
   }
 
   /// `recovery 6 min 47 s → 1 min 51 s (-73 %) in 's0'`, for each scenario and criterion that is meant.
   private func figures(
-    _ evidence: [[CriterionEvidence]], of seeds: Int, where isMeant: (CriterionEvidence) -> Bool
+    _ evidence: [[CriterionEvidence]], where isMeant: (CriterionEvidence) -> Bool
   ) -> [String] {
     zip(study.scenarios, evidence).flatMap { scenario, all in
-      all.filter(isMeant).map { figure($0, of: seeds) + (isOfSeveral ? " in '\(scenario)'" : "") }
+      all.filter(isMeant).map { figure($0) + (isOfSeveral ? " in '\(scenario)'" : "") }
     }
   }
 
-  private func figure(_ evidence: CriterionEvidence, of seeds: Int) -> String {
-    let texts = texts(evidence, of: seeds)
+  private func figure(_ evidence: CriterionEvidence) -> String {
+    let texts = texts(evidence)
     return "\(name(evidence)) \(texts.today) → \(texts.new)"
       + (texts.change.isEmpty ? "" : " (\(texts.change))")
   }
 
   /// As people read it, and the change that belongs to these two figures; empty where it says nothing.
-  private func texts(_ evidence: CriterionEvidence, of seeds: Int) -> (
-    today: String, new: String, change: String
-  ) {
+  private func texts(_ evidence: CriterionEvidence) -> (today: String, new: String, change: String) {
     switch evidence.criterion {
     case .health:
       let isBetter = evidence.finding.standing == .better
@@ -198,7 +197,8 @@ package struct TuneVerdict: Sendable {
         ? (isBetter ? "does not hold" : "holds", isBetter ? "holds" : "does not hold", "") : ("", "", "")
     case .failures:
       let texts = [evidence.today, evidence.new].map { "\(Int64($0 ?? 0))" }
-      return (texts[0], "\(texts[1]) of \(seeds)", "")
+      let todaysRuns = evidence.todaysRuns < evidence.newRuns ? " of \(evidence.todaysRuns)" : ""
+      return (texts[0] + todaysRuns, "\(texts[1]) of \(evidence.newRuns)", "")
     case .metric(let index):
       let metric = study.judged[index].scaled(by: evidence.scale)
       let texts = [evidence.today, evidence.new].map { $0.map { MetricText.value(metric, $0) } ?? "none" }
@@ -216,7 +216,7 @@ package struct TuneVerdict: Sendable {
 
   /// Whether it is less good by what the figures show.
   private func isHigher(_ evidence: CriterionEvidence) -> Bool {
-    let texts = texts(evidence, of: confirmed.seeds)
+    let texts = texts(evidence)
     return evidence.finding.mean > 0 && texts.today != texts.new
   }
 
@@ -227,13 +227,14 @@ package struct TuneVerdict: Sendable {
     result.effects.map { effect in
       let name =
         "\(path(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
-      let gains = figures(effect.evidence, of: winner.seeds) { $0.finding.mean < -1 }
-      let costs = figures(effect.evidence, of: winner.seeds) { $0.finding.mean > 1 }
+      let gains = figures(effect.with.evidence) { $0.finding.mean < -1 }
+      let costs = figures(effect.with.evidence) { $0.finding.mean > 1 }
       var reasons: [String] = []
-      if effect.without.violations > winner.violations {
+      if effect.without.violations > effect.with.violations {
         reasons.append(
           "runs that do not recover\(study.constraints.isEmpty ? "" : " or break a constraint") "
-            + "(\(percent(effect.without.violations)) without it, \(percent(winner.violations)) with it)")
+            + "(\(percent(effect.without.violations)) without it, \(percent(effect.with.violations)) with it)"
+        )
       }
       if !gains.isEmpty { reasons.append(list(gains)) }
       if reasons.isEmpty {
@@ -255,7 +256,7 @@ package struct TuneVerdict: Sendable {
       let rows = (confirmed.evidence[s] + confirmed.objectiveEvidence[s]).filter {
         $0.criterion != .health || $0.finding.standing != .asGood
       }.map { evidence in
-        let texts = texts(evidence, of: confirmed.seeds)
+        let texts = texts(evidence)
         return [study.scenarios[s], name(evidence), texts.today]
           + (changes.isEmpty ? [] : [texts.new, texts.change, evidence.shown.rawValue])
       }

@@ -198,11 +198,13 @@ package struct Tuner {
   }
 
   /// How a candidate fares against today's Settings under some seeds; nil where runs of either are not there.
+  /// - Parameter paired: the first of the seeds, those of today's Settings; nil: they have all of them.
   private func standing(
-    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling, level: MetricRule.Level = .once
+    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling, level: MetricRule.Level = .once,
+    paired: Range<Int>? = nil
   ) -> Standing? {
     let own = requests(candidate, seeds, scale).compactMap(runs.ensemble)
-    let today = requests(study.space.today, seeds, scale).compactMap(runs.ensemble)
+    let today = requests(study.space.today, paired ?? seeds, scale).compactMap(runs.ensemble)
     guard own.count == study.scenarios.count, today.count == own.count else { return nil }
     return Standing(candidate, own, today: today, scale: scale, study: study, level: level)
   }
@@ -243,22 +245,34 @@ package struct Tuner {
     return winner
   }
 
-  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first.
+  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first. A few seeds tell
+  /// of most keys.
   private func idleKeys(of winner: Standing) throws -> [Int] {
     let (changed, others) = withoutEachKey(winner.candidate)
-    if changed.isEmpty { return [] }
-    let seeds = study.raced.prefix(winner.seeds)
-    let wanted = ([winner.candidate] + others).map { ($0, seeds) }
-    let standings = try standings(of: wanted, study.raceScale)
-    guard let with = standings.first else { return [] }
-    return zip(changed, standings.dropFirst()).filter {
-      isHarmless($0.1, instead: with) && study.isSensible($0.1.candidate)
-    }.sorted { $0.1.cost < $1.1.cost }.map(\.0)
+    var open = Array(zip(changed, others).filter { study.isSensible($1) })
+    var idle: [(key: Int, cost: Double)] = []
+    for count in study.looksAtKeys(winner.seeds) where !open.isEmpty {
+      let seeds = study.raced.prefix(count)
+      let standings = try standings(
+        of: ([winner.candidate] + open.map(\.1)).map { ($0, seeds) }, study.raceScale)
+      guard let with = standings.first else { return [] }
+      let looked = zip(open, standings.dropFirst())
+      idle += looked.filter { isHarmless($1, instead: with) }.map { ($0.0, $1.cost) }
+      open = looked.filter { !isHarmless($1, instead: with) && !isSurelyNeeded($1, instead: with) }.map(\.0)
+    }
+    return idle.sorted { $0.cost < $1.cost }.map(\.key)
   }
 
   private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {
     standing.violations <= winner.violations && standing.holdsEverywhere
       && standing.cost <= winner.cost + Self.negligible
+  }
+
+  /// Whether more seeds would hardly make it harmless.
+  private func isSurelyNeeded(_ standing: Standing, instead winner: Standing) -> Bool {
+    let losses = zip(standing.scoreBySeed, winner.scoreBySeed).map { $0 - $1 }
+    return standing.violations > winner.violations
+      || ConfidenceInterval(SampleStatistics(losses)).map { $0.low > Self.negligible } ?? false
   }
 
   /// The keys that a candidate changes, and the candidate without each of them.
@@ -272,32 +286,45 @@ package struct Tuner {
     return (changed, others)
   }
 
+  /// Returns what each changed key is worth on the whole fleets. A few seeds are enough where they leave no criterion undecided.
   private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
     let (changed, others) = withoutEachKey(winner.candidate)
-    try evaluateAside(others, winner.seeds)
-    let seeds = study.raced.prefix(winner.seeds)
-    try make([(winner.candidate, seeds)], .whole)
-    let with = requests(winner.candidate, seeds, .whole).compactMap(runs.ensemble)
-    return zip(changed, others).compactMap { index, candidate in
-      let without = requests(candidate, seeds, .whole).compactMap(runs.ensemble)
-      guard let standing = standings[candidate], with.count == without.count, !with.isEmpty else {
-        return nil
+    var effects: [Int: KeyEffect] = [:]
+    for count in study.looksAtKeys(winner.seeds) {
+      let open = zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true }
+      try evaluateAside(open.map(\.1), count)
+      let seeds = study.raced.prefix(count)
+      try make([(winner.candidate, seeds)], .whole)
+      let with = requests(winner.candidate, seeds, .whole).compactMap(runs.ensemble)
+      for (key, candidate) in open {
+        let without = requests(candidate, seeds, .whole).compactMap(runs.ensemble)
+        guard let standing = standing(of: candidate, seeds, .whole), with.count == without.count else {
+          continue
+        }
+        effects[key] = KeyEffect(
+          parameter: key, without: standing,
+          with: Standing(
+            winner.candidate, with, today: without, scale: .whole, study: study, level: SeedPlan.level),
+          scores: zip(winner.scoreBySeed, standing.scoreBySeed).map { $0 - $1 })
       }
-      let own = Standing(winner.candidate, with, today: without, scale: .whole, study: study, level: .once)
-      return KeyEffect(parameter: index, without: standing, with: winner, evidence: own.evidence)
     }
+    return changed.compactMap { effects[$0] }
   }
 
-  /// Evaluates what is no candidate of the search.
+  /// Evaluates what is no candidate of the search, unless that was done.
   private mutating func evaluateAside(_ candidates: [SearchCandidate], _ seeds: Int) throws {
-    if candidates.isEmpty { return }
+    let new = candidates.filter { candidate in
+      standings[candidate].map { $0.scale != .whole || $0.seeds < seeds } ?? true
+    }
+    if new.isEmpty { return }
     let known = order
-    try evaluate(candidates, study.raced.prefix(seeds))
+    try evaluate(new, study.raced.prefix(seeds))
     race.order = known
   }
 
   /// Runs the winner and today's Settings on fresh seeds, on which no choice was based. More seeds follow until every criterion
-  /// is shown not worse and one better, or one is worse, or more would hardly show it.
+  /// is shown not worse and one better, or one is worse, or more would hardly show it. Where they have to show only that the
+  /// winner does not fail or lose events, today's Settings have them no more, unless a run of the winner does.
   func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
     func look(_ count: Int, _ level: MetricRule.Level) throws -> (today: Standing, winner: Standing) {
       let wanted = [study.space.today, winner.candidate].map { ($0, study.fresh(count)) }
@@ -318,9 +345,27 @@ package struct Tuner {
     for count in looks.dropFirst() {
       let isDone = found.winner.isShownSafe && found.winner.isShownBetter
       guard !isDone, let needed = found.winner.seedsNeeded, needed <= 2 * most else { break }
-      found = try look(count, level)
+      if found.winner.needsOnlyNew,
+        let alone = try alone(
+          winner.candidate, study.fresh(count), paired: study.fresh(found.winner.seeds), level)
+      {
+        found.winner = alone
+      } else {
+        found = try look(count, level)
+      }
     }
     return found
+  }
+
+  /// Returns how a candidate fares where today's Settings have only the first of its seeds; nil where that is not enough, as a run
+  /// fails or loses events.
+  private func alone(
+    _ candidate: SearchCandidate, _ seeds: Range<Int>, paired: Range<Int>, _ level: MetricRule.Level
+  ) throws -> Standing? {
+    try runs.make(requests(candidate, seeds, .whole).flatMap(\.self))
+    return standing(of: candidate, seeds, .whole, level: level, paired: paired).flatMap {
+      $0.isShownSafe || $0.needsOnlyNew ? $0 : nil
+    }
   }
 
   /// With what lost the events where a constraint on lost events cannot be met.
@@ -358,22 +403,26 @@ package struct Tuner {
 /// The effect of one changed key: the winner against the winner with this key as it is today.
 package struct KeyEffect: Sendable {
   package var parameter: Int
+  /// The winner without the change, against today's Settings.
   package var without: Standing
-  /// The key's effect on each criterion in each scenario, against `without`.
-  package var evidence: [[CriterionEvidence]]
+  /// The winner, against `without`.
+  package var with: Standing
   /// ln(with / without) of the score, over the seeds.
   package var score: Double
   /// nil with a single seed.
   package var scoreInterval: ConfidenceInterval?
 
-  init(parameter: Int, without: Standing, with: Standing, evidence: [[CriterionEvidence]]) {
+  /// - Parameter scores: `score` by seed.
+  init(parameter: Int, without: Standing, with: Standing, scores: [Double]) {
     self.parameter = parameter
     self.without = without
-    self.evidence = evidence
-    let scores = zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 }
+    self.with = with
     score = SampleStatistics(scores).mean
     scoreInterval = ConfidenceInterval(SampleStatistics(scores))
   }
+
+  /// Whether the seeds tell its effect on each criterion in each scenario.
+  var isDecided: Bool { with.evidence.joined().allSatisfy { $0.finding.standing != .undecided } }
 }
 
 /// The findings of a search.

@@ -11,13 +11,18 @@ package struct CriterionEvidence: Sendable, Hashable {
   package var criterion: Criterion
   package var finding: MetricRule.Finding
   package var isNotWorse = false
-  /// Means over the runs, of a metric in its unit; how many runs fail; nil where no run has a value.
+  /// Means over the seeds that both have, of a metric in its unit; how many runs fail; nil where no run has a value.
   package var today: Double?
   package var new: Double?
+  /// The runs of each that tell how many fail: the new Settings may have had more seeds.
+  package var todaysRuns = 0
+  package var newRuns = 0
   /// One of so many was simulated: what people read of counts is so many times as much.
   package var scale: Int64 = 1
   /// About how many seeds would show that they are not worse; nil: these do, or no number is likely to.
   package var seedsNeeded: Int?
+  /// Whether runs of the new Settings alone may show that they are not worse: no run of theirs has failed, or has lost an event.
+  package var needsOnlyNew = false
 
   /// The judgement on the new Settings.
   package enum Shown: String, Sendable, CaseIterable {
@@ -46,37 +51,57 @@ package struct CriterionEvidence: Sendable, Hashable {
 extension Standings {
   /// Returns the evidence on `second` against `first` by each criterion of which they have values.
   /// - Parameter allowedLoss: share of the events created that `second` may lose beyond those of `first`.
-  package func evidence(of second: Int, against first: Int, allowedLoss: Double = 0) -> [CriterionEvidence] {
-    evidence(of: second, against: first, on: criteria(first, second), allowedLoss: allowedLoss)
+  /// - Parameter alone: runs of `second` under seeds that `first` did not have. They tell how often it fails or loses an event.
+  package func evidence(
+    of second: Int, against first: Int, allowedLoss: Double = 0, alone: [RunSummary] = []
+  ) -> [CriterionEvidence] {
+    evidence(
+      of: second, against: first, on: criteria(first, second), allowedLoss: allowedLoss, alone: alone)
   }
 
   /// The same by some criteria.
-  func evidence(of second: Int, against first: Int, on criteria: [Criterion], allowedLoss: Double = 0)
-    -> [CriterionEvidence]
-  {
-    criteria.compactMap { criterion in
+  func evidence(
+    of second: Int, against first: Int, on criteria: [Criterion], allowedLoss: Double = 0,
+    alone: [RunSummary] = []
+  ) -> [CriterionEvidence] {
+    let failingAlone = alone.count(where: \.fails)
+    return criteria.compactMap { criterion in
       let finding = finding(of: second, to: first, on: criterion, allowedLoss: allowedLoss)
       guard finding.standing != .incomparable else { return nil }
       var evidence = CriterionEvidence(criterion: criterion, finding: finding)
       (evidence.today, evidence.new) = (mean(criterion, first), mean(criterion, second))
+      (evidence.todaysRuns, evidence.newRuns) = (seeds, seeds + alone.count)
       let isTested = seeds >= MetricRule.fewestForTest && finding.standing != .worse
       switch criterion {
       case .health: evidence.isNotWorse = finding.standing != .worse
       case .failures:
+        evidence.new = evidence.new.map { $0 + Double(failingAlone) }
         evidence.isNotWorse =
-          isTested && (finding.standing == .better || excludesMoreFailures(second, first))
+          isTested
+          && (finding.standing == .better
+            || excludesMoreFailures(second, first, alone: alone.count, failing: failingAlone))
         if !evidence.isNotWorse { evidence.seedsNeeded = seedsForFailures(second, first, finding) }
+        evidence.needsOnlyNew = isTested && evidence.new == 0
       case .metric(let index):
         evidence.scale = metrics.metrics[index].scale
         // An interval of events that no run has lost takes it that none ever does.
         let enough = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
-        let isUnseen =
-          finding.isOfEvents && finding.standing != .better && finding.reach.upperBound <= 0 && seeds < enough
+        let isOfNone = finding.isOfEvents && finding.standing != .better && finding.reach.upperBound <= 0
+        let isNeverSeen = hasNone(of: index, second, alone)
+        let isUnseen = isOfNone && (isNeverSeen ? evidence.newRuns : seeds) < enough
         evidence.isNotWorse = isTested && finding.reach.upperBound <= 1 && !isUnseen
         if !evidence.isNotWorse { evidence.seedsNeeded = isUnseen ? enough : seedsNeeded(finding) }
+        evidence.needsOnlyNew = isTested && isUnseen && isNeverSeen
       }
       return evidence
     }
+  }
+
+  /// Whether no run of a variant has any of the events that a metric counts, and fewer are better.
+  private func hasNone(of index: Int, _ variant: Int, _ alone: [RunSummary]) -> Bool {
+    let metric = metrics.metrics[index]
+    let values = metrics.values(of: index, variant: variant) + alone.map { metric.value(of: $0) }
+    return metric.direction == .lowerIsBetter && values.allSatisfy { $0.restricted == 0 }
   }
 
   private func mean(_ criterion: Criterion, _ variant: Int) -> Double? {
@@ -90,16 +115,19 @@ extension Standings {
   }
 
   /// Whether a failure of `second` alone in 5 % of the runs, beyond those of `first` alone, is excluded. A failure that no run
-  /// has shown counts with the share that so many runs cannot exclude.
+  /// has shown counts with the share that so many runs cannot exclude. Runs of `second` under seeds that `first` did not have count
+  /// as if `first` had not failed there: a failure of `second` alone is no more frequent than a failure of it.
   /// - Parameter factor: as if there were so many times the runs.
-  private func excludesMoreFailures(_ second: Int, _ first: Int, times factor: Int = 1) -> Bool {
+  private func excludesMoreFailures(
+    _ second: Int, _ first: Int, times factor: Int = 1, alone: Int = 0, failing: Int = 0
+  ) -> Bool {
     let pairs = zip(runs[first], runs[second])
     let (onlyFirst, onlySecond) = (
       pairs.count { $0.fails && !$1.fails }, pairs.count { !$0.fails && $1.fails }
     )
     let count = seeds * factor
     guard count > 0 else { return false }
-    return ExactBinomial.upperBound(of: onlySecond * factor, in: count)
+    return ExactBinomial.upperBound(of: onlySecond * factor + failing, in: count + alone)
       - ExactBinomial.lowerBound(of: onlyFirst * factor, in: count) <= MetricRule.relevantRisk
   }
 

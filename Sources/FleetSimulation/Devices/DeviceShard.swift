@@ -477,7 +477,7 @@ extension DeviceShard {
     batches = BatchPool(copying: other.batches, devices)
     waiting = WaitingHeaps(copying: other.waiting)
     ready = ReadyBatches(copying: other.ready)
-    histories = other.histories
+    histories = other.histories.mapValues { EventHistory(copying: $0) }
     (rows, creationRows) = (other.rows, other.creationRows)
     counters = other.counters.copy(rows: rowCount)
     intervalDeliveries = other.intervalDeliveries.copy(rows: rowCount)

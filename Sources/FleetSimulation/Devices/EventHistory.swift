@@ -7,33 +7,55 @@ import UploadRetry
 /// batches that were sent are gone, their fate is not.
 ///
 /// A batch that an attempt is still open of leaves its record behind, in no queue, until the fate is known.
-struct EventHistory {
+///
+/// A class, so that who changes a part of it neither copies the others nor looks the device up twice. Its shard alone refers to it.
+final class EventHistory {
   /// Event numbers that the server has accepted, in order and apart.
-  private(set) var accepted: [Range<UInt32>] = []
+  private var accepted: [Range<UInt32>] = []
   /// Those that the client has given up before, and those that it has blocked (O3).
   private var dropped: [Range<UInt32>] = []
   private var blocked: [(events: Range<UInt32>, reason: DropReason)] = []
   /// Records left behind.
   var openRecords = 0
+  /// The newest event whose delivery has been counted, and when it was created; event 0: perhaps none. A walk over later events
+  /// begins there instead of at the first of its batch. It tells nothing else, and is no part of the state.
+  var latestDelivery: (event: UInt32, createdAt: Int64) = (0, 0)
 
-  mutating func accept(_ events: Range<UInt32>) { Self.insert(events, into: &accepted) }
-  mutating func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
-  mutating func block(_ events: Range<UInt32>, _ reason: DropReason) { blocked.append((events, reason)) }
+  init() {}
 
-  /// Returns those of some events that the server does not have yet.
-  func missing(of events: Range<UInt32>) -> [Range<UInt32>] {
-    var missing: [Range<UInt32>] = []
-    var next = events.lowerBound
-    for known in accepted where known.upperBound > events.lowerBound && known.lowerBound < events.upperBound {
-      if known.lowerBound > next { missing.append(next..<known.lowerBound) }
-      next = max(next, known.upperBound)
+  init(copying other: EventHistory) {
+    (accepted, dropped, blocked) = (other.accepted, other.dropped, other.blocked)
+    (openRecords, latestDelivery) = (other.openRecords, other.latestDelivery)
+  }
+
+  func accept(_ events: Range<UInt32>) { Self.insert(events, into: &accepted) }
+  func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
+  func block(_ events: Range<UInt32>, _ reason: DropReason) { blocked.append((events, reason)) }
+
+  /// Returns the oldest of some events that the server does not have yet, up to the next that it has; nil: it has all of them.
+  func firstMissing(of events: Range<UInt32>) -> Range<UInt32>? {
+    var (first, end) = (events.lowerBound, events.upperBound)
+    for known in accepted where known.upperBound > first {
+      if known.lowerBound > first {
+        end = min(end, known.lowerBound)
+        break
+      }
+      first = known.upperBound
     }
-    if next < events.upperBound { missing.append(next..<events.upperBound) }
-    return missing
+    return first < end ? first..<end : nil
+  }
+
+  /// Returns how many of some events the server has.
+  func acceptedCount(of events: Range<UInt32>) -> Int {
+    var count = 0
+    for known in accepted { count += known.clamped(to: events).count }
+    return count
   }
 
   func addState(to digest: inout StateDigest) {
-    for range in accepted + dropped { digest.add(UInt64(range.lowerBound) &<< 32 | UInt64(range.upperBound)) }
+    for ranges in [accepted, dropped] {
+      for range in ranges { digest.add(UInt64(range.lowerBound) &<< 32 | UInt64(range.upperBound)) }
+    }
     for (range, reason) in blocked {
       digest.add(UInt64(range.lowerBound) &<< 32 | UInt64(range.upperBound))
       digest.add(reason.rawValue)
@@ -46,6 +68,15 @@ struct EventHistory {
 
   private static func insert(_ events: Range<UInt32>, into ranges: inout [Range<UInt32>]) {
     if events.isEmpty { return }
+    // Nearly all lie behind the others, or continue the last ones.
+    guard let last = ranges.last, events.lowerBound < last.lowerBound else {
+      if let last = ranges.last, events.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, events.upperBound)
+      } else {
+        ranges.append(events)
+      }
+      return
+    }
     var merged = events
     ranges.removeAll { range in
       guard range.upperBound >= merged.lowerBound, range.lowerBound <= merged.upperBound else { return false }
@@ -89,12 +120,15 @@ extension DeviceShard {
   }
 
   private mutating func forgetBoundaries(of batch: BatchIndex, _ device: DeviceIndex) {
-    var history = histories[device] ?? EventHistory()
+    if !self[device].pointee.flags.contains(.hasHistory) {
+      histories[device] = EventHistory()
+      self[device].pointee.flags.insert(.hasHistory)
+    }
     let old = batches[batch]
-    if old.flags.contains(.accepted) { history.accept(range(of: batch)) }
+    if old.flags.contains(.accepted) { histories[device]?.accept(range(of: batch)) }
     if old.outstanding > 0 {
       // The record stays for what is still open of it, outside the queue; another one takes its place.
-      history.openRecords += 1
+      histories[device]?.openRecords += 1
       let other = batches.allocate(
         for: device, firstOrdinal: old.firstOrdinal, firstTime: old.firstTime, events: old.events)
       batches[other].attempts = old.attempts
@@ -105,8 +139,6 @@ extension DeviceShard {
     } else {
       batches[batch].flags.subtract([.unknownOutcome, .accepted])
     }
-    histories[device] = history
-    self[device].pointee.flags.insert(.hasHistory)
   }
 
   /// In the queue and among the due ones.
@@ -123,7 +155,7 @@ extension DeviceShard {
   /// The server accepts a batch of a device with a history.
   @inline(never)
   mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
-    guard var history = histories[device] else { return }
+    guard let history = histories[device] else { return }
     let row = rows.row(at: time.microseconds)
     let events = range(of: batch)
     // A batch from before there was a history tells its fate by its own flags.
@@ -135,21 +167,41 @@ extension DeviceShard {
         history.drop(events)
       }
     }
-    let missing = history.missing(of: events)
-    let new = missing.reduce(0) { $0 + $1.count }
-    counters.add(Int64(events.count - new), to: .duplicateEvents, row: row)
+    let known = history.acceptedCount(of: events)
+    counters.add(Int64(known), to: .duplicateEvents, row: row)
     if plan.pointee.server.deduplicationWindow >= 0 {
-      counters.add(Int64(events.count - new), to: .deduplicatedEvents, row: row)
+      counters.add(Int64(known), to: .deduplicatedEvents, row: row)
     }
-    counters.add(1, to: new == 0 ? .duplicateBatches : .acceptedBatches, row: row)
-    counters.add(Int64(new), to: .deliveredEvents, row: row)
+    if known == events.count {
+      counters.add(1, to: .duplicateBatches, row: row)
+    } else {
+      counters.add(1, to: .acceptedBatches, row: row)
+      counters.add(Int64(events.count - known), to: .deliveredEvents, row: row)
+      countDeliveries(of: events, createdFrom: batches[batch].firstTime, history, device, at: time, row: row)
+      history.accept(events)
+    }
+    // The history may be forgotten before the last attempt of a batch that had gone before it.
+    if batches[batch].flags.isDisjoint(with: [.held, .unknownOutcome]) {
+      batches[batch].flags.insert(.accepted)
+    }
+  }
+
+  /// Counts the deliveries of those of a batch's events that the server did not have.
+  private mutating func countDeliveries(
+    of events: Range<UInt32>, createdFrom firstTime: Int64, _ history: EventHistory, _ device: DeviceIndex,
+    at time: Instant, row: Int
+  ) {
+    let draws = drawsAgain(of: device)
+    var (created, ordinal) = (firstTime, events.lowerBound)
     var (sum, old) = (Int64(0), Int64(0))
-    for part in missing {
-      let first = batches[batch].firstOrdinal
-      var (created, ordinal) = skip(
-        part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
-      let draws = drawsAgain(of: device)
-      while ordinal < part.upperBound {
+    var rest = events
+    while let part = history.firstMissing(of: rest) {
+      let latest = history.latestDelivery
+      if latest.event > ordinal, latest.event < part.lowerBound {
+        (created, ordinal) = (latest.createdAt, latest.event)
+      }
+      (created, ordinal) = skip(part.lowerBound &- ordinal, from: ordinal, at: created, device)
+      while true {
         sum &+= recordDelivery(after: time.microseconds &- created, row: row)
         if let reason = history.blockReason(of: ordinal) {
           countBlocked(-1, reason, row: row)
@@ -158,18 +210,15 @@ extension DeviceShard {
         } else if created < plan.pointee.oldBefore {
           old &+= 1
         }
+        if ordinal &+ 1 == part.upperBound { break }
         ordinal &+= 1
         created = plan.next(after: created, before: ordinal, draws)
       }
+      if ordinal > latest.event { history.latestDelivery = (ordinal, created) }
+      rest = part.upperBound..<events.upperBound
     }
     counters.add(sum, to: .timeToDeliverySum, row: row)
     counters.add(old, to: .settledOldEvents, row: row)
-    history.accept(events)
-    histories[device] = history
-    // The history may be forgotten before the last attempt of a batch that had gone before it.
-    if batches[batch].flags.isDisjoint(with: [.held, .unknownOutcome]) {
-      batches[batch].flags.insert(.accepted)
-    }
   }
 
   /// The `n` oldest events of a batch are given up; what the server has is not lost.
@@ -177,30 +226,30 @@ extension DeviceShard {
   mutating func countDroppedWithHistory(
     _ batch: BatchIndex, events n: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
   ) {
-    guard var history = histories[device] else { return }
-    let first = batches[batch].firstOrdinal
+    guard let history = histories[device] else { return }
+    let events = batches[batch].firstOrdinal..<batches[batch].firstOrdinal &+ n
     // A batch whose upload began before there was a history tells its fate by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(range(of: batch)) }
-    let missing = history.missing(of: first..<first &+ n)
-    let lost = missing.reduce(0) { $0 + $1.count }
     if let block = reason.blockReason {
-      history.block(first..<first &+ n, block)
+      history.block(events, block)
     } else {
-      history.drop(first..<first &+ n)
+      history.drop(events)
     }
-    histories[device] = history
+    let lost = events.count - history.acceptedCount(of: events)
     if lost == 0 { return }
     count(lost: Int64(lost), reason, device, at: now)
+    let draws = drawsAgain(of: device)
+    var (created, ordinal) = (batches[batch].firstTime, events.lowerBound)
     var old: Int64 = 0
-    for part in missing {
-      var (created, ordinal) = skip(
-        part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
-      let draws = drawsAgain(of: device)
+    var rest = events
+    while created < plan.pointee.oldBefore, let part = history.firstMissing(of: rest) {
+      (created, ordinal) = skip(part.lowerBound &- ordinal, from: ordinal, at: created, device)
       while ordinal < part.upperBound, created < plan.pointee.oldBefore {
         old &+= 1
         ordinal &+= 1
         created = plan.next(after: created, before: ordinal, draws)
       }
+      rest = part.upperBound..<events.upperBound
     }
     count(old, .settledOldEvents, at: now)
   }
@@ -215,8 +264,7 @@ extension DeviceShard {
     if batches[batch].flags.contains(.accepted) { return Int64(n) }
     guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
     let first = batches[batch].firstOrdinal
-    let missing = history.missing(of: first..<first &+ n).reduce(0) { $0 + $1.count }
-    return Int64(n) - Int64(missing)
+    return Int64(history.acceptedCount(of: first..<first &+ n))
   }
 
   /// Settles a batch of a device with a history that has left the queue. While an upload of it is open, its record is one that

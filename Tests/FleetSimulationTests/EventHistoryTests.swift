@@ -71,4 +71,83 @@ import Testing
     #expect(record.series.totals[.deliveredEvents] == 3)
     #expect(record.cohorts[0].openEvents == 12)
   }
+
+  /// A phone whose batch grows while it waits for fresh credentials, from 1.3 s to 14 s, and its first upload is at work.
+  ///
+  /// An upload takes 50 ms there and back, and 10.1 s of work with one event. The first one leaves at 0 s, with the event of 0 s,
+  /// and the launch at 1 s cuts it off. The question about it finds nothing applied; the second upload, at 1.2 s, is answered 401.
+  /// From the launch on the phone flushes every 8 s: at 9 s the events of 4 and 8 s join the batch. The server accepts the first
+  /// upload at 10.15 s.
+  private func growing(until end: Int64, launches: [Int64] = [1], refusals: [(status: Int, at: Double)])
+    -> Scenario
+  {
+    var phone = Cohort(name: "phones", devices: 1, events: .periodic(every: .seconds(4), phase: .flush))
+    phone.flush = FlushPolicy(count: nil, interval: .seconds(8), isSynchronised: true)
+    phone.queue.growsUntilFailure = true
+    phone.retries = .timer
+    phone.latency = .constant(.milliseconds(50))
+    phone.timeout = .seconds(60)
+    phone.gates.reconciles = true
+    phone.policy.unauthorized = .refreshThenRetryOnce
+    phone.credentialRefresh = .milliseconds(12_700)
+    phone.settings.backoff.jitter = .none
+    phone.settings.backoff.baseBackoffInterval = 40_000_000
+    phone.lifecycle = Lifecycle(
+      synchronised: launches.map { .init(time: .start + .seconds($0)) }, keepsState: true,
+      flushesAtLaunch: true)
+    var workers = WorkersConfiguration(count: 9, serviceTime: .constant(.milliseconds(100)))
+    workers.serviceTimePerEvent = .seconds(10)
+    let incidents = ([(401, 1.22)] + refusals).map { status, time in
+      Incident(
+        kind: .errors(status: status, share: 1_000_000, afterWork: false, retryAfter: .none),
+        start: Instant(microseconds: Int64(time * 1e6)), duration: .milliseconds(80))
+    }
+    return Scenario(
+      duration: .seconds(end), tapi: TAPIConfiguration(server: .workers(workers), incidents: incidents),
+      fleet: [phone])
+  }
+
+  private func run(_ scenario: Scenario) throws -> (totals: MeasureTotals, record: RunRecord) {
+    var options = RunOptions()
+    options.checks = true
+    let record = try Simulation.run(scenario, options: options)
+    return (record.series.totals, record)
+  }
+
+  @Test("A batch that grows while it waits apart, an upload of it open, leaves once, when its wait is over")
+  func grownWhileItWaits() throws {
+    let (totals, record) = try run(growing(until: 46, refusals: []))
+    // Two uploads and a question by 1.2 s; the grown batch at 14 s, which is answered at 44.2 s; then what has come meanwhile.
+    #expect(record.cost.total[.attempts] == 5 && totals[.statusQueries] == 1)
+    // The server has the events of 0, 4 and 8 s, and the first of them twice. The others wait behind the grown batch.
+    #expect(totals[.createdEvents] == 12)
+    #expect(totals[.deliveredEvents] == 3 && totals[.duplicateEvents] == 1)
+    #expect(record.cohorts[0].openEvents == 9)
+  }
+
+  @Test("A batch that grows has the retry record of the batch that it was: its second 401 is the last")
+  func grownKeepsItsRetryRecord() throws {
+    let (totals, record) = try run(growing(until: 46, refusals: [(401, 14.02)]))
+    // It is given up at 14.1 s, with the events of 4 and 8 s; the server has that of 0 s.
+    #expect(totals[.credentialRefreshes] == 1 && totals[.droppedByStatus] == 2)
+    #expect(record.cohorts[0].lostEvents == 2)
+  }
+
+  @Test("A waiting batch that is given up while an upload of it is open keeps its record until both are over")
+  func givenUpWhileItWaits() throws {
+    // The grown batch is at work from 14 to 44.15 s. The second launch cuts it off, and the upload after the question is answered
+    // 503 at 15.3 s: the batch waits until 55.3 s.
+    var scenario = growing(until: 80, launches: [1, 15], refusals: [(503, 15.22)])
+    scenario.fleet[0].queue.limit = 4
+    let (totals, record) = try run(scenario)
+    // Flushes at 15, 23, 31 … 79 s. Event 12 leaves at 15.3 s, 16 and 20 at 25.5 s, 40 and 44 at 47 s, 64 and 68 at 71 s. The queue
+    // is full at 23 s, where the waiting batch goes, at 39 s (24 … 36 go) and at 63 s (48 … 60).
+    #expect(totals[.createdEvents] == 20 && totals[.statusQueries] == 2)
+    #expect(totals[.droppedByOverflow] == 2 + 4 + 4)
+    #expect(totals[.deliveredEvents] == 8 && totals[.duplicateEvents] == 1)
+    #expect(totals[.acceptedAfterDropEvents] == 2)
+    #expect(record.cohorts[0].openEvents == 4)
+    // Five up to 14 s; question and upload at 15 s; the four that leave then.
+    #expect(record.cost.total[.attempts] == 4 + 2 + 4)
+  }
 }

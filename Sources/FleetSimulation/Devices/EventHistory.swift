@@ -141,15 +141,20 @@ extension DeviceShard {
     }
   }
 
-  /// In the queue and among the due ones.
+  /// In the queue, and among the due ones or those that wait.
   private mutating func replace(_ batch: BatchIndex, by other: BatchIndex, _ device: DeviceIndex) {
     let old = batches[batch]
     batches[other].flags = old.flags.subtracting([.unknownOutcome, .accepted])
+    batches.copyRetryState(of: batch, to: other)
     batches[other].older = old.older
     batches[other].newer = old.newer
     if old.older == .noBatch { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
     if old.newer == .noBatch { self[device].pointee.newest = other } else { batches[old.newer].older = other }
-    replaceReady(at: old.firstOrdinal, with: other, device)
+    if !options.pointee.isRebatch, old.flags.contains(.waiting) {
+      waiting.replace(batch, by: other, in: self[device].pointee.waiting)
+    } else {
+      replaceReady(at: old.firstOrdinal, with: other, device)
+    }
   }
 
   /// The server accepts a batch of a device with a history.
@@ -272,7 +277,9 @@ extension DeviceShard {
   @inline(never)
   mutating func settleWithHistory(_ batch: BatchIndex, _ device: DeviceIndex) {
     if batches[batch].outstanding > 0 {
-      batches[batch].flags = .unknownOutcome
+      // *files*: it may have left an entry in the heap of those that wait.
+      let entry: BatchRecord.Flags = options.pointee.isRebatch ? [] : .waiting
+      batches[batch].flags = batches[batch].flags.intersection(entry).union(.unknownOutcome)
       histories[device]?.openRecords += 1
       return
     }

@@ -406,6 +406,15 @@ struct WaitingHeaps: ~Copyable {
     }
   }
 
+  /// Another batch, which begins with the same event, takes the place of one that waits. Complexity: O(n).
+  func replace(_ batch: BatchIndex, by other: BatchIndex, in place: Place) {
+    let heap = address(place)
+    for i in 0..<Int(place.count) where heap[i].batch == batch {
+      let old = heap[i]
+      heap[i] = Entry(due: old.due, firstOrdinal: old.firstOrdinal, batch: other, isHeld: old.isHeld)
+    }
+  }
+
   /// Whether the second of a heap is due later than `now`; the first one does not count.
   @inline(__always)
   func isSecondLater(than now: Int64, _ place: Place) -> Bool {

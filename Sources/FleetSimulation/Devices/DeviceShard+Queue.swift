@@ -247,7 +247,7 @@ extension DeviceShard {
 
   @inline(__always)
   private func isHeldApart(_ entry: WaitingHeaps.Entry, in place: WaitingHeaps.Place) -> Bool {
-    entry.isHeld && (place.stale == 0 || batches[entry.batch].flags.contains(.held))
+    entry.isHeld && (place.stale == 0 || !hasLeft(entry.batch))
   }
 
   @inline(never)
@@ -383,6 +383,10 @@ extension DeviceShard {
     waiting.push(entry, &record.pointee.waiting)
   }
 
+  /// Whether the batch of a heap's entry has left the queue, and the entry is stale.
+  @inline(__always)
+  func hasLeft(_ batch: BatchIndex) -> Bool { !batches[batch].flags.contains(.held) }
+
   /// The waiting batch that is due first; entries of batches that have gone are freed on the way.
   @inline(__always)
   mutating func firstWaiting(_ device: DeviceIndex) -> WaitingHeaps.Entry? {
@@ -390,7 +394,7 @@ extension DeviceShard {
     let record = self[device]
     while record.pointee.waiting.count > 0 {
       let entry = waiting.first(record.pointee.waiting)
-      if record.pointee.waiting.stale == 0 || batches[entry.batch].flags.contains(.held) { return entry }
+      if record.pointee.waiting.stale == 0 || !hasLeft(entry.batch) { return entry }
       popWaiting(entry.batch, isStale: true, device)
       releaseIfDone(entry.batch, device)
     }
@@ -406,17 +410,11 @@ extension DeviceShard {
   @inline(never)
   private mutating func removeStaleEntries(_ device: DeviceIndex) {
     let record = self[device]
+    let kept = waiting.moveStaleToEnd(of: record.pointee.waiting) { hasLeft($0) }
     let heap = waiting.address(record.pointee.waiting)
-    var kept = 0
-    for i in 0..<Int(record.pointee.waiting.count) {
-      let entry = heap[i]
-      if batches[entry.batch].flags.contains(.held) {
-        heap[kept] = entry
-        kept += 1
-      } else {
-        batches[entry.batch].flags.remove(.waiting)
-        releaseIfDone(entry.batch, device)
-      }
+    for i in kept..<Int(record.pointee.waiting.count) {
+      batches[heap[i].batch].flags.remove(.waiting)
+      releaseIfDone(heap[i].batch, device)
     }
     waiting.keepFirst(kept, of: &record.pointee.waiting)
   }

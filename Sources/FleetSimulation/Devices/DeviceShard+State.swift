@@ -38,7 +38,7 @@ extension DeviceShard {
     }
     if let loops { addState(of: loops[device], to: &digest) }
     if !isRebatch {
-      digest.add(waiting.state(record.pointee.waiting) { !batches[$0].flags.contains(.held) })
+      digest.add(waiting.state(record.pointee.waiting) { hasLeft($0) })
     }
     if let pending {
       let events = pending[device.place]

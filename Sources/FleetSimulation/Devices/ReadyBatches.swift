@@ -393,6 +393,12 @@ struct WaitingHeaps: ~Copyable {
     heap[i] = entry
   }
 
+  /// Moves the entries of batches that have left behind all others, and returns how many others there are. Complexity: O(n).
+  func moveStaleToEnd(of place: Place, hasLeft: (BatchIndex) -> Bool) -> Int {
+    var entries = UnsafeMutableBufferPointer(start: address(place), count: Int(place.count))
+    return entries.partition { hasLeft($0.batch) }
+  }
+
   /// Makes a heap of the first `n` entries, none of which is stale, and forgets the others. Complexity: O(n).
   mutating func keepFirst(_ n: Int, of place: inout Place) {
     (place.count, place.stale) = (UInt32(n), 0)

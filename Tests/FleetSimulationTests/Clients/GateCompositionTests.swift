@@ -90,13 +90,7 @@ struct GateCompositionTests {
         var other = scenario
         other.fleet[0].settings.backoff.baseBackoffInterval = 2_000_000
         other.tapi.incidents[1].duration = .seconds(90)
-        let runs = SharedRuns(options: RunOptions())
-        for scenario in [scenario.withoutIncidents, scenario, other] {
-          let record = try runs.run(runs.expect(scenario), control: RunControl())
-          expectSame(record, try Simulation.run(scenario), "after its twin and by itself", seed: seed)
-        }
-        savings.attempts += runs.savings.attempts
-        savings.savedAttempts += runs.savings.savedAttempts
+        try expectSameInTurn([scenario.withoutIncidents, scenario, other], seed: seed, saving: &savings)
       }
     }
     #expect(savings.savedAttempts > savings.attempts / 10)

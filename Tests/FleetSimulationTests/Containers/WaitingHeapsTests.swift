@@ -70,10 +70,9 @@ struct WaitingHeapsTests {
         let isHalfStale = stale.count >= 4 && 2 * stale.count >= Int(place.count)
         #expect(place.isHalfStale == isHalfStale)
         if isHalfStale {
-          let heap = heaps.address(place)
-          let kept = (0..<Int(place.count)).map { heap[$0] }.filter { model[$0.batch.rawValue] != nil }
-          for (index, entry) in kept.enumerated() { heap[index] = entry }
-          heaps.keepFirst(kept.count, of: &place)
+          let kept = heaps.moveStaleToEnd(of: place) { model[$0.rawValue] == nil }
+          #expect(kept == model.count, "seed \(seed), step \(step)")
+          heaps.keepFirst(kept, of: &place)
           stale = []
         }
         model[leaves] = nil

@@ -10,6 +10,20 @@ import UploadRetry
 
 @testable import FleetSimulation
 
+/// Runs scenarios one after another, a twin first; each record has to be that of the scenario by itself. Each run is expected
+/// alone, so that none shares its beginning.
+func expectSameInTurn(
+  _ scenarios: [Scenario], seed: UInt64, saving savings: inout SharedRuns.Savings
+) throws {
+  let runs = SharedRuns(options: RunOptions())
+  for scenario in scenarios {
+    let record = try runs.run(runs.expect(scenario), control: RunControl())
+    expectSame(record, try Simulation.run(scenario), "in turn and by itself", seed: seed)
+  }
+  savings.attempts += runs.savings.attempts
+  savings.savedAttempts += runs.savings.savedAttempts
+}
+
 /// Runs that share a beginning: the records are those of separate runs, and the beginning is run once.
 @Suite("Runs that share a beginning")
 struct SharedRunsTests {
@@ -146,14 +160,8 @@ struct SharedRunsTests {
       // Time to come back.
       scenario.duration = scenario.duration + .seconds(400)
       let variants = [scenario] + varying(scenario)
-      let runs = SharedRuns(options: RunOptions())
-      _ = try runs.run(runs.expect(scenario.withoutIncidents), control: RunControl())
-      // Each run is expected alone, so that none shares its beginning.
       let variant = variants[Int(seed) % variants.count]
-      let record = try runs.run(runs.expect(variant), control: RunControl())
-      expectSame(record, try Simulation.run(variant), "after its twin and by itself", seed: seed)
-      savings.attempts += runs.savings.attempts
-      savings.savedAttempts += runs.savings.savedAttempts
+      try expectSameInTurn([scenario.withoutIncidents, variant], seed: seed, saving: &savings)
     }
     #expect(savings.savedAttempts > 0)
   }

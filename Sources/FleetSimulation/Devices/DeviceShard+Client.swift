@@ -372,6 +372,25 @@ extension DeviceShard {
     violation ?? (plan.pointee.checks ? conservationViolation(at: time) : nil)
   }
 
+  /// *files*: whether the entries of a device's heap name the batches that wait, and each its own.
+  private func isHeapRight(_ device: DeviceIndex) -> Bool {
+    if options.pointee.isRebatch || pages != nil { return true }
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    var (left, waits) = (0, 0)
+    for i in 0..<Int(place.count) {
+      let record = batches[heap[i].batch]
+      if !record.flags.contains(.waiting) || record.firstOrdinal != heap[i].firstOrdinal { return false }
+      if hasLeft(heap[i].batch) { left += 1 }
+    }
+    var batch = self[device].pointee.oldest
+    while batch != .noBatch {
+      if batches[batch].flags.contains(.waiting) { waits += 1 }
+      batch = batches[batch].newer
+    }
+    return left == Int(place.stale) && left + waits == Int(place.count)
+  }
+
   /// Checks that events created = delivered + dropped + held, by walking every device's queue.
   private func conservationViolation(at time: Int64) -> String? {
     var created: Int64 = 0
@@ -401,6 +420,9 @@ extension DeviceShard {
         }
         previous = one.firstOrdinal
         batch = one.newer
+      }
+      if !isHeapRight(device) {
+        return "device \(globalNumber(device)): its heap does not match who waits at \(time) µs"
       }
       if held != Int64(heldEvents(of: device)) || uploads != Int(self.uploads(of: device)) {
         return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"

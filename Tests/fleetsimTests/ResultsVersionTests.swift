@@ -50,7 +50,18 @@ struct ResultsVersionTests {
         bucket + #", requestSizeLimit: "100B""#, outage,
         "{ name: \"a\", devices: 5, client: \"\($0)\", events: \"1/min\" }")
     }
-    return texts + [lives] + losing
+    // A batch grows while it waits for fresh credentials and an upload of it is open.
+    let growing = #"""
+      { format: 1, seed: 11, duration: "46s", interval: "10s", network: { latency: "50ms" },
+        tapi: { workers: { count: 9, serviceTime: "100ms", serviceTimePerEvent: "10s" },
+          incidents: [{ kind: "errors", at: "1.22s", for: "80ms", share: "100%", status: 401 }] },
+        fleet: [{ name: "a", devices: 1, events: { every: "4s", phase: "flush" }, flush: { interval: "8s", phase: "synchronised" },
+          queue: { growsUntilFailure: true }, retries: "timer", timeout: "60s", credentialRefresh: "12.7s",
+          gates: { reconcile: true }, policy: { unauthorized: "refreshThenRetryOnce" },
+          settings: { backoffConfig: { jitterStrategy: "none", baseBackoffInterval: 40 } },
+          lifecycle: { synchronised: [{ at: "1s" }], state: "persisted", flushAtLaunch: true } }] }
+      """#
+    return texts + [lives] + losing + [growing]
   }()
 
   @Test(

@@ -119,7 +119,7 @@ package struct TuneReport {
         .list(
           keys, title: "Why each key is changed",
           note: """
-            Measured by putting that one key back to today's value, under the seeds of the search: the figure without the key, then \
+            Measured by putting that one key back to today's value, under the first seeds of the search: the figure without the key, then \
             with it. Differences that do not matter are left out.
             """))
     }
@@ -139,7 +139,8 @@ package struct TuneReport {
         note:
           "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based"
           + (all > fresh
-            ? "; \(all - fresh) more of the new Settings alone count for runs that fail. " : ". ") + "New is "
+            ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a constraint. "
+            : ". ") + "New is "
           + "\(result.isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
       ),
       .figure(

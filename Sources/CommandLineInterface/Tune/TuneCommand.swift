@@ -18,8 +18,8 @@ struct TuneCommand: Study {
         + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. "
         + "Then each changed key is put back to see what it is for; one that makes no difference stays as it is.",
       "Recommended is only what fresh seeds show to be worse than today's in no criterion of compare's verdict in any scenario, and better in "
-        + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. Where only failures are open, "
-        + "today's Settings get no more of them. "
+        + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. Where only failures or lost "
+        + "events are open, the new Settings alone get more. "
         + "Where they are too few it says how many would do. "
         + "Every run has to keep every constraint. Where nothing keeps one it says which limit lost the events, and offers "
         + "what is better than today's all the same.",
@@ -576,8 +576,8 @@ struct TuneFindings: Sendable {
       case .metric(let index): study.judged[index].name
       }
     },
-    .init("today", "Today's mean, of failures how many runs; null: none.") { $0.0.today },
-    .init("new", "The same of the new Settings, which may have had more runs: `freshSeeds`.") { $0.0.new },
+    .init("today", "Today's mean, of failures how many of `freshSeedsOfBoth`; null: none.") { $0.0.today },
+    .init("new", "The same of the new Settings, of failures how many of `freshSeeds`.") { $0.0.new },
     .choice("shown", "What it is shown to be.", CriterionEvidence.Shown.allCases.map(\.rawValue)) {
       $0.0.shown.rawValue
     },
@@ -605,6 +605,9 @@ struct TuneFindings: Sendable {
           .init("scoreRatioHigh95", "Upper end of the same.") {
             $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.high) }
           },
+          .init("seeds", "How many of the finalists' seeds these are from; null: none.") {
+            $0.effect?.with.seeds
+          },
         ])
       ) { found in
         let choices = found.result.winner.candidate.choices
@@ -620,12 +623,15 @@ struct TuneFindings: Sendable {
         $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
       },
       .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
-      .init("freshSeeds", "How many fresh ones the new Settings have: how many runs fail is of these.") {
+      .init(
+        "freshSeeds",
+        "How many fresh ones the new Settings have: how many runs fail or break a constraint is of these."
+      ) {
         $0.result.confirmed.winner.runs
       },
       .init(
         "freshSeedsOfBoth",
-        "How many of them today's Settings have, too: the other figures are means over these."
+        "How many of them today's Settings have, too: means are over these."
       ) {
         $0.result.confirmed.winner.seeds
       },

@@ -214,9 +214,9 @@ package struct TuneStudy: Sendable {
 /// How a candidate fares against today's Settings under the same seeds.
 package struct Standing: Sendable {
   package var candidate: SearchCandidate
-  /// The seeds that today's Settings have, too: those of every figure but of what no run has shown.
+  /// The seeds that today's Settings have, too: means and differences are over these.
   package var seeds: Int
-  /// All of its seeds: how many runs failed, or broke a constraint, is of these.
+  /// All of its seeds: how many runs fail, lose events or break a constraint is of these.
   package var runs: Int
   package var scale: Scaling
   /// How often a criterion of `evidence` may be told wrong.
@@ -257,6 +257,9 @@ package struct Standing: Sendable {
   package var isShownBetter: Bool {
     (evidence + objectiveEvidence).joined().contains { $0.finding.standing == .better }
   }
+  /// Whether runs without today's Settings show no more than that it does not fail, lose events or break a constraint.
+  var needsNoToday: Bool { violations == 0 && !evidence.joined().contains(where: \.needsToday) }
+
   /// Whether nothing is left to show but that it does not fail or lose events, which runs without today's Settings may show.
   var needsOnlyNew: Bool {
     isShownBetter && violations == 0 && evidence.joined().allSatisfy { $0.isNotWorse || $0.needsOnlyNew }

@@ -53,8 +53,9 @@ package struct TuneVerdict: Sendable {
   }
 
   private var freshSeeds: String {
-    "\(confirmed.runs) fresh \(FigureText.noun(study.repetition, confirmed.runs))"
-      + (confirmed.runs > confirmed.seeds ? " (\(confirmed.seeds) of them with today's Settings, too)" : "")
+    let more = confirmed.runs - confirmed.seeds
+    return "\(confirmed.seeds) fresh \(FigureText.noun(study.repetition, confirmed.seeds))"
+      + (more > 0 ? " of both, and \(more) more of the new Settings," : "")
   }
 
   // MARK: Recommended

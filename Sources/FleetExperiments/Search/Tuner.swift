@@ -245,22 +245,27 @@ package struct Tuner {
     return winner
   }
 
-  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first. A few seeds tell
-  /// of most keys.
+  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first. A few seeds are
+  /// enough where they leave no doubt.
   private func idleKeys(of winner: Standing) throws -> [Int] {
     let (changed, others) = withoutEachKey(winner.candidate)
     var open = Array(zip(changed, others).filter { study.isSensible($1) })
-    var idle: [(key: Int, cost: Double)] = []
+    var idle: [(key: Int, loss: Double)] = []
     for count in study.looksAtKeys(winner.seeds) where !open.isEmpty {
       let seeds = study.raced.prefix(count)
       let standings = try standings(
         of: ([winner.candidate] + open.map(\.1)).map { ($0, seeds) }, study.raceScale)
       guard let with = standings.first else { return [] }
-      let looked = zip(open, standings.dropFirst())
-      idle += looked.filter { isHarmless($1, instead: with) }.map { ($0.0, $1.cost) }
-      open = looked.filter { !isHarmless($1, instead: with) && !isSurelyNeeded($1, instead: with) }.map(\.0)
+      let looked = zip(open, standings.dropFirst()).map { key, without in
+        let isHarmless = isHarmless(without, instead: with)
+        let isKnown =
+          count == winner.seeds || isSure(without, instead: with, isHarmless: isHarmless)
+        return (key: key, loss: without.cost - with.cost, isHarmless: isHarmless, isKnown: isKnown)
+      }
+      idle += looked.filter { $0.isKnown && $0.isHarmless }.map { ($0.key.0, $0.loss) }
+      open = looked.filter { !$0.isKnown }.map(\.key)
     }
-    return idle.sorted { $0.cost < $1.cost }.map(\.key)
+    return idle.sorted { $0.loss < $1.loss }.map(\.key)
   }
 
   private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {
@@ -268,11 +273,12 @@ package struct Tuner {
       && standing.cost <= winner.cost + Self.negligible
   }
 
-  /// Whether more seeds would hardly make it harmless.
-  private func isSurelyNeeded(_ standing: Standing, instead winner: Standing) -> Bool {
+  /// Whether more seeds would hardly change whether it is harmless.
+  private func isSure(_ standing: Standing, instead winner: Standing, isHarmless: Bool) -> Bool {
+    if standing.violations > winner.violations { return true }
     let losses = zip(standing.scoreBySeed, winner.scoreBySeed).map { $0 - $1 }
-    return standing.violations > winner.violations
-      || ConfidenceInterval(SampleStatistics(losses)).map { $0.low > Self.negligible } ?? false
+    guard let interval = ConfidenceInterval(SampleStatistics(losses)) else { return false }
+    return isHarmless ? interval.high <= Self.negligible : interval.low > Self.negligible
   }
 
   /// The keys that a candidate changes, and the candidate without each of them.
@@ -346,10 +352,10 @@ package struct Tuner {
       let isDone = found.winner.isShownSafe && found.winner.isShownBetter
       guard !isDone, let needed = found.winner.seedsNeeded, needed <= 2 * most else { break }
       if found.winner.needsOnlyNew,
-        let alone = try alone(
+        let more = try alone(
           winner.candidate, study.fresh(count), paired: study.fresh(found.winner.seeds), level)
       {
-        found.winner = alone
+        found.winner = more
       } else {
         found = try look(count, level)
       }
@@ -358,13 +364,13 @@ package struct Tuner {
   }
 
   /// Returns how a candidate fares where today's Settings have only the first of its seeds; nil where that is not enough, as a run
-  /// fails or loses events.
+  /// fails, loses events or breaks a constraint.
   private func alone(
     _ candidate: SearchCandidate, _ seeds: Range<Int>, paired: Range<Int>, _ level: MetricRule.Level
   ) throws -> Standing? {
     try runs.make(requests(candidate, seeds, .whole).flatMap(\.self))
     return standing(of: candidate, seeds, .whole, level: level, paired: paired).flatMap {
-      $0.isShownSafe || $0.needsOnlyNew ? $0 : nil
+      $0.needsNoToday ? $0 : nil
     }
   }
 
@@ -421,8 +427,12 @@ package struct KeyEffect: Sendable {
     scoreInterval = ConfidenceInterval(SampleStatistics(scores))
   }
 
-  /// Whether the seeds tell its effect on each criterion in each scenario.
-  var isDecided: Bool { with.evidence.joined().allSatisfy { $0.finding.standing != .undecided } }
+  /// Whether the seeds tell its effect on each criterion in each scenario, and a gain among these. Without one its reason may be
+  /// what few runs show, as a failure.
+  var isDecided: Bool {
+    let standings = with.evidence.joined().map(\.finding.standing)
+    return standings.contains(.better) && !standings.contains(.undecided)
+  }
 }
 
 /// The findings of a search.

@@ -14,7 +14,7 @@ package struct CriterionEvidence: Sendable, Hashable {
   /// Means over the seeds that both have, of a metric in its unit; how many runs fail; nil where no run has a value.
   package var today: Double?
   package var new: Double?
-  /// The runs of each that tell how many fail: the new Settings may have had more seeds.
+  /// The runs of each that tell how many fail or lose events: the new Settings may have had more seeds.
   package var todaysRuns = 0
   package var newRuns = 0
   /// One of so many was simulated: what people read of counts is so many times as much.
@@ -23,6 +23,9 @@ package struct CriterionEvidence: Sendable, Hashable {
   package var seedsNeeded: Int?
   /// Whether runs of the new Settings alone may show that they are not worse: no run of theirs has failed, or has lost an event.
   package var needsOnlyNew = false
+  /// Whether runs of the new Settings alone show what none beside today's does: a failure, or events lost. Then today's have to be
+  /// seen under the same seeds.
+  package var needsToday = false
 
   /// The judgement on the new Settings.
   package enum Shown: String, Sendable, CaseIterable {
@@ -82,12 +85,14 @@ extension Standings {
             || excludesMoreFailures(second, first, alone: alone.count, failing: failingAlone))
         if !evidence.isNotWorse { evidence.seedsNeeded = seedsForFailures(second, first, finding) }
         evidence.needsOnlyNew = isTested && evidence.new == 0
+        evidence.needsToday = failingAlone > 0
       case .metric(let index):
         evidence.scale = metrics.metrics[index].scale
         // An interval of events that no run has lost takes it that none ever does.
         let enough = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
         let isOfNone = finding.isOfEvents && finding.standing != .better && finding.reach.upperBound <= 0
         let isNeverSeen = hasNone(of: index, second, alone)
+        evidence.needsToday = finding.isOfEvents && !isNeverSeen && hasNone(of: index, second, [])
         let isUnseen = isOfNone && (isNeverSeen ? evidence.newRuns : seeds) < enough
         evidence.isNotWorse = isTested && finding.reach.upperBound <= 1 && !isUnseen
         if !evidence.isNotWorse { evidence.seedsNeeded = isUnseen ? enough : seedsNeeded(finding) }
@@ -118,6 +123,8 @@ extension Standings {
   /// has shown counts with the share that so many runs cannot exclude. Runs of `second` under seeds that `first` did not have count
   /// as if `first` had not failed there: a failure of `second` alone is no more frequent than a failure of it.
   /// - Parameter factor: as if there were so many times the runs.
+  /// - Parameter alone: how many runs of `second` have no run of `first` beside them.
+  /// - Parameter failing: how many of these fail.
   private func excludesMoreFailures(
     _ second: Int, _ first: Int, times factor: Int = 1, alone: Int = 0, failing: Int = 0
   ) -> Bool {

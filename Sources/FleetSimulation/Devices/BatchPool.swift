@@ -321,10 +321,9 @@ struct BatchPool: ~Copyable {
     if let dueTimes { dueTimes[index.place] = state.retryAt }
   }
 
-  /// The retry state of a batch becomes that of another, too.
+  /// The retry state of a batch becomes that of another, which has its flags already.
   func copyRetryState(of index: BatchIndex, to other: BatchIndex) {
     guard self[index].flags.contains(.hasRetryState) else { return }
-    self[other].flags.insert(.hasRetryState)
     pooled(other).pointee.retryState = pooled(index).pointee.retryState
     if let dueTimes { dueTimes[other.place] = dueTimes[index.place] }
   }

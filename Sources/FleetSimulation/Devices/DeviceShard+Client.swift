@@ -372,15 +372,17 @@ extension DeviceShard {
     violation ?? (plan.pointee.checks ? conservationViolation(at: time) : nil)
   }
 
-  /// *files*: whether the entries of a device's heap name the batches that wait, and each its own.
+  /// *files*: whether a device's heap names each batch that waits, or has left while it waited, once.
   private func isHeapRight(_ device: DeviceIndex) -> Bool {
     if options.pointee.isRebatch || pages != nil { return true }
     let place = self[device].pointee.waiting
     let heap = waiting.address(place)
-    var (left, waits) = (0, 0)
+    var (left, waits, named) = (0, 0, Set<BatchIndex>())
     for i in 0..<Int(place.count) {
       let record = batches[heap[i].batch]
-      if !record.flags.contains(.waiting) || record.firstOrdinal != heap[i].firstOrdinal { return false }
+      guard record.flags.contains(.waiting), record.firstOrdinal == heap[i].firstOrdinal,
+        named.insert(heap[i].batch).inserted
+      else { return false }
       if hasLeft(heap[i].batch) { left += 1 }
     }
     var batch = self[device].pointee.oldest

@@ -229,6 +229,21 @@ struct TunerTests {
       })
   }
 
+  @Test("a loss that is allowed and does not come is no gain, and one that comes is not worse")
+  func allowedLoss() throws {
+    for (events, shown) in [(0, "as good"), (500, "not worse")] as [(Int64, String)] {
+      let field = Field(
+        noise: 0, time: Self.bowl, lost: { choices, _ in (choices == [1, 0, 0] ? 0 : events, 0) })
+      var study = study(space, seeds: 5)
+      study.allowedLoss = 0.001
+      study.objectives = [try TuneObjective("affected_delivery_p99_s")]
+      var tuner = Tuner(study, runs: field.maker(space))
+      let result = try tuner.run()
+      #expect(result.isRecommended && result.confirmed.winner.runs == 60)
+      #expect(TuneVerdict(result).comparison.rows.first { $0[1] == "lost" }?.last == shown)
+    }
+  }
+
   @Test("a scenario without an incident changes no recommendation: what neither side has, has no weight")
   func withoutIncident() throws {
     func winner(_ scenarios: Int) throws -> SearchCandidate {

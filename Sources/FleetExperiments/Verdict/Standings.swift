@@ -191,16 +191,22 @@ package struct Standings: Sendable {
         byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers }, at: level)
     case .metric(let index):
       let metric = metrics.metrics[index]
-      var values = metrics.values(of: index, variant: second)
-      if allowedLoss > 0, metric.name == MetricCatalogue.lost {
-        values = zip(values, runs[first]).map {
-          .value(($0.restricted ?? 0) - allowedLoss * $1.createdEvents)
-        }
+      let values = metrics.values(of: index, variant: second)
+      func finding(_ values: [MetricValue]) -> MetricRule.Finding {
+        MetricRule.finding(
+          of: values, to: metrics.values(of: index, variant: first),
+          lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
+          clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
       }
-      return MetricRule.finding(
-        of: values, to: metrics.values(of: index, variant: first),
-        lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
-        clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
+      let found = finding(values)
+      guard allowedLoss > 0, metric.name == MetricCatalogue.lost else { return found }
+      var allowed = finding(
+        zip(values, runs[first]).map { .value(($0.restricted ?? 0) - allowedLoss * $1.createdEvents) })
+      // A loss that is allowed and does not come is no gain.
+      if allowed.standing == .better {
+        allowed.standing = found.standing == .worse ? .undecided : found.standing
+      }
+      return allowed
     }
   }
 

@@ -560,15 +560,15 @@ FIGURES = {
     (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/pareto.csv"): [
         ("make {} fewer extra attempts", "kind=recommended: 1 - attempts_above_twin_per_device_vs_today_ratio"),
         ("p99 is {} shorter", "kind=recommended: 1 - affected_delivery_p99_s_vs_today_ratio"),
-        ("The score is {} of today's over sixty", "kind=recommended: score_ratio"),
+        ("The score is {} of today's over fifteen", "kind=recommended: score_ratio"),
         ("| 7.81 → 2.39 | {} |", "kind=recommended: short_outage_score_ratio - 1"),
         ("| 58.8 → 33.1 | {} |", "kind=recommended: long_outage_score_ratio - 1"),
-        ("| 20.5 → 8.38 | {} |", "kind=recommended: brownout_score_ratio - 1"),
+        ("| 20.6 → 8.38 | {} |", "kind=recommended: brownout_score_ratio - 1"),
         ("| 34.9 → 16.6 | {} |", "kind=recommended: restart_score_ratio - 1"),
     ],
     (E + "020-recommended-defaults/README.md", "search/scale.md"): [
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
-        ("decorrelated, score {} (", r"\| a quarter .* \| ([\d.]+) \("),
+        ("`decorrelated`, too, score {}.", r"\| a quarter .* \| ([\d.]+) \("),
     ],
     (GUIDES + "4-explanation/how-searches-work.md", "search/calibration.md"): [
         ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),

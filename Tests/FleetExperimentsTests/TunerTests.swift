@@ -289,8 +289,9 @@ struct TunerTests {
     #expect(text.contains(" It improves affected p99 7 min 06 s → 2 min 11 s (-69 %). "), "\(text)")
     #expect(
       text.contains(
-        " 15 fresh seeds of both, and 45 more of the new Settings, show no criterion worse: health without incidents, runs that fail, lost, recovery, late, affected p99 and "
-          + "extra attempts. It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "), "\(text)")
+        " 15 fresh seeds of both, and 45 more of the new Settings, show no criterion worse: health without incidents, runs that fail, "
+          + "lost, recovery, late, affected p99 and extra attempts. It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "
+      ), "\(text)")
     // 1 - 0.05^(1/60)
     #expect(text.contains("a failure in up to 4.87 % of them can't be excluded"), "\(text)")
   }

@@ -289,7 +289,7 @@ struct TunerTests {
     #expect(text.contains(" It improves affected p99 7 min 06 s → 2 min 11 s (-69 %). "), "\(text)")
     #expect(
       text.contains(
-        " 15 fresh seeds of both, and 45 more of the new Settings, show no criterion worse: health without incidents, runs that fail, "
+        " 15 fresh seeds of both and 45 more of the new Settings show no criterion worse: health without incidents, runs that fail, "
           + "lost, recovery, late, affected p99 and extra attempts. It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "
       ), "\(text)")
     // 1 - 0.05^(1/60)
@@ -352,6 +352,13 @@ struct TunerTests {
       ),
       "\(text)")
     #expect(text.contains("About 59 fresh seeds would tell: --fresh 59 asks for them."), "\(text)")
+    // Fifteen decide the rest, so today's get no more.
+    study.freshSeeds = 30
+    var more = Tuner(study, runs: field.maker(space))
+    #expect(
+      TuneVerdict(try more.run()).sentence.contains(
+        " is not confirmed by 15 fresh seeds of both and 15 more of the new Settings. It is not shown to be no worse by "
+          + "runs that fail 0 of 15 → 0 of 30, lost 0 → 0 and late 0 → 0. "))
     study.freshSeeds = 59
     var enough = Tuner(study, runs: field.maker(space))
     #expect(try enough.run().isRecommended)

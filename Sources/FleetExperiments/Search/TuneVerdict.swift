@@ -55,7 +55,7 @@ package struct TuneVerdict: Sendable {
   private var freshSeeds: String {
     let more = confirmed.runs - confirmed.seeds
     return "\(confirmed.seeds) fresh \(FigureText.noun(study.repetition, confirmed.seeds))"
-      + (more > 0 ? " of both, and \(more) more of the new Settings," : "")
+      + (more > 0 ? " of both and \(more) more of the new Settings" : "")
   }
 
   // MARK: Recommended

@@ -292,7 +292,8 @@ package struct Tuner {
     return (changed, others)
   }
 
-  /// Returns what each changed key is worth on the whole fleets. A few seeds are enough where they leave no criterion undecided.
+  /// Returns what each changed key is worth on the whole fleets. A few seeds are enough where they decide it
+  /// (`KeyEffect.isDecided`).
   private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
     let (changed, others) = withoutEachKey(winner.candidate)
     var effects: [Int: KeyEffect] = [:]

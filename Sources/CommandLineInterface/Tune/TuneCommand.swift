@@ -14,8 +14,8 @@ struct TuneCommand: Study {
     name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.",
     discussion: [
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
-        + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
-        + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. "
+        + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get "
+        + "the whole of a large fleet, the best of them all seeds. The score is the geometric mean of the objectives divided by today's. "
         + "Then each changed key is put back to see what it is for; one that makes no difference stays as it is.",
       "Recommended is only what fresh seeds show to be worse than today's in no criterion of compare's verdict in any scenario, and better in "
         + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. Where only failures or lost "
@@ -104,7 +104,7 @@ struct TuneCommand: Study {
   @Option(
     "seeds", "n", .count(1...10_000),
     help:
-      "Seeds of the finalists, from each scenario's own on; with --uncertain draws at most. (default: "
+      "Seeds of the best finalists, from each scenario's own on; with --uncertain draws at most. (default: "
       + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))")
   private var askedSeeds: Int?
   @Option(
@@ -409,7 +409,7 @@ struct TuneCommand: Study {
       .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
       + " of \(fleet)"
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
-      + " · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
+      + " · finalists with \(result.study.thinsFinalists ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun(result.study.repetition, result.study.seeds)
   }
 }
@@ -622,7 +622,7 @@ struct TuneFindings: Sendable {
       .init("scoreRatioHigh95", "Upper end of the same.") {
         $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
       },
-      .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
+      .init("seeds", "How many seeds the best finalists had.") { $0.result.study.seeds },
       .init(
         "freshSeeds",
         "How many fresh ones the new Settings have: how many runs fail or break a constraint is of these."

@@ -22,7 +22,7 @@ package struct TuneStudy: Sendable {
   package var intervals: [Int64]
   /// Share of the events created that may be lost beyond today's.
   package var allowedLoss = 0.0
-  /// Seeds of the finalists.
+  /// Seeds of the best finalists.
   package var seeds: Int
   /// Fresh seeds, at most, by which the best finalist is confirmed.
   package var freshSeeds = Self.defaultFreshSeeds
@@ -109,6 +109,12 @@ package struct TuneStudy: Sendable {
   func fresh(_ count: Int) -> Range<Int> { raced.upperBound..<raced.upperBound + count }
 
   // MARK: Rounds
+
+  /// Seeds by which finalists are thinned: enough for a test, and more than any other candidate has.
+  var firstLook: Int { min(seeds, max(MetricRule.fewestForTest, (ladder.dropLast().last ?? 0) + 1)) }
+
+  /// Whether finalists may end before they have had all seeds.
+  package var thinsFinalists: Bool { isRobust || firstLook < seeds }
 
   /// Seeds at which it looks what each key of a winner is worth: a few first, then all that the winner has.
   func looksAtKeys(_ all: Int) -> [Int] {

@@ -5,7 +5,7 @@ import SimulationKernel
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
 /// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then the
-/// field is thinned and the rest gets more seeds, until a few finalists have had all of them. This is successive halving
+/// field is thinned and the rest gets more seeds, until a few finalists are left. This is successive halving
 /// (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller
 /// fleet keeps the answer the race is on that, and only the finalists have the whole one. The fleet's size is a resource as seeds
 /// are (Li et al., "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks
@@ -44,30 +44,24 @@ package struct Tuner {
     try explore()
     try refine()
     if study.isRobust { return try raceOverDraws() }
-    let field = study.field(first: order.count)
-    for (round, seeds) in study.ladder.enumerated().dropFirst() {
-      try evaluate(
-        Array(distinct(ranked()).prefix(field[round])), 0..<seeds, study.scale(round: round))
-    }
+    let finalists = try finalists()
     try evaluate([study.space.today], study.raced)
     let today = standings[study.space.today]!
-    let finalists = order.compactMap { standings[$0] }
-      .filter { $0.seeds == study.seeds && $0.scale == .whole }
-    let eligible = finalists.filter {
-      $0.candidate != today.candidate && $0.violations <= today.violations && $0.holdsEverywhere
-        && $0.isBetter(than: today)
-    }.sorted { $0.isBetter(than: $1) }
     var first: TuneResult?
     var tried: Set<SearchCandidate> = []
-    for best in eligible.isEmpty ? [today] : eligible {
-      if !tried.isEmpty, tried.count >= study.tries || !isAnotherTryPaidFor { break }
+    for finalist in finalists.sorted(by: { $0.isBetter(than: $1) }) {
+      if !tried.isEmpty, tried.count >= study.tries || !isPaidFor(finalist) { break }
+      let best = try withAllSeeds(finalist)
+      guard isEligible(best, against: today) else { continue }
       let winner = try withoutIdleKeys(best)
       guard tried.insert(winner.candidate).inserted else { continue }
       let result = result(today, winner, confirmed: try confirm(winner), finalists: finalists.count)
       if first == nil || result.isRecommended { first = result }
       if result.isRecommended { break }
     }
-    return try finished(first!)
+    // Today's Settings stay where nothing is better.
+    return try finished(
+      first ?? result(today, today, confirmed: try confirm(today), finalists: finalists.count))
   }
 
   /// With what its keys are worth, and what lost the events where a constraint on lost events cannot be met.
@@ -84,11 +78,12 @@ package struct Tuner {
     }
   }
 
-  /// Whether the budget is enough for one more finalist's keys put back and fresh seeds.
-  private var isAnotherTryPaidFor: Bool {
+  /// Whether the budget is enough for a finalist's other seeds, its keys put back and fresh seeds.
+  private func isPaidFor(_ finalist: Standing) -> Bool {
     guard let rest = study.rest else { return true }
     let keys = Int(study.runsOfKeys(small: 1)) * study.seeds
-    return (keys + 2 * study.freshSeeds) * study.scenarios.count <= left(of: rest.budget)
+    let seeds = study.seeds - finalist.seeds + keys + 2 * study.freshSeeds
+    return seeds * study.scenarios.count <= left(of: rest.budget)
   }
 
   private func left(of budget: Int) -> Int { budget - runs.counts.made - runs.counts.readBack }
@@ -119,6 +114,62 @@ package struct Tuner {
       let candidate = study.space.spread($0, seed: study.seed)
       return study.isSensible(candidate) ? candidate : nil
     }
+  }
+
+  /// Halves the field round by round, and gives the finalists whole fleets.
+  /// - Returns: the finalists: all candidates where there is a single round.
+  private mutating func finalists() throws -> [Standing] {
+    var candidates = order
+    let field = study.field(first: order.count)
+    for (round, seeds) in study.ladder.enumerated().dropFirst() {
+      candidates = Array(distinct(ranked()).prefix(field[round]))
+      if round < study.ladder.count - 1 {
+        try evaluate(candidates, 0..<seeds, study.scale(round: round))
+      } else {
+        try raceOnWhole(candidates)
+      }
+    }
+    return candidates.compactMap { standings[$0] }
+  }
+
+  /// Gives finalists a few seeds, then the others, but for those that are shown worse than the best of them. That one breaks no
+  /// constraint, also with all seeds; where there is none such, all finalists have all seeds.
+  private mutating func raceOnWhole(_ finalists: [SearchCandidate]) throws {
+    let few = study.raced.prefix(study.firstLook)
+    try evaluate(finalists, few)
+    guard few.count < study.seeds else { return }
+    if let best = cleanBest(of: finalists, few) {
+      let left = finalists.filter { standings[$0].map { !isShownWorse($0, than: best) } ?? false }
+      try evaluate(left, study.raced)
+      if cleanBest(of: left, study.raced) != nil { return }
+    }
+    try evaluate(finalists, study.raced)
+  }
+
+  /// Returns the best of those that may be recommended and keep everything in each run; nil: there is none.
+  private func cleanBest(of candidates: [SearchCandidate], _ seeds: Range<Int>) -> Standing? {
+    guard let today = standing(of: study.space.today, seeds, .whole) else { return nil }
+    return candidates.compactMap { standings[$0] }
+      .filter { $0.violations == 0 && isEligible($0, against: today) }.min { $0.isBetter(than: $1) }
+  }
+
+  /// Whether it may be recommended by what is known.
+  private func isEligible(_ standing: Standing, against today: Standing) -> Bool {
+    standing.candidate != today.candidate && standing.violations <= today.violations
+      && standing.holdsEverywhere && standing.isBetter(than: today)
+  }
+
+  /// Whether it breaks more, or has a worse score with 95 % confidence.
+  private func isShownWorse(_ standing: Standing, than other: Standing) -> Bool {
+    if standing.violations > other.violations { return true }
+    let losses = zip(standing.scoreBySeed, other.scoreBySeed).map { $0 - $1 }
+    return ConfidenceInterval(SampleStatistics(losses)).map { $0.low > 0 } ?? false
+  }
+
+  /// Returns the standing of a finalist with all seeds, which it may not have had yet.
+  private mutating func withAllSeeds(_ finalist: Standing) throws -> Standing {
+    if finalist.seeds < study.seeds { try evaluate([finalist.candidate], study.raced) }
+    return standings[finalist.candidate] ?? finalist
   }
 
   private static let batch = 16
@@ -294,14 +345,13 @@ package struct Tuner {
 
   /// Returns what each changed key is worth on the whole fleets. A few seeds are enough where they decide it
   /// (`KeyEffect.isDecided`).
-  private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
+  private func effects(of winner: Standing) throws -> [KeyEffect] {
     let (changed, others) = withoutEachKey(winner.candidate)
     var effects: [Int: KeyEffect] = [:]
     for count in study.looksAtKeys(winner.seeds) {
       let open = zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true }
-      try evaluateAside(open.map(\.1), count)
       let seeds = study.raced.prefix(count)
-      try make([(winner.candidate, seeds)], .whole)
+      try make((open.map(\.1) + [winner.candidate]).map { ($0, seeds) }, .whole)
       let with = requests(winner.candidate, seeds, .whole).compactMap(runs.ensemble)
       for (key, candidate) in open {
         let without = requests(candidate, seeds, .whole).compactMap(runs.ensemble)

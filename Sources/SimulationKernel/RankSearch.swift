@@ -1,11 +1,13 @@
 /// A search for a value by its rank among many, without keeping or sorting them. The caller shows all of them again and again,
-/// and each pass counts 16 more bits, from the highest down.
+/// and each pass counts up to 16 more bits, from the highest down.
 ///
-/// The result is exact. The search takes at most four passes, two for values below 2^32; 512 KiB, whatever the number of
-/// values.
+/// The result is exact. The search takes one pass for values below 2^16, two below 2^32, at most four. It has as many counts of
+/// 8 bytes as the largest value needs, at most 512 KiB.
 package struct RankSearch: ~Copyable {
-  private static var digitBits: Int64 { 16 }
+  private static var mostDigitBits: Int64 { 16 }
 
+  /// Bits of a pass: all passes have as many.
+  private let digitBits: Int64
   private let counts: UnsafeMutablePointer<Int64>
   /// From 1, among the values that share the bits found so far.
   private var rank: Int64
@@ -19,9 +21,11 @@ package struct RankSearch: ~Copyable {
   package init(rank: Int64, largest: Int64) {
     self.rank = rank
     let bits = Int64(Int64.bitWidth - max(largest, 0).leadingZeroBitCount)
-    open = (bits + Self.digitBits - 1) / Self.digitBits * Self.digitBits
-    counts = .allocate(capacity: 1 << Int(Self.digitBits))
-    counts.initialize(repeating: 0, count: 1 << Int(Self.digitBits))
+    let passes = (bits + Self.mostDigitBits - 1) / Self.mostDigitBits
+    digitBits = passes == 0 ? 0 : (bits + passes - 1) / passes
+    open = digitBits * passes
+    counts = .allocate(capacity: 1 << Int(digitBits))
+    counts.initialize(repeating: 0, count: 1 << Int(digitBits))
   }
 
   deinit { counts.deallocate() }
@@ -34,19 +38,19 @@ package struct RankSearch: ~Copyable {
   package func see(_ value: Int64) {
     // An unmasked shift: all 64 bits may be open.
     if open == 0 || value >> open != found { return }
-    counts[Int(truncatingIfNeeded: (value &>> (open &- Self.digitBits)) & (1 &<< Self.digitBits &- 1))] &+= 1
+    counts[Int(truncatingIfNeeded: (value &>> (open &- digitBits)) & (1 &<< digitBits &- 1))] &+= 1
   }
 
-  /// Every value has been shown: the next 16 bits are known.
+  /// Every value has been shown: the next bits are known.
   package mutating func endPass() {
     if open == 0 { return }
     var digit = 0
-    while digit < (1 << Int(Self.digitBits)) - 1, rank > counts[digit] {
+    while digit < (1 << Int(digitBits)) - 1, rank > counts[digit] {
       rank -= counts[digit]
       digit += 1
     }
-    open -= Self.digitBits
-    found = found << Self.digitBits | Int64(digit)
-    counts.update(repeating: 0, count: 1 << Int(Self.digitBits))
+    open -= digitBits
+    found = found << digitBits | Int64(digit)
+    counts.update(repeating: 0, count: 1 << Int(digitBits))
   }
 }

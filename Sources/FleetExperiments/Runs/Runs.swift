@@ -56,6 +56,9 @@ package final class Runs<Value: Sendable>: Sendable {
     var similar: [Scenario: [Similar]] = [:]
     var twins = Twins()
     var readBack: Set<Scenario> = []
+    /// `RunName.digest` by scenarios with the seed 0; forgotten when there are many.
+    var digests: [Scenario: String] = [:]
+    static var mostDigests: Int { 4_096 }
 
     /// Returns the value of another scenario that comes to the same. The two differ in Settings that no client asked for, such as
     /// waits for 429s where the server sends none. A higher limit on retries is such a difference, too, where a lower one was
@@ -214,8 +217,9 @@ package final class Runs<Value: Sendable>: Sendable {
 
   private func read(_ scenario: Scenario) throws -> Value? {
     guard let store, let text = recording.text else { return nil }
+    let digest = digest(scenario)
     for kept in [text.name] + (text.isPartOf.map { [$0] } ?? []) {
-      let name = RunName(scenario, results: store.results, kept: kept)
+      let name = RunName(digest: digest, seed: scenario.seed, results: store.results, kept: kept)
       guard let body = try store.kept(name) else { continue }
       do throws(StoredRecord.Problem) {
         return try text.value(body, scenario)
@@ -228,7 +232,21 @@ package final class Runs<Value: Sendable>: Sendable {
 
   private func write(_ value: Value, of scenario: Scenario) throws {
     guard let store, let text = recording.text else { return }
-    try store.keep(text.bytes(value), as: RunName(scenario, results: store.results, kept: text.name))
+    let name = RunName(
+      digest: digest(scenario), seed: scenario.seed, results: store.results, kept: text.name)
+    try store.keep(text.bytes(value), as: name)
+  }
+
+  /// Returns `RunName.digest`, which is worked out once for all seeds: it would take some percent of a short run's time.
+  private func digest(_ scenario: Scenario) -> String {
+    let seedless = scenario.with(seed: 0)
+    if let known = memory.withLock({ $0.digests[seedless] }) { return known }
+    let digest = RunName.digest(scenario)
+    memory.withLock { memory in
+      if memory.digests.count == Memory.mostDigests { memory.digests = [:] }
+      memory.digests[seedless] = digest
+    }
+    return digest
   }
 
   private func remember(_ value: Value, of scenario: Scenario) throws {
@@ -359,11 +377,6 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
     var text = "fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\n"
     if !kept.isEmpty { text += "kept \(kept)\n" }
     identity = SHA256.hexadecimal(Array(text.utf8))
-  }
-
-  /// Makes the name of a run of `scenario`.
-  init(_ scenario: Scenario, results: Int, kept: String = "") {
-    self.init(digest: Self.digest(scenario), seed: scenario.seed, results: results, kept: kept)
   }
 
   /// SHA-256 of what a run depends on but for its seed.

@@ -569,6 +569,7 @@ FIGURES = {
     (E + "020-recommended-defaults/README.md", "search/scale.md"): [
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
         ("`decorrelated`, too, score {}.", r"\| a quarter .* \| ([\d.]+) \("),
+        ("The committed search made {} runs", r"\| the whole .* \| ([\d,]+) \| \d+ s"),
     ],
     (GUIDES + "4-explanation/how-searches-work.md", "search/calibration.md"): [
         ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),

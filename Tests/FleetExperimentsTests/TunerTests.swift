@@ -367,16 +367,23 @@ struct TunerTests {
   /// The scenarios' seed: from it on five of the search, then fresh ones.
   private static let firstSeed: UInt64 = 1
 
+  /// Of a search over the bowl: the result, and the seeds that each candidate had.
+  private func searched(
+    seeds: Int, noise: Double, _ constraints: [String],
+    fails: @escaping @Sendable ([Int], UInt64) -> Bool, loses: @escaping @Sendable ([Int], UInt64) -> Int64
+  ) throws -> (result: TuneResult, seeds: [[Int]: Set<UInt64>]) {
+    let field = Field(noise: noise, time: Self.bowl, fails: fails, loses: loses)
+    var study = study(space, seeds: seeds)
+    study.constraints = try constraints.map { try TuneConstraint($0) }
+    var tuner = Tuner(study, runs: field.maker(space))
+    return (try tuner.run(), field.seeds.withLock { $0 })
+  }
+
   private func searched(
     _ constraints: [String] = [], _ fails: @escaping @Sendable ([Int], UInt64) -> Bool,
     loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
   ) throws -> (result: TuneResult, today: Int, new: Int) {
-    let field = Field(noise: 0, time: Self.bowl, fails: fails, loses: loses)
-    var study = study(space, seeds: 5)
-    study.constraints = try constraints.map { try TuneConstraint($0) }
-    var tuner = Tuner(study, runs: field.maker(space))
-    let result = try tuner.run()
-    let seeds = field.seeds.withLock { $0 }
+    let (result, seeds) = try searched(seeds: 5, noise: 0, constraints, fails: fails, loses: loses)
     return (result, seeds[[1, 0, 0]]!.count, seeds[[12, 4, 0]]!.count)
   }
 
@@ -466,16 +473,12 @@ struct TunerTests {
     fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
     loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
   ) throws -> (result: TuneResult, isBest: Bool, seeds: [Int]) {
-    let field = Field(noise: 0.01, time: Self.bowl, fails: fails, loses: loses)
-    var study = study(space, seeds: seeds)
-    study.constraints = try constraints.map { try TuneConstraint($0) }
-    var tuner = Tuner(study, runs: field.maker(space))
-    let result = try tuner.run()
-    let counts = field.seeds.withLock { $0.filter { $0.key[0] != 1 && $0.key[1] != 0 } }.values.map(\.count)
-    return (result, Array(result.winner.candidate.choices.prefix(2)) == [12, 4], counts)
+    let (result, all) = try searched(seeds: seeds, noise: 0.01, constraints, fails: fails, loses: loses)
+    let counts = all.filter { $0.key[0] != 1 && $0.key[1] != 0 }.values.map(\.count)
+    return (result, Self.isBest(result.winner.candidate.choices), counts)
   }
 
-  private static func isBest(_ choices: [Int]) -> Bool { Array(choices.prefix(2)) == [12, 4] }
+  private static func isBest(_ choices: [Int?]) -> Bool { Array(choices.prefix(2)) == [12, 4] }
 
   @Test(
     "finalists that few seeds show to be worse than the best of them get no more: five, or one more than the others have",

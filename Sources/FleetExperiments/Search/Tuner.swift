@@ -51,8 +51,8 @@ package struct Tuner {
     var tried: Set<SearchCandidate> = []
     for finalist in finalists.sorted(by: { $0.isBetter(than: $1) }) {
       if !tried.isEmpty, tried.count >= study.tries || !isPaidFor(finalist) { break }
-      let best = try withAllSeeds(finalist)
-      guard isEligible(best, against: today) else { continue }
+      guard let best = try evaluatedAside(finalist.candidate, study.seeds), isEligible(best, against: today)
+      else { continue }
       let winner = try withoutIdleKeys(best)
       guard tried.insert(winner.candidate).inserted else { continue }
       let result = result(today, winner, confirmed: try confirm(winner), finalists: finalists.count)
@@ -124,7 +124,7 @@ package struct Tuner {
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
       candidates = Array(distinct(ranked()).prefix(field[round]))
       if round < study.ladder.count - 1 {
-        try evaluate(candidates, 0..<seeds, study.scale(round: round))
+        try evaluate(candidates, 0..<seeds, study.raceScale)
       } else {
         try raceOnWhole(candidates)
       }
@@ -159,17 +159,15 @@ package struct Tuner {
       && standing.holdsEverywhere && standing.isBetter(than: today)
   }
 
-  /// Whether it breaks more, or has a worse score with 95 % confidence.
-  private func isShownWorse(_ standing: Standing, than other: Standing) -> Bool {
-    if standing.violations > other.violations { return true }
-    let losses = zip(standing.scoreBySeed, other.scoreBySeed).map { $0 - $1 }
-    return ConfidenceInterval(SampleStatistics(losses)).map { $0.low > 0 } ?? false
+  /// Whether it breaks more, or has a score that is worse by more than `margin` with 95 % confidence.
+  private func isShownWorse(_ standing: Standing, than other: Standing, by margin: Double = 0) -> Bool {
+    standing.violations > other.violations
+      || scoreLoss(of: standing, against: other).map { $0.low > margin } ?? false
   }
 
-  /// Returns the standing of a finalist with all seeds, which it may not have had yet.
-  private mutating func withAllSeeds(_ finalist: Standing) throws -> Standing {
-    if finalist.seeds < study.seeds { try evaluate([finalist.candidate], study.raced) }
-    return standings[finalist.candidate] ?? finalist
+  /// Returns the interval of the score, as ln, that one is worse than the other under the same seeds; nil with a single seed.
+  private func scoreLoss(of standing: Standing, against other: Standing) -> ConfidenceInterval? {
+    ConfidenceInterval(SampleStatistics(zip(standing.scoreBySeed, other.scoreBySeed).map { $0 - $1 }))
   }
 
   private static let batch = 16
@@ -289,8 +287,9 @@ package struct Tuner {
       if study.isSensible(candidate), plainer.last != candidate { plainer.append(candidate) }
     }
     for candidate in plainer {
-      try evaluateAside([candidate], winner.seeds)
-      guard let standing = standings[candidate], isHarmless(standing, instead: winner) else { continue }
+      guard let standing = try evaluatedAside(candidate, winner.seeds),
+        isHarmless(standing, instead: winner)
+      else { continue }
       return standing
     }
     return winner
@@ -326,10 +325,9 @@ package struct Tuner {
 
   /// Whether more seeds would hardly change whether it is harmless.
   private func isSure(_ standing: Standing, instead winner: Standing, isHarmless: Bool) -> Bool {
-    if standing.violations > winner.violations { return true }
-    let losses = zip(standing.scoreBySeed, winner.scoreBySeed).map { $0 - $1 }
-    guard let interval = ConfidenceInterval(SampleStatistics(losses)) else { return false }
-    return isHarmless ? interval.high <= Self.negligible : interval.low > Self.negligible
+    isHarmless
+      ? scoreLoss(of: standing, against: winner).map { $0.high <= Self.negligible } ?? false
+      : isShownWorse(standing, than: winner, by: Self.negligible)
   }
 
   /// The keys that a candidate changes, and the candidate without each of them.
@@ -368,15 +366,15 @@ package struct Tuner {
     return changed.compactMap { effects[$0] }
   }
 
-  /// Evaluates what is no candidate of the search, unless that was done.
-  private mutating func evaluateAside(_ candidates: [SearchCandidate], _ seeds: Int) throws {
-    let new = candidates.filter { candidate in
-      standings[candidate].map { $0.scale != .whole || $0.seeds < seeds } ?? true
+  /// Returns the standing of one on the whole fleets with at least so many seeds, which it gets unless it has them. It does not become
+  /// a candidate of the search.
+  private mutating func evaluatedAside(_ candidate: SearchCandidate, _ seeds: Int) throws -> Standing? {
+    if standings[candidate].map({ $0.scale != .whole || $0.seeds < seeds }) ?? true {
+      let known = order
+      try evaluate([candidate], study.raced.prefix(seeds))
+      race.order = known
     }
-    if new.isEmpty { return }
-    let known = order
-    try evaluate(new, study.raced.prefix(seeds))
-    race.order = known
+    return standings[candidate]
   }
 
   /// Runs the winner and today's Settings on fresh seeds, on which no choice was based. More seeds follow until every criterion

@@ -4,17 +4,17 @@ import PackageDescription
 // Modules, from the ones that know nothing to the one that knows everything. No third-party package, by decision.
 // UploadRetry and UploadGating are leaves on purpose: an app embeds them as they are.
 
-/// For modules that work once a command, not once an event: the optimiser leaves them alone. It spent two fifths of a release
-/// build on them. No module of a product is among them: a package that depends on this one would be refused its unsafe flags.
-/// Optimised for size it is half as large: `.ci/static` has the minutes.
-let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
-let unhurried: [SwiftSetting] = [.unsafeFlags([isSmall ? "-Osize" : "-Onone"])]
+/// For modules that work once a command, not once an event: optimising them took half of a release build.
+/// `FLEETSIM_SMALL` halves the program: `.ci/static` has the minutes for it.
+let notOptimised: [SwiftSetting] = [
+  .unsafeFlags([Context.environment["FLEETSIM_SMALL"] == nil ? "-Onone" : "-Osize"])
+]
 
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: unhurried)
+    name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: notOptimised)
 }
 
 let package = Package(
@@ -55,24 +55,23 @@ let package = Package(
     .target(name: "ReportFiles", exclude: ["files"]),
     .target(
       name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"],
-      swiftSettings: unhurried),
+      swiftSettings: notOptimised),
     .target(name: "ConformanceVectors"),
     .target(
       name: "Conformance",
       dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
-      swiftSettings: isSmall ? unhurried : []),
-    // Optimised: searches and tests of hundreds of them spend a tenth of their time in its statistics.
+      swiftSettings: notOptimised),
     .target(
       name: "FleetExperiments",
       dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
-      swiftSettings: isSmall ? unhurried : []),
+      swiftSettings: notOptimised),
     .target(
       name: "FleetReports", dependencies: ["Conformance", "FleetExperiments", "ReportFiles"],
-      swiftSettings: unhurried),
-    .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: unhurried),
+      swiftSettings: notOptimised),
+    .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: notOptimised),
     .target(
       name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"],
-      swiftSettings: unhurried),
+      swiftSettings: notOptimised),
     // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`. The tests, which
     // link it, lose theirs too.
     .executableTarget(
@@ -81,10 +80,10 @@ let package = Package(
         .unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux], configuration: .release))
       ]),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: notOptimised),
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
-      swiftSettings: unhurried),
+      swiftSettings: notOptimised),
     // Optimised: it runs hundreds of simulations, one event after another.
     .target(name: "PlainEngine", dependencies: ["FleetSimulation"], path: "Tests/PlainEngine"),
     tests("UploadRetryTests", ["ShippedQuirks", "TestClients"]),

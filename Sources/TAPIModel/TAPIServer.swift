@@ -13,6 +13,7 @@ public struct TAPIServer: ~Copyable {
     public var sign: Int64
   }
 
+  private let place = InPlace()
   /// The overload rule of the configuration, until an action changes its Retry-After.
   private(set) var overload: Overload
   private let configuredRetryAfter: RetryAfterPolicy

@@ -28,6 +28,7 @@ import UploadRetry
 /// - `+FastPath` and `+FastRetry`: guards in front of the same transitions, for what happens most.
 /// - `+Checks` and `+Observation`: checkers and the tracer, which change nothing.
 package struct DeviceShard: ~Copyable {
+  private let place = InPlace()
   /// Behind a pointer, so that using a part of it never copies the whole.
   let plan: UnsafePointer<CohortPlan>
   /// The retry machines by `DeviceRecord.SettingsVersion`; the plan keeps them alive.

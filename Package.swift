@@ -80,7 +80,11 @@ let package = Package(
         .unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux], configuration: .release))
       ]),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: notOptimised),
+    // How many cases run at a time, which Swift Testing reads before any Swift code of a test runs.
+    .target(name: "TestOrder", path: "Tests/TestOrder"),
+    .target(
+      name: "TestSupport", dependencies: ["TestOrder"], path: "Tests/TestSupport", swiftSettings: notOptimised
+    ),
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: notOptimised),

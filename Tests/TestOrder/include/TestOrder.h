@@ -1,0 +1,1 @@
+// Nothing to call: what it does, it does before the first test.

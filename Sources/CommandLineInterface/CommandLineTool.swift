@@ -1,21 +1,6 @@
 import FleetSimulation
 import ScenarioFormat
 
-/// The parts of the machine that the tool uses. Only the executable reads clocks.
-public struct CommandEnvironment: Sendable {
-  /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
-  public var monotonicSeconds: @Sendable () -> Double
-  /// Seconds since 1970, for dates in the headers of a live run.
-  public var unixSeconds: @Sendable () -> Double
-
-  public init(
-    monotonicSeconds: @escaping @Sendable () -> Double, unixSeconds: @escaping @Sendable () -> Double
-  ) {
-    self.monotonicSeconds = monotonicSeconds
-    self.unixSeconds = unixSeconds
-  }
-}
-
 /// fleetsim, but for the process around it.
 public enum CommandLineTool {
   public static let version = "0.1.0"
@@ -28,14 +13,13 @@ public enum CommandLineTool {
   /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code
   /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
-    Descriptors.occupyStandard()
-    Interruption.install()
+    var environment = environment
     do {
-      try dispatch(arguments, environment)
+      try dispatch(arguments, &environment)
       return ExitCode.success.rawValue
     } catch {
-      let failure = CommandFailure(describing: error)
-      if !failure.description.isEmpty { Console.printError(failure.description + "\n") }
+      let failure = CommandFailure(describing: error, environment.signals)
+      if !failure.description.isEmpty { environment.console.printError(failure.description + "\n") }
       return failure.code.rawValue
     }
   }
@@ -50,11 +34,12 @@ public enum CommandLineTool {
     CompletionsCommand.self, ManualCommand.self,
   ]
 
-  private static func dispatch(_ arguments: [String], _ environment: CommandEnvironment) throws {
+  /// - Parameter environment: gets the colours that the command line asks for.
+  private static func dispatch(_ arguments: [String], _ environment: inout CommandEnvironment) throws {
     guard let first = arguments.first, !first.hasPrefix("-") else {
       let root = CommandSpecification.fleetsim
       let parsed = try checkingUsage(of: root) { try root.parse(arguments) }
-      return try Console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
+      return try environment.console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
     }
     guard let command = (commands + [HelpCommand.self]).first(where: { $0.help.name == first }) else {
       // The whole tool is described where it is asked for: a run pays for its own command alone.
@@ -66,11 +51,11 @@ public enum CommandLineTool {
     let parent = CommandSpecification.toolName
     try checkingUsage(of: specification, parent: parent) {
       let parsed = try specification.parse(Array(arguments.dropFirst()))
-      Terminal.use(try parsed.colour)
+      environment.console.colour = try parsed.colour
       if parsed.has("help") {
-        try Console.print(HelpScreen().text(specification, parent: parent))
+        try environment.console.print(HelpScreen().text(specification, parent: parent))
       } else if parsed.has("version") {
-        try Console.print(version + "\n")
+        try environment.console.print(version + "\n")
       } else {
         try command.run(parsed, Invocation(arguments: arguments, environment: environment))
       }
@@ -127,7 +112,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
   }
 
   /// Whatever a command threw, as the user is to see it.
-  init(describing error: any Error) {
+  init(describing error: any Error, _ signals: Signals) {
     switch error {
     case let failure as CommandFailure: self = failure
     case let problems as ScenarioProblems:
@@ -135,7 +120,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
       let errors = problems.diagnostics.filter { $0.severity == .error }
       let isUsage = !errors.isEmpty && errors.allSatisfy { $0.file.hasPrefix("--") }
       self.init(isUsage ? .usage : .data, problems.description)
-    case is CancellationError: self = Interruption.failure(Interruption.pending ?? 0)
+    case is CancellationError: self = Signals.failure(signals.pending ?? 0)
     case let failure as CheckFailure:
       self.init(
         .internalError,

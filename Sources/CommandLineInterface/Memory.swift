@@ -111,7 +111,7 @@ enum SystemMemory {
 
     /// The first line that begins so.
     private static func line(_ beginning: String, in file: String) -> Substring? {
-      (try? InputFile.bytes(file)).flatMap { bytes in
+      (try? Files().bytes(file)).flatMap { bytes in
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(beginning) }
       }
     }

@@ -68,21 +68,43 @@ enum Threads {
   }
 }
 
-/// Reads text files.
-enum InputFile {
+/// The files of a command, by paths as the user writes them.
+package struct Files: Sendable {
+  /// The directory in which relative paths begin; nil: where the process is.
+  let directory: String?
+  let signals: Signals
   /// Larger files are no scenario.
-  static let limit = 64 << 20
+  package static let limit = 64 << 20
+
+  package init(in directory: String? = nil, signals: Signals = Signals()) {
+    (self.directory, self.signals) = (directory, signals)
+  }
+
+  /// The path as system calls take it.
+  func place(_ path: String) -> String {
+    guard let directory, !path.isEmpty, !path.hasPrefix("/") else { return path }
+    return directory + "/" + path
+  }
+
+  func isThere(_ path: String) -> Bool { access(place(path), F_OK) == 0 }
+
+  /// Absolute and without symbolic links; nil: `errno` says why.
+  func realPath(_ path: String) -> String? {
+    guard let real = realpath(place(path), nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
 
   /// The text of the file at `path`.
   /// - Throws: `CommandFailure`: 66 if it does not exist, is a directory or cannot be read; 65 if it is not UTF-8 or too large.
-  static func text(_ path: String, limit: Int = limit) throws(CommandFailure) -> String {
+  func text(_ path: String, limit: Int = Self.limit) throws(CommandFailure) -> String {
     let bytes = try bytes(path, limit: limit)
     let text = String(decoding: bytes, as: UTF8.self)
-    guard let offset = firstInvalidUTF8(bytes, decoded: text) else { return text }
+    guard let offset = Self.firstInvalidUTF8(bytes, decoded: text) else { return text }
     let byte = String(bytes[offset], radix: 16, uppercase: true)
     throw CommandFailure(
       .data,
-      "\(path):\(line(at: offset, in: bytes)): not UTF-8 text: byte 0x\(byte) at offset \(offset) begins no valid character; save "
+      "\(path):\(Self.line(at: offset, in: bytes)): not UTF-8 text: byte 0x\(byte) at offset \(offset) begins no valid character; save "
         + "the file as UTF-8")
   }
 
@@ -98,9 +120,9 @@ enum InputFile {
     return line
   }
 
-  static func bytes(_ path: String, limit: Int = limit) throws(CommandFailure) -> [UInt8] {
+  package func bytes(_ path: String, limit: Int = Self.limit) throws(CommandFailure) -> [UInt8] {
     // Otherwise a pipe that nobody writes to would let us wait for ever.
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK)
+    let descriptor = open(place(path), O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else { throw unreadable(path, errno) }
     defer { close(descriptor) }
     var status = stat()
@@ -118,9 +140,9 @@ enum InputFile {
         guard kind == S_IFIFO, bytes.isEmpty, try isAwaited(descriptor, path, &waits) else { return bytes }
       } else if count < 0 {
         let code = errno
-        try Interruption.check()
+        try signals.check()
         guard code == EINTR || code == EAGAIN else { throw unreadable(path, code) }
-        if code == EAGAIN { _ = wait(for: descriptor) }
+        if code == EAGAIN { _ = Self.wait(for: descriptor) }
       } else {
         bytes += chunk[..<count]
         if bytes.count > limit {
@@ -133,12 +155,12 @@ enum InputFile {
 
   /// Whether a writer may still come to an empty pipe. A shell may start it later than us.
   /// - Throws: `CommandFailure` 66 when none has come for two seconds.
-  private static func isAwaited(
+  private func isAwaited(
     _ descriptor: Int32, _ path: String, _ waits: inout Int
   ) throws(CommandFailure) -> Bool {
     // One has come and gone.
-    if wait(for: descriptor) & Int16(POLLHUP) != 0 { return false }
-    try Interruption.check()
+    if Self.wait(for: descriptor) & Int16(POLLHUP) != 0 { return false }
+    try signals.check()
     waits += 1
     if waits < 20 { return true }
     throw CommandFailure(
@@ -151,8 +173,8 @@ enum InputFile {
     return poll(&watched, 1, 100) > 0 ? watched.revents : 0
   }
 
-  private static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
-    if let signal = Interruption.pending { return Interruption.failure(signal) }
+  private func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
+    if let signal = signals.pending { return Signals.failure(signal) }
     return CommandFailure(.noInput, "\(path): cannot be read: \(systemMessage(code))")
   }
 

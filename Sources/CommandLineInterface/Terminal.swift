@@ -1,22 +1,55 @@
 import FleetExperiments
-import Synchronization
+import ScenarioModel
 
-/// Standard output and standard error, without buffering.
-package enum Console {
+/// Standard input, output and error of a command, without buffering.
+package struct Console: Sendable {
+  package var (input, output, errors): (Int32, Int32, Int32)
+  /// The choice of `--color`.
+  var colour = Terminal.Colour.auto
+  private let isPlain: Bool
+  /// Whether no line of a terminal can be rewritten.
+  let isDumb: Bool
+
+  /// - Parameters:
+  ///   - input: a descriptor, as `output` and `errors`.
+  ///   - variables: `NO_COLOR`, unless it is empty (no-color.org), and `TERM` say what a terminal does without.
+  package init(
+    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO,
+    variables: [String: String]
+  ) {
+    (self.input, self.output, self.errors) = (input, output, errors)
+    isDumb = variables["TERM"] == "dumb"
+    isPlain = isDumb || !(variables["NO_COLOR"] ?? "").isEmpty
+  }
+
+  /// Describes a stream as it is now: a window may have been made wider.
+  ///
+  /// Colours are for terminals, unless they are plain.
+  func terminal(_ descriptor: Int32) -> Terminal {
+    let isTerminal = isatty(descriptor) == 1
+    var size = winsize()
+    let hasSize = isTerminal && ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    return Terminal(
+      columns: isTerminal ? hasSize ? Int(size.ws_col) : 80 : nil,
+      isColoured: colour == .always || (colour == .auto && isTerminal && !isPlain))
+  }
+
   /// How wide tables on standard output may be.
-  static var columns: Int { Terminal(of: STDOUT_FILENO).columns ?? 110 }
+  var columns: Int { terminal(output).columns ?? 110 }
+  /// Whether somebody can be asked.
+  var isDialogue: Bool { isatty(input) == 1 && isatty(output) == 1 }
 
   /// Writes results for people, as standard output is to get them (`Terminal`); a reader that has gone away (`| head`) is no
   /// error.
   /// - Throws: `CommandFailure` 74, for example on a full disk.
-  static func print(_ text: String) throws(CommandFailure) {
-    try printData(Terminal(of: STDOUT_FILENO).prepared(text))
+  func print(_ text: String) throws(CommandFailure) {
+    try printData(terminal(output).prepared(text))
   }
 
   /// Writes what programs read, as it is.
   /// - Throws: `CommandFailure` 74, for example on a full disk.
-  static func printData(_ text: String) throws(CommandFailure) {
-    if writeAll(Array(text.utf8), to: STDOUT_FILENO) || errno == EPIPE { return }
+  func printData(_ text: String) throws(CommandFailure) {
+    if Self.writeAll(Array(text.utf8), to: output) || errno == EPIPE { return }
     throw CommandFailure(
       .inputOutput,
       errno == EBADF
@@ -25,12 +58,30 @@ package enum Console {
   }
 
   /// Writes a message; nothing can be done if that fails.
-  static func printError(_ text: String) {
-    _ = writeAll(Array(Terminal(of: STDERR_FILENO).prepared(text).utf8), to: STDERR_FILENO)
-  }
+  func printError(_ text: String) { drawError(terminal(errors).prepared(text)) }
 
   /// Writes to a terminal's line as it is.
-  static func drawError(_ text: String) { _ = writeAll(Array(text.utf8), to: STDERR_FILENO) }
+  func drawError(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: errors) }
+
+  /// The next line of standard input, without its end; nil behind the last.
+  /// - Throws: `CommandFailure` 130, 131 or 143 when a signal came meanwhile.
+  func readLine(_ signals: Signals) throws(CommandFailure) -> String? {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      let count = read(input, &byte, 1)
+      if count < 0, errno == EINTR {
+        try signals.check()
+      } else if count <= 0 {
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+      } else if byte == Ascii.lineFeed {
+        if line.last == Ascii.carriageReturn { line.removeLast() }
+        return String(decoding: line, as: UTF8.self)
+      } else {
+        line.append(byte)
+      }
+    }
+  }
 
   /// Whether all of `bytes` went out; `errno` says why not.
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
@@ -59,25 +110,6 @@ package struct Terminal: Sendable {
 
   /// When colours are used.
   package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
-
-  private static let colour = Mutex(Colour.auto)
-  /// Sets the choice of `--color`, for every stream.
-  static func use(_ choice: Colour) { colour.withLock { $0 = choice } }
-
-  /// Describes a stream of this process.
-  ///
-  /// Colours are for terminals, unless `NO_COLOR` is set and not empty (no-color.org) or the terminal is a dumb one.
-  init(of descriptor: Int32) {
-    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-    let isTerminal = isatty(descriptor) == 1
-    var size = winsize()
-    let hasSize = isTerminal && ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    let isPlain = !(variable("NO_COLOR") ?? "").isEmpty || variable("TERM") == "dumb"
-    let choice = Self.colour.withLock { $0 }
-    self.init(
-      columns: isTerminal ? hasSize ? Int(size.ws_col) : 80 : nil,
-      isColoured: choice == .always || (choice == .auto && isTerminal && !isPlain))
-  }
 
   /// Enclose what is to be set in bold: two characters for private use, which never leave the program.
   private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")

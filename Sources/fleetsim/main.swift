@@ -1,4 +1,4 @@
 import CommandLineInterface
 
-let environment = CommandEnvironment(monotonicSeconds: monotonicSeconds, unixSeconds: unixSeconds)
+let environment = CommandEnvironment.process(monotonicSeconds: monotonicSeconds, unixSeconds: unixSeconds)
 exit(CommandLineTool.main(arguments: Array(CommandLine.arguments.dropFirst()), environment: environment))

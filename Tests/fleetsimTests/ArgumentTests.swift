@@ -95,7 +95,7 @@ struct ArgumentTests {
     init() {}
     init(_ line: String) throws {
       let parsed = try Self.specification.parse(line.split(separator: " ").map(String.init))
-      for parameter in parameters { try parameter.take(parsed) }
+      for parameter in parameters { try parameter.take(parsed, Files()) }
     }
   }
 

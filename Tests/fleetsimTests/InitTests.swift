@@ -62,7 +62,7 @@ struct InitTests {
       ("0", nil), ("-5", nil), ("5G", nil), ("1e9", nil), ("4001M", nil), ("", nil), ("k", nil), ("0.2", nil),
     ])
   func counts(text: String, count: Int?) {
-    var answers = InitCommand.Answers()
+    var answers = InitCommand.Answers(Files())
     let problem = answers.take(text, as: .devices)
     #expect(answers.devices == count && (problem == nil) == (count != nil))
     #expect(problem?.contains("20000, 200k or 3M") ?? true)
@@ -70,7 +70,7 @@ struct InitTests {
 
   @Test("every answer that it suggests is one that it takes, and the suggested capacity holds the peak")
   func suggestions() throws {
-    var answers = InitCommand.Answers()
+    var answers = InitCommand.Answers(Files())
     for option in InitCommand.Question.allCases {
       #expect(answers.take(answers.suggestion(for: option), as: option) == nil, "\(option)")
       #expect(answers.has(option))

@@ -8,18 +8,21 @@ import Testing
 struct OutputDirectoryTests {
   let manifest = OutputFile("run.json", Array("{\n  \"program\": \"fleetsim\",\n}".utf8))
   func file(_ path: String, _ text: String) -> OutputFile { OutputFile(path, Array(text.utf8)) }
+  func directory(_ path: String) throws -> OutputDirectory {
+    try OutputDirectory(path, Running.environment(in: "/"))
+  }
 
   @Test("checking leaves no trace, not even of missing parents")
   func check() throws {
     let scratch = try Scratch()
-    _ = try OutputDirectory(scratch.url.path + "/a/b/c")
+    _ = try directory(scratch.url.path + "/a/b/c")
     #expect(scratch.contents == [])
   }
 
   @Test("files and folders appear together, parents included")
   func write() throws {
     let scratch = try Scratch()
-    let output = try OutputDirectory(scratch.url.path + "/a/b/")
+    let output = try directory(scratch.url.path + "/a/b/")
     try output.write([file("summary.csv", "x"), file("full/timeseries.csv", "y"), manifest])
     #expect(
       scratch.contents == [
@@ -33,8 +36,8 @@ struct OutputDirectoryTests {
     let scratch = try Scratch()
     let path = scratch.url.path + "/out"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    try OutputDirectory(path).write([file("full/timeseries.csv", "old"), manifest])
-    try OutputDirectory(path).write([file("equal/timeseries.csv", "new"), manifest])
+    try directory(path).write([file("full/timeseries.csv", "old"), manifest])
+    try directory(path).write([file("equal/timeseries.csv", "new"), manifest])
     #expect(scratch.contents == ["out", "out/equal", "out/equal/timeseries.csv", "out/run.json"])
   }
 
@@ -44,12 +47,12 @@ struct OutputDirectoryTests {
   func foreign(name: String) throws {
     let scratch = try Scratch()
     let path = scratch.url.path + "/out"
-    try OutputDirectory(path).write([file("full/timeseries.csv", "old"), manifest])
-    let output = try OutputDirectory(path)
+    try directory(path).write([file("full/timeseries.csv", "old"), manifest])
+    let output = try directory(path)
     // It comes while the simulation runs, or before.
     try scratch.write("out/" + name, "mine")
     let before = scratch.contents
-    #expect(throws: CommandFailure.self) { try OutputDirectory(path) }
+    #expect(throws: CommandFailure.self) { try directory(path) }
     #expect(throws: CommandFailure.self) { try output.write([file("summary.csv", "new"), manifest]) }
     #expect(scratch.contents == before)
     #expect(try scratch.text("out/" + name) == "mine")
@@ -104,9 +107,9 @@ struct OutputDirectoryTests {
     let stays = [
       living, rest.replacing(".out.", with: ".other."), rest.replacing("-\(gone)-", with: "-far-\(gone)-"),
     ]
-    try OutputDirectory(scratch.url.path + "/out").write([file("summary.csv", "old"), manifest])
+    try directory(scratch.url.path + "/out").write([file("summary.csv", "old"), manifest])
     for name in [rest, old] + stays { try scratch.write(name + "/full/timeseries.csv", "x") }
-    try OutputDirectory(scratch.url.path + "/out").write([file("summary.csv", "new"), manifest])
+    try directory(scratch.url.path + "/out").write([file("summary.csv", "new"), manifest])
     #expect(scratch.contents.filter { !$0.contains("/") } == (stays + ["out"]).sorted())
   }
 
@@ -114,7 +117,7 @@ struct OutputDirectoryTests {
   func restored() throws {
     let scratch = try Scratch()
     try scratch.write(Self.rest(of: Self.goneProcess(), .old) + "/notes.txt", "mine")
-    #expect(throws: CommandFailure.self) { try OutputDirectory(scratch.url.path + "/out") }
+    #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
     #expect(scratch.contents == ["out", "out/notes.txt"])
   }
 
@@ -122,13 +125,13 @@ struct OutputDirectoryTests {
   func otherManifest() throws {
     let scratch = try Scratch()
     try scratch.write("out/run.json", "{ \"program\": \"jogger\" }")
-    #expect(throws: CommandFailure.self) { try OutputDirectory(scratch.url.path + "/out") }
+    #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
   }
 
   @Test("a file that cannot be written takes everything back")
   func failure() throws {
     let scratch = try Scratch()
-    let output = try OutputDirectory(scratch.url.path + "/a/out")
+    let output = try directory(scratch.url.path + "/a/out")
     let tooLong = String(repeating: "x", count: 400)
     let error = #expect(throws: CommandFailure.self) {
       try output.write([file("summary.csv", "x"), file(tooLong, "y"), manifest])
@@ -141,10 +144,10 @@ struct OutputDirectoryTests {
   @Test("a symbolic link is followed: what it points to is replaced, the link stays")
   func symbolicLink() throws {
     let scratch = try Scratch()
-    try OutputDirectory(scratch.url.path + "/real").write([manifest])
+    try directory(scratch.url.path + "/real").write([manifest])
     try FileManager.default.createSymbolicLink(
       atPath: scratch.url.path + "/link", withDestinationPath: scratch.url.path + "/real")
-    try OutputDirectory(scratch.url.path + "/link").write([file("summary.csv", "new"), manifest])
+    try directory(scratch.url.path + "/link").write([file("summary.csv", "new"), manifest])
     #expect(try scratch.text("real/summary.csv") == "new")
     #expect(
       try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url.path + "/link").hasSuffix("/real")

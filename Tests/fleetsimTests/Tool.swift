@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Dispatch
 import Foundation
 import Testing
@@ -78,6 +79,40 @@ enum Tool {
       Thread.sleep(forTimeInterval: 0.5)
       return true
     #endif
+  }
+}
+
+/// What is around a command that runs in this process.
+enum Running {
+  static func environment(
+    in directory: String, _ console: Console = Console(variables: [:]), _ signals: Signals = Signals(),
+    _ variables: [String: String] = [:]
+  ) -> CommandEnvironment {
+    CommandEnvironment(
+      console: console, files: Files(in: directory, signals: signals), variables: variables,
+      executable: Executable(Tool.executable.path),
+      monotonicSeconds: { ProcessInfo.processInfo.systemUptime },
+      unixSeconds: { Date().timeIntervalSince1970 })
+  }
+}
+
+/// A file without a name for what a command prints.
+final class Capture {
+  let descriptor: Int32
+
+  init() throws {
+    var path = Array((NSTemporaryDirectory() + "/fleetsim-XXXXXX").utf8CString)
+    descriptor = mkstemp(&path)
+    try #require(descriptor >= 0)
+    unlink(path)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+  deinit { close(descriptor) }
+
+  var text: String {
+    var bytes = [UInt8](repeating: 0, count: Int(max(0, lseek(descriptor, 0, SEEK_END))))
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 }
 

@@ -93,9 +93,9 @@ struct AdversaryCommand: Study {
     }
   }
 
-  func plan() throws -> StudyPlan<AdversaryResult> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<AdversaryResult> {
     try check()
-    let input = try StudyInput(path, options)
+    let input = try StudyInput(path, options, environment)
     let space = try space(input.scenario)
     let study = try AdversaryStudy(
       space: space, objective: objective, limit: limit, seeds: seeds,

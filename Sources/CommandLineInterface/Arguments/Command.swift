@@ -46,7 +46,9 @@ extension Command {
     let command = Self()
     var problems: [String] = []
     for parameter in command.parameters {
-      do { try parameter.take(parsed) } catch let error as UsageError { problems.append(error.description) }
+      do { try parameter.take(parsed, invocation.environment.files) } catch let error as UsageError {
+        problems.append(error.description)
+      }
     }
     guard problems.isEmpty else { throw UsageError(all: problems) }
     try command.execute(invocation)
@@ -60,8 +62,9 @@ protocol DeclaredParameter: Sendable {
   /// Adds itself to what the help says.
   func declare(in specification: inout CommandSpecification)
   /// Takes its value from a command line.
+  /// - Parameter files: those that a value may name.
   /// - Throws: `UsageError`.
-  func take(_ parsed: ParsedArguments) throws
+  func take(_ parsed: ParsedArguments, _ files: Files) throws
 }
 
 /// Parameters that commands have in common, or those of one command, in the order of the help.
@@ -108,7 +111,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   private let reason: String
   /// nil: the option must be given.
   private let defaultValue: (@Sendable () -> Value)?
-  private let read: @Sendable ([String], OptionSpecification) throws -> Value
+  private let read: @Sendable ([String], OptionSpecification, Files) throws -> Value
   private var given = Given<Value>()
 
   /// An option with a default, which the help states unless it does so in words of its own.
@@ -120,7 +123,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + stated)
     reason = ""
     defaultValue = wrappedValue
-    read = { try reader.value($0[0], of: $1) }
+    read = { try reader.value($0[0], of: $1, $2) }
   }
 
   /// An option that must be given.
@@ -131,7 +134,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + " (required)")
     self.reason = reason
     defaultValue = nil
-    read = { try reader.value($0[0], of: $1) }
+    read = { try reader.value($0[0], of: $1, $2) }
   }
 
   /// An option that may be left out.
@@ -140,7 +143,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
     reason = ""
     defaultValue = { nil }
-    read = { try reader.value($0[0], of: $1) }
+    read = { try reader.value($0[0], of: $1, $2) }
   }
 
   /// An option that may be given several times.
@@ -153,7 +156,9 @@ struct Option<Value: Sendable>: DeclaredParameter {
       help: help + (isRequired ? " (required)" : ""))
     reason = ""
     if isRequired { defaultValue = nil } else { defaultValue = { [] } }
-    read = { texts, specification in try texts.map { try reader.value($0, of: specification) } }
+    read = { texts, specification, files in
+      try texts.map { try reader.value($0, of: specification, files) }
+    }
   }
 
   /// An option that several commands have.
@@ -174,13 +179,13 @@ struct Option<Value: Sendable>: DeclaredParameter {
     specification.options.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments) throws {
+  func take(_ parsed: ParsedArguments, _ files: Files) throws {
     let texts = parsed.values(specification.name)
     guard !texts.isEmpty else {
       if defaultValue != nil { return }
       throw UsageError("Missing expected option '\(synopsis)'" + reason)
     }
-    given.set(try read(texts, specification), texts)
+    given.set(try read(texts, specification, files), texts)
   }
 }
 
@@ -204,7 +209,7 @@ struct Flag: DeclaredParameter {
     specification.options.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments) { given.set(parsed.has(specification.name), []) }
+  func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(specification.name), []) }
 }
 
 /// A positional argument: the text of one that must be there or may be left out, or of all that are left.
@@ -244,7 +249,9 @@ struct Argument<Value: Sendable>: DeclaredParameter {
     specification.arguments.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments) { given.set(read(parsed.positional.dropFirst(place)), []) }
+  func take(_ parsed: ParsedArguments, _ files: Files) {
+    given.set(read(parsed.positional.dropFirst(place)), [])
+  }
 }
 
 extension UsageError {
@@ -282,21 +289,26 @@ struct InvalidValue: Error {
 struct ValueReader<Value: Sendable>: Sendable {
   /// nil: what the placeholder says.
   var choice: ValueChoice?
-  /// Throws `InvalidValue` or an error that says what would be right; a `UsageError` is the whole message.
-  var read: @Sendable (String) throws -> Value
+  private let read: @Sendable (String, Files) throws -> Value
 
+  /// - Parameter read: throws `InvalidValue` or an error that says what would be right; a `UsageError` is the whole message.
   init(_ choice: ValueChoice? = nil, read: @escaping @Sendable (String) throws -> Value) {
+    self.init(choice, readingFiles: { text, _ in try read(text) })
+  }
+
+  /// A reader of texts that name files.
+  init(_ choice: ValueChoice? = nil, readingFiles read: @escaping @Sendable (String, Files) throws -> Value) {
     (self.choice, self.read) = (choice, read)
   }
 
   /// The value of an option.
   /// - Throws: `UsageError` that names text and option; `CommandFailure` and `ScenarioProblems` about a file.
-  func value(_ text: String, of option: OptionSpecification) throws -> Value {
+  func value(_ text: String, of option: OptionSpecification, _ files: Files) throws -> Value {
     func failure(_ part: String?, _ rest: String) -> UsageError {
       UsageError("The value '\(part ?? text)' is invalid for '\(option.synopsis)'\(rest)")
     }
     do {
-      return try read(text)
+      return try read(text, files)
     } catch let error as InvalidValue {
       throw failure(error.part, error.rest)
     } catch let error as Units.Problem {

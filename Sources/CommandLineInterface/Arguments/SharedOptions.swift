@@ -80,21 +80,24 @@ extension ValueReader where Value == ClientPreset {
 
 extension ValueReader where Value == [ClientPreset] {
   /// Clients that fleetsim has, or client files, with commas between.
-  static let clientsOrFiles = ValueReader(.several(of: ClientPreset.names)) { list in
-    try ValueReader<[String]>.list().read(list).map { try ClientPreset.namedOrFile($0, kind: "client") }
-  }
+  static let clientsOrFiles = ValueReader(
+    .several(of: ClientPreset.names),
+    readingFiles: { list, files in
+      try ValueReader<[String]>.words(list).map { try ClientPreset.namedOrFile($0, kind: "client", files) }
+    })
 }
 
 extension ValueReader where Value == [String] {
   /// Different words with commas between.
-  static func list(_ choice: ValueChoice? = nil) -> ValueReader {
-    ValueReader(choice) { list in
-      let items = VariantChoice.splitList(list)
-      if items.contains("") { throw InvalidValue("there is nothing between two commas.") }
-      var seen: Set<String> = []
-      for item in items where !seen.insert(item).inserted { throw InvalidValue("'\(item)' is there twice.") }
-      return items
-    }
+  static func list(_ choice: ValueChoice? = nil) -> ValueReader { ValueReader(choice, read: words) }
+
+  /// - Throws: `InvalidValue`.
+  @Sendable static func words(_ list: String) throws -> [String] {
+    let items = VariantChoice.splitList(list)
+    if items.contains("") { throw InvalidValue("there is nothing between two commas.") }
+    var seen: Set<String> = []
+    for item in items where !seen.insert(item).inserted { throw InvalidValue("'\(item)' is there twice.") }
+    return items
   }
 }
 
@@ -105,18 +108,17 @@ struct Assignment: Sendable {
   var path: String
   var value: String
 
-  static func reader(example: String) -> ValueReader<Assignment> {
-    ValueReader { text in
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-        throw InvalidValue("it is written as \(example).")
-      }
-      return Assignment(text: text, path: parts[0], value: parts[1])
+  /// - Throws: `InvalidValue`.
+  init(_ text: String, example: String = "duration=1h") throws {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw InvalidValue("it is written as \(example).")
     }
+    (self.text, path, value) = (text, parts[0], parts[1])
   }
 
   /// Reads a setting of the scenario.
-  static let setting = reader(example: "duration=1h")
+  static let setting = ValueReader { try Assignment($0) }
   var overrides: [Override] { Override.choosing(path, value) }
 }
 
@@ -157,7 +159,7 @@ extension ValueReader where Value == Int64 {
 extension ValueReader where Value == [Int64] {
   /// Shares of a fleet in percent, with or without the sign; parts per million.
   static let shares = ValueReader { list in
-    try ValueReader<[String]>.list().read(list).map { text in
+    try ValueReader<[String]>.words(list).map { text in
       let share = text.hasSuffix("%") ? text : text + "%"
       guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
         throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")

@@ -69,7 +69,7 @@ struct CalibrateCommand: Study {
 
     static let names = ObservedColumn.allCases.map(\.rawValue)
     static let reader = ValueReader { text in
-      let given = try Assignment.reader(example: "429=2").read(text)
+      let given = try Assignment(text, example: "429=2")
       guard let column = ObservedColumn(rawValue: given.path) else {
         throw UsageError(
           "There is no column '\(given.path)' for '--weight <column=w>'; allowed: \(names.joined(separator: ", "))."
@@ -105,11 +105,11 @@ struct CalibrateCommand: Study {
     }
   }
 
-  func plan() throws -> StudyPlan<CalibrationFindings> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<CalibrationFindings> {
     try check()
-    let input = try StudyInput(path, options)
+    let input = try StudyInput(path, options, environment)
     let (loaded, scenario) = (input.loaded[0], input.scenario)
-    let study = try study(scenario)
+    let study = try study(scenario, environment.files)
     let interval = Override(
       path: "interval", value: Units.text(Span(microseconds: study.observed.interval)))
     @Sendable func decode(_ values: [String], _ more: [Override] = []) throws -> ScenarioFile.Decoded {
@@ -141,12 +141,12 @@ struct CalibrateCommand: Study {
   // MARK: Input
 
   /// - Throws: `ScenarioProblems`, `CommandFailure` 65, 66, `UsageError`.
-  private func study(_ scenario: Scenario) throws -> CalibrationStudy {
+  private func study(_ scenario: Scenario, _ files: Files) throws -> CalibrationStudy {
     let mapping = try mappingPath.map {
-      try ObservedMapping(text: InputFile.text($0), name: $0)
+      try ObservedMapping(text: files.text($0), name: $0)
     }
     let observed = try ObservedSeries(
-      text: InputFile.text(observedPath), name: observedPath, mapping: mapping)
+      text: files.text(observedPath), name: observedPath, mapping: mapping)
     var weights: [(column: ObservedColumn, weight: Double)] = []
     for column in ObservedColumn.allCases {
       let asked = self.weights.last { $0.column == column }?.weight

@@ -112,8 +112,8 @@ extension BaselineFile {
   private static let never = "never"
 
   /// - Throws: `CommandFailure` 66, 65.
-  init(contentsOf path: String) throws(CommandFailure) {
-    let text = try InputFile.text(path)
+  init(contentsOf path: String, _ files: Files) throws(CommandFailure) {
+    let text = try files.text(path)
     var wording = Wording.ofProgram
     wording.unexpected = { expected, key, found in
       expected == "a list" ? "'\(key)' is a list; found \(found)" : "\(expected) is expected; found \(found)"

@@ -72,13 +72,12 @@ struct CheckCommand: Study {
     /// `path=value`, with which it runs.
     var overrides: [String] = []
 
-    func loaded() throws -> LoadedScenario {
-      try LoadedScenario(
-        path, overrides: overrides.flatMap { try Assignment.setting.read($0).overrides })
+    func loaded(_ files: Files) throws -> LoadedScenario {
+      try LoadedScenario(path, overrides: overrides.flatMap { try Assignment($0).overrides }, files)
     }
   }
 
-  func plan() throws -> StudyPlan<[[RunSummary]]> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<[[RunSummary]]> {
     if options.isJSON, askedFormat != nil || records {
       throw UsageError(
         "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
@@ -102,18 +101,21 @@ struct CheckCommand: Study {
         "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
       )
     }
-    var subjects = try subjects()
+    let (console, files) = (environment.console, environment.files)
+    var subjects = try subjects(files)
     // Whatever is wrong with a file is said before anything runs.
-    let places = records ? try outputs(subjects) : []
+    let places = records ? try outputs(subjects, files) : []
     for index in subjects.indices {
       let recorded = subjects[index].baseline?.overrides ?? []
       subjects[index].overrides =
         !records ? recorded + overrides : overrides.isEmpty ? recorded : overrides
     }
-    let input = try StudyInput(subjects.map { try $0.loaded() })
+    let input = try StudyInput(subjects.map { try $0.loaded(files) }, console)
     let scenarios = input.bases.map(\.scenario)
     if records {
-      for (subject, scenario) in zip(subjects, scenarios) { try warn(of: subject, scenario) }
+      for (subject, scenario) in zip(subjects, scenarios) {
+        try warn(of: subject, scenario, environment)
+      }
     }
     let seeds = zip(subjects, scenarios).map { subject, scenario in
       let recorded = subject.baseline?.seeds
@@ -136,19 +138,19 @@ struct CheckCommand: Study {
       },
       report: .own { found, _ in
         if records {
-          try record(subjects, seeds, found, input, places)
+          try record(subjects, seeds, found, input, places, console)
         } else {
-          try tell(subjects, found, input)
+          try tell(subjects, found, input, console)
         }
       })
   }
 
   /// The scenarios with the files that their baselines are in.
-  private func subjects() throws -> [Subject] {
-    var files: [String: BaselineFile] = [:]
+  private func subjects(_ files: Files) throws -> [Subject] {
+    var baselines: [String: BaselineFile] = [:]
     var seen: Set<String> = []
     let places = try paths.map { path in
-      let loaded = try LoadedScenario(path)
+      let loaded = try LoadedScenario(path, files)
       let place = baselinePath ?? OutputDirectory.sibling(of: path, BaselineFile.name)
       return (path: path, name: loaded.name, resolvedName: loaded.resolvedName, place: place)
     }
@@ -158,14 +160,16 @@ struct CheckCommand: Study {
           + "baseline of its own.")
     }
     return try places.map { path, shortName, resolvedName, place in
-      let isThere = access(place, F_OK) == 0
+      let isThere = files.isThere(place)
       guard isThere || records else {
         throw CommandFailure(
           .noInput,
           "\(place): there is no baseline yet; record one with: fleetsim check \(path) --record")
       }
-      let file = try files[place] ?? (isThere ? BaselineFile(contentsOf: place) : BaselineFile(path: place))
-      files[place] = file
+      let file =
+        try baselines[place]
+        ?? (isThere ? BaselineFile(contentsOf: place, files) : BaselineFile(path: place))
+      baselines[place] = file
       // Recorded from elsewhere, a scenario.json5 has its folder's name.
       let name =
         file.baseline(of: shortName) == nil && file.baseline(of: resolvedName) != nil
@@ -194,15 +198,15 @@ struct CheckCommand: Study {
   // MARK: Recording
 
   /// The files that baselines are written to, each once.
-  private func outputs(_ subjects: [Subject]) throws -> [SingleFile] {
+  private func outputs(_ subjects: [Subject], _ files: Files) throws -> [SingleFile] {
     var paths: [String] = []
     for subject in subjects where !paths.contains(subject.file.path) { paths.append(subject.file.path) }
-    return try paths.map { try SingleFile($0, ours: BaselineFile.openings, option: "--baseline") }
+    return try paths.map { try SingleFile($0, ours: BaselineFile.openings, option: "--baseline", files) }
   }
 
   private func record(
     _ subjects: [Subject], _ seeds: [SeedRange], _ found: [[RunSummary]], _ input: StudyInput,
-    _ outputs: [SingleFile]
+    _ outputs: [SingleFile], _ console: Console
   ) throws {
     var files: [String: BaselineFile] = [:]
     var recorded = ""
@@ -219,17 +223,17 @@ struct CheckCommand: Study {
         + "\(FigureText.count(baseline.seeds.count, "seed")) recorded in \(subject.file.path)\n"
         + Self.notices(baseline)
       if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
-        Console.printError(
+        console.printError(
           "\(subject.path): warning: \(illness); what a check holds it to is no well state\n")
       }
       if baseline.neverRecovers {
-        Console.printError(
+        console.printError(
           "\(subject.path): warning: no run of this baseline recovers, so a check against it can't notice that the fleet "
             + "recovers later; give the scenario more capacity, a shorter incident or a longer duration\n")
       }
     }
     for output in outputs { try output.write(files[output.path]?.text ?? "") }
-    if !options.isQuiet { try Console.print(recorded) }
+    if !options.isQuiet { try console.print(recorded) }
   }
 
   /// How small a change a check against this baseline will notice.
@@ -242,24 +246,26 @@ struct CheckCommand: Study {
   }
 
   /// Warns of a fleet that was made smaller in front of the same server, which has no herd worth recording, and of a small one.
-  private func warn(of subject: Subject, _ scenario: Scenario) throws {
+  private func warn(of subject: Subject, _ scenario: Scenario, _ environment: CommandEnvironment) throws {
     if !subject.overrides.isEmpty {
-      let unchanged = try LoadedScenario(subject.path).decode().scenario
+      let unchanged = try LoadedScenario(subject.path, environment.files).decode().scenario
       let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
       if load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) {
-        Console.printError(
+        environment.console.printError(
           "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
             + "\(percent(meant)); to record a smaller fleet under the same load, write --scale 1:20\n")
       }
     }
     for note in Discreteness(scenario).notes {
-      Console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
+      environment.console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
     }
   }
 
   // MARK: Checking
 
-  private func tell(_ subjects: [Subject], _ found: [[RunSummary]], _ input: StudyInput) throws {
+  private func tell(
+    _ subjects: [Subject], _ found: [[RunSummary]], _ input: StudyInput, _ console: Console
+  ) throws {
     let outcomes = subjects.indices.compactMap { index in
       subjects[index].baseline.map { baseline in
         CheckOutcome(
@@ -272,14 +278,14 @@ struct CheckCommand: Study {
     }
     switch format {
     case .text:
-      try Console.print(
+      try console.print(
         outcomes.map {
           CheckReport.text($0, isQuiet: options.isQuiet, isVerbose: isVerbose)
         }.joined())
-    case .github: try Console.printData(CheckReport.github(outcomes))
-    case .junit: try Console.printData(CheckReport.junit(outcomes))
+    case .github: try console.printData(CheckReport.github(outcomes))
+    case .junit: try console.printData(CheckReport.junit(outcomes))
     case .json:
-      try Console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
+      try console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }

@@ -82,41 +82,48 @@ struct BenchCommand: Command {
         scenario(workload), "\(workload.name) with \(FigureText.count(devices, "device"))")
     }
     if BenchMeasurement.build == "debug", !printsJSON {
-      Console.printError(
+      environment.console.printError(
         "warning: this is a debug build, many times slower than what you use; build with -c release to measure\n"
       )
     }
     if printsJSON {
       let measurements = try workloads.map { try measure($0, environment).json }
-      return try Console.printData(JSONValue.text(.array(measurements)) + "\n")
+      return try environment.console.printData(JSONValue.text(.array(measurements)) + "\n")
     }
-    try Console.print(heading)
-    for workload in workloads { try Console.print(line(try measure(workload, environment))) }
+    try environment.console.print(heading)
+    for workload in workloads { try environment.console.print(line(try measure(workload, environment))) }
   }
 
   private func measure(
     _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
   ) throws -> BenchMeasurement {
     if workloads.count == 1, repeats == 1 {
-      Interruption.endProcessAtOnce(silently: printsJSON)
+      environment.signals.endProcessAtOnce(silently: printsJSON)
       var options = RunOptions()
       options.threads = threads
-      let file = try seriesPath.map { try SingleFile($0, ours: ["time_s,"], option: "--timeseries") }
+      let file = try seriesPath.map {
+        try SingleFile($0, ours: ["time_s,"], option: "--timeseries", environment.files)
+      }
       return try BenchMeasurement(
         workload: workload.name, scenario(workload), options: options, seriesFile: file,
         environment: environment)
     }
-    return try BenchMeasurement(medianOf: (0..<repeats).map { _ in try measureInChild(workload) })
+    return try BenchMeasurement(
+      medianOf: (0..<repeats).map { _ in
+        try measureInChild(workload, environment)
+      })
   }
 
-  private func measureInChild(_ workload: BenchmarkWorkload) throws -> BenchMeasurement {
+  private func measureInChild(
+    _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
+  ) throws -> BenchMeasurement {
     var arguments = [
       "bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json",
     ]
     if let limit = memory.text { arguments += ["--memory-limit", limit] }
     arguments += $duration.words
     let task = "The measurement of '\(workload.name)'"
-    let output = try ChildProcess.run(arguments, doing: task)
+    let output = try environment.run(arguments, doing: task)
     guard let measurement = try? BenchMeasurement(json: output) else {
       throw CommandFailure(.internalError, "\(task) printed what cannot be read: \(output)")
     }
@@ -172,7 +179,7 @@ extension ValueReader where Value == Span {
 extension ValueReader where Value == [BenchmarkWorkload] {
   private static let names = BenchmarkWorkload.all.map(\.name)
   fileprivate static let workloads = ValueReader(.several(of: names)) { list in
-    try ValueReader<[String]>.list().read(list).map { name in
+    try ValueReader<[String]>.words(list).map { name in
       if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
       throw UsageError(no: "workload", name, among: names)
     }

@@ -52,7 +52,7 @@ struct ConformanceCommand: Command {
     try exec.refuseWithoutExec()
     // A client that can't be tested has none.
     let client = asked.flatMap { ConformanceClient(name: $0) }
-    let files = try files()
+    let (console, files) = (invocation.environment.console, try files(invocation.environment.files))
     if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
       let others = ConformanceClient.allNames.filter { name in
         ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false
@@ -65,39 +65,39 @@ struct ConformanceCommand: Command {
       client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
     if isJSON {
       let findings = ConformanceFindings(reports: reports)
-      try Console.printData(ConformanceFindings.document.text("conformance", findings))
+      try console.printData(ConformanceFindings.document.text("conformance", findings))
     } else {
-      try Console.print(reports.map(text).joined(separator: "\n"))
+      try console.print(reports.map { text($0, width: console.columns) }.joined(separator: "\n"))
     }
     let failures = reports.flatMap(\.failures)
     if !failures.isEmpty { throw CommandFailure(.failed, failures.joined(separator: "\n")) }
   }
 
   /// All problems of all files at once.
-  private func files() throws -> [VectorFile] {
+  private func files(_ files: Files) throws -> [VectorFile] {
     if paths.isEmpty { return try VectorFile.builtIn() }
-    var files: [VectorFile] = []
+    var read: [VectorFile] = []
     var problems: [Diagnostic] = []
     for path in paths {
-      let text = try InputFile.text(path)
+      let text = try files.text(path)
       do {
-        files.append(try VectorFile(text: text, name: path))
+        read.append(try VectorFile(text: text, name: path))
       } catch {
         problems += error.diagnostics
       }
     }
     if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
-    return files
+    return read
   }
 
-  private func text(_ report: ConformanceReport) -> String {
+  private func text(_ report: ConformanceReport, width: Int) -> String {
     let table = TextTable(
       header: ["requirement", "what it says", "passed", "failed", "deviates"],
       rows: report.rows.map {
         ["\($0.requirement)", $0.title, "\($0.passed)", "\($0.failed)", "\($0.deviates)"]
       },
       words: 2
-    ).terminal(width: Console.columns)
+    ).terminal(width: width)
     let cases = FigureText.count(report.results.count, "case")
     var text = "\(report.client): \(cases)\n\n\(table)\n"
     text += report.counts + "\n"

@@ -78,9 +78,13 @@ struct InitCommand: Command {
       var share: Int64
     }
 
+    private let files: Files
     private var texts: [Question: String] = [:]
+
+    init(_ files: Files) { self.files = files }
+
     private func text(_ question: Question) -> String? { texts[question] ?? question.standard }
-    var clients: [Part] { texts[.client].flatMap { try? Self.parts($0) } ?? [] }
+    var clients: [Part] { texts[.client].flatMap { try? parts($0) } ?? [] }
     var devices: Int? { texts[.devices].flatMap(Self.count) }
     var events: Quantity? { texts[.events].flatMap { Quantity($0) } }
     /// nil: not known.
@@ -135,23 +139,25 @@ struct InitCommand: Command {
   }
 
   func execute(_ invocation: Invocation) throws {
+    let environment = invocation.environment
+    let files = environment.files
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
     for file in [path] + (settings == nil ? [ownSettings] : []) {
       var status = stat()
-      guard lstat(file, &status) != 0 else {
+      guard lstat(files.place(file), &status) != 0 else {
         throw CommandFailure(
           .cannotCreate,
           "\(file): is there already and stays as it is; name a scenario in another folder, or move it away")
       }
     }
     // A folder of its own is made; what is wrong with it, the files will say.
-    Interruption.hold()
-    if folder != "." { _ = mkdir(folder, 0o777) }
-    let file = try SingleFile(path, ours: [], option: "'fleetsim init FILE'")
-    let answers = try asked()
+    environment.signals.hold()
+    if folder != "." { _ = mkdir(files.place(folder), 0o777) }
+    let file = try SingleFile(path, ours: [], option: "'fleetsim init FILE'", files)
+    let answers = try asked(environment)
     do {
-      try write(answers, to: file, folder, ownSettings)
+      try write(answers, to: file, folder, ownSettings, environment)
     } catch let problems as ScenarioProblems {
       // Nothing has been written, so that no place in the file would help.
       let first = problems.diagnostics.first.map { "\($0.path): \($0.message)" } ?? "\(problems)"
@@ -160,20 +166,22 @@ struct InitCommand: Command {
   }
 
   private func write(
-    _ answers: Answers, to file: borrowing SingleFile, _ folder: String, _ ownSettings: String
+    _ answers: Answers, to file: borrowing SingleFile, _ folder: String, _ ownSettings: String,
+    _ environment: CommandEnvironment
   ) throws {
+    let (console, files) = (environment.console, environment.files)
     if let given = answers.settingsPath {
-      let text = try InputFile.text(given)
-      let draft = try write(answers, folder, settings: text)
+      let text = try files.text(given)
+      let draft = try write(answers, folder, settings: text, files)
       try file.write(draft.text)
-      for warning in draft.warnings { Console.printError("\(warning)\n") }
-      return try Console.print(closing(answers, draft, "Written: \(path), which reads \(given)."))
+      for warning in draft.warnings { console.printError("\(warning)\n") }
+      return try console.print(closing(answers, draft, "Written: \(path), which reads \(given)."))
     }
-    let settings = try SingleFile(ownSettings, ours: [], option: "'fleetsim init FILE'")
-    let draft = try write(answers, folder, settings: answers.settings.cdnJSON)
+    let settings = try SingleFile(ownSettings, ours: [], option: "'fleetsim init FILE'", files)
+    let draft = try write(answers, folder, settings: answers.settings.cdnJSON, files)
     try settings.write(answers.settings.cdnJSON)
     try file.write(draft.text)
-    try Console.print(
+    try console.print(
       closing(answers, draft, "Written: \(path), and \(ownSettings) as the CDN would serve it."))
   }
 
@@ -181,8 +189,9 @@ struct InitCommand: Command {
 
   /// Returns the answers of the command line, and asks on a terminal for those that it leaves open.
   /// - Throws: `UsageError` that names what is missing where there is nobody to ask.
-  private func asked() throws -> Answers {
-    var answers = Answers()
+  private func asked(_ environment: CommandEnvironment) throws -> Answers {
+    let console = environment.console
+    var answers = Answers(environment.files)
     for (question, option) in options {
       if let text = option.wrappedValue { _ = answers.take(text, as: question) }
     }
@@ -190,7 +199,7 @@ struct InitCommand: Command {
     guard options.contains(where: { $0.question.standard == nil && !answers.has($0.question) }) else {
       return answers
     }
-    let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    let isTerminal = console.isDialogue
     let missing = options.filter { !answers.has($0.question) && (isTerminal || $0.question.standard == nil) }
     guard isTerminal else {
       throw UsageError(
@@ -198,20 +207,22 @@ struct InitCommand: Command {
           + missing.map { "'\($0.option.synopsis)'" }.joined(separator: ", ")
           + "; on a terminal fleetsim asks for them.")
     }
-    try Console.print("Return takes what stands in brackets.\n\n")
+    try console.print("Return takes what stands in brackets.\n\n")
     for (option, _) in missing {
       let suggestion = answers.suggestion(for: option)
       while !answers.has(option) {
-        try Console.print("\(option.text) [\(suggestion)] ")
-        try Interruption.check()
-        guard let line = readLine() else { throw UsageError("The questions were not answered to the end.") }
+        try console.print("\(option.text) [\(suggestion)] ")
+        try environment.signals.check()
+        guard let line = try console.readLine(environment.signals) else {
+          throw UsageError("The questions were not answered to the end.")
+        }
         let text = line.filter { $0 != " " }
         if let problem = answers.take(text.isEmpty ? suggestion : text, as: option) {
-          try Console.print("  '\(text)' is no answer: \(problem).\n")
+          try console.print("  '\(text)' is no answer: \(problem).\n")
         }
       }
     }
-    try Console.print("\n")
+    try console.print("\n")
     return answers
   }
 
@@ -230,15 +241,17 @@ struct InitCommand: Command {
   }
 
   /// The scenario at the smallest scale that keeps its answer.
-  private func write(_ answers: Answers, _ folder: String, settings: String) throws -> Draft {
-    let reference = answers.settingsPath.map { Self.path($0, from: folder) } ?? Self.settingsName
+  private func write(
+    _ answers: Answers, _ folder: String, settings: String, _ files: Files
+  ) throws -> Draft {
+    let reference = answers.settingsPath.map { Self.path($0, from: folder, files) } ?? Self.settingsName
     func draft(_ capacity: String, _ scale: Int, _ comparison: Answers.Comparison) throws -> Draft {
       let text = answers.scenario(
         scale: scale, capacity: capacity, settings: reference, comparison: comparison,
-        client: { Self.path($0, from: folder) })
+        client: { Self.path($0, from: folder, files) })
       let file = try ScenarioFile(text: text, name: path) { name in
         name == reference
-          ? settings : try InputFile.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
+          ? settings : try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
       }
       if file.settingsDocument?.holdsNothing ?? false {
         throw CommandFailure(.data, "\(answers.settingsPath ?? reference): \(SettingsDocument.nothingFound)")
@@ -272,11 +285,11 @@ struct InitCommand: Command {
   }
 
   /// A file as a scenario in another folder names it.
-  private static func path(_ file: String, from folder: String) -> String {
+  private static func path(_ file: String, from folder: String, _ files: Files) -> String {
     if file.hasPrefix("/") || folder == "." { return file }
     let steps = folder.split(separator: "/").filter { $0 != "." }
     if folder.hasPrefix("/") || steps.contains("..") {
-      return (getcwd(nil, 0).map { String(cString: $0) } ?? ".") + "/" + file
+      return (files.directory ?? getcwd(nil, 0).map { String(cString: $0) } ?? ".") + "/" + file
     }
     return String(repeating: "../", count: steps.count) + file
   }
@@ -359,12 +372,12 @@ extension ClientPreset {
 extension InitCommand.Answers {
   /// Takes an answer; returns what is wrong with it.
   mutating func take(_ text: String, as question: InitCommand.Question) -> String? {
-    if let problem = Self.problem(with: text, as: question) { return problem }
+    if let problem = problem(with: text, as: question) { return problem }
     texts[question] = text
     return nil
   }
 
-  private static func problem(with text: String, as question: InitCommand.Question) -> String? {
+  private func problem(with text: String, as question: InitCommand.Question) -> String? {
     let quantity = Quantity(text)
     func rateProblem(_ example: String) -> String? {
       if case .rate? = quantity?.unit, quantity!.value > 0 { return nil }
@@ -376,16 +389,16 @@ extension InitCommand.Answers {
       do { _ = try parts(text) } catch { return "\(error)" }
       return nil
     case .devices:
-      return count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
+      return Self.count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
     case .events: return text == InitCommand.Question.unknown ? nil : rateProblem("30/h, 60/day or 2/min")
     case .capacity: return text == InitCommand.Question.unknown ? nil : rateProblem("60000/s")
-    case .peak: return factor(text) == nil ? "a factor from 100% to 500%, as 160%" : nil
+    case .peak: return Self.factor(text) == nil ? "a factor from 100% to 500%, as 160%" : nil
     case .use:
       return text == InitCommand.Question.always || InitCommand.Use(text) != nil
         ? nil : InitCommand.Use.allowed
     case .settings:
       if text == InitCommand.Question.defaults { return nil }
-      return access(text, R_OK) == 0 ? nil : "a file that can be read, or defaults"
+      return access(files.place(text), R_OK) == 0 ? nil : "a file that can be read, or defaults"
     case .outage:
       let isSpan = quantity?.unit == .span && (1e6...86_400e6).contains(quantity!.value)
       return isSpan ? nil : "a span from 1s to 24h, as 20m"
@@ -393,7 +406,7 @@ extension InitCommand.Answers {
   }
 
   /// `segment-swift`, or clients with their shares: `a:55%,b:45%`.
-  fileprivate static func parts(_ text: String) throws(RangeProblem) -> [Part] {
+  fileprivate func parts(_ text: String) throws(RangeProblem) -> [Part] {
     var parts: [Part] = []
     let entries = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     for entry in entries {
@@ -417,11 +430,11 @@ extension InitCommand.Answers {
     return parts
   }
 
-  private static func client(_ name: String) throws(RangeProblem) -> ClientPreset {
+  private func client(_ name: String) throws(RangeProblem) -> ClientPreset {
     if let preset = ClientPreset.builtIn(name) { return preset }
     if ClientPreset.isFileName(name) {
       do {
-        return try ClientPreset(file: InputFile.text(name), name: name)
+        return try ClientPreset(file: files.text(name), name: name)
       } catch {
         throw RangeProblem("\(error)")
       }
@@ -628,10 +641,10 @@ extension InitCommand.Answers {
 extension ValueReader where Value == String {
   /// Reads an answer to the question.
   fileprivate static func answer(to question: InitCommand.Question) -> ValueReader {
-    ValueReader { text in
-      var answers = InitCommand.Answers()
+    ValueReader(readingFiles: { text, files in
+      var answers = InitCommand.Answers(files)
       if let problem = answers.take(text, as: question) { throw InvalidValue("\(problem).") }
       return text
-    }
+    })
   }
 }

@@ -9,9 +9,9 @@ extension ClientPreset {
 
   /// A client that fleetsim has, or that of a client file.
   /// - Throws: as `named`; `CommandFailure` and `ScenarioProblems` about the file.
-  static func namedOrFile(_ name: String, kind: String) throws -> ClientPreset {
+  static func namedOrFile(_ name: String, kind: String, _ files: Files) throws -> ClientPreset {
     isFileName(name)
-      ? try ClientPreset(file: InputFile.text(name), name: name) : try named(name, kind: kind)
+      ? try ClientPreset(file: files.text(name), name: name) : try named(name, kind: kind)
   }
 }
 
@@ -57,16 +57,19 @@ struct PresetsCommand: Command {
     if checksAge, isJSON {
       throw UsageError("'--check' prints sentences; 'fleetsim presets --json' has the dates of each client.")
     }
-    let preset = try name.map { try ClientPreset.namedOrFile($0, kind: "preset") }
+    let console = invocation.environment.console
+    let preset = try name.map {
+      try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files)
+    }
     if checksAge {
       let today = askedDate ?? CalendarDate(unixSeconds: invocation.environment.unixSeconds())
-      return try Console.print(PresetAges(preset.map { [$0] } ?? ClientPreset.all, on: today).text)
+      return try console.print(PresetAges(preset.map { [$0] } ?? ClientPreset.all, on: today).text)
     }
     if isJSON {
       let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
-      return try Console.printData(PresetFindings.document.text("presets", findings))
+      return try console.printData(PresetFindings.document.text("presets", findings))
     }
-    try Console.print(preset.map(Self.description) ?? Self.table)
+    try console.print(preset.map(Self.description) ?? Self.table)
   }
 
   /// Stands before a value that is not the document's.

@@ -27,8 +27,8 @@ struct SchemaCommand: Command {
   func execute(_ invocation: Invocation) throws {
     let (scenario, documents) = (HelpTopic.scenario.rawValue, HelpTopic.json.rawValue)
     switch subject {
-    case nil, scenario: try Console.printData(ScenarioSchema.json)
-    case documents: try Console.printData(CommandDocuments.schema)
+    case nil, scenario: try invocation.environment.console.printData(ScenarioSchema.json)
+    case documents: try invocation.environment.console.printData(CommandDocuments.schema)
     case let name?:
       throw UsageError("There is no schema of '\(name)': there are \(scenario) and \(documents).")
     }
@@ -54,7 +54,7 @@ struct CompletionsCommand: Command {
       throw UsageError(
         "There are no completions for '\(shell)'; there are for \(Self.shells.joined(separator: ", ")).")
     }
-    try Console.printData(script.text(of: .fleetsim))
+    try invocation.environment.console.printData(script.text(of: .fleetsim))
   }
 }
 
@@ -68,7 +68,7 @@ struct ManualCommand: Command {
     ])
 
   func execute(_ invocation: Invocation) throws {
-    try Console.printData(ManualPage.text(of: .fleetsim))
+    try invocation.environment.console.printData(ManualPage.text(of: .fleetsim))
   }
 }
 
@@ -108,7 +108,9 @@ struct HelpCommand: Command {
   func execute(_ invocation: Invocation) throws {
     let text = try text()
     // A file of it stays Markdown.
-    try Console.print(Terminal(of: STDOUT_FILENO).columns == nil ? text : HelpScreen.readable(text))
+    let console = invocation.environment.console
+    let isFile = console.terminal(console.output).columns == nil
+    try console.print(isFile ? text : HelpScreen.readable(text))
   }
 
   private func text() throws -> String {

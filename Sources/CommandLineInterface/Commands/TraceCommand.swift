@@ -52,27 +52,29 @@ struct TraceCommand: Command {
     guard format == .text || (start == 0 && end == .max) else {
       throw UsageError("'--from' and '--to' are for the text format; a trace viewer zooms by itself.")
     }
-    let loaded = try LoadedScenario(path, input)
+    let environment = invocation.environment
+    let loaded = try LoadedScenario(path, input, environment.files)
     let decoded = try loaded.decode()
     let scenario = decoded.scenario
     let devices = Int(scenario.devices)
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
-    printWarnings([decoded], loaded.path)
+    environment.console.printWarnings([decoded], loaded.path)
     try memory.check(scenario, loaded.path)
     let file = try outputPath.map {
-      try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out")
+      try SingleFile(
+        $0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out", environment.files)
     }
-    let trace = try run(scenario, invocation.environment)
-    try Interruption.check()
+    let trace = try run(scenario, environment)
+    try environment.signals.check()
     // The text of a busy device takes longer than its run, and nothing is left behind meanwhile.
-    Interruption.release()
+    environment.signals.release()
     let text = format == .text ? DeviceTimeline.text(trace, range: start..<end) : ChromeTrace.text(trace)
     guard let file else {
-      return format == .text ? try Console.print(text) : try Console.printData(text)
+      return format == .text ? try environment.console.print(text) : try environment.console.printData(text)
     }
     try file.write(text)
     let next = format == .perfetto ? "; open it in a trace viewer, as ui.perfetto.dev" : ""
-    try Console.print("Written to \(file.path)\(next)\n")
+    try environment.console.print("Written to \(file.path)\(next)\n")
   }
 
   private func run(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> DeviceTrace {

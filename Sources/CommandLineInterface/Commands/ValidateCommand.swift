@@ -43,21 +43,22 @@ struct ValidateCommand: Command {
   private var isQuiet: Bool
 
   func execute(_ invocation: Invocation) throws {
-    if !clients.isEmpty { return try checkSettings(of: clients.flatMap(\.self)) }
+    let environment = invocation.environment
+    if !clients.isEmpty { return try checkSettings(of: clients.flatMap(\.self), environment) }
     guard let path else {
       throw UsageError(
         "Missing expected argument '<scenario>', or '\($clients.synopsis)' and '--settings <file>'")
     }
-    try validate(LoadedScenario(path, input))
+    try validate(LoadedScenario(path, input, environment.files), environment.console)
   }
 
-  private func validate(_ loaded: LoadedScenario) throws {
+  private func validate(_ loaded: LoadedScenario, _ console: Console) throws {
     let base = try loaded.decode()
     let choices = try LoadedScenario.choices(of: base)
     let variants = try loaded.decodeAll(choices)
     let warnings =
-      printWarnings([base] + variants, loaded.path)
-      + Self.printMissedFlushes([base] + variants, loaded.path)
+      console.printWarnings([base] + variants, loaded.path)
+      + console.printMissedFlushes([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
     let all =
       choices.isEmpty
@@ -67,9 +68,9 @@ struct ValidateCommand: Command {
       let findings = ScenarioFindings(
         path: loaded.path, scenario: base.scenario, warnings: warnings, load: load, choices: choices,
         clients: ClientDifferences(all), notes: notesOfSmallness(all))
-      try Console.printData(ScenarioFindings.document.text("validate", findings))
+      try console.printData(ScenarioFindings.document.text("validate", findings))
     } else if !isQuiet {
-      try Console.print(
+      try console.print(
         summary(
           loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all),
           warnings: warnings.count))
@@ -182,9 +183,11 @@ struct ValidateCommand: Command {
     let noted = warnings == 0 ? "" : ", with \(FigureText.count(warnings, "warning"))"
     return "\(path): valid\(noted)\n" + lines.joined()
   }
+}
 
+extension Console {
   /// Warns of each Retry-After and each time-out by which clients miss a flush, once, and returns what it printed.
-  private static func printMissedFlushes(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
+  fileprivate func printMissedFlushes(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
     var warnings: [Diagnostic] = []
     for late in decoded.flatMap({ LateRetry.all(in: $0.scenario) }) {
       let (asked, interval) = (
@@ -212,7 +215,7 @@ struct ValidateCommand: Command {
     var printed: [String] = []
     for warning in warnings.map(\.description) where !printed.contains(warning) {
       printed.append(warning)
-      Console.printError(warning + "\n")
+      printError(warning + "\n")
     }
     return printed
   }
@@ -227,7 +230,7 @@ func percent(_ ratio: Double) -> String {
 
 extension ValidateCommand {
   /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
-  private func checkSettings(of clients: [ClientPreset]) throws {
+  private func checkSettings(of clients: [ClientPreset], _ environment: CommandEnvironment) throws {
     if let path {
       throw UsageError(
         "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
@@ -244,16 +247,16 @@ extension ValidateCommand {
     for client in clients where !names.insert(client.name).inserted {
       throw UsageError("'--client' names '\(client.name)' twice.")
     }
-    let text = try InputFile.text(path)
+    let (console, text) = (environment.console, try environment.files.text(path))
     let readings = try clients.map { client in
       SettingsFindings.Reading(
         client: client.name, findings: try SettingsCheck(text: text, name: path, client: client).findings)
     }
     if isJSON {
-      try Console.printData(
+      try console.printData(
         SettingsFindings.document.text("validate", SettingsFindings(path: path, readings: readings)))
     } else {
-      try Console.print(readings.map { lines($0, path) }.joined())
+      try console.print(readings.map { lines($0, path) }.joined())
     }
     let harmed = readings.filter(\.isHarmful).map { reading in
       let harmful = reading.findings.count(where: \.finding.effect.isHarmful)

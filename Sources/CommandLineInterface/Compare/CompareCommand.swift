@@ -38,10 +38,10 @@ struct RunCommand: Study {
   private var requirements: [Requirement]
   let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check)
 
-  func plan() throws -> StudyPlan<ComparisonFindings> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
-    let input = try StudyInput(path, options) { [VariantChoice(name: $1.name, overrides: [])] }
-    return .comparison(input, plan, options, isComparison: false, requirements: requirements)
+    let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
+    return .comparison(input, plan, options, environment, isComparison: false, requirements: requirements)
   }
 }
 
@@ -89,10 +89,10 @@ struct CompareCommand: Study {
   private var replications = ReplicationOptions()
   let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, severalSettings: true)
 
-  func plan() throws -> StudyPlan<ComparisonFindings> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let asked = try axes.axes(settings: options.input.settingsFiles)
     var plan = try replications.plan(options)
-    let input = try StudyInput(path, options) { base, loaded in
+    let input = try StudyInput(path, options, environment) { base, loaded in
       try axes.check(base.scenario)
       let choices = try LoadedScenario.choices(loaded.located(asked), of: base)
       guard !choices.isEmpty else {
@@ -110,7 +110,7 @@ struct CompareCommand: Study {
       }
       return choices
     }
-    return .comparison(input, plan, options, isComparison: true)
+    return .comparison(input, plan, options, environment, isComparison: true)
   }
 }
 
@@ -151,8 +151,8 @@ extension StudyPlan<ComparisonFindings> {
   /// A comparison of variants; a plain run is one of a single variant.
   /// - Parameter replications: nil: one seed.
   fileprivate static func comparison(
-    _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions, isComparison: Bool,
-    requirements: [Requirement] = []
+    _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions,
+    _ environment: CommandEnvironment, isComparison: Bool, requirements: [Requirement] = []
   ) -> StudyPlan {
     var replications = replications
     replications?.firstSeed = input.scenario.seed
@@ -190,7 +190,8 @@ extension StudyPlan<ComparisonFindings> {
           notes: (options.isQuiet ? [] : notes.map { warning(ofSmallness: $0) + "." })
             + (found.effort.map { [$0] } ?? []),
           choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
-          scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
+          scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras,
+          width: environment.console.columns)
         answer.add(requirements: found.requirements.map(\.text))
         return answer
       })
@@ -203,7 +204,7 @@ extension StudyPlan<ComparisonFindings> {
     }
     if replications == nil { plan.store = { nil } }
     // A budget is used up before a journal pays; whoever asks for one gets it.
-    if replications?.until != nil { plan.store = { try options.askedForJournal() } }
+    if replications?.until != nil { plan.store = { try options.askedForJournal(environment) } }
     plan.showsScenario = true
     plan.describe = { $0.describe($1.compared, choices, isComparison: isComparison) }
     return plan

@@ -107,15 +107,15 @@ struct VariedKey: Sendable {
   /// does.
   static let reader = ValueReader { text in
     var label: String?
-    var key = try Assignment.reader(example: "tapi.bucket.capacity=2000/s,4000/s").read(text)
+    var key = try Assignment(text, example: "tapi.bucket.capacity=2000/s,4000/s")
     if !Override.isPath(key.path), let inner = key.value.split(separator: "=").first,
       Override.isPath(String(inner))
     {
       label = key.path
-      key = try Assignment.reader(example: "new=settings=new.json").read(key.value)
+      key = try Assignment(key.value, example: "new=settings=new.json")
     }
     do {
-      let values = try ValueReader.list().read(key.value)
+      let values = try ValueReader<[String]>.words(key.value)
       if let label, values.count > 1 {
         throw InvalidValue("'\(label)' names one variant, and so has one value.")
       }
@@ -129,7 +129,7 @@ struct VariedKey: Sendable {
 
 extension ValueReader where Value == [VariantChoice] {
   fileprivate static let jitters = ValueReader(.several(of: Jitter.examples)) { list in
-    let names = try ValueReader<[String]>.list().read(list)
+    let names = try ValueReader<[String]>.words(list)
     for name in names {
       let clamps = name.hasSuffix(Override.clampSuffix)
       let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
@@ -145,7 +145,7 @@ extension ValueReader where Value == [VariantChoice] {
   }
 
   fileprivate static let clients = ValueReader(.several(of: ClientPreset.names)) { list in
-    let names = try ValueReader<[String]>.list().read(list)
+    let names = try ValueReader<[String]>.words(list)
     for name in names where !ClientPreset.isFileName(name) {
       _ = try ClientPreset.named(name, kind: "client")
     }

@@ -29,12 +29,12 @@ struct ExploreCommand: Study {
   private var seeds: Int?
   let options = StudyOptions(.threads, .check, without: [.json], severalSettings: true)
 
-  func plan() throws -> StudyPlan<ReplicatedComparison> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ReplicatedComparison> {
     let asked = try axes.axes(settings: options.input.settingsFiles)
     guard options.outputPath != nil else {
       throw UsageError("Missing expected option '\(options.$outputPath.synopsis)': explore writes a page.")
     }
-    let input = try StudyInput(path, options) { [axes] base, loaded in
+    let input = try StudyInput(path, options, environment) { [axes] base, loaded in
       try axes.check(base.scenario)
       let choices = try LoadedScenario.choices(loaded.located(asked), of: base, limit: Self.mostRuns)
       guard !choices.isEmpty else {
@@ -57,7 +57,9 @@ struct ExploreCommand: Study {
         + (input.scenario.question.map { $0 + "\n" } ?? "") + "\n",
       memory: ComparisonMemory(variants, replications: plan.count),
       find: { try $0.replications(variants, plan) },
-      report: .own { comparison, end in try write(ExplorerPage(comparison, axes: axes), comparison, end) })
+      report: .own { comparison, end in
+        try write(ExplorerPage(comparison, axes: axes), comparison, end)
+      })
   }
 
   private func write(_ page: ExplorerPage, _ comparison: ReplicatedComparison, _ end: StudyEnd) throws {
@@ -73,7 +75,7 @@ struct ExploreCommand: Study {
       table, OutputFile(.explorer, text: text),
       OutputFile(.manifest, text: manifest.text),
     ])
-    try Console.print(
+    try end.writer.console.print(
       "Written to \(output.path): open \(FileName.explorer) in a browser; \(FileName.summary) and "
         + "\(FileName.manifest) are beside it.\n"
         + (options.isQuiet ? "" : RunDirectory.notNeeded(end.journal)))

@@ -6,12 +6,12 @@ struct CaseSetup: Sendable {
   var isMilliseconds: Bool
   /// Keys of `config` that the SDK does not heed.
   var ignored: Set<String>
+  var environment: CommandEnvironment
+
   /// Microseconds of a clock that never goes back.
-  var now: @Sendable () -> Int64
-  /// Seconds since 1970.
-  var unixSeconds: @Sendable () -> Double
+  var now: Int64 { Int64(environment.monotonicSeconds() * 1e6) }
   /// Whether the work is to stop.
-  var isStopped: @Sendable () -> Bool
+  var isStopped: Bool { environment.signals.pending != nil }
 
   /// The ignored keys without which the case says nothing, in words; nil: there are none.
   func missing(of vector: ProcessCase) -> String? {

@@ -73,11 +73,11 @@ struct ExecFindings: Sendable {
   /// The file of a case's exchange.
   func path(of id: String) -> String? { folder.map { "\($0)/\(id).json" } }
 
-  var text: String {
+  func text(width: Int) -> String {
     let table = TextTable(
       header: ["requirement", "what it says", "verdict", "cases"],
       rows: rows.map { [$0.requirement, $0.title, $0.verdict.rawValue, "\($0.cases)"] }, words: 3
-    ).terminal(width: Console.columns)
+    ).terminal(width: width)
     var text =
       "\(command): \(FigureText.count(outcomes.count, "case")) in \(Int(seconds.rounded())) s\n\n\(table)\n\(counts)\n"
     for (word, title) in [

@@ -53,12 +53,12 @@ struct ExecOptions: ParameterGroup {
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
   func judge(isJSON: Bool, _ environment: CommandEnvironment) throws {
     try checkTogether()
-    if port != nil { try ServeConformance.checkKeyboard() }
     for key in ignored ?? [] where !Self.configKeys.contains(key) {
       throw UsageError(no: "key of config", key, among: Self.configKeys)
     }
+    let (console, signals) = (environment.console, environment.signals)
     let junit = try junitPath.map { path throws(CommandFailure) in
-      try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit")
+      try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit", environment.files)
     }
     var cases = ProcessCases(try VectorFile.builtIn(), fetchesSettings: fetchesSettings)
     let names = cases.cases.map(\.id)
@@ -66,7 +66,7 @@ struct ExecOptions: ParameterGroup {
       throw UsageError("The case '\(id)' does not exist.\(UsageError.hint(id, names))")
     }
     if !chosen.isEmpty { cases.cases.removeAll { !chosen.contains($0.id) } }
-    let files = try exchangeFiles(cases.cases.map(\.id))
+    let files = try exchangeFiles(cases.cases.map(\.id), environment.files)
     let started = environment.monotonicSeconds()
     let (name, outcomes) = try outcomes(cases, environment)
     let found = ExecFindings(
@@ -78,12 +78,12 @@ struct ExecOptions: ParameterGroup {
     }
     try junit?.write(found.junit)
     if isJSON {
-      try Console.printData(ExecFindings.document.text("conformance", found))
+      try console.printData(ExecFindings.document.text("conformance", found))
     } else {
-      try Console.print(found.text)
+      try console.print(found.text(width: console.columns))
     }
-    if let signal = Interruption.pending {
-      throw Interruption.failure(signal, "the report has what was judged by then")
+    if let signal = signals.pending {
+      throw Signals.failure(signal, "the report has what was judged by then")
     }
     if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(name): \(found.counts)") }
     if found.count(.inconclusive) > 0 { throw CommandFailure(.undecided, "\(name): \(found.counts)") }
@@ -93,15 +93,14 @@ struct ExecOptions: ParameterGroup {
     _ cases: ProcessCases, _ environment: CommandEnvironment
   ) throws -> (name: String, outcomes: [ExecConformance.Outcome]) {
     // A signal ends the cases, and what was judged is told.
-    Interruption.hold()
+    environment.signals.hold()
     let common = CaseSetup(
       isMilliseconds: unit == .milliseconds, ignored: Set(ignored ?? []),
-      now: { Int64(environment.monotonicSeconds() * 1e6) }, unixSeconds: environment.unixSeconds,
-      isStopped: { Interruption.pending != nil })
+      environment: environment)
     let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
     if let port {
       return try ServeConformance(
-        cases: cases, judge: judge, port: UInt16(port), setup: common, tell: { Console.printError($0) }
+        cases: cases, judge: judge, port: UInt16(port), setup: common
       ).outcomes()
     }
     let command = command ?? ""
@@ -142,16 +141,16 @@ struct ExecOptions: ParameterGroup {
     if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec' or '--serve'.") }
   }
 
-  private func exchangeFiles(_ ids: [String]) throws -> [String: SingleFile] {
+  private func exchangeFiles(_ ids: [String], _ disk: Files) throws -> [String: SingleFile] {
     guard let folder else { return [:] }
-    if mkdir(folder, 0o777) != 0, errno != EEXIST {
+    if mkdir(disk.place(folder), 0o777) != 0, errno != EEXIST {
       throw CommandFailure(
         .cannotCreate, "\(folder): cannot be created: \(systemMessage()); name another with --exchanges")
     }
     var files: [String: SingleFile] = [:]
     for id in ids {
       files[id] = try SingleFile(
-        "\(folder)/\(id).json", ours: [ExecFindings.exchangeStart], option: "--exchanges")
+        "\(folder)/\(id).json", ours: [ExecFindings.exchangeStart], option: "--exchanges", disk)
     }
     return files
   }

@@ -72,7 +72,7 @@ struct ExecSession: ~Copyable {
   }
 
   private var isOver: Bool {
-    if setup.common.isStopped() || server.log.spokeTLS || server.log.spokeNoHTTP { return true }
+    if setup.common.isStopped || server.log.spokeTLS || server.log.spokeNoHTTP { return true }
     if output.count > Self.mostOutput { return true }
     if let most = vector.mostUploads, server.log.uploads.count > most { return true }
     if server.log.uploads.count > Self.mostUploads { return true }
@@ -83,19 +83,16 @@ struct ExecSession: ~Copyable {
   // MARK: The process
 
   private mutating func spawn(port: Int) -> Bool {
-    let ends = ChildProcess.privately {
-      var (first, second) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
-      return pipe(&first) == 0 && pipe(&second) == 0 ? first + second : first
-    }
+    let ends = ChildProcess.pipe() + ChildProcess.pipe()
     guard ends.count == 4 else {
-      for end in ends where end >= 0 { close(end) }
+      for end in ends { close(end) }
       server.log.child.end = .unstartable("the system has no pipe: \(systemMessage())")
       return false
     }
     (output.descriptor, complaints.descriptor) = (ends[0], ends[2])
     for end in [ends[0], ends[2]] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    server.start = setup.common.now()
-    let started = ChildProcess.start(
+    server.start = setup.common.now
+    let started = setup.common.environment.start(
       shell: setup.command + #" --input "$1""#,
       words: [vector.input(port: port, isMilliseconds: setup.common.isMilliseconds)], output: ends[1],
       errors: ends[3], leads: true)
@@ -120,8 +117,7 @@ struct ExecSession: ~Copyable {
     // Those that it started, too.
     kill(-child, SIGKILL)
     if !hasEnded { kill(child, SIGKILL) }
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    let status = ChildProcess.wait(for: child)
     if hasEnded {
       server.log.child.end =
         status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)

@@ -27,14 +27,14 @@ struct ScriptedServer: ~Copyable {
   }
 
   /// Microseconds since the case began.
-  var now: Int64 { setup.now() - start }
+  var now: Int64 { setup.now - start }
 
   /// Begins a case, on the same port. Open connections belong to the case before, and are closed.
   mutating func begin(_ vector: ProcessCase) {
     closeConnections()
     (self.vector, log, answered) = (vector, ExchangeLog(), [:])
     if strays != nil { strays = [] }
-    start = setup.now()
+    start = setup.now
   }
 
   /// Returns the log without the strays.
@@ -173,7 +173,7 @@ struct ScriptedServer: ~Copyable {
     }
     switch scripted {
     case .status(let status, let field, let delay):
-      let retryAfter = field?.value(unixSeconds: Int64(setup.unixSeconds()))
+      let retryAfter = field?.value(unixSeconds: Int64(setup.environment.unixSeconds()))
       let json =
         switch status {
         case 204, 304: ""

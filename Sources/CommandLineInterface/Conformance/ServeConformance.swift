@@ -10,8 +10,6 @@ struct ServeConformance: Sendable {
   /// 0: a free one.
   var port: UInt16
   var setup: CaseSetup
-  /// Gets what there is to do and what was seen.
-  var tell: @Sendable (String) -> Void
 
   /// Where the case is, as the `--input` of a command.
   static let casePath = "/fleetsim"
@@ -20,11 +18,6 @@ struct ServeConformance: Sendable {
     .noInput,
     "standard input: it ended before a case was judged: --serve needs a terminal, or a pipe with a line for each case"
   )
-
-  /// - Throws: `CommandFailure` where standard input is closed: what is opened next would take its number.
-  static func checkKeyboard() throws(CommandFailure) {
-    if fcntl(STDIN_FILENO, F_GETFD) < 0 { throw noKeyboard }
-  }
 
   /// How an address is told.
   static func address(_ port: Int) -> String { "http://127.0.0.1:\(port)" }
@@ -44,7 +37,7 @@ struct ServeConformance: Sendable {
     defer { server.closeAll() }
     tell(Self.greeting(port))
     var outcomes: [ExecConformance.Outcome] = []
-    var keyboard = Keyboard()
+    var keyboard = Keyboard(setup.environment.console.input)
     for (index, plain) in cases.cases.enumerated() {
       if let reason = obstacle(plain) {
         outcomes.append(.init(vector: plain, verdict: .notApplicable(reason)))
@@ -80,8 +73,8 @@ struct ServeConformance: Sendable {
     var told = 0
     var saidEnough = false
     while true {
-      if setup.isStopped() { return false }
-      server.step(milliseconds: 100, also: [STDIN_FILENO])
+      if setup.isStopped { return false }
+      server.step(milliseconds: 100, also: [setup.environment.console.input])
       while told < server.log.uploads.count, server.log.uploads[told].endedAt != nil {
         tell(line(server.log.uploads[told], number: told, isStray: server.strays?.contains(told) == true))
         told += 1
@@ -101,6 +94,8 @@ struct ServeConformance: Sendable {
   }
 
   // MARK: What is told
+
+  private func tell(_ text: String) { setup.environment.console.printError(text) }
 
   private static func greeting(_ port: Int) -> String {
     """
@@ -150,9 +145,12 @@ struct ServeConformance: Sendable {
 private struct Keyboard {
   enum Word { case nothing, enter, end }
 
+  private let descriptor: Int32
   private var lines = 0
   private(set) var isClosed = false
   private var buffer = [UInt8](repeating: 0, count: 1 << 12)
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   /// Returns the user's input since the last time, without waiting.
   mutating func look() -> Word {
@@ -165,9 +163,9 @@ private struct Keyboard {
   }
 
   private mutating func read() {
-    var watched = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&watched, 1, 0) > 0 else { return }
-    let count = systemRead(STDIN_FILENO, &buffer)
+    let count = systemRead(descriptor, &buffer)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
     isClosed = count <= 0
     lines += buffer.prefix(max(0, count)).count { $0 == UInt8(ascii: "\n") }

@@ -85,9 +85,9 @@ struct DecideCommand: Study {
   /// Devices that a fleet is made smaller to, where that keeps its answer.
   private static let enoughDevices = 3_000
 
-  func plan() throws -> StudyPlan<Decided> {
-    let loaded = try loaded()
-    let input = try StudyInput(loaded)
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Decided> {
+    let loaded = try loaded(environment.files)
+    let input = try StudyInput(loaded, environment.console)
     let today = input.scenario
     let named = try proposedPath.map { name in
       let settings = try decided(loaded[0], loaded[1].settingsDocument, of: input.bases[1].scenario, name)
@@ -100,7 +100,8 @@ struct DecideCommand: Study {
       return Proposal(scenario: input.bases[1].scenario, whole: try Self.whole(loaded[1]), settings: settings)
     }
     try Self.refuseLate(today, "\(path): tapi.incidents")
-    let suite = IncidentSuite(of: today, given: try given(loaded[0]), isStandard: !isOnlyGiven)
+    let suite = IncidentSuite(
+      of: today, given: try given(loaded[0], environment.files), isStandard: !isOnlyGiven)
     func facts(_ suite: IncidentSuite) -> String {
       let longer = suite.lengthened.map {
         "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
@@ -154,7 +155,7 @@ struct DecideCommand: Study {
       proposedPath.map { "May \($0) be published in place of \(todayName)?" }
         ?? "Which Settings may be published in place of \(todayName)?"
     )
-    let markdown = try markdownPath.map { try MarkdownFile($0) }
+    let markdown = try markdownPath.map { try MarkdownFile($0, environment) }
     if let markdown, markdown.isStandardOutput { plan.text = { $0.markdown } }
     plan.finish = { found in
       try markdown?.write(found.markdown)
@@ -215,12 +216,13 @@ struct DecideCommand: Study {
 
   /// The fleet with today's and with the proposed Settings: unless `--scale` says so, the smallest part of enough devices that keeps
   /// its answer.
-  private func loaded() throws -> [LoadedScenario] {
+  private func loaded(_ files: Files) throws -> [LoadedScenario] {
     func loaded(_ more: [Override]) throws -> [LoadedScenario] {
       try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
         try LoadedScenario(
-          path, settingsPath: $0, overrides: options.input.overrides + more, allowsUnread: proposedPath == nil
-        )
+          path, settingsPath: $0, overrides: options.input.overrides + more,
+          allowsUnread: proposedPath == nil,
+          files)
       }
     }
     let asked = try loaded([])
@@ -252,14 +254,14 @@ struct DecideCommand: Study {
   }
 
   /// The cases of `--incidents`.
-  private func given(_ loaded: LoadedScenario) throws -> [IncidentSuite.Case] {
+  private func given(_ loaded: LoadedScenario, _ files: Files) throws -> [IncidentSuite.Case] {
     guard let name = incidentsPath else {
       if isOnlyGiven {
         throw UsageError("'--only-incidents' leaves the cases of '--incidents <file>' alone: name that file.")
       }
       return []
     }
-    let file = try IncidentFile(text: InputFile.text(name), name: name)
+    let file = try IncidentFile(text: files.text(name), name: name)
     return try file.cases.map { one in
       let scenario: Scenario
       do {

@@ -697,19 +697,22 @@ struct MarkdownFile {
   static let opening = "## fleetsim decide"
   private let path: String
   private let file: SingleFile?
+  private let files: Files
   var isStandardOutput: Bool { path == "-" }
   /// - Throws: `CommandFailure` 73.
-  init(_ path: String) throws {
-    self.path = path
+  init(_ path: String, _ environment: CommandEnvironment) throws {
+    (self.path, files) = (path, environment.files)
     // The summary of a job on GitHub has what others wrote as well.
-    let isSummary = getenv("GITHUB_STEP_SUMMARY").map { String(cString: $0) } == path
-    file = path == "-" || isSummary ? nil : try SingleFile(path, ours: [Self.opening], option: "--markdown")
+    let isSummary = environment.variables["GITHUB_STEP_SUMMARY"] == path
+    file =
+      path == "-" || isSummary
+      ? nil : try SingleFile(path, ours: [Self.opening], option: "--markdown", files)
   }
 
   func write(_ text: String) throws {
     if let file { return try file.write(text) }
     if isStandardOutput { return }
-    let before = access(path, F_OK) == 0 ? try InputFile.text(path) : ""
-    try AtomicFile.write(Array((before + text).utf8), to: path, option: "--markdown")
+    let before = files.isThere(path) ? try files.text(path) : ""
+    try files.write(Array((before + text).utf8), to: path, option: "--markdown")
   }
 }

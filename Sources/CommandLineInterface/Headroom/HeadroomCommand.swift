@@ -48,8 +48,8 @@ struct HeadroomCommand: Study {
   private var seeds: Int?
   let options = StudyOptions()
 
-  func plan() throws -> StudyPlan<Headroom> {
-    let input = try StudyInput(path, options)
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Headroom> {
+    let input = try StudyInput(path, options, environment)
     let hasIncidents = !input.scenario.tapi.incidents.isEmpty
     let goals = self.goals.isEmpty ? [hasIncidents ? .recovers(within: nil) : .staysBelow(1)] : self.goals
     guard input.scenario.hasIncidents || !goals.contains(where: \.needsIncident) else {

@@ -68,13 +68,13 @@ struct LiveCommand: Study {
   private var predictions = LiveComparison.defaultPredictions
   let options = StudyOptions(without: [.journal, .memoryLimit])
 
-  func plan() throws -> StudyPlan<LiveFindings> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<LiveFindings> {
     try checkExec()
     let transport = try transport()
-    let input = try StudyInput(path, options)
+    let input = try StudyInput(path, options, environment)
     let scenario = input.scenario
     try check(scenario, path)
-    let hook = hook.map(Hook.init)
+    let hook = hook.map { Hook($0, environment) }
     let exec = try command.map { try LiveExec($0, scenario, path, server: server, warmUp: warmUp) }
     var plan = StudyPlan(
       input: input, heading: heading(scenario), store: { nil }, outlivesSignals: true,
@@ -91,7 +91,7 @@ struct LiveCommand: Study {
         let warnings =
           notes(found, scenario, exec?.trouble ?? transport.trouble) + (exec?.problems ?? [])
           + (hook?.problems() ?? [])
-        for warning in warnings { Console.printError(warning + "\n") }
+        for warning in warnings { environment.console.printError(warning + "\n") }
         try write(found, scenario, warnings, end)
       })
     plan.showsScenario = true
@@ -125,7 +125,7 @@ struct LiveCommand: Study {
       + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
     try end.writer.write(answer, end.manifest) { end.document(warnings) }
     if let signal = end.signal {
-      throw Interruption.failure(
+      throw Signals.failure(
         signal,
         "what happened in the first \(FigureText.span(result.reached.microseconds)) was told"
           + (options.outputPath.map { " and written to \($0)" } ?? ""))
@@ -228,16 +228,19 @@ struct LiveCommand: Study {
   /// The command of `--on-incident`, each time that it is started.
   private final class Hook: Sendable {
     private let command: String
+    private let environment: CommandEnvironment
     private let children = Mutex<[pid_t]>([])
     private let failures = Mutex<[String]>([])
 
-    init(_ command: String) { self.command = command }
+    init(_ command: String, _ environment: CommandEnvironment) {
+      (self.command, self.environment) = (command, environment)
+    }
 
     /// The run does not wait for it.
     func start(_ moment: LiveRun.Moment, _ incident: Incident) {
-      let child = ChildProcess.start(
+      let child = environment.start(
         shell: command,
-        environment: [
+        variables: [
           "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
           "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
         ])

@@ -127,7 +127,7 @@ final class LiveExec: Sendable {
     var observed = ObservedRun(scenario)
     let zero = environment.monotonicSeconds() + Double(warmUp.microseconds) / 1e6
     let startAt = Int64((environment.unixSeconds() + Double(warmUp.microseconds) / 1e6) * 1e3)
-    let processes = ExecProcesses()
+    let processes = ExecProcesses(environment)
     defer { processes.end() }
     for input in inputs {
       let told = input.json.replacing(Self.portPlace, with: "\(relay.port)")
@@ -198,6 +198,7 @@ final class LiveExec: Sendable {
 
 /// The processes of a run, and the last line that one of them complained in.
 private final class ExecProcesses {
+  private let environment: CommandEnvironment
   private var running: [pid_t] = []
   private(set) var endedEarly = 0
   private var complaints: Tail
@@ -205,7 +206,8 @@ private final class ExecProcesses {
   private let nowhere: Int32
   private var buffer = [UInt8](repeating: 0, count: 1 << 12)
 
-  init() {
+  init(_ environment: CommandEnvironment) {
+    self.environment = environment
     let ends = ChildProcess.privately {
       var ends: [Int32] = [-1, -1]
       _ = pipe(&ends)
@@ -219,7 +221,7 @@ private final class ExecProcesses {
 
   func start(_ command: String, _ input: String) -> Bool {
     guard
-      let child = ChildProcess.start(
+      let child = environment.start(
         shell: command + #" --input "$1""#, words: [input], output: nowhere, errors: complaintsEnd,
         leads: true)
     else { return false }
@@ -243,10 +245,7 @@ private final class ExecProcesses {
   /// Nothing of them is left then.
   func end() {
     for child in running { kill(-child, SIGKILL) }
-    for child in running {
-      var status: Int32 = 0
-      while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    }
+    for child in running { _ = ChildProcess.wait(for: child) }
     for descriptor in [complaints.descriptor, complaintsEnd, nowhere] where descriptor >= 0 {
       close(descriptor)
     }

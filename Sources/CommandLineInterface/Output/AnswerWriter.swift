@@ -9,6 +9,7 @@ struct AnswerWriter {
   var output: OutputDirectory?
   var isQuiet: Bool
   var isJSON: Bool
+  var console: Console
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
 
@@ -24,16 +25,16 @@ struct AnswerWriter {
   ) throws {
     // A terminal that is gone must not cost the files.
     let printed = Result {
-      if isJSON { return try Console.printData(document()) }
-      if let text { return try Console.printData(text) }
-      try Console.print(
+      if isJSON { return try console.printData(document()) }
+      if let text { return try console.printData(text) }
+      try console.print(
         isQuiet
-          ? answer.brief + "\n" : answer.text(width: Console.columns, emphasised: Terminal.emphasised))
+          ? answer.brief + "\n" : answer.text(width: console.columns, emphasised: Terminal.emphasised))
     }
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
     guard !isQuiet, !isJSON, text == nil else { return }
-    try Console.print(
+    try console.print(
       before
         + (output.map { "Written to \($0.path)\(answer.listed)\n" + after }
           ?? "No files written; --out DIR writes \(answer.offer).\n"))
@@ -41,12 +42,12 @@ struct AnswerWriter {
 
   /// Prints what a command knows that was stopped, marked as such.
   func printUnfinished(_ answer: Answer, document: () -> String) throws {
-    if isJSON { return try Console.printData(document()) }
-    try Console.print(
+    if isJSON { return try console.printData(document()) }
+    try console.print(
       isQuiet
         ? "Unfinished: \(answer.brief)\n"
         : "Unfinished; what the finished runs say:\n\n"
-          + answer.text(width: Console.columns, emphasised: Terminal.emphasised))
+          + answer.text(width: console.columns, emphasised: Terminal.emphasised))
   }
 
   private func files(_ answer: Answer, _ manifest: RunManifest) -> [OutputFile] {

@@ -12,14 +12,15 @@ package struct OutputDirectory {
   private let resolved: String
   private let temporary: String
   private let replaced: String
+  private let files: Files
 
   /// Checks that results can be written to `path`, without leaving anything there.
   /// - Throws: `CommandFailure` 73.
-  package init(_ path: String) throws(CommandFailure) {
-    Interruption.hold()
+  package init(_ path: String, _ environment: CommandEnvironment) throws(CommandFailure) {
+    (self.path, files) = (path, environment.files)
+    files.signals.hold()
     try Descriptors.check()
-    self.path = path
-    resolved = try Self.resolve(path)
+    resolved = try Self.resolve(path, files)
     temporary = TemporaryName.make(beside: resolved)
     replaced = TemporaryName.make(beside: resolved, .old)
     TemporaryName.removeRests(beside: resolved)
@@ -28,19 +29,19 @@ package struct OutputDirectory {
     let created = try createTemporary()
     rmdir(temporary)
     Self.removeDirectories(created)
-    ResultsVersion.prepareBuild()
+    environment.executable.prepareBuild()
   }
 
-  /// Writes `files` and puts them in place, or leaves everything as it was.
+  /// Writes files and puts them in place, or leaves everything as it was.
   /// - Throws: `CommandFailure` 73, 74; 130, 131 or 143 when a signal came meanwhile.
-  package func write(_ files: [OutputFile]) throws(CommandFailure) {
+  package func write(_ written: [OutputFile]) throws(CommandFailure) {
     let created = try createTemporary()
     do throws(CommandFailure) {
-      for file in files {
-        try Interruption.check()
+      for file in written {
+        try files.signals.check()
         try write(file)
       }
-      try Interruption.check()
+      try files.signals.check()
       // Once more: somebody may have put something there while the simulation ran.
       try checkExisting()
       try putInPlace()
@@ -62,7 +63,7 @@ package struct OutputDirectory {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
     }
-    let manifest = try? InputFile.text("\(resolved)/\(FileName.manifest)", limit: .max)
+    let manifest = try? files.text("\(resolved)/\(FileName.manifest)", limit: .max)
     if let foreign = try foreignEntry(manifest) {
       throw CommandFailure(
         .cannotCreate,
@@ -82,7 +83,7 @@ package struct OutputDirectory {
         "\(path): is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results"
       )
     }
-    if let current = Self.currentDirectory(), current == resolved || current.hasPrefix(resolved + "/") {
+    if let current = files.realPath("."), current == resolved || current.hasPrefix(resolved + "/") {
       throw CommandFailure(
         .cannotCreate, "\(path): is the current directory or above it; name a directory below it, as results")
     }
@@ -108,7 +109,7 @@ package struct OutputDirectory {
   /// The first file that is not as `run.json` says that it was written. One that is gone is no loss.
   private func changedFile(_ manifest: String) -> String? {
     RunManifest.digests(in: manifest).first { file, digest in
-      (try? InputFile.bytes("\(resolved)/\(file)", limit: .max)).map { SHA256.hexadecimal($0) != digest }
+      (try? files.bytes("\(resolved)/\(file)", limit: .max)).map { SHA256.hexadecimal($0) != digest }
         ?? false
     }?.path
   }
@@ -172,14 +173,12 @@ package struct OutputDirectory {
 /// The calls that the output directory makes to the file system.
 extension OutputDirectory {
   /// Absolute and without symbolic links, though the last components may not exist yet.
-  static func resolve(_ path: String) throws(CommandFailure) -> String {
+  static func resolve(_ path: String, _ files: Files) throws(CommandFailure) -> String {
     var existing = path
     while existing.count > 1, existing.hasSuffix("/") { existing.removeLast() }
     var missing: [String] = []
     while true {
-      if let real = realpath(existing, nil) {
-        defer { free(real) }
-        let base = String(cString: real)
+      if let base = files.realPath(existing) {
         if missing.isEmpty, base == "/" {
           throw CommandFailure(.cannotCreate, "\(path): cannot be replaced; name a directory below it")
         }
@@ -191,7 +190,7 @@ extension OutputDirectory {
       }
       let (parent, name) = split(existing)
       var status = stat()
-      if lstat(existing, &status) == 0 {
+      if lstat(files.place(existing), &status) == 0 {
         throw CommandFailure(
           .cannotCreate,
           "\(path): \(existing == path ? "is" : "'\(existing)' is") a symbolic link to a place that does not exist; make that "
@@ -218,12 +217,6 @@ extension OutputDirectory {
     if name.hasPrefix("/") { return name }
     let folder = split(path).parent
     return folder == "." && !path.hasPrefix("./") ? name : folder == "/" ? "/" + name : folder + "/" + name
-  }
-
-  static func currentDirectory() -> String? {
-    guard let real = realpath(".", nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
   }
 
   /// Names in a directory, sorted, without `.` and `..`.

@@ -11,14 +11,16 @@ final class RunDirectory: RunStore, Sendable {
   let path: String
   /// The option of the command line that names another place.
   private let option: String
+  private let environment: CommandEnvironment
+  private var files: Files { environment.files }
   /// Temporary files that killed processes have left, by their final name.
   private let leftovers: Mutex<[String: [String]]>
   let results = CommandLineTool.resultsVersion
 
   /// A directory that is there.
-  init(existing path: String, option: String = "--out") {
-    (self.path, self.option) = (path, option)
-    leftovers = Mutex(Self.temporaries(in: path))
+  init(existing path: String, option: String = "--out", _ environment: CommandEnvironment) {
+    (self.path, self.option, self.environment) = (path, option, environment)
+    leftovers = Mutex(Self.temporaries(in: environment.files.place(path)))
   }
 
   static func temporaries(in folder: String) -> [String: [String]] {
@@ -32,30 +34,33 @@ final class RunDirectory: RunStore, Sendable {
   /// nil if it is not there.
   func read(_ file: String) throws(CommandFailure) -> [UInt8]? {
     let place = "\(path)/\(file)"
-    if access(place, F_OK) != 0 { return nil }
-    let bytes = try InputFile.bytes(place, limit: .max)
+    if !files.isThere(place) { return nil }
+    let bytes = try files.bytes(place, limit: .max)
     removeLeftovers(of: file)
     return bytes
   }
 
   func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
-    try AtomicFile.write(bytes, to: "\(path)/\(file)", option: option)
+    try files.write(bytes, to: "\(path)/\(file)", option: option)
     removeLeftovers(of: file)
   }
 
   func warn(_ file: String, _ problem: StoredRecord.Problem) {
-    Console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
+    environment.console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
   }
 
   private func removeLeftovers(of file: String) {
-    for rest in leftovers.withLock({ $0.removeValue(forKey: file) }) ?? [] { unlink("\(path)/\(rest)") }
+    for rest in leftovers.withLock({ $0.removeValue(forKey: file) }) ?? [] {
+      unlink(files.place("\(path)/\(rest)"))
+    }
   }
 
   /// Says so where runs are there that a build with other results made, copied here from elsewhere.
   /// - Throws: `CommandFailure` 65.
   func refuseRunsOfOtherResults() throws(CommandFailure) {
-    for entry in try OutputDirectory.entries(path, named: path).sorted() where entry.hasSuffix(".run") {
-      guard let results = StoredRun.results(try InputFile.bytes("\(path)/\(entry)", limit: .max)) else {
+    for entry in try OutputDirectory.entries(files.place(path), named: path).sorted()
+    where entry.hasSuffix(".run") {
+      guard let results = StoredRun.results(try files.bytes("\(path)/\(entry)", limit: .max)) else {
         continue
       }
       try ResultsVersion.check(
@@ -74,25 +79,26 @@ extension RunDirectory {
 
   /// The journal at a place, which is made if it is not there.
   /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal, 65 if other results are in it.
-  convenience init(journal path: String) throws(CommandFailure) {
+  convenience init(journal path: String, _ environment: CommandEnvironment) throws(CommandFailure) {
+    let place = environment.files.place(path)
     var status = stat()
-    if stat(path, &status) == 0 {
+    if stat(place, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
         throw CommandFailure(
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }
-      let names = try OutputDirectory.entries(path, named: path)
+      let names = try OutputDirectory.entries(place, named: path)
       let foreign = names.first { TemporaryName.target(of: $0) != Self.marker }
       guard foreign == nil || names.contains(Self.marker) else {
         throw CommandFailure(
           .cannotCreate,
           "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
       }
-      TemporaryName.removeRests(in: path)
+      TemporaryName.removeRests(in: place)
     } else {
-      try Self.make(path)
+      try Self.make(path, environment.files)
     }
-    self.init(existing: path, option: "--journal")
+    self.init(existing: path, option: "--journal", environment)
     let new = "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
     let kept = try readText(Self.marker)
     if kept == nil { try writeText(Self.marker, new) }
@@ -115,11 +121,11 @@ extension RunDirectory {
     }
   }
 
-  private static func make(_ path: String) throws(CommandFailure) {
-    Interruption.hold()
+  private static func make(_ path: String, _ files: Files) throws(CommandFailure) {
+    files.signals.hold()
     let (parent, name) = OutputDirectory.split(path)
-    if parent != "/", parent != ".", access(parent, F_OK) != 0 { try make(parent) }
-    if name.isEmpty || mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    if parent != "/", parent != ".", !files.isThere(parent) { try make(parent, files) }
+    if name.isEmpty || mkdir(files.place(path), 0o777) == 0 || errno == EEXIST { return }
     throw CommandFailure(
       .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
   }
@@ -134,19 +140,21 @@ extension RunDirectory {
   }
 
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
-  convenience init?(journal asked: String?, besides output: String?) throws(CommandFailure) {
+  convenience init?(
+    journal asked: String?, besides output: String?, _ environment: CommandEnvironment
+  ) throws(CommandFailure) {
     var path = asked ?? output
     if asked == nil, var beside = output {
       while beside.count > 1, beside.hasSuffix("/") { beside.removeLast() }
       path = beside + ".journal"
     }
     guard let path else { return nil }
-    try self.init(journal: path)
+    try self.init(journal: path, environment)
   }
 
   /// Tells which runs of a study a signal leaves, if they are kept in a journal.
   static func remains(_ journal: RunDirectory?) -> String {
-    guard let journal else { return Interruption.nothing }
+    guard let journal else { return Signals.nothing }
     return "\(journal.path) keeps the finished runs, and the same command makes the rest"
   }
 

@@ -27,6 +27,7 @@ struct RunManifest {
   /// How every `run.json` of fleetsim begins.
   static let opening = "{\n  \"program\": \"fleetsim\","
 
+  var executable: Executable
   var arguments: [String]
   var seed: UInt64
   /// One of so many devices was simulated: the factor of counts in the files.
@@ -79,7 +80,7 @@ struct RunManifest {
         ("program", .string("fleetsim")),
         ("version", .string(CommandLineTool.version)),
         ("results", .integer(Int64(CommandLineTool.resultsVersion))),
-        ("build", .object(ResultsVersion.build)),
+        ("build", .object(executable.build)),
         ("arguments", .array(arguments.map { .string($0) })),
         ("seed", .unsigned(seed)),
       ] + seeds + [
@@ -127,27 +128,5 @@ enum ResultsVersion {
       "\(subject) \(results > 0 ? "results version \(results)" : "a fleetsim that did not number its results yet"), this "
         + "build has results version \(CommandLineTool.resultsVersion): the two may differ for the same scenario and seed; "
         + remedy)
-  }
-
-  /// The build of this program, for `run.json`: `debug` or `release`, and for a release build the SHA-256 of the running
-  /// executable. Nothing tells a plain SwiftPM build which commit it is made of.
-  static var build: [(String, JSONValue)] {
-    #if DEBUG
-      // Its digest would take seconds.
-      return [("kind", .string("debug"))]
-    #else
-      return [("kind", .string("release"))] + (digest.map { [("executableSHA256", .string($0))] } ?? [])
-    #endif
-  }
-
-  private static let digest = (try? InputFile.bytes(ChildProcess.executable, limit: .max))
-    .map(SHA256.hexadecimal)
-
-  /// Begins to read the executable for `build`, which takes longer than a small run.
-  static func prepareBuild() {
-    #if !DEBUG
-      // Without a thread it is read when it is asked for.
-      try? SystemThreads.start { _ = digest }
-    #endif
   }
 }

@@ -86,9 +86,9 @@ struct RescueCommand: Study {
     }
   }
 
-  func plan() throws -> StudyPlan<Rescue> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Rescue> {
     try check()
-    let input = try StudyInput(path, options)
+    let input = try StudyInput(path, options, environment)
     let scenario = input.scenario
     let action = try action(in: scenario, input.path)
     let seeds = seeds ?? (options.input.seed == nil ? nil : 1)

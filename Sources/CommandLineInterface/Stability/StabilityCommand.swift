@@ -95,9 +95,9 @@ struct StabilityCommand: Study {
     return (x, y)
   }
 
-  func plan() throws -> StudyPlan<Stability> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Stability> {
     let axes = try axes()
-    let input = try StudyInput(path, options)
+    let input = try StudyInput(path, options, environment)
     let (loaded, base) = (input.loaded[0], input.bases[0])
     guard base.scenario.hasIncidents else {
       throw CommandFailure(

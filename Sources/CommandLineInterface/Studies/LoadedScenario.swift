@@ -9,24 +9,26 @@ struct LoadedScenario {
   let overrides: [Override]
   /// Whether an override may be of a key of Settings that a cohort's client does not read.
   private let allowsUnread: Bool
+  private let files: Files
   private var file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
-  init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false) throws {
+  init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false, _ files: Files) throws {
     try self.init(
-      path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread)
+      path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread, files)
   }
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
-    _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false
+    _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false,
+    _ files: Files
   ) throws {
-    (self.path, self.overrides, self.allowsUnread) = (path, overrides, allowsUnread)
-    let text = try InputFile.text(path)
-    let settings = try settingsPath.map { (text: try InputFile.text($0), name: $0) }
+    (self.path, self.overrides, self.allowsUnread, self.files) = (path, overrides, allowsUnread, files)
+    let text = try files.text(path)
+    let settings = try settingsPath.map { (text: try files.text($0), name: $0) }
     let folder = OutputDirectory.split(path).parent
     file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
-      try InputFile.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
+      try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
     }
   }
 
@@ -36,9 +38,7 @@ struct LoadedScenario {
 
   /// The same wherever the command is given: in the folder itself a `scenario.json5` has that folder's name too.
   var resolvedName: String {
-    guard let real = realpath(path, nil) else { return name }
-    defer { free(real) }
-    return Self.name(of: String(cString: real))
+    files.realPath(path).map(Self.name) ?? name
   }
 
   private static func name(of path: String) -> String {
@@ -94,10 +94,10 @@ struct LoadedScenario {
         + chosen.filter { $0.path != Override.settingsPath }
       var file = file
       for name in overrides.compactMap(\.settingsFile) where !file.hasSettings(name) {
-        file.addSettings(try InputFile.text(name), name: name)
+        file.addSettings(try files.text(name), name: name)
       }
       for name in overrides.compactMap(\.clientFile) where !file.hasClient(name) {
-        file.addClient(try InputFile.text(name), name: name)
+        file.addClient(try files.text(name), name: name)
       }
       return try file.decode(overrides: overrides, allowsUnread: allowsUnread)
     } catch let problems as ScenarioProblems {
@@ -179,30 +179,32 @@ func notesOfSmallness(_ variants: [Variant]) -> [String] {
 /// Returns a note of smallness as it stands beside an answer, without a full stop.
 func warning(ofSmallness note: String) -> String { "Small enough for chance to decide: \(note)" }
 
-/// Prints repairs and the like, each once, and returns what it printed.
-@discardableResult
-func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
-  var printed: [String] = []
-  for variant in decoded {
-    var warnings = variant.warnings.map(\.description)
-    let load = NormalLoad(variant.scenario)
-    if load.utilisation > 1 {
-      warnings.append(
-        "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
-          + "not hold even without an incident")
-    } else if let overload = load.overload {
-      let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
-      warnings.append(
-        "\(path): warning: the normal load reaches \(busiest) of the capacity between "
-          + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
-          + "fleet falls behind then even without an incident")
+extension Console {
+  /// Prints repairs and the like, each once, and returns what it printed.
+  @discardableResult
+  func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
+    var printed: [String] = []
+    for variant in decoded {
+      var warnings = variant.warnings.map(\.description)
+      let load = NormalLoad(variant.scenario)
+      if load.utilisation > 1 {
+        warnings.append(
+          "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
+            + "not hold even without an incident")
+      } else if let overload = load.overload {
+        let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
+        warnings.append(
+          "\(path): warning: the normal load reaches \(busiest) of the capacity between "
+            + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
+            + "fleet falls behind then even without an incident")
+      }
+      for warning in warnings where !printed.contains(warning) {
+        printed.append(warning)
+        printError(warning + "\n")
+      }
     }
-    for warning in warnings where !printed.contains(warning) {
-      printed.append(warning)
-      Console.printError(warning + "\n")
-    }
+    return printed
   }
-  return printed
 }
 
 extension Scenario {

@@ -18,8 +18,8 @@ import ScenarioModel
 ///   @Argument(.scenario) private var path: String
 ///   @Option("seeds", "n", .count(1...10_000), help: "Seeds.") private var seeds = 5
 ///   let options = StudyOptions()
-///   func plan() throws -> StudyPlan<Rescue> {
-///     let input = try StudyInput(path, options)
+///   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Rescue> {
+///     let input = try StudyInput(path, options, environment)
 ///     return StudyPlan(input, heading: …, largest: …, find: …, isFinished: \.isFinished, answer: …)
 ///   }
 /// }
@@ -30,7 +30,7 @@ protocol Study: Command {
   static var document: CommandDocument<Findings<Found>>? { get }
   var options: StudyOptions { get }
   /// - Throws: `UsageError`, `CommandFailure` and `ScenarioProblems` about the options and what they make of the scenarios.
-  func plan() throws -> StudyPlan<Found>
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Found>
 }
 
 /// The options that the driver of studies takes from the command line.
@@ -81,18 +81,22 @@ struct StudyOptions: ParameterGroup {
   }
 
   /// Returns the journal that keeps finished runs; nil: none does.
-  func journal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: outputPath) }
+  func journal(_ environment: CommandEnvironment) throws -> RunDirectory? {
+    try RunDirectory(journal: askedJournal, besides: outputPath, environment)
+  }
 
   /// The same of a study that is over soon: only where one was asked for.
-  func askedForJournal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: nil) }
+  func askedForJournal(_ environment: CommandEnvironment) throws -> RunDirectory? {
+    try RunDirectory(journal: askedJournal, besides: nil, environment)
+  }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
-  func workers(_ memory: ComparisonMemory?, _ path: String) throws -> Int {
+  func workers(_ memory: ComparisonMemory?, _ path: String, _ console: Console) throws -> Int {
     let asked = jobs ?? onlineProcessors()
     guard let memory else { return asked }
     let workers = try self.memory.workers(memory, atMost: asked, path)
     if workers < asked {
-      Console.printError(
+      console.printError(
         "\(path): warning: \(workers) \(FigureText.noun("run", workers)) at a time instead of "
           + "\(min(asked, memory.runs)), which would need about "
           + "\(MemorySize.text(memory.expected(workers: asked))) of memory\n")
@@ -125,7 +129,7 @@ struct StudyInput {
   /// - Parameter choices: what is run in place of the first one; empty: all of them, as they are.
   /// - Throws: `ScenarioProblems`; what `choices` throws.
   init(
-    _ loaded: [LoadedScenario],
+    _ loaded: [LoadedScenario], _ console: Console,
     choices: (ScenarioFile.Decoded, LoadedScenario) throws -> [VariantChoice] = { _, _ in [] }
   ) throws {
     self.loaded = loaded
@@ -133,19 +137,20 @@ struct StudyInput {
     self.choices = try choices(bases[0], loaded[0])
     if self.choices.isEmpty {
       decoded = bases
-      warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
+      warnings = zip(loaded, bases).flatMap { console.printWarnings([$1], $0.path) }
     } else {
       decoded = try loaded[0].decodeAll(self.choices)
-      warnings = printWarnings(decoded, loaded[0].path)
+      warnings = console.printWarnings(decoded, loaded[0].path)
     }
   }
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`; what `choices` throws.
   init(
-    _ path: String, _ options: StudyOptions,
+    _ path: String, _ options: StudyOptions, _ environment: CommandEnvironment,
     choices: (ScenarioFile.Decoded, LoadedScenario) throws -> [VariantChoice] = { _, _ in [] }
   ) throws {
-    try self.init([LoadedScenario(path, options.input)], choices: choices)
+    try self.init(
+      [LoadedScenario(path, options.input, environment.files)], environment.console, choices: choices)
   }
 
   /// The first scenario.
@@ -255,19 +260,21 @@ extension Study {
   static var documents: [any DescribedDocument] { document.map { [$0] } ?? [] }
 
   func execute(_ invocation: Invocation) throws {
-    let plan = try plan()
+    let environment = invocation.environment
+    let (console, signals) = (environment.console, environment.signals)
+    let plan = try plan(environment)
     let input = plan.input
-    let workers = try options.workers(plan.memory, input.path)
-    let output = try options.outputPath.map { try OutputDirectory($0) }
-    let journal = try plan.store.map { try $0() } ?? options.journal()
+    let workers = try options.workers(plan.memory, input.path, console)
+    let output = try options.outputPath.map { try OutputDirectory($0, environment) }
+    let journal = try plan.store.map { try $0() } ?? options.journal(environment)
     let remains = plan.remains ?? RunDirectory.remains(journal)
-    if let signal = Interruption.pending { throw Interruption.failure(signal, remains) }
-    if !options.isQuiet, !options.isJSON { try Console.print(plan.heading) }
+    if let signal = signals.pending { throw Signals.failure(signal, remains) }
+    if !options.isQuiet, !options.isJSON { try console.print(plan.heading) }
 
     let run = options.run(workers: workers)
-    let (found, wall) = try invocation.environment.inBackground(
+    let (found, wall) = try environment.inBackground(
       workers: workers, remains: remains, waits: plan.outlivesSignals, showsProgress: !options.isQuiet
-    ) { [find = plan.find, environment = invocation.environment] control in
+    ) { [find = plan.find] control in
       try find(
         StudyRuns(
           workers: workers, options: run, control: control, journal: journal, environment: environment))
@@ -275,7 +282,8 @@ extension Study {
     let writer = AnswerWriter(
       title: plan.page?.title ?? input.loaded[0].name,
       question: plan.page.map(\.question) ?? input.scenario.question, output: output,
-      isQuiet: options.isQuiet, isJSON: options.isJSON, showsScenario: plan.showsScenario)
+      isQuiet: options.isQuiet, isJSON: options.isJSON, console: console,
+      showsScenario: plan.showsScenario)
     func document(output: String?, _ warnings: [String] = []) -> String {
       Self.document?.text(
         Self.help.name,
@@ -283,15 +291,16 @@ extension Study {
           path: input.path, question: input.scenario.question, warnings: input.warnings + warnings,
           isFinished: plan.isFinished(found), found: found, output: output)) ?? ""
     }
-    if !plan.outlivesSignals, let signal = Interruption.pending {
+    if !plan.outlivesSignals, let signal = signals.pending {
       if case .answer(let answer) = plan.report, !plan.isFinished(found) {
         try writer.printUnfinished(answer(found)) { document(output: nil) }
       }
-      throw Interruption.failure(signal, remains)
+      throw Signals.failure(signal, remains)
     }
 
     var manifest = RunManifest(
-      arguments: invocation.arguments, seed: input.scenario.seed, checks: options.checks,
+      executable: environment.executable, arguments: invocation.arguments, seed: input.scenario.seed,
+      checks: options.checks,
       scenario: input.bases[0].normalisedJSON, wall: wall)
     manifest.scale = input.scenario.scale
     plan.describe(&manifest, found)
@@ -304,7 +313,7 @@ extension Study {
     case .own(let tell):
       try tell(
         found,
-        StudyEnd(signal: Interruption.take(), manifest: manifest, writer: writer, journal: journal) {
+        StudyEnd(signal: signals.take(), manifest: manifest, writer: writer, journal: journal) {
           document(output: options.outputPath, $0)
         })
     }

@@ -52,10 +52,10 @@ struct SweepCommand: Study {
     .threads, .check, without: [.journal, .out, .json],
     quiet: "Print the last line alone: no heading or progress.")
 
-  func plan() throws -> StudyPlan<Sweep.Outcome> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Sweep.Outcome> {
     let asked = try axes.axes()
-    let (shard, source) = try shard()
-    let input = try StudyInput(scenario, options) { base, loaded in
+    let (shard, source) = try shard(environment.variables)
+    let input = try StudyInput(scenario, options, environment) { base, loaded in
       let choices = try LoadedScenario.choices(asked, of: base, limit: Self.mostRuns / seeds)
       if choices.contains(where: \.variesSeed) {
         throw UsageError(
@@ -74,23 +74,19 @@ struct SweepCommand: Study {
     return StudyPlan(
       input: input, heading: heading(plan, shard, source),
       memory: ComparisonMemory(leaving: scenarios, seeds: 2 * seeds),
-      store: { try SweepDirectory.prepared(path, for: file).runs },
+      store: { try SweepDirectory.prepared(path, for: file, environment).runs },
       remains: "what was complete is kept, and the same command makes the rest",
       find: { runs in
         try Sweep.run(
           plan, scenarios: scenarios, shard: shard, options: runs.options, workers: runs.workers,
           store: runs.journal!, control: runs.control)
-      }, report: .own { outcome, _ in try Console.print(closing(outcome, shard)) })
+      }, report: .own { outcome, _ in try environment.console.print(closing(outcome, shard)) })
   }
 
   /// The part to make, and the variable of the job scheduler that said so; nil: the command line.
-  private func shard() throws -> (SweepShard, source: String?) {
+  private func shard(_ variables: [String: String]) throws -> (SweepShard, source: String?) {
     do throws(SweepShard.Problem) {
       guard let shardText else {
-        var variables: [String: String] = [:]
-        for name in SweepShard.variables {
-          if let value = getenv(name) { variables[name] = String(cString: value) }
-        }
         let found = try SweepShard.from(environment: variables, count: shards)
         return (found?.shard ?? .whole, found?.source)
       }
@@ -155,17 +151,18 @@ struct MergeCommand: Command {
   @Flag("quiet", short: "q", help: "Print the verdict alone.") private var isQuiet: Bool
 
   func execute(_ invocation: Invocation) throws {
-    let (directory, file) = try SweepDirectory.existing(path)
+    let environment = invocation.environment
+    let (directory, file) = try SweepDirectory.existing(path, environment)
     try ResultsVersion.check(
       file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
       "merge it with the build that made it, or sweep again")
-    let output = try OutputDirectory(outputPath ?? "\(path)/\(SweepDirectory.mergedName)")
+    let output = try OutputDirectory(outputPath ?? "\(path)/\(SweepDirectory.mergedName)", environment)
     let reader = SweepResults(file.plan, in: directory.runs)
     var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
     var shown: [VariantResult] = []
     var missing: [SweepResults.Missing] = []
     for seed in file.plan.seeds.all {
-      try Interruption.check()
+      try environment.signals.check()
       switch try reader.results(of: seed) {
       case .success(let results):
         comparison.add(results)
@@ -175,17 +172,17 @@ struct MergeCommand: Command {
     }
     if !missing.isEmpty {
       try directory.runs.refuseRunsOfOtherResults()
-      report(missing, file)
+      environment.console.printError(report(missing, file))
     }
     guard missing.isEmpty || isPartial, !shown.isEmpty else {
       throw CommandFailure(.failed, refusal(shown.isEmpty))
     }
-    try write(file, shown, comparison, to: output)
+    try write(file, shown, comparison, to: output, environment)
   }
 
   private static var mostNamed: Int { 20 }
 
-  private func report(_ missing: [SweepResults.Missing], _ file: SweepPlanFile) {
+  private func report(_ missing: [SweepResults.Missing], _ file: SweepPlanFile) -> String {
     let all = file.plan.variants.count * file.plan.seeds.count
     let runs = missing.count { !$0.isTwin }
     let twins = missing.count - runs
@@ -196,8 +193,7 @@ struct MergeCommand: Command {
         "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "
         + "\(SweepDirectory.runsName)/\(run.name.file)\n"
     }
-    if missing.count > Self.mostNamed { text += "  and \(missing.count - Self.mostNamed) more\n" }
-    Console.printError(text)
+    return text + (missing.count > Self.mostNamed ? "  and \(missing.count - Self.mostNamed) more\n" : "")
   }
 
   private func refusal(_ hasNone: Bool) -> String {
@@ -209,20 +205,21 @@ struct MergeCommand: Command {
   /// The files and the table of `compare`, as it writes them for one seed and for several.
   private func write(
     _ file: SweepPlanFile, _ shown: [VariantResult], _ comparison: ReplicatedComparison,
-    to output: OutputDirectory
+    to output: OutputDirectory, _ environment: CommandEnvironment
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
     let compared: Compared = comparison.replications > 1 ? .means(comparison) : .whole(shown)
     var manifest = RunManifest(
-      arguments: file.arguments, seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
+      executable: environment.executable, arguments: file.arguments,
+      seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
       scenario: file.scenario)
     manifest.describe(compared, choices)
     manifest.scale = file.plan.variants.first?.scale ?? 1
-    var answer = compared.answer(seed: manifest.seed, choices: choices, width: Console.columns)
+    var answer = compared.answer(seed: manifest.seed, choices: choices, width: environment.console.columns)
     answer.listing = []
     try AnswerWriter(
       title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
-      showsScenario: true
+      console: environment.console, showsScenario: true
     ).write(answer, manifest)
   }
 }

@@ -41,8 +41,8 @@ struct SweepPlanFile: Sendable {
 
 extension SweepPlanFile {
   /// - Throws: `CommandFailure` 66, 65.
-  init(contentsOf path: String) throws(CommandFailure) {
-    let text = try InputFile.text(path, limit: 1 << 30)
+  init(contentsOf path: String, _ files: Files) throws(CommandFailure) {
+    let text = try files.text(path, limit: 1 << 30)
     do throws(ScenarioProblems) {
       self = try Self.record.read(text: text, name: path, .ofProgram)
     } catch {

@@ -126,13 +126,14 @@ struct TuneCommand: Study {
   private var budget: Budget?
   let options = StudyOptions()
 
-  func plan() throws -> StudyPlan<TuneFindings> {
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<TuneFindings> {
+    let files = environment.files
     let input = try StudyInput(
-      paths.map { try LoadedScenario($0, options.input, allowsUnread: true) })
+      paths.map { try LoadedScenario($0, options.input, allowsUnread: true, files) }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
-    let file = try spacePath.map { try SearchFile(text: InputFile.text($0), name: $0) }
+    let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
     let space = try space(file)
-    let uncertainty = try uncertainty(file, space)
+    let uncertainty = try uncertainty(file, space, files)
     let seeds = askedSeeds ?? (uncertainty.isEmpty ? TuneStudy.defaultSeeds : TuneStudy.defaultDraws)
     if !uncertainty.isEmpty, seeds < TuneStudy.fewestDraws {
       throw UsageError(
@@ -214,7 +215,9 @@ struct TuneCommand: Study {
 
   /// Returns the unknowns: those of the search-space file, then those of the options.
   /// - Throws: `UsageError`; `CommandFailure` about a table of draws.
-  private func uncertainty(_ file: SearchFile?, _ space: SearchSpace) throws -> Uncertainty {
+  private func uncertainty(
+    _ file: SearchFile?, _ space: SearchSpace, _ files: Files
+  ) throws -> Uncertainty {
     var uncertainty = file?.uncertainty ?? Uncertainty()
     for text in unknowns {
       let reader = ValueReader { [uncertainty] text in
@@ -222,11 +225,11 @@ struct TuneCommand: Study {
         if text.contains("=") {
           try more.add(text)
         } else {
-          try more.add(table: InputFile.text(text), name: text)
+          try more.add(table: files.text(text), name: text)
         }
         return more
       }
-      uncertainty = try reader.value(text, of: $unknowns.specification)
+      uncertainty = try reader.value(text, of: $unknowns.specification, files)
     }
     let searched = Set(space.parameters.map(\.path))
     if let both = uncertainty.paths.first(where: searched.contains) {

@@ -303,11 +303,6 @@ extension SweepShard {
     return found.first
   }
 
-  /// Every variable that `from` looks at.
-  public static let variables = schedulers.flatMap { scheduler in
-    [scheduler.index, scheduler.count, scheduler.least, scheduler.step].compactMap(\.self)
-  }
-
   private static let schedulers = [
     Scheduler(
       index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", least: "SLURM_ARRAY_TASK_MIN",

@@ -3,18 +3,23 @@ import FleetSimulation
 import Synchronization
 
 /// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
-package enum Interruption {
-  private static let received = Atomic<Int32>(0)
-  private static let isHeld = Atomic<Bool>(false)
+package final class Signals: Sendable {
+  private let received = Atomic<Int32>(0)
+  private let held = Atomic<Bool>(false)
+
+  /// The signals of this process. A handler reaches nothing else, and only these end the process.
+  static let process = Signals()
+
+  package init() {}
 
   /// The signal that has come, if any.
-  package static var pending: Int32? {
+  package var pending: Int32? {
     let number = received.load(ordering: .relaxed)
     return number == 0 ? nil : number
   }
 
   /// The signal that has come, which counts as acted on from now on.
-  static func take() -> Int32? {
+  func take() -> Int32? {
     let number = received.exchange(0, ordering: .relaxed)
     return number == 0 ? nil : number
   }
@@ -22,16 +27,22 @@ package enum Interruption {
   /// The signals that end a command.
   private static let ends = [SIGINT, SIGQUIT, SIGTERM]
 
+  /// Takes a signal down, which whoever waits or computes will see.
+  package func receive(_ number: Int32) { received.store(number, ordering: .relaxed) }
+
   /// From now on a signal ends the process at once, however large the input is that is being read, until something is left
   /// behind (`hold`). A closed pipe or a file that may not grow becomes an error of the write.
-  package static func install() {
-    received.store(0, ordering: .relaxed)
-    isHeld.store(false, ordering: .relaxed)
-    handle { Interruption.note($0) }
+  func install() {
+    Self.handle { number in
+      Signals.process.receive(number)
+      if Signals.process.isHeld { return }
+      Signals.sayThatNothingWasWritten(number)
+      _exit(Signals.code(number).rawValue)
+    }
     // A parent may have started us with them blocked.
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in ends { sigaddset(&signals, number) }
+    for number in Self.ends { sigaddset(&signals, number) }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
@@ -39,25 +50,29 @@ package enum Interruption {
 
   /// From now on signals are only noted, and a read that waits is interrupted by them: files, processes or runs are begun that
   /// have to be ended in order.
-  static func hold() { isHeld.store(true, ordering: .relaxed) }
+  func hold() { held.store(true, ordering: .relaxed) }
 
   /// From now on a signal ends the process at once again: nothing of what was begun is left.
-  static func release() { isHeld.store(false, ordering: .relaxed) }
+  func release() { held.store(false, ordering: .relaxed) }
+
+  /// Whether a signal is only noted.
+  package var isHeld: Bool { held.load(ordering: .relaxed) }
 
   /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
   /// nothing behind. `silently`: without a message, because a parent has one.
-  static func endProcessAtOnce(silently: Bool) {
+  func endProcessAtOnce(silently: Bool) {
+    guard self === Signals.process else { return }
     if silently {
-      handle { _exit(Interruption.code($0).rawValue) }
+      Self.handle { _exit(Signals.code($0).rawValue) }
     } else {
-      handle { signal in
-        Interruption.sayThatNothingWasWritten(signal)
-        _exit(Interruption.code(signal).rawValue)
+      Self.handle { signal in
+        Signals.sayThatNothingWasWritten(signal)
+        _exit(Signals.code(signal).rawValue)
       }
     }
     if let pending {
-      if !silently { sayThatNothingWasWritten(pending) }
-      _exit(code(pending).rawValue)
+      if !silently { Self.sayThatNothingWasWritten(pending) }
+      _exit(Self.code(pending).rawValue)
     }
   }
 
@@ -81,13 +96,6 @@ package enum Interruption {
     for number in ends { sigaction(number, &action, nil) }
   }
 
-  private static func note(_ number: Int32) {
-    received.store(number, ordering: .relaxed)
-    if isHeld.load(ordering: .relaxed) { return }
-    sayThatNothingWasWritten(number)
-    _exit(code(number).rawValue)
-  }
-
   /// As a shell gives it. A handler calls this: it may not allocate.
   static func code(_ signal: Int32) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
 
@@ -99,8 +107,8 @@ package enum Interruption {
   }
 
   /// - Throws: `CommandFailure` if a signal has come.
-  static func check() throws(CommandFailure) {
-    if let pending { throw failure(pending) }
+  func check() throws(CommandFailure) {
+    if let pending { throw Self.failure(pending) }
   }
 }
 
@@ -118,10 +126,10 @@ extension CommandEnvironment {
   /// - Returns: what the work returns, also after a signal, which the caller looks after.
   /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 after a signal that left nothing, within a second.
   func inBackground<Value: Sendable>(
-    workers: Int = 1, remains: String = Interruption.nothing, waits: Bool = false,
+    workers: Int = 1, remains: String = Signals.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
   ) throws -> (value: Value, wall: RunManifest.Wall) {
-    Interruption.hold()
+    signals.hold()
     try Descriptors.check()
     let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
     do throws(SystemThreads.Failure) {
@@ -132,14 +140,14 @@ extension CommandEnvironment {
     } catch {
       throw Threads.tooFew("a command takes one for its runs", error)
     }
-    var line = ProgressLine(isShown: showsProgress, startedAt: started)
+    var line = ProgressLine(isShown: showsProgress, startedAt: started, console)
     defer { line.clear() }
     var deadline: Double?
     while true {
       let now = monotonicSeconds()
       if let result = outcome.value.withLock({ $0 }) {
-        if case .failure(is CancellationError) = result, let signal = Interruption.pending {
-          throw Interruption.failure(signal, remains)
+        if case .failure(is CancellationError) = result, let signal = signals.pending {
+          throw Signals.failure(signal, remains)
         }
         let progress = control.progress
         return (
@@ -149,14 +157,12 @@ extension CommandEnvironment {
             virtualSeconds: Double(progress.virtualTime) / 1e6, attempts: progress.attempts)
         )
       }
-      if let signal = Interruption.pending {
+      if let signal = signals.pending {
         control.cancel()
         if !waits, now > deadline ?? .infinity {
-          // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
+          // A run that does not listen cannot hold the user up: nothing has been written yet, so the command
           // may just end.
-          line.clear()
-          Console.printError(Interruption.failure(signal, remains).description + "\n")
-          _exit(Interruption.code(signal).rawValue)
+          throw Signals.failure(signal, remains)
         }
         deadline = deadline ?? now + 0.7
       } else {
@@ -168,49 +174,43 @@ extension CommandEnvironment {
 }
 
 /// How far, how fast, how long still: one line on a terminal, rewritten in place; in a log a line each half minute.
-struct ProgressLine {
+package struct ProgressLine {
   private enum Place { case nowhere, terminal, log }
   private let place: Place
   private let startedAt: Double
+  private let console: Console
   private var shownAt: Double?
-  private let writeLine: (String) -> Void
   private static let secondsBetweenLogLines = 30.0
 
   /// Shows nothing on a terminal that cannot rewrite a line.
-  /// - Parameter writeLine: gets the lines of a log.
-  init(
-    isShown: Bool, startedAt: Double, isTerminal: Bool = isatty(STDERR_FILENO) != 0,
-    writeLine: @escaping (String) -> Void = Console.printError
-  ) {
-    self.writeLine = writeLine
-    let terminal = getenv("TERM").map { String(cString: $0) }
+  package init(isShown: Bool, startedAt: Double, _ console: Console) {
+    (self.startedAt, self.console) = (startedAt, console)
     place =
-      !isShown ? .nowhere : !isTerminal ? .log : terminal == "dumb" ? .nowhere : .terminal
-    self.startedAt = startedAt
+      !isShown ? .nowhere : isatty(console.errors) == 0 ? .log : console.isDumb ? .nowhere : .terminal
   }
 
   /// Shows how far it is, on a terminal at most five times a second; not at all what ends within half a second.
   /// - Parameter progress: asked only if it is shown, since it sums over all runs.
-  mutating func update(_ progress: @autoclosure () -> ComparisonControl.Progress, now: Double) {
+  package mutating func update(_ progress: @autoclosure () -> ComparisonControl.Progress, now: Double) {
     switch place {
     case .nowhere: break
     case .terminal:
       guard now - startedAt > 0.5, now - (shownAt ?? 0) > 0.2 else { return }
       shownAt = now
       // One column less than there are: some terminals wrap when the last one is written.
-      let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
-      Console.drawError("\r\u{1B}[K" + Self.text(progress(), elapsed: now - startedAt).prefix(columns))
+      let columns = (console.terminal(console.errors).columns ?? 80) - 1
+      console.drawError("\r\u{1B}[K" + Self.text(progress(), elapsed: now - startedAt).prefix(columns))
     case .log:
       guard now - (shownAt ?? startedAt) > Self.secondsBetweenLogLines else { return }
       shownAt = now
-      writeLine(Self.text(progress(), elapsed: now - startedAt) + "\n")
+      console.printError(Self.text(progress(), elapsed: now - startedAt) + "\n")
     }
   }
 
   mutating func clear() {
     guard place == .terminal, shownAt != nil else { return }
     shownAt = nil
-    Console.drawError("\r\u{1B}[K")
+    console.drawError("\r\u{1B}[K")
   }
 
   /// Fits into 79 columns.

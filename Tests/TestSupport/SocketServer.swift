@@ -22,6 +22,8 @@ public final class SocketServer: Sendable {
     Thread.detachNewThread {
       while true {
         let connection = accept(descriptor, nil, nil)
+        // No process inherits it that another test starts.
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         if connection < 0 {
           close(descriptor)
           return
@@ -56,7 +58,7 @@ public final class SocketServer: Sendable {
     #if canImport(Darwin)
       let kind = SOCK_STREAM
     #else
-      let kind = Int32(SOCK_STREAM.rawValue)
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     #endif
     let descriptor = socket(AF_INET, kind, 0)
     var address = sockaddr_in()

@@ -2,13 +2,13 @@ import FleetExperiments
 import Foundation
 import Testing
 
-/// `fleetsim bench` through the real process. Figures that depend on the machine are only looked at for being there.
+/// `fleetsim bench`. Figures that depend on the machine are only looked at for being there.
 @Suite("Bench command")
 struct BenchCommandTests {
-  private func run(_ arguments: [String], signal: Int32? = nil) throws -> Tool.Output {
+  private func run(_ arguments: [String], hasProcesses: Bool = false) throws -> Tool.Output {
     let scratch = try Scratch()
     return try withExtendedLifetime(scratch) {
-      try Tool.run(["bench"] + arguments, in: scratch.url, signal: signal)
+      try Tool.run(["bench"] + arguments, in: scratch.url, hasProcesses: hasProcesses)
     }
   }
 
@@ -80,7 +80,7 @@ struct BenchCommandTests {
 
   @Test("the table has a line for each workload, in the order asked for, and fits 110 columns")
   func table() throws {
-    let output = try run(["--only", "sparse,herd-1-90"] + Self.small)
+    let output = try run(["--only", "sparse,herd-1-90"] + Self.small, hasProcesses: true)
     #expect(output.code == 0)
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines.count == 5)
@@ -121,7 +121,8 @@ struct BenchCommandTests {
   @Test("a signal ends a measurement at once, in this process or another", arguments: [SIGINT, SIGTERM])
   func interruption(signal: Int32) throws {
     for only in ["001", "001,herd-1-90"] {
-      let output = try run(["--only", only, "--devices", "500000"], signal: signal)
+      let output = try Tool.process(
+        ["bench", "--only", only, "--devices", "500000"], in: Tool.repository, signal: signal)
       #expect(output.code == (signal == SIGINT ? 130 : 143))
       #expect(output.standardError.hasSuffix(": nothing was written.\n"))
     }

@@ -159,7 +159,7 @@ struct CheckCommandTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let record = ["check", "s.json5", "--record", "--seeds", "2"]
-    let output = try Tool.run(record, in: scratch.url, shell: "ulimit -f 0")
+    let output = try Tool.process(record, in: scratch.url, shell: "ulimit -f 0")
     #expect(output.code == 74)
     #expect(output.standardOutput == "")
     #expect(output.standardError.contains("baseline.json: cannot be written: "), "\(output.standardError)")

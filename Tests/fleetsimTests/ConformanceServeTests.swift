@@ -1,91 +1,50 @@
+import CommandLineInterface
 import Foundation
 import TestSupport
 import Testing
 
 /// `fleetsim conformance --serve`: a user at the keyboard and an SDK that is no process.
-@Suite("Conformance by hand", .serialized)
+@Suite("Conformance by hand")
 struct ConformanceServeTests {
   /// The command, its keyboard and what it has told.
   private final class Served {
-    let process = Process()
-    let port: Int
+    private(set) var port = 0
+    private let command: Running
     private let keyboard = Pipe()
-    private let (output, errors) = (Pipe(), Pipe())
-    private(set) var told = ""
+    private let (output, errors): (Capture, Capture)
+    var told: String { errors.text }
 
     init(_ arguments: [String], in scratch: Scratch) throws {
-      process.executableURL = Tool.executable
-      process.arguments = ["conformance", "--serve", "0"] + arguments
-      process.currentDirectoryURL = scratch.url
-      (process.standardInput, process.standardOutput, process.standardError) = (keyboard, output, errors)
-      try process.run()
-      let child = process
-      DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
-        if child.isRunning { kill(child.processIdentifier, SIGKILL) }
-      }
-      var text = ""
-      while !text.contains(" is the API host") {
-        let more = errors.fileHandleForReading.availableData
-        if more.isEmpty { break }
-        text += String(decoding: more, as: UTF8.self)
-      }
-      told = text
-      let address = text.split(separator: " ").first ?? ""
+      (output, errors) = (try Capture(), try Capture())
+      command = Running(
+        ["conformance", "--serve", "0"] + arguments, in: scratch.url.path,
+        Console(
+          input: keyboard.fileHandleForReading.fileDescriptor, output: output.descriptor,
+          errors: errors.descriptor, variables: [:]))
+      waits(for: " is the API host")
+      let address = told.split(separator: " ").first ?? ""
       port = Int(address.split(separator: ":").last ?? "") ?? 0
       #expect(address.hasPrefix("http://127.0.0.1:"))
     }
 
+    /// Waits for a minute at most, however busy the machine is.
     func waits(for text: String) {
-      while !told.contains(text) {
-        let more = errors.fileHandleForReading.availableData
-        if more.isEmpty { return }
-        told += String(decoding: more, as: UTF8.self)
-      }
+      for _ in 0..<30_000 where !told.contains(text) && !command.hasEnded { usleep(2_000) }
     }
 
     func enter() { keyboard.fileHandleForWriting.write(Data("\n".utf8)) }
 
     /// Ctrl-D, or a signal; what it printed.
     func end(signal: Int32? = nil) throws -> (code: Int32, text: String) {
-      if let signal { kill(process.processIdentifier, signal) }
+      if let signal { command.signals.receive(signal) }
       try keyboard.fileHandleForWriting.close()
-      let text = output.fileHandleForReading.readDataToEndOfFile()
-      told += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+      return (command.end(), output.text)
     }
 
-    /// What a request is answered.
     func request(_ method: String, _ path: String, _ headers: [String] = [], body: String = "") throws
       -> String
     {
-      #if canImport(Darwin)
-        let kind = SOCK_STREAM
-      #else
-        let kind = Int32(SOCK_STREAM.rawValue)
-      #endif
-      let descriptor = socket(AF_INET, kind, 0)
-      defer { close(descriptor) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = in_port_t(port).bigEndian
-      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-      let isConnected = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
-      }
-      try #require(isConnected)
-      let lines =
-        ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1"] + headers + ["Content-Length: \(body.utf8.count)"]
-      let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
-      #expect(write(descriptor, bytes, bytes.count) == bytes.count)
-      var (answer, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 12))
-      while true {
-        let count = read(descriptor, &chunk, chunk.count)
-        if count <= 0 { return String(decoding: answer, as: UTF8.self) }
-        answer += chunk[..<count]
-      }
+      try Loopback.request(method, path, headers, body: body, port: port)
     }
 
     func upload(_ event: String, _ headers: String...) throws -> String {
@@ -185,8 +144,10 @@ struct ConformanceServeTests {
     #expect(
       taken.standardError.contains(
         "127.0.0.1:\(other.port): another program listens there; give --serve another one"))
-    for shell in [nil, "exec <&-"] {
-      let closed = try Tool.run(["conformance", "--serve", "0"], in: scratch.url, shell: shell)
+    let command = ["conformance", "--serve", "0"]
+    for closed in [
+      try Tool.run(command, in: scratch.url), try Tool.process(command, in: scratch.url, shell: "exec <&-"),
+    ] {
       #expect(closed.code == 66)
       #expect(
         closed.standardError.contains("standard input: it ended before a case was judged"),

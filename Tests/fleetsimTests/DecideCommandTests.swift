@@ -282,8 +282,8 @@ struct DecideCommandTests {
     try scratch.write("summary.md", "before\n")
     let summary = scratch.url.appending(path: "summary.md").path
     let added = try Tool.run(
-      command + ["--markdown", summary, "-q"], in: scratch.url, shell: "export GITHUB_STEP_SUMMARY=\(summary)"
-    )
+      command + ["--markdown", summary, "-q"], in: scratch.url,
+      variables: ["GITHUB_STEP_SUMMARY": summary])
     #expect(try scratch.text("summary.md") == "before\n" + text, "\(added)")
   }
 

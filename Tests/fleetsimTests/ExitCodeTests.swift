@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Bad input through the real process: which code, which words, and nothing written.
+/// Bad input: which code, which words, and nothing written.
 @Suite("Bad input")
 struct ExitCodeTests {
   @Test(
@@ -145,12 +145,19 @@ struct ExitCodeTests {
       lonely.standardError
         == "pipe: is a pipe that nothing writes to; a file is expected, or a pipe with a writer\n")
     // The writer is there and takes its time, as a process substitution may.
-    let late = try Tool.run(
-      ["validate", "s.json5", "-q", "--settings", "pipe"], in: scratch.url,
-      shell: "(sleep 0.3; printf '{ \\n'; sleep 2.5; echo '}') >pipe 2>/dev/null & :")
+    Thread.detachNewThread {
+      usleep(300_000)
+      guard let writer = FileHandle(forWritingAtPath: pipe) else { return }
+      writer.write(Data("{ \n".utf8))
+      usleep(2_500_000)
+      writer.write(Data("}\n".utf8))
+      try? writer.close()
+    }
+    let late = try Tool.run(["validate", "s.json5", "-q", "--settings", "pipe"], in: scratch.url)
     #expect(late.code == 0, "\(late.standardError)")
-    let piped = try Tool.run(
-      ["validate", "/dev/fd/3", "-q"], in: scratch.url, shell: "exec 3<<END\n\(Scenarios.small)\nEND\n:")
+    let descriptor = open(scratch.url.appendingPathComponent("s.json5").path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let piped = try Tool.run(["validate", "/dev/fd/\(descriptor)", "-q"], in: scratch.url)
     #expect(piped.code == 0, "\(piped.standardError)")
   }
 
@@ -180,7 +187,7 @@ struct ExitCodeTests {
     for arguments in [
       ["run", "s.json5", "--out", "out"], ["trace", "s.json5", "--device", "1"], ["schema"],
     ] {
-      let output = try Tool.run(arguments, in: scratch.url, shell: "exec >&-")
+      let output = try Tool.process(arguments, in: scratch.url, shell: "exec >&-")
       #expect(output.code == 74)
       #expect(
         output.standardError
@@ -196,7 +203,7 @@ struct ExitCodeTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let more = command == "live" ? ["--server", "http://127.0.0.1:9"] : []
-    let output = try Tool.run(
+    let output = try Tool.process(
       [command, "s.json5"] + more, in: scratch.url, shell: "ulimit -n \(limit)")
     #expect(output.code == 71)
     #expect(
@@ -212,7 +219,8 @@ struct ExitCodeTests {
 
   /// Where the tools are missing, or `nobody` may not read the program, there is nothing to try.
   private static func canForbidThreads() throws -> Bool {
-    try Tool.run(["--version"], in: URL(filePath: "/"), shell: "exec \(withoutThreads) \"$0\" \"$@\"").code
+    try Tool.process(["--version"], in: URL(filePath: "/"), shell: "exec \(withoutThreads) \"$0\" \"$@\"")
+      .code
       == 0
   }
 
@@ -223,7 +231,7 @@ struct ExitCodeTests {
   func noThreads(arguments: [String]) throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(
+    let output = try Tool.process(
       arguments + ["s.json5"], in: scratch.url,
       shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\"")
     #expect(output.code == 71, "\(output.standardError)")
@@ -305,7 +313,7 @@ struct ExitCodeTests {
     try scratch.write("s.json5", Scenarios.small)
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let output = try Tool.run(
-      ["run", "s.json5", "--quiet", "--out", "out"], in: scratch.url, standardOutput: full)
+      ["run", "s.json5", "--quiet", "--out", "out"], in: scratch.url, standardOutput: full.fileDescriptor)
     #expect(output.code == 74)
     #expect(output.standardError == "standard output: cannot be written: No space left on device\n")
     #expect(scratch.contents.contains("out/run.json"))
@@ -318,7 +326,8 @@ struct ExitCodeTests {
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()
     let output = try Tool.run(
-      ["run", "s.json5", "--out", "out"], in: scratch.url, standardOutput: pipe.fileHandleForWriting)
+      ["run", "s.json5", "--out", "out"], in: scratch.url,
+      standardOutput: pipe.fileHandleForWriting.fileDescriptor)
     #expect(output.code == 0)
     #expect(output.standardError == "")
     #expect(scratch.contents.contains("out/run.json"))

@@ -3,7 +3,7 @@ import FleetExperiments
 import Foundation
 import Testing
 
-/// Ctrl-C, through the real process.
+/// Ctrl-C and other signals: noted by a command, and in a process of its own.
 @Suite("Interruption")
 struct InterruptionTests {
   @Test(
@@ -67,7 +67,7 @@ struct InterruptionTests {
       let pipe = scratch.url.appendingPathComponent("pipe").path
       try? FileManager.default.removeItem(atPath: pipe)
       #expect(mkfifo(pipe, 0o600) == 0)
-      let output = try Tool.run(
+      let output = try Tool.process(
         arguments, in: scratch.url, signal: SIGTERM,
         when: { shell == nil || FileManager.default.fileExists(atPath: begun) }, shell: shell)
       #expect(output.code == 143)
@@ -81,10 +81,27 @@ struct InterruptionTests {
   func terminate(signal: Int32, code: Int32, word: String) throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.endless)
-    let output = try Tool.run(
-      ["run", "s.json5", "--out", "a/out"], in: scratch.url, signal: signal)
-    #expect(output.code == code)
-    #expect(output.standardError == "\(word): nothing was written.\n")
-    #expect(scratch.contents == ["s.json5"])
+    let command = ["run", "s.json5", "--out", "a/out"]
+    for output in [
+      try Tool.run(command, in: scratch.url, signal: signal),
+      try Tool.process(command, in: scratch.url, signal: signal),
+    ] {
+      #expect(output.code == code)
+      #expect(output.standardError == "\(word): nothing was written.\n")
+      #expect(scratch.contents == ["s.json5"])
+    }
+  }
+
+  @Test("a process notes a signal while it runs, and what was found is told")
+  func process() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.endless)
+    let output = try Tool.process(
+      ["sweep", "s.json5", "--out", "d"], in: scratch.url, signal: SIGINT,
+      when: { scratch.contents.contains { $0.hasPrefix("d/") } })
+    #expect(output.code == 130)
+    #expect(
+      output.standardError == "Interrupted: what was complete is kept, and the same command makes the rest.\n"
+    )
   }
 }

@@ -15,19 +15,23 @@ struct LiveCommandTests {
   private static let ok = SocketServer.status("200 OK")
 
   private func run(
-    _ options: [String], _ scenario: String = Self.scenario, signal: Int32? = nil, after delay: Double = 0
-  ) throws -> (Tool.Output, Scratch) {
+    _ options: [String], _ scenario: String = Self.scenario, signal: Int32? = nil,
+    when isTime: @escaping @Sendable () -> Bool = { true }
+  ) async throws -> (Tool.Output, Scratch) {
     let scratch = try Scratch()
     try scratch.write("s.json5", scenario)
+    let folder = scratch.url
     return (
-      try Tool.run(["live", "s.json5"] + options, in: scratch.url, signal: signal, after: delay), scratch
+      try await aside {
+        try Tool.run(["live", "s.json5"] + options, in: folder, signal: signal, when: isTime)
+      }, scratch
     )
   }
 
   @Test("a server that does as the scenario says is as predicted, and the files are those of run")
-  func asPredicted() throws {
+  func asPredicted() async throws {
     let server = try SocketServer { _ in Self.ok }
-    let (output, scratch) = try run([
+    let (output, scratch) = try await run([
       "--server", server.url, "--speed", "20", "--predictions", "5", "--out", "out",
     ])
     #expect(output.code == 0, "\(output.standardError)")
@@ -58,10 +62,10 @@ struct LiveCommandTests {
   }
 
   @Test("a server that does something else is not as predicted, and the incident's command is run")
-  func notAsPredicted() throws {
+  func notAsPredicted() async throws {
     let server = try SocketServer { _ in SocketServer.status("503 Service Unavailable", "Retry-After: 20") }
     let incident = #"incidents: [{ kind: "outage", at: "20s", for: "10s" }] }"#
-    let (output, scratch) = try run(
+    let (output, scratch) = try await run(
       [
         "--server", server.url, "--speed", "20", "--predictions", "5", "--quiet", "--on-incident",
         #"echo "$FLEETSIM_MOMENT $FLEETSIM_INCIDENT $FLEETSIM_KIND" >>told; echo heard; [ $FLEETSIM_MOMENT = begin ]"#,
@@ -77,19 +81,21 @@ struct LiveCommandTests {
   }
 
   @Test("a port that nobody listens on is 69, when the run is over and told")
-  func nobody() throws {
+  func nobody() async throws {
     let port = try SocketServer.Closed()
-    let (output, _) = try run(["--server", port.url, "--speed", "50", "--predictions", "2"])
+    let (output, _) = try await run(["--server", port.url, "--speed", "50", "--predictions", "2"])
     #expect(output.code == 69)
     #expect(output.standardError.contains("every connection was refused; is a server listening there?"))
     #expect(output.standardOutput.contains("timed_out_requests"))
   }
 
   @Test("Ctrl-C: what was measured by then is written, and the code is 130")
-  func interrupted() throws {
+  func interrupted() async throws {
     let server = try SocketServer { _ in Self.ok }
-    let (output, scratch) = try run(
-      ["--server", server.url, "--predictions", "2", "--out", "out"], signal: SIGINT, after: 6)
+    // Twelve uploads take some six virtual seconds.
+    let (output, scratch) = try await run(
+      ["--server", server.url, "--speed", "10", "--predictions", "2", "--out", "out"], signal: SIGINT,
+      when: { server.requests.count > 12 })
     #expect(output.code == 130, "\(output.standardError)")
     #expect(output.standardOutput.contains("Stopped after "))
     let series = try String(contentsOf: scratch.url.appending(path: "out/timeseries.csv"), encoding: .utf8)
@@ -111,8 +117,8 @@ struct LiveCommandTests {
         ], "can't be run live", 65
       ),
     ])
-  func refused(options: [String], reason: String, code: Int) throws {
-    let (output, _) = try run(options)
+  func refused(options: [String], reason: String, code: Int) async throws {
+    let (output, _) = try await run(options)
     #expect(output.code == code && output.standardError.contains(reason), "\(output.standardError)")
     #expect(output.standardOutput == "")
   }

@@ -68,7 +68,7 @@ struct SearchCommandTests {
     let first = try Tool.run(Self.tune + ["--out", "one", "--jobs", "1"], in: scratch.url)
     #expect(first.code == 0)
     #expect(try Tool.run(Self.tune + ["--out", "two", "--jobs", "2"], in: scratch.url).code == 0)
-    _ = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url, signal: SIGKILL, after: 0.3)
+    _ = try Tool.process(Self.tune + ["--out", "three"], in: scratch.url, signal: SIGKILL, after: 0.3)
     // On a busy machine it may be killed before it has begun.
     let journal = scratch.url.appending(path: "three.journal").path
     let kept = ((try? FileManager.default.contentsOfDirectory(atPath: journal)) ?? []).filter {
@@ -194,7 +194,7 @@ struct SearchCommandTests {
       rows.count == 11 && rows[0].hasPrefix("draw,tapi.bucket.capacity,tapi.incidents.0.for,score_ratio"))
     #expect(Set(rows.dropFirst().map { $0.split(separator: ",")[2] }) == ["1m", "2m", "4m"])
     #expect(try text(scratch, "one/report.html").contains("Over what is not known"))
-    _ = try Tool.run(Self.robust + ["--out", "two"], in: scratch.url, signal: SIGKILL, after: 0.5)
+    _ = try Tool.process(Self.robust + ["--out", "two"], in: scratch.url, signal: SIGKILL, after: 0.5)
     #expect(try Tool.run(Self.robust + ["--out", "two", "--jobs", "2"], in: scratch.url).code == 0)
     for name in ["pareto.csv", "draws.csv", "draws.svg"] {
       #expect(try text(scratch, "two/" + name) == text(scratch, "one/" + name), "\(name)")

@@ -116,7 +116,7 @@ struct SweepCommandTests {
     _ = try Tool.run(command + ["whole"], in: scratch.url)
     let whole = try files(scratch, "whole")
     for delay in [0.02, 0.1, 0.3] {
-      _ = try Tool.run(command + ["killed"], in: scratch.url, signal: SIGKILL, after: delay)
+      _ = try Tool.process(command + ["killed"], in: scratch.url, signal: SIGKILL, after: delay)
     }
     // What a process of another machine leaves when it is killed between its two steps.
     let rest =

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
-/// The built executable, run as a user runs it.
+/// The tool as its users run it: a command in this process, beside any number of others, or the built executable.
 enum Tool {
   struct Output {
     var code: Int32
@@ -22,11 +22,37 @@ enum Tool {
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
   }()
 
-  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds, as soon as `isTime` then says so. `shell`
-  /// is a command of a shell before it, as `ulimit -f 0`.
+  /// Runs a command in `directory`, within this process.
+  /// - Parameters:
+  ///   - signal: comes as soon as the command only notes signals and `isTime` says so.
+  ///   - standardOutput: a descriptor in place of the text that is returned.
+  ///   - variables: more than every command has here.
+  ///   - hasProcesses: whether the command starts its program as a process, once more.
   static func run(
+    _ arguments: [String], in directory: URL, signal: Int32? = nil, when isTime: () -> Bool = { true },
+    standardOutput: Int32? = nil, variables: [String: String] = [:], hasProcesses: Bool = false
+  ) throws -> Output {
+    let (output, errors) = (try Capture(), try Capture())
+    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(nothing) }
+    let command = Running(
+      arguments, in: directory.path,
+      Console(
+        input: nothing, output: standardOutput ?? output.descriptor, errors: errors.descriptor,
+        variables: Running.variables), variables: variables, hasProcesses: hasProcesses)
+    if let signal {
+      while !(command.signals.isHeld && isTime()), !command.hasEnded { usleep(5_000) }
+      command.signals.receive(signal)
+    }
+    return Output(
+      code: command.end(), standardOutput: output.text, standardError: withoutProgress(errors.text))
+  }
+
+  /// Runs the executable in `directory`; with `signal`, sends that signal after `delay` seconds, as soon as `isTime` then says so.
+  /// `shell` is a command of a shell before it, as `ulimit -f 0`.
+  static func process(
     _ arguments: [String], in directory: URL, signal: Int32? = nil, after delay: Double = 0,
-    when isTime: () -> Bool = { true }, standardOutput: FileHandle? = nil, shell: String? = nil
+    when isTime: () -> Bool = { true }, shell: String? = nil
   ) throws -> Output {
     let process = Process()
     process.executableURL = shell == nil ? executable : URL(filePath: "/bin/sh")
@@ -34,7 +60,7 @@ enum Tool {
       (shell.map { ["-c", $0 + #"; exec "$0" "$@""#, executable.path] } ?? []) + arguments
     process.currentDirectoryURL = directory
     let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = standardOutput ?? output
+    process.standardOutput = output
     process.standardError = errors
     process.standardInput = FileHandle.nullDevice
     try process.run()
@@ -51,7 +77,7 @@ enum Tool {
       }
       kill(process.processIdentifier, signal)
     }
-    let text = standardOutput == nil ? output.fileHandleForReading.readDataToEndOfFile() : Data()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
     let errorText = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     // Killed by a signal: as a shell would report it, so that no expected code is matched by chance.
@@ -59,7 +85,7 @@ enum Tool {
       process.terminationReason == .exit ? process.terminationStatus : 256 + process.terminationStatus
     return Output(
       code: code, standardOutput: String(decoding: text, as: UTF8.self),
-      standardError: Self.withoutProgress(String(decoding: errorText, as: UTF8.self)))
+      standardError: withoutProgress(String(decoding: errorText, as: UTF8.self)))
   }
 
   /// What a command said without the lines of progress that a slow machine adds each half minute.
@@ -82,19 +108,79 @@ enum Tool {
   }
 }
 
-/// What is around a command that runs in this process.
-enum Running {
+/// A command on a thread of its own, as deep as that of a process.
+final class Running: Sendable {
+  let signals = Signals()
+  private let code = Mutex<Int32?>(nil)
+  private let isOver = DispatchSemaphore(value: 0)
+
+  /// What the commands of all tests know of the user's variables.
+  static let variables = ProcessInfo.processInfo.environment.filter {
+    ["HOME", "PATH", "TMPDIR"].contains($0.key)
+  }
+  private static let executable: Executable = {
+    // A reader that goes away is an error of the write, as in the process.
+    signal(SIGPIPE, SIG_IGN)
+    return Executable(Tool.executable.path)
+  }()
+
+  init(
+    _ arguments: [String], in directory: String, _ console: Console, variables: [String: String] = [:],
+    hasProcesses: Bool = false
+  ) {
+    var environment = Self.environment(
+      in: directory, console, signals, Self.variables.merging(variables) { $1 })
+    if !hasProcesses { environment.standIn = Self.standIn }
+    let thread = Thread { [self, environment] in
+      let code = CommandLineTool.main(arguments: arguments, environment: environment)
+      self.code.withLock { $0 = code }
+      isOver.signal()
+    }
+    thread.stackSize = 8 << 20
+    thread.start()
+  }
+
   static func environment(
     in directory: String, _ console: Console = Console(variables: [:]), _ signals: Signals = Signals(),
-    _ variables: [String: String] = [:]
+    _ variables: [String: String] = variables
   ) -> CommandEnvironment {
     CommandEnvironment(
       console: console, files: Files(in: directory, signals: signals), variables: variables,
-      executable: Executable(Tool.executable.path),
-      monotonicSeconds: { ProcessInfo.processInfo.systemUptime },
+      executable: executable, monotonicSeconds: { ProcessInfo.processInfo.systemUptime },
       unixSeconds: { Date().timeIntervalSince1970 })
   }
+
+  /// What the program prints that a command runs once more.
+  @Sendable private static func standIn(_ arguments: [String]) throws(CommandFailure) -> String {
+    let output = try? Tool.run(arguments, in: Tool.repository)
+    guard let output, output.code == 0 else { throw CommandFailure(.internalError, "\(arguments)") }
+    return output.standardOutput
+  }
+
+  var hasEnded: Bool { code.withLock { $0 != nil } }
+
+  /// Waits for its exit code. Whatever goes wrong, no test waits for an endless run.
+  func end() -> Int32 {
+    if isOver.wait(timeout: .now() + 900) == .timedOut {
+      signals.receive(SIGKILL)
+      isOver.wait()
+    }
+    return code.withLock { $0 ?? 0 }
+  }
 }
+
+/// Does on a thread of its own what waits more than it computes, so that other tests go on meanwhile.
+func aside<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread {
+      slots.wait()
+      continuation.resume(with: Result(catching: work))
+      slots.signal()
+    }
+  }
+}
+/// As many at a time as are no burden to each other.
+private let slots = DispatchSemaphore(value: 4)
 
 /// A file without a name for what a command prints.
 final class Capture {
@@ -113,6 +199,42 @@ final class Capture {
     var bytes = [UInt8](repeating: 0, count: Int(max(0, lseek(descriptor, 0, SEEK_END))))
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+}
+
+/// A client of servers on this machine.
+enum Loopback {
+  /// What a request is answered.
+  static func request(
+    _ method: String, _ path: String, _ headers: [String] = [], body: String = "", port: Int
+  ) throws -> String {
+    #if canImport(Darwin)
+      let kind = SOCK_STREAM
+    #else
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    #endif
+    let descriptor = socket(AF_INET, kind, 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let isConnected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    try #require(isConnected)
+    let lines =
+      ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1"] + headers + ["Content-Length: \(body.utf8.count)"]
+    let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
+    #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+    var (answer, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 12))
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count <= 0 { return String(decoding: answer, as: UTF8.self) }
+      answer += chunk[..<count]
+    }
   }
 }
 

@@ -5,11 +5,14 @@ import Testing
 /// What shells complete, and the manual page: both are made of the declarations of the commands.
 @Suite("Completions and the manual page")
 struct CompletionTests {
+  private static let script =
+    (try? Tool.run(["completions", "bash"], in: Tool.repository).standardOutput) ?? ""
+
   /// What bash offers for a line, with the cursor at its end: the words that readline would be given, sorted.
   func offers(_ line: String, in directory: URL) throws -> [String] {
     // Readline takes = and : for words of their own.
     let driver = #"""
-      eval "$("$0" completions bash)"
+      eval "$0"
       COMP_LINE=$1 COMP_POINT=${#1}
       text=${1//=/ = }; text=${text//:/ : }
       read -r -a COMP_WORDS <<<"$text"
@@ -20,7 +23,7 @@ struct CompletionTests {
       """#
     let process = Process()
     process.executableURL = URL(filePath: "/bin/bash")
-    process.arguments = ["--norc", "--noprofile", "-c", driver, Tool.executable.path, line]
+    process.arguments = ["--norc", "--noprofile", "-c", driver, Self.script, line]
     process.currentDirectoryURL = directory
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output

@@ -180,6 +180,18 @@ struct ExitCodeTests {
     #expect(older.code == 65 && older.standardError.contains("did not number its results yet"))
   }
 
+  @Test(
+    "the program says what the command says within this process",
+    arguments: [["validate", "s.json5"], ["run", "no.json5", "--color", "always"]])
+  func program(arguments: [String]) throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let (here, there) = (
+      try Tool.run(arguments, in: scratch.url), try Tool.process(arguments, in: scratch.url)
+    )
+    #expect(here == there)
+  }
+
   @Test("a closed standard output is said, and never another file that took its number")
   func closedOutput() throws {
     let scratch = try Scratch()

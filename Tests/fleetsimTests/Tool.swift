@@ -5,7 +5,7 @@ import Testing
 
 /// The tool as its users run it: a command in this process, beside any number of others, or the built executable.
 enum Tool {
-  struct Output {
+  struct Output: Equatable {
     var code: Int32
     var standardOutput: String
     var standardError: String
@@ -179,6 +179,7 @@ func aside<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) asyn
     }
   }
 }
+
 /// As many at a time as are no burden to each other.
 private let slots = DispatchSemaphore(value: 4)
 

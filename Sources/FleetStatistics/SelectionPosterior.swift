@@ -388,10 +388,12 @@ package struct Cholesky {
 }
 
 /// G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA (2014).
-struct SplitMix {
+package struct SplitMix {
   var state: UInt64
 
-  mutating func next() -> UInt64 {
+  package init(state: UInt64) { self.state = state }
+
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -400,12 +402,12 @@ struct SplitMix {
     return z
   }
 
-  mutating func next(below count: Int) -> Int {
+  package mutating func next(below count: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(count)).high)
   }
 
   /// Standard normal, one of 4,096 values of equal probability.
-  mutating func nextNormal() -> Double { Self.normals[Int(next() >> 52)] }
+  package mutating func nextNormal() -> Double { Self.normals[Int(next() >> 52)] }
 
   private static let normals: [Double] = (0..<4_096).map {
     NormalDistribution.quantile((Double($0) + 0.5) / 4_096)

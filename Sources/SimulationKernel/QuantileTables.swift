@@ -54,7 +54,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
 
   @inlinable static var ln2: Double { 0.693_147_180_559_945_3 }
   /// The natural logarithm of a step of `power`.
-  static var logOfStep: Double { ln2 / Double(1 << powerBits) }
+  package static var logOfStep: Double { ln2 / Double(1 << powerBits) }
 
   /// The cubic through a function at the four Chebyshev nodes of 0 … 1, in powers of the distance from ½.
   static func cubic(_ f: (Double) -> Double) -> [Double] {
@@ -71,9 +71,9 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
 
   // MARK: Functions
 
-  @inlinable static var exponentialError: Double { 0x1p-41 }
-  @inlinable static var normalError: Double { 0x1p-29 }
-  @inlinable static var powerError: Double { 0x1p-34 }
+  @inlinable package static var exponentialError: Double { 0x1p-41 }
+  @inlinable package static var normalError: Double { 0x1p-29 }
+  @inlinable package static var powerError: Double { 0x1p-34 }
 
   /// Added to a number of less than 2⁵¹, it leaves the nearest whole one in the lowest bits of the sum.
   @inlinable static var rounder: Double { 0x1.8p52 }
@@ -82,7 +82,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
   ///
   /// - `error`: positive, and ½ or more for an `x` from 2⁵¹ on.
   @inlinable @inline(__always)
-  static func rounded(_ x: Double, within error: Double) -> Int64? {
+  package static func rounded(_ x: Double, within error: Double) -> Int64? {
     let sum = x + rounder
     guard abs(x - (sum - rounder)) < 0.5 - error else { return nil }
     return Int64(bitPattern: sum.bitPattern &- rounder.bitPattern)

@@ -70,7 +70,7 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
 public struct RandomKey: Sendable, Hashable, BitwiseCopyable {
   @usableFromInline var state: UInt64
 
-  @inlinable init(state: UInt64) { self.state = state }
+  @inlinable package init(state: UInt64) { self.state = state }
 
   /// The root key of a seed. Every seed is good, neighbouring ones too: the seed is mixed.
   @inlinable public init(seed: UInt64) {

@@ -1,4 +1,4 @@
-@testable import FleetStatistics
+import FleetStatistics
 
 /// Systems whose expected values are known, from families that are hard in different ways.
 struct PlantedSelection {

@@ -1,7 +1,6 @@
+import FleetStatistics
 import Foundation
 import Testing
-
-@testable import FleetStatistics
 
 @Suite("Choosing the best of several systems")
 struct SelectionRaceTests {

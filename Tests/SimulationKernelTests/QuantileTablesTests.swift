@@ -1,7 +1,6 @@
 import Foundation
+import SimulationKernel
 import Testing
-
-@testable import SimulationKernel
 
 /// The tables against the exact functions, which have tests of their own against other programs (`DeterministicMathTests`).
 @Suite struct QuantileTablesTests {

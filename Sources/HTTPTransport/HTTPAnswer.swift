@@ -1,9 +1,9 @@
 /// An answer of a server as it comes in (RFC 9112), as far as an upload client has to know it.
 ///
 /// The connection ends after it, as every request asks for. A body is counted, not kept.
-struct HTTPAnswer {
+package struct HTTPAnswer {
   /// The verdict on the bytes that have come so far.
-  enum State: Equatable {
+  package enum State: Equatable {
     case incomplete
     case complete
     /// No HTTP, or more headers than anybody sends.
@@ -13,8 +13,8 @@ struct HTTPAnswer {
   /// Bytes of status line and headers, at most.
   static let mostHeaderBytes = 1 << 16
 
-  private(set) var status = 0
-  private(set) var retryAfter: String?
+  package private(set) var status = 0
+  package private(set) var retryAfter: String?
   private(set) var rateLimitReset: String?
   private var head: [UInt8] = []
   private var hasHead = false
@@ -23,8 +23,10 @@ struct HTTPAnswer {
   /// nil: the body is not in chunks.
   private var chunks: Chunks?
 
+  package init() {}
+
   /// Takes what has come.
-  mutating func take(_ bytes: ArraySlice<UInt8>) -> State {
+  package mutating func take(_ bytes: ArraySlice<UInt8>) -> State {
     if hasHead { return takeBody(bytes) }
     var from = max(0, head.count - 3)
     head += bytes

@@ -1,7 +1,7 @@
 import FleetSimulation
 
 /// The bytes of an upload: the documented headers, and a batch of events that say who they are.
-enum HTTPRequest {
+package enum HTTPRequest {
   static func bytes(of upload: LiveUpload, to server: LoopbackURL) -> [UInt8] {
     let body = body(of: upload)
     var lines = [
@@ -31,7 +31,7 @@ enum HTTPRequest {
   }
 
   /// RFC 4648 §4.
-  static func base64(_ bytes: [UInt8]) -> String {
+  package static func base64(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""
     for start in stride(from: 0, to: bytes.count, by: 3) {

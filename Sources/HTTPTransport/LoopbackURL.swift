@@ -96,7 +96,7 @@ package struct LoopbackURL: Sendable, Hashable, CustomStringConvertible {
 
   /// A socket that is about to connect, without blocking; nil: the system has none, and `note` hears why. `isRefused`: it is known
   /// already that nobody listens.
-  func connect(_ note: (String) -> Void) -> (descriptor: Int32, isRefused: Bool)? {
+  package func connect(_ note: (String) -> Void) -> (descriptor: Int32, isRefused: Bool)? {
     let descriptor: Int32
     do throws(LoopbackSocket.Failure) {
       descriptor = try LoopbackSocket.make(address == .v6 ? AF_INET6 : AF_INET)

@@ -91,8 +91,8 @@ extension FindingCollector {
 }
 
 /// A key of Settings whose value is a number, and what the document says of it.
-struct NumberKey {
-  let name: String
+package struct NumberKey {
+  package let name: String
   /// The range that the document allows (S14), in seconds, percent or as a count.
   let range: ClosedRange<Double>
   /// Behind a number in messages.
@@ -104,15 +104,15 @@ struct NumberKey {
     self.unit = unit
   }
 
-  static let maxRetryCount = NumberKey("maxRetryCount", 0...1000)
-  static let maxRetryInterval = NumberKey("maxRetryInterval", 1...3600, " s")
-  static let maxRateLimitDuration = NumberKey("maxRateLimitDuration", 0...604_800, " s")
-  static let baseBackoffInterval = NumberKey("baseBackoffInterval", 0.1...60, " s")
-  static let maxBackoffInterval = NumberKey("maxBackoffInterval", 1...3600, " s")
-  static let maxTotalBackoffDuration = NumberKey("maxTotalBackoffDuration", 0...604_800, " s")
-  static let jitterPercent = NumberKey("jitterPercent", 0...100, " %")
+  package static let maxRetryCount = NumberKey("maxRetryCount", 0...1000)
+  package static let maxRetryInterval = NumberKey("maxRetryInterval", 1...3600, " s")
+  package static let maxRateLimitDuration = NumberKey("maxRateLimitDuration", 0...604_800, " s")
+  package static let baseBackoffInterval = NumberKey("baseBackoffInterval", 0.1...60, " s")
+  package static let maxBackoffInterval = NumberKey("maxBackoffInterval", 1...3600, " s")
+  package static let maxTotalBackoffDuration = NumberKey("maxTotalBackoffDuration", 0...604_800, " s")
+  package static let jitterPercent = NumberKey("jitterPercent", 0...100, " %")
 
-  func reading(of value: SettingsValue, default standard: Double) -> Double {
+  package func reading(of value: SettingsValue, default standard: Double) -> Double {
     guard case .number(let number) = value, number.isFinite else { return standard }
     let clamped = min(max(number, range.lowerBound), range.upperBound)
     return unit.isEmpty ? clamped.rounded(.towardZero) : clamped
@@ -166,7 +166,7 @@ func microseconds(whole seconds: Int64) -> Int64 {
   return overflow ? (seconds < 0 ? .min : .max) : product
 }
 
-func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 }
+package func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 }
 
 extension Jitter {
   /// A share of the wait added to it, as all shipped SDKs have it; nothing if it is not positive.
@@ -175,7 +175,7 @@ extension Jitter {
   }
 
   /// The percentage of additive jitter; 0 for any other.
-  var additivePercent: Double {
+  package var additivePercent: Double {
     if case .additive(let percent) = self { percent } else { 0 }
   }
 }

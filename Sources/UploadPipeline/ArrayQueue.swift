@@ -44,7 +44,7 @@ package struct ArrayQueue: ~Copyable {
   /// The client's actions since it was last asked.
   var actions: [UploadClient.Action] = []
   /// The first broken promise of this queue.
-  var bug: String?
+  package var bug: String?
 
   init(_ options: ClientOptions, machine: RetryStateMachine, random: RandomWords) {
     optionsAddress = .allocate(capacity: 1)

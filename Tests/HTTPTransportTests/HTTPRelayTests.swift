@@ -1,9 +1,8 @@
 import FleetSimulation
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-
-@testable import HTTPTransport
 
 /// What stands between clients and a server.
 @Suite("A relay")

@@ -1,10 +1,9 @@
 import FleetSimulation
 import Foundation
+import HTTPTransport
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import HTTPTransport
 
 @Suite("Uploads over HTTP")
 struct HTTPTransportTests {

@@ -1,7 +1,6 @@
+import ShippedClients
 import Testing
 import UploadRetry
-
-@testable import ShippedClients
 
 @Suite("Settings dialects")
 struct SettingsDialectTests {

@@ -3,9 +3,8 @@ import TestClients
 import TestSupport
 import Testing
 import UploadGating
+import UploadPipeline
 import UploadRetry
-
-@testable import UploadPipeline
 
 /// Clients of every kind, to which anything happens in any order.
 @Suite("Any client, whatever happens to it")

@@ -6,11 +6,11 @@
 ///
 /// When a delivered event was created is its acceptance's interval less its time to delivery: known within an interval and 1.6 %
 /// of that time.
-struct AffectedEvents {
+package struct AffectedEvents {
   /// Created in that part.
-  private(set) var created: Int64 = 0
+  package private(set) var created: Int64 = 0
   /// From the part's start to the end of the run.
-  private(set) var horizon: Int64
+  package private(set) var horizon: Int64
   /// By bucket of `IntervalDeliveries`.
   private var delivered: [Int64]
   /// How many were watched for how long without being delivered, the shortest first.
@@ -20,7 +20,7 @@ struct AffectedEvents {
   ///   - start: of the part; intervals that it cuts belong to it as a whole.
   ///   - end: of the part.
   /// - Complexity: O(cells of the record's `deliveryTable`).
-  init(of record: RunRecord, from start: Int64, to end: Int64) {
+  package init(of record: RunRecord, from start: Int64, to end: Int64) {
     let series = record.series
     delivered = Array(repeating: 0, count: IntervalDeliveries.bucketCount)
     horizon = max(0, series.duration - start)
@@ -80,7 +80,7 @@ struct AffectedEvents {
 
   /// Returns the smallest time to delivery that `percent` % of the events do not exceed, within 3 %. `nil`: the time is longer
   /// than could be watched, or there are no events.
-  func percentile(_ percent: Int) -> Int64? {
+  package func percentile(_ percent: Int) -> Int64? {
     var watched = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
     guard watched > 0 else { return nil }
     var next = 0

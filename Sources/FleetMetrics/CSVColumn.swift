@@ -168,9 +168,9 @@ package enum CSVFile {
 }
 
 /// Decimal numbers for files, made from whole numbers alone, so that every platform writes the same bytes.
-enum DecimalText {
+package enum DecimalText {
   /// Appends `value` / 10^`decimals` with exactly that many decimals.
-  static func append(_ value: Int64, decimals: Int = 0, to text: inout [UInt8]) {
+  package static func append(_ value: Int64, decimals: Int = 0, to text: inout [UInt8]) {
     if value < 0 { text.append(UInt8(ascii: "-")) }
     append(magnitude: value.magnitude, decimals: decimals, to: &text)
   }
@@ -196,7 +196,7 @@ enum DecimalText {
 
   /// Returns `value` · `factor` / `divisor`, rounded to the nearest whole number, halves up. `nil`: `divisor` is not positive,
   /// a factor is negative or the result needs more than 63 bits.
-  static func rounded(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
+  package static func rounded(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
     quotient(value, times: factor, over: divisor).flatMap { quotient, remainder in
       let up: Int64 = remainder >= divisor - remainder ? 1 : 0
       let (sum, overflow) = quotient.addingReportingOverflow(up)

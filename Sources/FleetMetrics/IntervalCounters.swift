@@ -14,7 +14,7 @@ public protocol CountingSide {
 
 extension CountingSide {
   @usableFromInline static var columns: Int { last.rawValue - first.rawValue + 1 }
-  static var measures: ArraySlice<Measure> { Measure.allCases[first.rawValue...last.rawValue] }
+  package static var measures: ArraySlice<Measure> { Measure.allCases[first.rawValue...last.rawValue] }
 }
 
 public enum DeviceSide: CountingSide {
@@ -219,10 +219,10 @@ public struct DeliveryRecorder: ~Copyable {
 
 /// How many events were accepted after which time to delivery, interval by interval: `IntervalDeliveries` without its empty cells.
 public struct DeliveryTable: Sendable, Hashable {
-  struct Cell: Sendable, Hashable {
+  package struct Cell: Sendable, Hashable {
     /// As `IntervalDeliveries` has them: 32 an octave.
     var bucket: Int32
-    var events: UInt32
+    package var events: UInt32
   }
 
   /// Row by row, in the order of the buckets.
@@ -241,7 +241,7 @@ public struct DeliveryTable: Sendable, Hashable {
 
   public var rows: Int { ends.count }
 
-  func cells(ofRow row: Int) -> ArraySlice<Cell> { cells[(row > 0 ? ends[row - 1] : 0)..<ends[row]] }
+  package func cells(ofRow row: Int) -> ArraySlice<Cell> { cells[(row > 0 ? ends[row - 1] : 0)..<ends[row]] }
 
   /// Percentiles of one row, each the middle of the bucket that it lies in; nil if nothing was delivered in it.
   ///

@@ -29,7 +29,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   case capacityMilliRequests, availableMicroseconds, backlogEvents, backlogBatches
   case timeToDeliveryP50, timeToDeliveryP95, timeToDeliveryP99
 
-  static let count = allCases.count
+  package static let count = allCases.count
 
   /// The ways in which a client gives events up.
   public static let drops: [Measure] = [
@@ -64,11 +64,14 @@ public enum Measure: Int, CaseIterable, Sendable {
   }
 
   /// The files that have a column of it.
-  struct Files: OptionSet {
-    let rawValue: Int
-    static let series = Files(rawValue: 1)
-    static let summary = Files(rawValue: 2)
-    static let cohorts = Files(rawValue: 4)
+  package struct Files: OptionSet {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let series = Files(rawValue: 1)
+    package static let summary = Files(rawValue: 2)
+    package static let cohorts = Files(rawValue: 4)
   }
 
   enum Format {
@@ -80,11 +83,11 @@ public enum Measure: Int, CaseIterable, Sendable {
   }
 
   /// The declaration of one measure: its name, and where it is shown.
-  struct Declaration: Sendable {
-    let measure: Measure
+  package struct Declaration: Sendable {
+    package let measure: Measure
     let kind: Kind
-    let files: Files
-    let direction: Direction
+    package let files: Files
+    package let direction: Direction
     fileprivate let name: String
     fileprivate let unit: String
     fileprivate let definition: String
@@ -110,14 +113,14 @@ public enum Measure: Int, CaseIterable, Sendable {
     }
 
     /// Its column in a file of totals.
-    func totalColumn<Source: Measured>() -> CSVColumn<Source> {
+    package func totalColumn<Source: Measured>() -> CSVColumn<Source> {
       CSVColumn(name, unit, totalDefinition ?? definition, direction) { [measure, format] in
         if case .seconds = format { .seconds($0[measure]) } else { .integer($0[measure]) }
       }
     }
 
     /// Its column in `timeseries.csv`.
-    var seriesColumn: CSVColumn<TimeSeries.Row> {
+    package var seriesColumn: CSVColumn<TimeSeries.Row> {
       switch format {
       case .count: CSVColumn(name, unit, definition, direction) { [measure] in .integer($0[measure]) }
       case .seconds: CSVColumn(name, unit, definition, direction) { [measure] in .seconds($0[measure]) }
@@ -132,7 +135,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   public var kind: Kind { declaration.kind }
   /// Its column in `summary.csv`; empty of one that has none.
   package var summaryColumn: String { declaration.files.contains(.summary) ? declaration.name : "" }
-  var declaration: Declaration { Self.table[Self.places[rawValue]] }
+  package var declaration: Declaration { Self.table[Self.places[rawValue]] }
 
   /// Where each measure stands in the table, by raw value.
   private static let places: [Int] = allCases.map { measure in
@@ -149,7 +152,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   }
 
   /// In the order of the columns in every file.
-  static let table: [Declaration] = [
+  package static let table: [Declaration] = [
     .init(
       .capacityMilliRequests, kind: .ofInterval, "capacity", "requests",
       "What the server could have served: nominal capacity times the incidents' factors.",

@@ -170,14 +170,14 @@ extension RunAnalysis {
 
   /// Whole seconds since the start whose offered load exceeds nominal capacity. A cut last second does not
   /// count.
-  static func secondsAboveCapacity(_ record: RunRecord) -> Int64 {
+  package static func secondsAboveCapacity(_ record: RunRecord) -> Int64 {
     Int64(offeredMilliBySecond(record).count { $0 > record.nominalCapacityMilli })
   }
 
   /// Returns Σ max(0, offered − capacity) / capacity over the seconds above capacity. The sum moves no further than the load or
   /// the capacity does, while whole seconds are above or not.
   /// - Returns: nil without capacity.
-  static func excessLoadSeconds(_ record: RunRecord) -> Double? {
+  package static func excessLoadSeconds(_ record: RunRecord) -> Double? {
     let capacity = record.nominalCapacityMilli
     guard capacity > 0 else { return nil }
     return offeredMilliBySecond(record).reduce(0) { $0 + Double(max(0, $1 - capacity)) } / Double(capacity)

@@ -1,7 +1,6 @@
+import FleetMetrics
 import TestSupport
 import Testing
-
-@testable import FleetMetrics
 
 @Suite("Times to delivery by interval")
 struct DeliveryTableTests {

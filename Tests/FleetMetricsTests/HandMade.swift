@@ -1,4 +1,4 @@
-@testable import FleetMetrics
+import FleetMetrics
 
 let second: Int64 = 1_000_000
 

@@ -1,6 +1,5 @@
+import FleetMetrics
 import Testing
-
-@testable import FleetMetrics
 
 @Suite("Load")
 struct LoadTests {

@@ -1,6 +1,5 @@
+import FleetMetrics
 import Testing
-
-@testable import FleetMetrics
 
 /// What a new measure needs is an entry in the table and a place where it is counted: here each of them is followed to all files.
 @Suite("Measures")

@@ -1,6 +1,5 @@
+import FleetMetrics
 import Testing
-
-@testable import FleetMetrics
 
 /// Intervals of 10 s and a smoothing of 60 s unless a test says otherwise: the trailing mean is over six rows, and a
 /// recovery must hold for six more rows.

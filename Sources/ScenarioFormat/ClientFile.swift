@@ -6,7 +6,7 @@ import UploadRetry
 
 /// A client as a JSON5 file has it: a name, and the switches in which it differs from the client that it is based on. The file
 /// also says where their values are from. The clients that ship with the tool are such files.
-struct ClientFile: Sendable, Equatable {
+package struct ClientFile: Sendable, Equatable {
   var name = ""
   var meaning = ""
   var origin = ""
@@ -89,7 +89,7 @@ struct ClientFile: Sendable, Equatable {
   }
 
   /// The client written out: every switch that is not the document's, and what it says of flushes and time-outs.
-  static func written(_ preset: ClientPreset) -> PositionedValue {
+  package static func written(_ preset: ClientPreset) -> PositionedValue {
     var defaultValue = Cohort.clientKeys.write(Cohort.standIn, defaultValue: nil)
     let said = [("flush", preset.flush != nil), ("timeout", preset.timeout != nil)].filter(\.1).map(\.0)
     defaultValue = .members(

@@ -358,23 +358,23 @@ extension Spike {
 /// A table of arrival rates as production exports it: `time_s,events_per_s` and a row for each change.
 ///
 /// Anything wrong is a problem with its line; nothing traps.
-struct ArrivalRateTable {
+package struct ArrivalRateTable {
   /// Something wrong in a line, counted from 1.
-  struct Problem: Sendable, Hashable {
-    var line: Int
-    var message: String
+  package struct Problem: Sendable, Hashable {
+    package var line: Int
+    package var message: String
   }
 
   static let header = "time_s,events_per_s"
   static let maximumRows = 100_000
-  static let maximumProblems = 20
+  package static let maximumProblems = 20
   /// Events a second, of a whole cohort.
   static let largestRate: Int64 = 1_000_000_000
 
-  private(set) var rows: [ArrivalRates.Row] = []
-  private(set) var problems: [Problem] = []
+  package private(set) var rows: [ArrivalRates.Row] = []
+  package private(set) var problems: [Problem] = []
 
-  init(_ text: String) {
+  package init(_ text: String) {
     var number = 0
     var hasHeader = false
     for line in Self.lines(text) {

@@ -190,7 +190,7 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
   /// The value of an object that names none of its keys.
   package let defaultValue: Owner
   /// Its keys in the order of the declaration.
-  let keys: [ScenarioSchema.Key]
+  package let keys: [ScenarioSchema.Key]
   /// Whether what could be read stands in for the whole after a problem, so that what depends on it is looked at all the same.
   let keepsRest: Bool
   /// Keys of which there may be one; where there are more, none of them is read.

@@ -4,7 +4,7 @@ import TAPIModel
 import UploadRetry
 
 /// The values that an incident's keys can give, whatever its kind.
-struct IncidentValues: Sendable, Equatable {
+package struct IncidentValues: Sendable, Equatable {
   var kind = ""
   var start = Instant.start
   var duration = Span.zero
@@ -20,13 +20,13 @@ struct IncidentValues: Sendable, Equatable {
 }
 
 /// A kind of incident.
-struct IncidentKind: TimelineKind {
-  let name: String
+package struct IncidentKind: TimelineKind {
+  package let name: String
   let meaning: String
-  let record: ObjectKeys<IncidentValues>
+  package let record: ObjectKeys<IncidentValues>
   let make: @Sendable (IncidentValues) -> Incident.Kind
   /// Returns the values of an incident of this kind; nil for any other.
-  let values: @Sendable (Incident.Kind) -> IncidentValues?
+  package let values: @Sendable (Incident.Kind) -> IncidentValues?
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
@@ -46,7 +46,7 @@ struct IncidentKind: TimelineKind {
     Field("share", \.share, .share(1...1_000_000), meaning, example: "\"10%\"")
   }
 
-  static let all = [
+  package static let all = [
     IncidentKind(
       "outage", "The server admits nothing: every request gets this answer at once, or none.",
       [

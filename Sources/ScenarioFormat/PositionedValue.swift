@@ -75,9 +75,9 @@ extension PositionedValue {
 }
 
 /// Writes trees as JSON.
-enum JSONText {
+package enum JSONText {
   /// Two spaces a level, one member a line; lists of scalars on one line. Ends without a line feed.
-  static func pretty(_ node: PositionedValue, indent: String = "") -> String {
+  package static func pretty(_ node: PositionedValue, indent: String = "") -> String {
     let deeper = indent + "  "
     switch node.content {
     case .object(let members) where !members.isEmpty:
@@ -91,7 +91,7 @@ enum JSONText {
   }
 
   /// On one line.
-  static func compact(_ node: PositionedValue) -> String {
+  package static func compact(_ node: PositionedValue) -> String {
     switch node.content {
     case .null: "null"
     case .bool(let value): "\(value)"

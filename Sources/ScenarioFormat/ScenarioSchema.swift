@@ -134,7 +134,7 @@ extension ScenarioSchema {
 }
 
 extension ScenarioSchema.Key {
-  var sentence: String {
+  package var sentence: String {
     requirement.isEmpty
       ? meaning : meaning.prefix(1).uppercased() + meaning.dropFirst() + " (\(requirement))."
   }

@@ -6,6 +6,8 @@ extension Units {
   /// Why a text is not the value wanted: the message says what would be right.
   package struct Problem: Error, Sendable, Hashable {
     package var message: String
+
+    package init(message: String) { self.message = message }
   }
 
   // MARK: Spans

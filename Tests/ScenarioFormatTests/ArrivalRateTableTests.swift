@@ -1,8 +1,7 @@
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 import Testing
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("A CSV of arrival rates")
 struct ArrivalRateTableTests {

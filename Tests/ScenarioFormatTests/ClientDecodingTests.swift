@@ -1,3 +1,5 @@
+import ScenarioFormat
+import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
@@ -5,9 +7,6 @@ import TestClients
 import Testing
 import UploadPipeline
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("Clients in a scenario")
 struct ClientDecodingTests {

@@ -1,12 +1,11 @@
 import Foundation
+import ScenarioFormat
+import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TestSupport
 import Testing
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("Client files")
 struct ClientFileTests {

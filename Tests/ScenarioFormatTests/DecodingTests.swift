@@ -1,11 +1,10 @@
+import ScenarioFormat
+import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import Testing
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("Decoding a scenario")
 struct DecodingTests {

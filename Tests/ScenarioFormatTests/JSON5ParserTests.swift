@@ -1,7 +1,6 @@
+import ScenarioFormat
 import ScenarioModel
 import Testing
-
-@testable import ScenarioFormat
 
 @Suite("JSON5 with positions")
 struct JSON5ParserTests {

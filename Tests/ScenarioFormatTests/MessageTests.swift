@@ -1,6 +1,5 @@
+import ScenarioFormat
 import Testing
-
-@testable import ScenarioFormat
 
 @Suite("What a bad scenario is told")
 struct MessageTests {

@@ -1,11 +1,10 @@
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import TestSupport
 import Testing
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 /// Broken files: whatever comes in, the answer is a valid scenario or a list of problems with their lines,
 /// never a trap.

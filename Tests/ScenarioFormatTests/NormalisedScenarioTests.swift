@@ -1,3 +1,5 @@
+import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 import SimulationKernel
 import TAPIModel
@@ -6,9 +8,6 @@ import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("Normalised scenarios")
 struct NormalisedScenarioTests {

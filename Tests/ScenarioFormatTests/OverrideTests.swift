@@ -1,10 +1,9 @@
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 @Suite("Overrides")
 struct OverrideTests {

@@ -1,3 +1,5 @@
+import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 import ShippedQuirks
 import SimulationKernel
@@ -7,9 +9,6 @@ import Testing
 import UploadGating
 import UploadPipeline
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 /// A small seeded generator of the tests' own, so that a failing seed can be run again.
 struct TestRandom: RandomNumberGenerator {

@@ -1,9 +1,8 @@
 import Foundation
+import ScenarioFormat
 import ScenarioModel
 import TestSupport
 import Testing
-
-@testable import ScenarioFormat
 
 /// The JSON Schema for editors is made of the keys that the decoder reads.
 @Suite("The JSON Schema of a scenario")

@@ -1,6 +1,5 @@
+import ScenarioFormat
 import Testing
-
-@testable import ScenarioFormat
 
 /// Scenario texts for the tests: the smallest valid one with parts of it replaced.
 struct ScenarioText {

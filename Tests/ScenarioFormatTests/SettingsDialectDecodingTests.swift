@@ -1,9 +1,8 @@
+import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 import Testing
 import UploadRetry
-
-@testable import ScenarioFormat
-@testable import ScenarioModel
 
 /// Cohorts read Settings as their clients do.
 @Suite("Settings in a scenario, by the client's dialect")

@@ -1,8 +1,7 @@
+import ScenarioModel
 import SimulationKernel
 import Testing
 import UploadRetry
-
-@testable import ScenarioModel
 
 @Suite("Values with units")
 struct UnitsTests {

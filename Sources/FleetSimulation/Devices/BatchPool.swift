@@ -5,32 +5,35 @@ import UploadPipeline
 import UploadRetry
 
 /// One sealed batch: a range of a device's event ordinals. 32 bytes.
-struct BatchRecord: BitwiseCopyable {
+package struct BatchRecord: BitwiseCopyable {
   /// Creation time of its first event; the others follow from the event process.
-  var firstTime: Int64
-  var firstOrdinal: UInt32
+  package var firstTime: Int64
+  package var firstOrdinal: UInt32
   var older: BatchIndex
   var newer: BatchIndex
   /// The next free record of a free one; the result of the upload (`result`) of a batch that is answered.
   private var link: BatchIndex
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.
-  var attempts: UInt16
+  package var attempts: UInt16
   /// Counts the record's reuses, so that a stale item is recognised.
-  var generation: UInt16
+  package var generation: UInt16
   /// `outstanding` (6 bits) | `mark` (2 bits).
   private var bits: UInt8
-  var flags: Flags
+  package var flags: Flags
 
-  struct Flags: OptionSet, BitwiseCopyable {
-    var rawValue: UInt8
+  package struct Flags: OptionSet, BitwiseCopyable {
+    package var rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
     static let inFlight = Flags(rawValue: 1)
     /// The server has accepted it, whether or not the client knows.
     static let accepted = Flags(rawValue: 2)
     /// Some upload ended without an answer, so the batch keeps its boundaries (*rebatch*).
     static let unknownOutcome = Flags(rawValue: 4)
     /// In the device's queue.
-    static let held = Flags(rawValue: 8)
+    package static let held = Flags(rawValue: 8)
     /// *files*: in its device's heap of waiting batches. *rebatch*: answered (`isAnswered`).
     static let waiting = Flags(rawValue: 16)
     /// A held batch is due at triggers only (S15); a dropped one is kept with a reason (`isBlocked`).
@@ -213,7 +216,7 @@ private struct RequestDelay: BitwiseCopyable {
 ///
 /// Where devices have no loops, the first records belong to them, one each, and lie beside them (`DeviceRows`): most hold one batch
 /// at most. The others come from a table with a free list, and have a retry state each beside them.
-struct BatchPool: ~Copyable {
+package struct BatchPool: ~Copyable {
   private let rows: DeviceRows
   private struct Pooled: BitwiseCopyable {
     /// The first field: `address` goes by that.
@@ -247,7 +250,7 @@ struct BatchPool: ~Copyable {
   ///   - haveOwn: each device has a record of its own in `rows`, and no batch a retry state.
   ///   - looksAtWaiting: the client looks at batches that still wait, and has to know until when.
   ///   - keepsDelays: a gate holds requests, each until a time of its own.
-  init(
+  package init(
     _ rows: DeviceRows, haveOwn: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool,
     keepsDelays: Bool = false, checks: Bool
   ) {
@@ -298,14 +301,14 @@ struct BatchPool: ~Copyable {
   }
 
   @inline(__always)
-  subscript(index: BatchIndex) -> BatchRecord {
+  package subscript(index: BatchIndex) -> BatchRecord {
     unsafeAddress { UnsafePointer(address(index)) }
     nonmutating unsafeMutableAddress { address(index) }
   }
 
   /// *files*: a pooled batch's own retry state; but for `retryAt`, if the client doesn't look at batches that still wait.
   @inline(__always)
-  func retryState(_ index: BatchIndex) -> BatchRetryState {
+  package func retryState(_ index: BatchIndex) -> BatchRetryState {
     let batch = pooled(index)
     guard batch.pointee.record.flags.contains(.hasRetryState) else { return BatchRetryState() }
     var state = batch.pointee.retryState.state
@@ -314,7 +317,7 @@ struct BatchPool: ~Copyable {
   }
 
   @inline(__always)
-  func setRetryState(_ state: BatchRetryState, _ index: BatchIndex) {
+  package func setRetryState(_ state: BatchRetryState, _ index: BatchIndex) {
     let batch = pooled(index)
     batch.pointee.record.flags.insert(.hasRetryState)
     batch.pointee.retryState = PackedRetryState(state)
@@ -329,7 +332,7 @@ struct BatchPool: ~Copyable {
   }
 
   /// Returns a digest of all that is known of a batch.
-  func state(_ index: BatchIndex) -> StateDigest {
+  package func state(_ index: BatchIndex) -> StateDigest {
     var digest = StateDigest()
     let record = self[index]
     record.addState(to: &digest)
@@ -346,7 +349,7 @@ struct BatchPool: ~Copyable {
 
   /// From when on a batch is due, by its retry record; 0: at once, or nobody checks.
   @inline(__always)
-  func dueTime(_ index: BatchIndex) -> Int64 {
+  package func dueTime(_ index: BatchIndex) -> Int64 {
     guard self[index].flags.contains(.hasRetryState), let dueTimes else { return 0 }
     return dueTimes[index.place]
   }
@@ -357,7 +360,7 @@ struct BatchPool: ~Copyable {
     return delay.end
   }
 
-  func setDelayEnd(_ end: Int64?, of index: BatchIndex) {
+  package func setDelayEnd(_ end: Int64?, of index: BatchIndex) {
     delays?[index.place] = end.map { RequestDelay(end: $0, request: request(of: index)) } ?? .empty
   }
 
@@ -378,7 +381,9 @@ struct BatchPool: ~Copyable {
 
   /// A fresh record for a device, its own if that is free; records may move.
   @inline(__always)
-  mutating func allocate(for device: DeviceIndex, firstOrdinal: UInt32, firstTime: Int64, events: UInt16)
+  package mutating func allocate(
+    for device: DeviceIndex, firstOrdinal: UInt32, firstTime: Int64, events: UInt16
+  )
     -> BatchIndex
   {
     var index = BatchIndex(rawValue: device.rawValue &+ 1)
@@ -410,7 +415,7 @@ struct BatchPool: ~Copyable {
 
   /// A device's own record is free again by what it says itself (`isDone`).
   @inline(__always)
-  mutating func release(_ index: BatchIndex) { release(index, address(index)) }
+  package mutating func release(_ index: BatchIndex) { release(index, address(index)) }
 
   /// - Parameter record: its record.
   @inline(__always)

@@ -21,7 +21,7 @@ package struct CohortPlan {
   let checks: Bool
   /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. This is so
   /// where nothing else could be said of it, or change it, meanwhile.
-  let keepsHeldApart: Bool
+  package let keepsHeldApart: Bool
   /// A batch that is given up is blocked, not lost (O3).
   let blocksGivenUp: Bool
   let events: Events

@@ -11,15 +11,15 @@ import UploadRetry
 /// State that only some cohorts need lies in tables beside it (`UploadLoopState`, `PendingEvents`, `TriggerPlan`, `RestartPlan`),
 /// which the others do not have. All zeros is a device before its start. Events are numbered per device in the order of their
 /// creation; `nextOrdinal` is the first that no flush has sealed yet.
-struct DeviceRecord {
+package struct DeviceRecord {
   /// The first field: `DeviceRows.client` is its address.
   private var client: ClientState
   /// *rebatch*: the client's one retry record. *files*: the batches that wait for their backoff.
   private var shared: (UInt32, UInt32, UInt32)
   /// Its number within the shard's devices; records may be laid out in another order.
-  var number: UInt32
+  package var number: UInt32
   /// Offset of its flush interval, microseconds, where the shard scans for triggers.
-  var phase: UInt32
+  package var phase: UInt32
   var nextOrdinal: UInt32
   /// The device's batches in the order of their events; 0: none.
   var oldest: BatchIndex
@@ -258,16 +258,16 @@ extension DeviceIndex {
 /// always one page.
 ///
 /// Batch records are numbered from 1 on, so row 0 stands for "no batch" and belongs to no device.
-struct DeviceRows {
+package struct DeviceRows {
   private let base: UnsafeMutableRawPointer
-  let count: Int
+  package let count: Int
 
   private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
   static var rowBytes: Int { deviceBytes + behindBytes + (DeviceFigure.tallies + 1) / 2 * 8 }
   /// A batch record, or a loop.
   private static var behindBytes: Int { 32 }
 
-  init(count: Int) {
+  package init(count: Int) {
     precondition(
       max(MemoryLayout<BatchRecord>.stride, MemoryLayout<UploadLoopState>.stride) <= Self.behindBytes,
       "what lies behind a device's record has outgrown its place")
@@ -280,15 +280,15 @@ struct DeviceRows {
     base = PlainMemory.copy(of: other.base, byteCount: (count + 1) * Self.rowBytes)
   }
 
-  func release() { PlainMemory.release(base) }
+  package func release() { PlainMemory.release(base) }
 
-  var indices: Range<DeviceIndex> { DeviceIndex(0)..<DeviceIndex(count) }
+  package var indices: Range<DeviceIndex> { DeviceIndex(0)..<DeviceIndex(count) }
 
   @inline(__always)
   private func row(_ n: Int) -> UnsafeMutableRawPointer { base + n &* Self.rowBytes }
 
   @inline(__always)
-  subscript(device: DeviceIndex) -> UnsafeMutablePointer<DeviceRecord> {
+  package subscript(device: DeviceIndex) -> UnsafeMutablePointer<DeviceRecord> {
     row(device.place &+ 1).assumingMemoryBound(to: DeviceRecord.self)
   }
 
@@ -328,7 +328,7 @@ struct DeviceRows {
   ///
   /// It goes slice by slice of the phases, each with some ten thousand devices. Sorting them all at once would take a sixth of
   /// the records' own memory, more than anything that such a fleet's run needs later.
-  func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
+  package func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
     var shift: Int64 = 0
     while last &>> shift >= max(1, Int64(count / Self.devicesOfSlice) &* 2) { shift &+= 1 }
     // Where each slice begins; where it ends, once its devices have been put there.

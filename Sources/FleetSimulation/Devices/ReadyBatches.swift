@@ -7,14 +7,14 @@ import UploadPipeline
 /// One batch alone, which is what most devices have, needs no block. A block has room in front as well, for it is the oldest that
 /// leave most.
 /// Complexity: finding O(log n), adding and removing at either end amortised O(1), in the middle O(n) words moved.
-struct ReadyBatches: ~Copyable {
+package struct ReadyBatches: ~Copyable {
   /// A due batch in one word, by whose order batches are in the order of their events.
-  struct Entry: BitwiseCopyable {
+  package struct Entry: BitwiseCopyable {
     /// Number of its first event (32 bits) | due at triggers only (1) | batch (31).
     fileprivate(set) var word: UInt64
 
     @inline(__always)
-    init(firstOrdinal: UInt32, batch: BatchIndex, atTriggersOnly: Bool) {
+    package init(firstOrdinal: UInt32, batch: BatchIndex, atTriggersOnly: Bool) {
       word = UInt64(firstOrdinal) &<< 32 | (atTriggersOnly ? 1 &<< 31 : 0) | UInt64(batch.rawValue)
     }
 
@@ -22,25 +22,25 @@ struct ReadyBatches: ~Copyable {
     fileprivate init(word: UInt64) { self.word = word }
 
     @inline(__always)
-    var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: word &>> 32) }
+    package var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: word &>> 32) }
     @inline(__always)
-    var batch: BatchIndex {
+    package var batch: BatchIndex {
       BatchIndex(rawValue: UInt32(truncatingIfNeeded: word) & (1 &<< 31 &- 1))
     }
     @inline(__always)
-    var atTriggersOnly: Bool { word & 1 &<< 31 != 0 }
+    package var atTriggersOnly: Bool { word & 1 &<< 31 != 0 }
   }
 
   /// Where a device's due batches lie; 14 bytes. All zeros is none.
-  struct Place: BitwiseCopyable {
+  package struct Place: BitwiseCopyable {
     /// The block and the place of the first entry in it; without a block the one entry itself.
     fileprivate var words: (UInt32, UInt32) = (0, 0)
-    fileprivate(set) var count: UInt32 = 0
+    package fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
     /// Where the latest was taken out, and the next one probably lies.
     fileprivate(set) var hint: UInt8 = 0
 
-    init() {}
+    package init() {}
 
     @inline(__always)
     fileprivate var only: Entry {
@@ -59,7 +59,7 @@ struct ReadyBatches: ~Copyable {
 
   private var pool: BlockPool<UInt64>
 
-  init() { pool = BlockPool() }
+  package init() { pool = BlockPool() }
   init(copying other: borrowing ReadyBatches) { pool = BlockPool(copying: other.pool) }
 
   // MARK: Looking
@@ -78,13 +78,13 @@ struct ReadyBatches: ~Copyable {
 
   /// - `index`: below `count`.
   @inline(__always)
-  func entry(_ index: Int, of place: Place) -> Entry {
+  package func entry(_ index: Int, of place: Place) -> Entry {
     place.sizeClass == 0 ? place.only : Entry(word: entries(place)[index])
   }
 
   /// The first whose events begin at or behind `ordinal`; `count` if there is none.
   @inline(__always)
-  func firstIndex(from ordinal: UInt32, in place: Place) -> Int {
+  package func firstIndex(from ordinal: UInt32, in place: Place) -> Int {
     let count = Int(truncatingIfNeeded: place.count)
     if ordinal == 0 || count == 0 { return 0 }
     let key = UInt64(ordinal) &<< 32
@@ -103,7 +103,7 @@ struct ReadyBatches: ~Copyable {
   }
 
   /// nil: it is not among them.
-  func index(ofBatchAt ordinal: UInt32, in place: Place) -> Int? {
+  package func index(ofBatchAt ordinal: UInt32, in place: Place) -> Int? {
     let index = firstIndex(from: ordinal, in: place)
     guard index < Int(place.count), entry(index, of: place).firstOrdinal == ordinal else { return nil }
     return index
@@ -113,7 +113,7 @@ struct ReadyBatches: ~Copyable {
 
   /// Adds one whose events lie behind those of all others.
   @inline(__always)
-  mutating func append(_ entry: Entry, to place: inout Place) {
+  package mutating func append(_ entry: Entry, to place: inout Place) {
     if place.count == 0, place.sizeClass == 0 {
       place.only = entry
       place.count = 1
@@ -125,7 +125,7 @@ struct ReadyBatches: ~Copyable {
   }
 
   @inline(__always)
-  mutating func insert(_ entry: Entry, into place: inout Place) {
+  package mutating func insert(_ entry: Entry, into place: inout Place) {
     let index = firstIndex(from: entry.firstOrdinal, in: place)
     if index == Int(truncatingIfNeeded: place.count) {
       append(entry, to: &place)
@@ -156,7 +156,7 @@ struct ReadyBatches: ~Copyable {
   }
 
   /// Adds several at once, which are in order.
-  mutating func merge(_ new: UnsafeBufferPointer<Entry>, into place: inout Place) {
+  package mutating func merge(_ new: UnsafeBufferPointer<Entry>, into place: inout Place) {
     if new.isEmpty { return }
     makeRoom(new.count, in: &place)
     let words = entries(place)
@@ -175,7 +175,7 @@ struct ReadyBatches: ~Copyable {
   }
 
   @inline(__always)
-  mutating func remove(at index: Int, from place: inout Place) {
+  package mutating func remove(at index: Int, from place: inout Place) {
     if place.count == 1 {
       removeAll(from: &place)
     } else {
@@ -201,13 +201,13 @@ struct ReadyBatches: ~Copyable {
   }
 
   @inline(__always)
-  mutating func removeAll(from place: inout Place) {
+  package mutating func removeAll(from place: inout Place) {
     if place.sizeClass > 0 { pool.release(place.words.0, sizeClass: place.sizeClass) }
     place = Place()
   }
 
   /// Another entry in the place of one; both lie between the same neighbours.
-  mutating func replace(at index: Int, of place: inout Place, with entry: Entry) {
+  package mutating func replace(at index: Int, of place: inout Place, with entry: Entry) {
     if place.sizeClass == 0 { place.only = entry } else { entries(place)[index] = entry.word }
   }
 
@@ -254,14 +254,14 @@ struct ReadyBatches: ~Copyable {
 /// fifty waiting batches touches three or four cache lines. Entries hold their own due time. A batch that leaves its queue while
 /// it waits stays behind as a stale entry, until it comes up or another leaves where half of the entries are stale. Complexity:
 /// first O(1), push and pop O(log n), a batch that leaves O(1) on average.
-struct WaitingHeaps: ~Copyable {
-  struct Entry: BitwiseCopyable {
+package struct WaitingHeaps: ~Copyable {
+  package struct Entry: BitwiseCopyable {
     /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | held (1) | batch (31).
     fileprivate var key: UInt128
 
     /// - `isHeld`: it waits for its request's own delay (K2), not for a backoff.
     @inline(__always)
-    init(due: Int64, firstOrdinal: UInt32, batch: BatchIndex, isHeld: Bool = false) {
+    package init(due: Int64, firstOrdinal: UInt32, batch: BatchIndex, isHeld: Bool = false) {
       key =
         UInt128(UInt64(bitPattern: due)) &<< 64
         | UInt128(UInt64(firstOrdinal) &<< 32 | (isHeld ? 1 &<< 31 : 0) | UInt64(batch.rawValue))
@@ -269,31 +269,31 @@ struct WaitingHeaps: ~Copyable {
 
     /// Not negative.
     @inline(__always)
-    var due: Int64 { Int64(truncatingIfNeeded: key &>> 64) }
+    package var due: Int64 { Int64(truncatingIfNeeded: key &>> 64) }
     @inline(__always)
-    var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: key &>> 32) }
+    package var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: key &>> 32) }
     @inline(__always)
-    var batch: BatchIndex { BatchIndex(rawValue: UInt32(truncatingIfNeeded: key) & (1 &<< 31 &- 1)) }
+    package var batch: BatchIndex { BatchIndex(rawValue: UInt32(truncatingIfNeeded: key) & (1 &<< 31 &- 1)) }
     @inline(__always)
     var isHeld: Bool { key & 1 &<< 31 != 0 }
   }
 
   /// Where a device's heap lies; 12 bytes.
-  struct Place {
+  package struct Place {
     /// In units of the smallest block.
     fileprivate var block: UInt32 = 0
     /// A device may hold a million batches (`QueuePolicy.limit`), and all of them may wait.
-    fileprivate(set) var count: UInt32 = 0
+    package fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
     /// Entries of batches that have left the queue, 24 bits. Each that leaves sees to it that they are half of all at most, or
     /// `staleAtMost`, before it leaves its own.
-    fileprivate(set) var stale: UInt32 = 0
+    package fileprivate(set) var stale: UInt32 = 0
 
-    init() {}
+    package init() {}
 
     /// Back from `words`; all zeros is an empty heap.
     @inline(__always)
-    init(_ words: (UInt32, UInt32, UInt32)) {
+    package init(_ words: (UInt32, UInt32, UInt32)) {
       block = words.0
       count = words.1
       sizeClass = UInt8(truncatingIfNeeded: words.2)
@@ -301,16 +301,16 @@ struct WaitingHeaps: ~Copyable {
     }
 
     @inline(__always)
-    var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass) | stale &<< 8) }
+    package var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass) | stale &<< 8) }
 
     /// A waiting batch is about to leave the queue, and its entry stays.
-    mutating func leavesEntry() {
+    package mutating func leavesEntry() {
       stale += 1
       precondition(stale < 1 << 24, "too many batches have left a device's heap")
     }
 
     /// Whether stale entries have to go before another is left.
-    var isHalfStale: Bool { stale >= WaitingHeaps.staleAtMost && 2 * stale >= count }
+    package var isHalfStale: Bool { stale >= WaitingHeaps.staleAtMost && 2 * stale >= count }
   }
 
   /// A heap may hold so many stale entries, however few others.
@@ -318,7 +318,7 @@ struct WaitingHeaps: ~Copyable {
 
   private var pool: BlockPool<Entry>
 
-  init() { pool = BlockPool() }
+  package init() { pool = BlockPool() }
 
   /// Returns the sum of the digests of entries whose batches have not left, whatever their places in the heap.
   func state(_ place: Place, hasLeft: (BatchIndex) -> Bool) -> StateDigest {
@@ -342,9 +342,9 @@ struct WaitingHeaps: ~Copyable {
   }
 
   @inline(__always)
-  func first(_ place: Place) -> Entry { address(place)[0] }
+  package func first(_ place: Place) -> Entry { address(place)[0] }
 
-  mutating func push(_ entry: Entry, _ place: inout Place) {
+  package mutating func push(_ entry: Entry, _ place: inout Place) {
     if Int(place.count) == BlockPool<Entry>.capacity(ofClass: place.sizeClass) { grow(&place) }
     let heap = address(place)
     var i = Int(place.count)
@@ -360,7 +360,7 @@ struct WaitingHeaps: ~Copyable {
 
   /// - Parameter isStale: its batch had left.
   @inline(__always)
-  mutating func popFirst(_ place: inout Place, isStale: Bool = false) {
+  package mutating func popFirst(_ place: inout Place, isStale: Bool = false) {
     place.count -= 1
     if isStale { place.stale -= 1 }
     let n = Int(place.count)
@@ -394,13 +394,13 @@ struct WaitingHeaps: ~Copyable {
   }
 
   /// Moves the entries of batches that have left behind all others, and returns how many others there are. Complexity: O(n).
-  func moveStaleToEnd(of place: Place, hasLeft: (BatchIndex) -> Bool) -> Int {
+  package func moveStaleToEnd(of place: Place, hasLeft: (BatchIndex) -> Bool) -> Int {
     var entries = UnsafeMutableBufferPointer(start: address(place), count: Int(place.count))
     return entries.partition { hasLeft($0.batch) }
   }
 
   /// Makes a heap of the first `n` entries, none of which is stale, and forgets the others. Complexity: O(n).
-  mutating func keepFirst(_ n: Int, of place: inout Place) {
+  package mutating func keepFirst(_ n: Int, of place: inout Place) {
     (place.count, place.stale) = (UInt32(n), 0)
     if n == 0 {
       release(&place)

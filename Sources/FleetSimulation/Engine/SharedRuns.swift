@@ -16,6 +16,8 @@ package final class SharedRuns: @unchecked Sendable {
   package struct Savings: Sendable, Hashable {
     package var attempts: Int64 = 0
     package var savedAttempts: Int64 = 0
+
+    package init() {}
   }
 
   private let options: RunOptions

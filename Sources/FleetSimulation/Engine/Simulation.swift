@@ -41,7 +41,7 @@ extension RunOptions {
   /// So many of a cohort's batches in a window are worth a thread.
   static let batchesForThread = 25.0
 
-  func threads(for scenario: Scenario) -> Int {
+  package func threads(for scenario: Scenario) -> Int {
     if let threads { return max(1, threads) }
     let window = WindowClock(notLongerThan: WindowedEngine.lookAhead(scenario, asked: window)).width
     let batches = NormalLoad(scenario).batchesPerSecond * Double(window) / 1e6

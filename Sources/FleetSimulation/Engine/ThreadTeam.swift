@@ -112,9 +112,9 @@ final class ThreadTeam: Sendable {
 /// Threads that wait for one another thousands of times a second gain nothing while the machine is busy, or where jobs are too
 /// short. So now and then a round of jobs goes the other way, between two rounds that go as before. If it takes less time a job,
 /// and in a second trial too, that is the way from then on. Rounds have a length of time, so trials cost under 1 %.
-struct ParallelismController {
+package struct ParallelismController {
   /// Whether the next job is the caller's alone.
-  private(set) var isSerial = false
+  package private(set) var isSerial = false
   /// Whether the caller is preferred to the team.
   private var prefersSerial = false
   private var jobs = 0
@@ -133,11 +133,11 @@ struct ParallelismController {
   private static var mostRounds: Int { 128 }
 
   /// - Parameter now: of a clock in nanoseconds.
-  init(now: UInt64) { roundStart = now }
+  package init(now: UInt64) { roundStart = now }
 
   /// A job has ended. `now` is asked for now and then.
   @inline(__always)
-  mutating func jobEnded(now: () -> UInt64) {
+  package mutating func jobEnded(now: () -> UInt64) {
     jobs &+= 1
     if jobs % Self.jobsBetweenLooks == 0 { look(now: now()) }
   }

@@ -251,23 +251,25 @@ struct WindowArrivals: ~Copyable {
 }
 
 /// An arrival in a window, in one word: offset within the window | shard (16 bits) | index among the shard's arrivals (28 bits).
-enum ArrivalWord {
+package enum ArrivalWord {
   static var offsetShift: Int { 44 }
   private static var shardShift: UInt64 { 28 }
 
   @inline(__always)
-  static func word(offset: UInt32, shard: Int, index: Int) -> UInt64 {
+  package static func word(offset: UInt32, shard: Int, index: Int) -> UInt64 {
     precondition(index < 1 &<< 28, "too many arrivals in one window")
     return UInt64(offset) &<< UInt64(offsetShift) | UInt64(truncatingIfNeeded: shard) &<< shardShift
       | UInt64(truncatingIfNeeded: index)
   }
 
   @inline(__always)
-  static func offset(_ word: UInt64) -> Int64 { Int64(truncatingIfNeeded: word &>> UInt64(offsetShift)) }
+  package static func offset(_ word: UInt64) -> Int64 {
+    Int64(truncatingIfNeeded: word &>> UInt64(offsetShift))
+  }
   @inline(__always)
-  static func shard(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shardShift & 0xffff) }
+  package static func shard(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shardShift & 0xffff) }
   @inline(__always)
-  static func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & (1 &<< shardShift &- 1)) }
+  package static func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & (1 &<< shardShift &- 1)) }
 }
 
 /// A window in parts of equal width, by which arrivals are counted where their order does not matter.
@@ -291,16 +293,16 @@ struct WindowParts {
 }
 
 /// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
-enum ArrivalOrder {
+package enum ArrivalOrder {
   /// The order between an arrival and others of the same instant.
-  struct Tie: BitwiseCopyable {
-    var word: UInt64
+  package struct Tie: BitwiseCopyable {
+    package var word: UInt64
     private var hash: UInt64
     private var device: UInt32
     private var firstOrdinal: UInt32
     private var attempt: UInt16
 
-    init(word: UInt64, request: UploadRequest, key: RandomKey) {
+    package init(word: UInt64, request: UploadRequest, key: RandomKey) {
       self.word = word
       hash = request.key(key).bits
       device = request.device
@@ -308,7 +310,7 @@ enum ArrivalOrder {
       attempt = request.attempt
     }
 
-    static func < (a: Tie, b: Tie) -> Bool {
+    package static func < (a: Tie, b: Tie) -> Bool {
       if a.hash != b.hash { return a.hash < b.hash }
       if a.device != b.device { return a.device < b.device }
       if a.firstOrdinal != b.firstOrdinal { return a.firstOrdinal < b.firstOrdinal }

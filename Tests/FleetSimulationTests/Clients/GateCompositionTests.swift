@@ -1,4 +1,5 @@
 import FleetMetrics
+import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
@@ -7,8 +8,6 @@ import Testing
 import UploadGating
 import UploadPipeline
 import UploadRetry
-
-@testable import FleetSimulation
 
 /// Each gate by itself before the document's client, which needs none of them.
 @Suite("Gates with any client")

@@ -1,8 +1,7 @@
+import FleetSimulation
 import SimulationKernel
 import TAPIModel
 import Testing
-
-@testable import FleetSimulation
 
 @Suite("The order of arrivals")
 struct ArrivalOrderTests {

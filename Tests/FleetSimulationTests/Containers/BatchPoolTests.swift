@@ -1,9 +1,8 @@
+import FleetSimulation
 import SimulationKernel
 import Testing
 import UploadPipeline
 import UploadRetry
-
-@testable import FleetSimulation
 
 @Suite("The pool of batches, against a dictionary")
 struct BatchPoolTests {

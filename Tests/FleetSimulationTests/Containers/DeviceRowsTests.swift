@@ -1,8 +1,7 @@
+import FleetSimulation
 import SimulationKernel
 import Testing
 import UploadPipeline
-
-@testable import FleetSimulation
 
 @Suite("A shard's devices in memory")
 struct DeviceRowsTests {

@@ -1,8 +1,7 @@
+import FleetSimulation
 import SimulationKernel
 import Testing
 import UploadPipeline
-
-@testable import FleetSimulation
 
 @Suite("The due batches of devices, against sorted arrays")
 struct ReadyBatchesTests {

@@ -1,8 +1,7 @@
+import FleetSimulation
 import SimulationKernel
 import Testing
 import UploadPipeline
-
-@testable import FleetSimulation
 
 @Suite("The heaps of waiting batches, against sorted arrays")
 struct WaitingHeapsTests {

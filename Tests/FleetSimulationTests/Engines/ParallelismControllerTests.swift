@@ -1,8 +1,7 @@
+import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import Testing
-
-@testable import FleetSimulation
 
 @Suite("Parallelism controller") struct ParallelismControllerTests {
   /// The share of `jobs` jobs that the caller did alone, at so many nanoseconds each.

@@ -1,5 +1,6 @@
 import Dispatch
 import FleetMetrics
+import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import Synchronization
@@ -7,8 +8,6 @@ import TAPIModel
 import TestSupport
 import Testing
 import UploadRetry
-
-@testable import FleetSimulation
 
 /// Runs scenarios one after another, a twin first; each record has to be that of the scenario by itself. Each run is expected
 /// alone, so that none shares its beginning.

@@ -1,27 +1,27 @@
 import UploadPipeline
 import UploadRetry
 
-struct ClientScript {
-  struct Observation {
-    var sends: [(batch: String, header: Int?)] = []
-    var drops: [NamedDrop] = []
+package struct ClientScript {
+  package struct Observation {
+    package var sends: [(batch: String, header: Int?)] = []
+    package var drops: [NamedDrop] = []
     /// Batches that the step itself has sealed.
     var sealed: Set<String> = []
-    var outcome: RetryOutcome?
+    package var outcome: RetryOutcome?
     /// The client keeps the batch that it gives up (`ClientPolicy.givenUp`).
     var isBlocked = false
-    var restored: VectorExpectation.Restored?
+    package var restored: VectorExpectation.Restored?
     /// The step makes no sense in this state.
-    var impossible: String?
+    package var impossible: String?
   }
 
-  let subject: any ConformanceSubject
+  package let subject: any ConformanceSubject
   private let client: ConformanceClient
   private let vector: VectorCase
   /// The name of each event, by its number.
   private var names: [String] = []
 
-  init(_ subject: any ConformanceSubject, _ vector: VectorCase, _ client: ConformanceClient) {
+  package init(_ subject: any ConformanceSubject, _ vector: VectorCase, _ client: ConformanceClient) {
     self.subject = subject
     self.client = client
     self.vector = vector
@@ -72,7 +72,7 @@ struct ClientScript {
 
   // MARK: Steps
 
-  mutating func perform(_ step: VectorStep) -> Observation {
+  package mutating func perform(_ step: VectorStep) -> Observation {
     var seen = Observation()
     let before = Set(heldNames)
     var answered: UInt32?
@@ -156,7 +156,7 @@ struct ClientScript {
   // MARK: What it holds
 
   /// The batches that the client holds, oldest first, with the names of the vectors.
-  var heldBatches: [(id: BatchIndex, first: UInt32, name: String, isUploading: Bool)] {
+  package var heldBatches: [(id: BatchIndex, first: UInt32, name: String, isUploading: Bool)] {
     subject.held.map { ($0.id, $0.events.lowerBound, name(of: $0.events), $0.isUploading) }
   }
 
@@ -167,7 +167,7 @@ struct ClientScript {
   }
 
   /// The retry record that counts for a batch, with when it is due; nil if it is not held.
-  func record(of name: String) -> BatchRetryState? {
+  package func record(of name: String) -> BatchRetryState? {
     guard heldNames.contains(name) else { return nil }
     if client.isRebatch {
       var record = subject.clientRecord

@@ -6,7 +6,7 @@ import UploadPipeline
 import UploadRetry
 
 /// The subject that runs a case: the client module alone, or a device of the engine. Times are microseconds since the case began.
-protocol ConformanceSubject: AnyObject {
+package protocol ConformanceSubject: AnyObject {
   var held: [HeldBatch] { get }
   var state: ClientState { get }
   /// The record of a client that has one for all batches.
@@ -31,7 +31,7 @@ protocol ConformanceSubject: AnyObject {
   func takeSteps() -> [SubjectStep]
 }
 
-enum SubjectStep {
+package enum SubjectStep {
   case sent(Range<UInt32>, header: Int?)
   /// Events left the queue undelivered; the first is the batch's.
   case lost(Range<UInt32>, reason: String)
@@ -41,48 +41,50 @@ enum SubjectStep {
 
 // MARK: - The module alone
 
-final class ModuleSubject: ConformanceSubject {
+package final class ModuleSubject: ConformanceSubject {
   private var client: UploadClient
   private let keepsWhatIsGivenUp: Bool
-  let origin: Int64
+  package let origin: Int64
 
-  var held: [HeldBatch] { client.triggered.held }
-  var state: ClientState { client.triggered.state }
-  var clientRecord: BatchRetryState { client.triggered.clientRecord }
-  var unsealed: UInt32 { client.triggered.unsealed }
+  package var held: [HeldBatch] { client.triggered.held }
+  package var state: ClientState { client.triggered.state }
+  package var clientRecord: BatchRetryState { client.triggered.clientRecord }
+  package var unsealed: UInt32 { client.triggered.unsealed }
 
-  init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator, origin: Int64) {
+  package init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator, origin: Int64) {
     client = UploadClient(
       options: ClientOptions(cohort), config: cohort.settings, flushCount: flushCount, random: draws)
     keepsWhatIsGivenUp = cohort.policy.givenUp == .blocked
     self.origin = origin
   }
 
-  func add(_ n: UInt32, counting: Int, at now: Int64) {
+  package func add(_ n: UInt32, counting: Int, at now: Int64) {
     client.triggered.add(n, counting: counting, at: now + origin, ())
   }
-  func trigger(_ trigger: ClientTrigger, at now: Int64) { client.trigger(trigger, at: now + origin) }
-  func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
+  package func trigger(_ trigger: ClientTrigger, at now: Int64) { client.trigger(trigger, at: now + origin) }
+  package func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
     client.answered(batch, response, at: now + origin)
   }
-  func hold(_ events: UInt32, createdAt time: Int64) {
+  package func hold(_ events: UInt32, createdAt time: Int64) {
     let first = client.triggered.host.nextOrdinal(of: .only)
     client.triggered.host.adopt(firstEvent: first, events: events, createdAt: time + origin, at: origin)
   }
-  func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
+  package func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
     client.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
     let snapshot = client.triggered.host.endProcess(.only, at: now + origin)
     client.triggered.host.cutOffUploads()
     return snapshot
   }
-  func follow(_ config: HTTPConfig) { client.triggered.host.follow(config) }
-  func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
+  package func follow(_ config: HTTPConfig) { client.triggered.host.follow(config) }
+  package func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
     client.triggered.host.restore(snapshot, .only, at: now + origin)
   }
-  func adopt(_ snapshot: RetrySnapshot) { client.triggered.host.adopt(snapshot, .only, at: origin) }
-  func record(of batch: BatchIndex) -> BatchRetryState { client.triggered.host.retryState(of: batch, .only) }
+  package func adopt(_ snapshot: RetrySnapshot) { client.triggered.host.adopt(snapshot, .only, at: origin) }
+  package func record(of batch: BatchIndex) -> BatchRetryState {
+    client.triggered.host.retryState(of: batch, .only)
+  }
 
-  func takeSteps() -> [SubjectStep] {
+  package func takeSteps() -> [SubjectStep] {
     client.takeActions().compactMap { action in
       switch action {
       case .send(_, _, _, asksWhetherApplied: true): nil
@@ -98,37 +100,37 @@ final class ModuleSubject: ConformanceSubject {
 
 // MARK: - A device of the engine
 
-final class DeviceSubject: ConformanceSubject {
+package final class DeviceSubject: ConformanceSubject {
   private var device: ScriptedDevice
-  var origin: Int64 { ScriptedDevice.origin }
+  package var origin: Int64 { ScriptedDevice.origin }
 
-  var held: [HeldBatch] { device.triggered.held }
-  var state: ClientState { device.triggered.state }
-  var clientRecord: BatchRetryState { device.triggered.clientRecord }
-  var unsealed: UInt32 { device.triggered.unsealed }
+  package var held: [HeldBatch] { device.triggered.held }
+  package var state: ClientState { device.triggered.state }
+  package var clientRecord: BatchRetryState { device.triggered.clientRecord }
+  package var unsealed: UInt32 { device.triggered.unsealed }
 
-  init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator) {
+  package init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator) {
     device = ScriptedDevice(cohort, flushCount: flushCount, draws: draws)
   }
 
-  func add(_ n: UInt32, counting: Int, at now: Int64) { device.add(n, counting: counting, at: now) }
-  func trigger(_ trigger: ClientTrigger, at now: Int64) { device.trigger(trigger, at: now) }
-  func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
+  package func add(_ n: UInt32, counting: Int, at now: Int64) { device.add(n, counting: counting, at: now) }
+  package func trigger(_ trigger: ClientTrigger, at now: Int64) { device.trigger(trigger, at: now) }
+  package func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
     device.answered(response, batch, at: now)
   }
-  func hold(_ events: UInt32, createdAt time: Int64) { device.adopt(events, createdAt: time, at: 0) }
-  func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
+  package func hold(_ events: UInt32, createdAt time: Int64) { device.adopt(events, createdAt: time, at: 0) }
+  package func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
     device.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
     return device.endProcess(at: now)
   }
-  func follow(_ config: HTTPConfig) { device.follow(config) }
-  func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
+  package func follow(_ config: HTTPConfig) { device.follow(config) }
+  package func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
     device.restore(snapshot, at: now)
   }
-  func adopt(_ snapshot: RetrySnapshot) { device.adopt(snapshot, at: 0) }
-  func record(of batch: BatchIndex) -> BatchRetryState { device.record(of: batch) }
+  package func adopt(_ snapshot: RetrySnapshot) { device.adopt(snapshot, at: 0) }
+  package func record(of batch: BatchIndex) -> BatchRetryState { device.record(of: batch) }
 
-  func takeSteps() -> [SubjectStep] {
+  package func takeSteps() -> [SubjectStep] {
     device.takeEvents().compactMap { event in
       switch event.kind {
       case .sent(let batch, let events, _, let retryCount):
@@ -207,7 +209,7 @@ public struct ConformanceClient: Sendable {
   }
 
   /// The client that a case asks for.
-  func cohort(for vector: VectorCase, config: HTTPConfig) -> Cohort {
+  package func cohort(for vector: VectorCase, config: HTTPConfig) -> Cohort {
     var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
     cohort.take(preset)
     cohort.settings = config
@@ -226,5 +228,5 @@ public struct ConformanceClient: Sendable {
   }
 
   /// Whether its events are chunked anew at each flush: then a name of the vectors is one event.
-  var isRebatch: Bool { preset.queueMode == .rebatch }
+  package var isRebatch: Bool { preset.queueMode == .rebatch }
 }

@@ -35,11 +35,11 @@ package struct VectorCase: Sendable {
   /// In one sentence.
   package var says = ""
   package var line = 0
-  var settings = SettingsValue.object([])
-  var client = VectorClient()
+  package var settings = SettingsValue.object([])
+  package var client = VectorClient()
   /// The wall clock at time 0, seconds since 1970-01-01T00:00:00Z.
   var wallClock: Int64 = 1_767_225_600
-  var given = VectorGiven()
+  package var given = VectorGiven()
   /// The only draw that the case is about; nil: whatever is drawn.
   var jitter: VectorDraw?
   var steps: [VectorStep] = []
@@ -49,18 +49,20 @@ package struct VectorCase: Sendable {
   var effective: [(path: String, value: Located<SettingsValue>)] = []
   /// Where a preset differs, by its name.
   package var deviations: [String: VectorDeviation] = [:]
+
+  package init() {}
 }
 
 /// Options of the client that a case needs; nil leaves the preset's.
-struct VectorClient: Sendable {
+package struct VectorClient: Sendable {
   var supportsOAuth: Bool?
-  var uploads: Int?
-  var flushAt = 20
-  var maximumEvents: Int?
+  package var uploads: Int?
+  package var flushAt = 20
+  package var maximumEvents: Int?
   /// Where events are chunked anew: events in one upload at most, a name being one event.
-  var maximumBatchEvents: Int?
+  package var maximumBatchEvents: Int?
   /// False: nothing survives a restart (S18); nil: the client's own way.
-  var isPersistent: Bool?
+  package var isPersistent: Bool?
   /// The strategy of a page of a browser; nil: the case is about no page.
   var strategy: BrowserOptions.Strategy?
   /// `httpConfig` as the page itself gives it; nil: it gives none.
@@ -70,12 +72,16 @@ struct VectorClient: Sendable {
   var flushInterval: Double?
   var maximumRetries: Double?
   var keepsAlive = false
+
+  package init() {}
 }
 
-struct VectorGiven: Sendable {
-  var batches: [VectorBatch] = []
-  var globalRetryCount: UInt16 = 0
-  var waitUntil: Int64?
+package struct VectorGiven: Sendable {
+  package var batches: [VectorBatch] = []
+  package var globalRetryCount: UInt16 = 0
+  package var waitUntil: Int64?
+
+  package init() {}
 }
 
 /// The end of the jitter's range that is drawn.
@@ -84,29 +90,31 @@ enum VectorDraw: String, Sendable, CaseIterable {
 }
 
 /// A batch as it is at time 0.
-struct VectorBatch: Sendable {
+package struct VectorBatch: Sendable {
   var name = ""
-  var events = 1
+  package var events = 1
   /// When its first event was queued; nil: at time 0, or earlier if it has failed before.
   var queuedAt: Int64?
-  var failures: UInt16 = 0
-  var firstFailureAt: Int64?
-  var dueAt: Int64?
-  var latestFailure = BatchRetryState.LatestFailure.none
+  package var failures: UInt16 = 0
+  package var firstFailureAt: Int64?
+  package var dueAt: Int64?
+  package var latestFailure = BatchRetryState.LatestFailure.none
+
+  package init(name: String = "") { self.name = name }
 }
 
-struct VectorStep: Sendable {
-  var at: Int64 = 0
+package struct VectorStep: Sendable {
+  package var at: Int64 = 0
   var line: Int
-  var action = Action.trigger(.manual)
+  package var action = Action.trigger(.manual)
   var expect: VectorExpectation
 
-  init(line: Int) {
+  package init(line: Int) {
     self.line = line
     expect = VectorExpectation(sends: .init(value: [], line: line), drops: .init(value: [], line: line))
   }
 
-  enum Action: Sendable {
+  package enum Action: Sendable {
     /// A flush, for whatever reason (S17).
     case trigger(TriggerKind)
     /// New events, to be sealed under a name by the next flush.
@@ -117,7 +125,7 @@ struct VectorStep: Sendable {
     case restart(SavedState, settings: SettingsValue?)
   }
 
-  enum TriggerKind: String, Sendable, CaseIterable {
+  package enum TriggerKind: String, Sendable, CaseIterable {
     case count, interval, manual, reconnect, foreground, background, wakeUp
     /// A browser is offline from now on.
     case disconnect
@@ -126,7 +134,7 @@ struct VectorStep: Sendable {
     var ofClient: ClientTrigger? { ClientTrigger(rawValue: rawValue) }
   }
 
-  enum SavedState: String, Sendable, CaseIterable {
+  package enum SavedState: String, Sendable, CaseIterable {
     case intact, missing, corrupt, torn
   }
 }
@@ -143,7 +151,7 @@ package struct VectorDeviation: Sendable {
 }
 
 /// The required effects of a step. Sends and drops are complete: anything not listed must not happen.
-struct VectorExpectation: Sendable {
+package struct VectorExpectation: Sendable {
   var sends: Located<[ExpectedSend]>
   /// Batches given up before a send, with the reason.
   var drops: Located<[NamedDrop]>
@@ -166,15 +174,15 @@ struct VectorExpectation: Sendable {
   var effective: [(path: String, value: Located<SettingsValue>)] = []
   var restored: Located<Restored>?
 
-  enum Restored: String, Sendable, CaseIterable {
+  package enum Restored: String, Sendable, CaseIterable {
     case intact, repaired, fresh
   }
 }
 
-struct NamedDrop: Sendable, Hashable, CustomStringConvertible {
+package struct NamedDrop: Sendable, Hashable, CustomStringConvertible {
   var batch: String
   var reason: String
-  var description: String { "\(batch) (\(reason))" }
+  package var description: String { "\(batch) (\(reason))" }
 }
 
 struct ExpectedSend: Sendable {

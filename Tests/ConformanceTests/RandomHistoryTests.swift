@@ -1,11 +1,10 @@
+import Conformance
 import FleetSimulation
 import ScenarioModel
 import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
-
-@testable import Conformance
 
 /// The client module alone and a device of the engine are one client, whatever happens to them.
 @Suite("Random histories")
@@ -118,10 +117,13 @@ extension ConformanceRunner {
     }
     if random.below(3) == 0 { given.globalRetryCount = UInt16(random.pick([1, 3, 100])) }
     if random.below(4) == 0 { given.waitUntil = random.pick([1_000_000, 60_000_000]) }
-    return VectorCase(
-      id: "random", requirement: "S17", says: "", line: 0, settings: randomSettings(&random), client: options,
-      wallClock: 1_767_225_600, given: given, jitter: nil, steps: [], repairs: nil, effective: [],
-      deviations: [:])
+    var vector = VectorCase()
+    vector.id = "random"
+    vector.requirement = "S17"
+    vector.settings = randomSettings(&random)
+    vector.client = options
+    vector.given = given
+    return vector
   }
 
   private func randomSettings(_ random: inout HistoryRandom) -> SettingsValue {

@@ -1,9 +1,8 @@
+import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 import TestSupport
 import Testing
-
-@testable import FleetExperiments
 
 @Suite("Baselines")
 struct BaselineTests {

@@ -1,8 +1,7 @@
+import FleetExperiments
 import Foundation
 import SimulationKernel
 import Testing
-
-@testable import FleetExperiments
 
 /// Fits to series of a model whose truth is known: a level of requests, and a peak that comes at some time.
 ///

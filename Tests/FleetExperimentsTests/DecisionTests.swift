@@ -1,10 +1,9 @@
+import FleetExperiments
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
-
-@testable import FleetExperiments
 
 /// Whether proposed Settings are to be published, from runs that a test makes up.
 @Suite("Decision")

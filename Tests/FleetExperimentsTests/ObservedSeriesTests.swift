@@ -1,9 +1,8 @@
+import FleetExperiments
 import FleetMetrics
 import ScenarioFormat
 import SimulationKernel
 import Testing
-
-@testable import FleetExperiments
 
 /// Measured series as files have them.
 @Suite("Observed series")

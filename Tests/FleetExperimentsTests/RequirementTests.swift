@@ -1,7 +1,6 @@
+import FleetExperiments
 import FleetMetrics
 import Testing
-
-@testable import FleetExperiments
 
 @Suite("Requirements")
 struct RequirementTests {

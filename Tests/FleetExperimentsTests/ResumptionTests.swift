@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
@@ -5,8 +6,6 @@ import SimulationKernel
 import Synchronization
 import TAPIModel
 import Testing
-
-@testable import FleetExperiments
 
 /// Every study over one store of runs: killed after any number of them it goes on where it stood.
 @Suite("Studies that go on where they stood")

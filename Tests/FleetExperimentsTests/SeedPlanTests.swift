@@ -1,9 +1,8 @@
+import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 import TestSupport
 import Testing
-
-@testable import FleetExperiments
 
 /// How many seeds a comparison takes by itself, and how often its verdict is wrong then, by brute force.
 @Suite("Seeds until all is decided")

@@ -1,11 +1,10 @@
+import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import Synchronization
 import Testing
-
-@testable import FleetExperiments
 
 @Suite("Sweeps")
 struct SweepTests {

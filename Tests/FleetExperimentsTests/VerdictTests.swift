@@ -1,9 +1,8 @@
+import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 import TestSupport
 import Testing
-
-@testable import FleetExperiments
 
 /// Stories in the order of definitions.md: each says who should win, why, and what the sentence
 /// has to admit.

@@ -11,6 +11,11 @@ public enum Sweep {
     public var planned = 0
     /// The planned runs that were not made because they were there.
     public var foundComplete = 0
+
+    package init(planned: Int = 0, foundComplete: Int = 0) {
+      self.planned = planned
+      self.foundComplete = foundComplete
+    }
   }
 
   /// Makes the runs of `shard`, as many at a time as `workers`, and keeps each as soon as it is done.

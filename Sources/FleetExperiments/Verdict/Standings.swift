@@ -19,6 +19,11 @@ package struct Standings: Sendable {
     package var standing: MetricRule.Standing
     /// The criterion that decided, or that leaves it undecided; nil of variants that are as good as each other.
     package var criterion: Criterion?
+
+    package init(standing: MetricRule.Standing, criterion: Criterion?) {
+      self.standing = standing
+      self.criterion = criterion
+    }
   }
 
   package let variants: [String]

@@ -2,7 +2,7 @@ import FleetMetrics
 import FleetStatistics
 
 /// The words of a verdict.
-struct VerdictWording {
+package struct VerdictWording {
   private let standings: Standings
   /// By variant, in the order of the runs.
   private let seeds: [[UInt64]]
@@ -10,12 +10,12 @@ struct VerdictWording {
   private var runs: [[Standings.Run]] { standings.runs }
   private var isSingle: Bool { standings.seeds == 1 }
 
-  init(_ standings: Standings, seeds: [[UInt64]]) {
+  package init(_ standings: Standings, seeds: [[UInt64]]) {
     self.standings = standings
     self.seeds = seeds
   }
 
-  var lines: [String] {
+  package var lines: [String] {
     if standings.variants.count == 1 {
       return [
         Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, twoTimes, floor,

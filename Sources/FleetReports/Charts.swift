@@ -147,22 +147,22 @@ struct StripChart {
 }
 
 /// All strategies in one plot, time counted from the end of the last incident.
-struct OverlayChart {
-  struct Line {
-    var name: String
+package struct OverlayChart {
+  package struct Line {
+    package var name: String
     /// In the plot's own time: microseconds since the incident's end.
-    var line: PlotLine
+    package var line: PlotLine
     var note: String
   }
   var title: String
   /// The title of the lines' notes.
   var noteTitle: String
-  var lines: [Line]
+  package var lines: [Line]
   var reference: Double?
   var referenceLabel = ""
   /// Microseconds since the last incident's end.
-  var times: ClosedRange<Double>
-  var incidents: [ClosedRange<Double>] = []
+  package var times: ClosedRange<Double>
+  package var incidents: [ClosedRange<Double>] = []
   var limit: Double
   var theme: Theme
   var plotHeight = 230.0

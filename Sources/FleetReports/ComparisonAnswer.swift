@@ -189,7 +189,7 @@ package enum Compared: Sendable {
   /// The verdict and its figures, all strategies in one plot round the incident, then the tables. Folded below are a figure per
   /// quantity with a strip for each strategy on shared axes, and the meanings of the words. The page is well-formed XML as well
   /// as HTML.
-  func page(
+  package func page(
     seed: UInt64, verdict: String, choices: [VariantChoice] = [], losses: LossReport? = nil,
     clients: ClientDifferences? = nil,
     scaleNote: String? = nil
@@ -455,21 +455,21 @@ extension Compared {
 // MARK: - Figures
 
 /// The verdict's metrics of the best variant in large figures, each better or worse than another variant's.
-struct Headline {
-  struct Tile {
-    var title: String
-    var value: String
+package struct Headline {
+  package struct Tile {
+    package var title: String
+    package var value: String
     /// The other variant's value and the change against it.
-    var note: String
-    var standing = MetricRule.Standing.asGood
+    package var note: String
+    package var standing = MetricRule.Standing.asGood
   }
 
   /// The variant of these figures, and the one that they are compared with; nil for a single variant.
-  var caption: String?
-  var tiles: [Tile] = []
+  package var caption: String?
+  package var tiles: [Tile] = []
 
   /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
-  init(_ standings: Standings) {
+  package init(_ standings: Standings) {
     let metrics = standings.metrics
     // The tiles say nothing of a fleet that does not hold: its figures tell of the load.
     guard let best = standings.firstChoice, standings.isHealthy(best) else { return }
@@ -513,7 +513,7 @@ struct Headline {
     return percent == "0" ? "" : " (\(ratio < 1 ? "−" : "+")\(percent)\u{A0}%)"
   }
 
-  var html: String {
+  package var html: String {
     guard !tiles.isEmpty else { return "" }
     var html = "<section class=\"headline\" aria-label=\"Figures\">\n"
     if let caption { html += "<p class=\"choice\">\(Markup.escape(caption))</p>\n" }

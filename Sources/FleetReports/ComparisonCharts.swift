@@ -3,7 +3,7 @@ import FleetMetrics
 
 /// The figures of the runs by chart. One seed has every interval with its smallest and largest value; several seeds have their
 /// mean in its 95 % band. Figures that need every interval of a run are nil for several seeds.
-struct ComparisonCharts {
+package struct ComparisonCharts {
   enum Quantity { case offered, goodput, backlog, twinBacklog, capacity }
 
   let compared: Compared
@@ -11,7 +11,7 @@ struct ComparisonCharts {
   let standings: Standings
   let facts: [RunFacts?]
 
-  init(_ compared: Compared, theme: Theme) {
+  package init(_ compared: Compared, theme: Theme) {
     self.compared = compared
     self.theme = theme
     standings = compared.standings
@@ -268,7 +268,7 @@ struct ComparisonCharts {
   /// Returns the top of an axis of rates, which is the highest value within limits, so that one spike does not flatten the rest.
   /// The limit is 4 times capacity or 1.25 times the value that 90 % of the columns stay below, whichever is higher. The axis has
   /// room for the capacity line unless that is far above.
-  static func clipped(_ highest: Double, typical: Double, capacity: Double) -> Double {
+  package static func clipped(_ highest: Double, typical: Double, capacity: Double) -> Double {
     let top = min(highest * 1.03, max(4 * capacity, 1.25 * typical))
     return max(top, capacity <= 3 * highest ? capacity * 1.12 : 0, 1)
   }
@@ -309,7 +309,7 @@ struct ComparisonCharts {
   }
 
   /// Backlogs of all strategies round the incident, less what the twins have at the same time; nil without an incident.
-  func backlogOverlay() -> OverlayChart? {
+  package func backlogOverlay() -> OverlayChart? {
     overlay(
       "Backlog above normal, events", noteTitle: "recovered in",
       line: { i, times in

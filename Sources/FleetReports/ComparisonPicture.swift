@@ -6,7 +6,7 @@ import FleetMetrics
 ///
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
 /// is no first plot. Where there are many strategies some are left out, and the picture says how many.
-struct ComparisonPicture {
+package struct ComparisonPicture {
   private let charts: ComparisonCharts
   private let standings: Standings
   /// The names of the strategies beside their lines.
@@ -21,7 +21,7 @@ struct ComparisonPicture {
 
   private static let width = Lettering.pictureWidth
   /// Strategies at most.
-  static let most = 8
+  package static let most = 8
   private static let margin = Lettering.margin
   private static let left = 58.0
   private static let inner = width - 2 * margin
@@ -31,7 +31,7 @@ struct ComparisonPicture {
   private var compared: Compared { charts.compared }
 
   /// - Parameter choices: the difference between the strategies; without any, they go by their names.
-  init(_ compared: Compared, choices: [VariantChoice] = []) {
+  package init(_ compared: Compared, choices: [VariantChoice] = []) {
     charts = ComparisonCharts(compared, theme: .fixed)
     standings = charts.standings.telling(choices)
     let titles = standings.titles
@@ -60,7 +60,7 @@ struct ComparisonPicture {
   }
 
   /// The best ones, the first variant, which is as a rule today's, and the worst ones.
-  static func choice(_ order: [Int]) -> [Int] {
+  package static func choice(_ order: [Int]) -> [Int] {
     guard order.count > most else { return order }
     let best = order.prefix(most / 2)
     let rest = order.dropFirst(most / 2)
@@ -126,7 +126,7 @@ struct ComparisonPicture {
 
   // MARK: The whole
 
-  var svg: String {
+  package var svg: String {
     var canvas = SVGCanvas(theme: .fixed)
     var y = drawTitle(on: &canvas)
     if !compared.names.isEmpty {

@@ -28,8 +28,8 @@ extension Compared {
 // MARK: - One seed
 
 /// The figures of single runs.
-enum SummaryTable {
-  static func terminal(_ summaries: [RunSummary]) -> TextTable {
+package enum SummaryTable {
+  package static func terminal(_ summaries: [RunSummary]) -> TextTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
     return TextTable(
       header: ["strategy", "lost", "recovery", "late", "affected p99"]
@@ -104,7 +104,7 @@ enum SummaryTable {
   }
 
   /// The best first; the verdict's best are marked.
-  static func html(_ results: [VariantResult], _ standings: Standings) -> String {
+  package static func html(_ results: [VariantResult], _ standings: Standings) -> String {
     let summaries = results.namedSummaries
     let best = standings.ticked
     let columns = columns.filter { $0.isShown(summaries) }

@@ -225,9 +225,9 @@ extension TextTable {
 }
 
 /// Text made safe for HTML, XHTML and SVG, in elements and in quoted attributes.
-enum Markup {
+package enum Markup {
   /// Escapes the five special characters; a control character that XML forbids becomes U+FFFD.
-  static func escape(_ text: String) -> String {
+  package static func escape(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
     for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
 import FleetExperiments
 
 /// Numbers as people read them. Files for machines have their own formatting, in FleetMetrics.
-enum Humanised {
+package enum Humanised {
   /// `450 ms`, `3.2 s`, `45 s`, `12 min 30 s`, `2 h 05 min`, `3 d 4 h`.
-  static func duration(_ microseconds: Int64) -> String {
+  package static func duration(_ microseconds: Int64) -> String {
     if microseconds < 0 { return "−" + duration(microseconds == .min ? .max : -microseconds) }
     if microseconds < 86_370_000_000 { return FigureText.span(microseconds) }
     let hours = microseconds / 3_600_000_000 + (microseconds % 3_600_000_000 >= 1_800_000_000 ? 1 : 0)
@@ -11,14 +11,14 @@ enum Humanised {
   }
 
   /// `1,234,567`.
-  static func count(_ value: Int64) -> String {
+  package static func count(_ value: Int64) -> String {
     let digits = FigureText.grouped(value)
     return value < 0 ? "−" + digits.dropFirst() : digits
   }
 
   /// Three significant digits with a unit prefix: `0.25`, `12.5`, `950`, `1.2k`, `3.4M`; trailing zeros are
   /// left out.
-  static func compact(_ value: Double) -> String {
+  package static func compact(_ value: Double) -> String {
     guard value.magnitude < 1e15 else { return "–" }
     if value < 0 { return "−" + compact(-value) }
     var scaled = value
@@ -32,10 +32,12 @@ enum Humanised {
   }
 
   /// `3.2×`.
-  static func ratio(_ value: Double) -> String { decimal(value, decimals: value < 9.95 ? 2 : 1) + "×" }
+  package static func ratio(_ value: Double) -> String {
+    decimal(value, decimals: value < 9.95 ? 2 : 1) + "×"
+  }
 
   /// `98.7 %`; never `100 %` or `0 %` for what is not quite all or nothing.
-  static func share(_ part: Int64, of whole: Int64) -> String {
+  package static func share(_ part: Int64, of whole: Int64) -> String {
     guard whole > 0 else { return "–" }
     let percent = Double(part) / Double(whole) * 100
     if part > 0 && percent < 0.01 { return "< 0.01 %" }
@@ -44,7 +46,7 @@ enum Humanised {
   }
 
   /// A fixed number of decimals, grouped; `–` where that is not possible.
-  static func decimal(_ value: Double, decimals: Int) -> String {
+  package static func decimal(_ value: Double, decimals: Int) -> String {
     var power = 1.0
     for _ in 0..<decimals { power *= 10 }
     guard let scaled = Int64(exactly: (value * power).rounded(.toNearestOrAwayFromZero)) else { return "–" }

@@ -1,5 +1,5 @@
 /// A scenario's keys in words, for the axes of pictures.
-enum KeyWords {
+package enum KeyWords {
   /// Keys whose own word says too little.
   private static let words = ["for": "length", "at": "start", "k": "K", "over": "sending time"]
   private static let ordinals = ["first", "second", "third", "fourth", "fifth"]
@@ -9,7 +9,7 @@ enum KeyWords {
   ]
 
   /// `length of the first incident` of `tapi.incidents.0.for`, `queue limit of the workers` of `tapi.workers.queueLimit`.
-  static func words(_ path: String) -> String {
+  package static func words(_ path: String) -> String {
     var parts = path.split(separator: ".").map(String.init)
     guard let key = parts.popLast() else { return path }
     let name = words[key] ?? spelled(key)

@@ -17,7 +17,7 @@ package enum Lettering {
   }
 
   /// About how wide a text is, in a wide font.
-  static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
+  package static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
     let units = text.reduce(0.0) { sum, letter in
       switch letter {
       case "i", "j", "l", "I", "'", "|", ".", ",", ":", ";", " ", "!": sum + 0.32
@@ -31,7 +31,7 @@ package enum Lettering {
   }
 
   /// The text broken between words into at most so many lines; what does not fit is left out behind a `…`.
-  static func lines(
+  package static func lines(
     _ text: String, width: Double, size: Double, isBold: Bool = false, most: Int = 3
   ) -> [String] {
     var lines: [String] = []
@@ -66,7 +66,7 @@ package enum Lettering {
   }
 
   /// The text, or as much of its beginning as fits.
-  static func fitting(_ text: String, width: Double, size: Double, isBold: Bool = false) -> String {
+  package static func fitting(_ text: String, width: Double, size: Double, isBold: Bool = false) -> String {
     if Self.width(of: text, size: size, isBold: isBold) <= width { return text }
     var text = text
     while text.count > 1, Self.width(of: text + "…", size: size, isBold: isBold) > width { text.removeLast() }

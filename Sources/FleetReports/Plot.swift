@@ -80,7 +80,7 @@ struct PathBuilder {
   }
 }
 
-struct PlotLine {
+package struct PlotLine {
   enum Style {
     /// A line with the area below it lightly filled.
     case area
@@ -92,7 +92,7 @@ struct PlotLine {
     /// The mean in a band from low to high: an interval about it.
     case band
   }
-  var envelope: Envelope
+  package var envelope: Envelope
   /// Where the first row begins and the last one ends, microseconds.
   var times: ClosedRange<Double>
   var ink: Ink
@@ -265,14 +265,16 @@ extension SVGCanvas {
 }
 
 /// Ticks at round values, and logarithms without the platform's mathematics library.
-enum Scale {
-  struct Tick {
-    var value: Double
-    var label: String
+package enum Scale {
+  package struct Tick {
+    package var value: Double
+    package var label: String
   }
 
   /// Up to `count` steps of 1, 2 or 5 times a power of ten from 0 to `limit`; 0 included.
-  static func ticks(upTo limit: Double, count: Int, label: (Double) -> String = Humanised.compact) -> [Tick] {
+  package static func ticks(upTo limit: Double, count: Int, label: (Double) -> String = Humanised.compact)
+    -> [Tick]
+  {
     guard limit.isFinite, limit > 0 else { return [Tick(value: 0, label: label(0))] }
     var power = 1.0
     while power * Double(count) < limit && power < 1e300 { power *= 10 }
@@ -319,7 +321,7 @@ enum Scale {
   }
 
   /// Ticks of a time axis from 0 to `duration` microseconds, all in one unit: at most so many and the one at 0.
-  static func timeTicks(duration: Int64, most: Int64 = 12) -> [Tick] {
+  package static func timeTicks(duration: Int64, most: Int64 = 12) -> [Tick] {
     let unit = TimeUnit(duration: duration)
     let step = unit.step(of: duration, most: most)
     return (0...max(duration / step, 0)).map { i in
@@ -336,7 +338,7 @@ enum Scale {
   ]
 
   /// Binary logarithm of a positive finite number to 2^-24, by squaring: the same on every platform.
-  static func log2(_ x: Double) -> Double {
+  package static func log2(_ x: Double) -> Double {
     guard x.isFinite, x > 0 else { return 0 }
     var rest = x.significand
     var result = Double(x.exponent)
@@ -355,21 +357,21 @@ enum Scale {
 
 /// A long series cut into a few columns that each keep their smallest and largest value, so that a spike
 /// survives.
-struct Envelope {
-  struct Column: Hashable {
-    var low: Double
-    var high: Double
-    var mean: Double
+package struct Envelope {
+  package struct Column: Hashable {
+    package var low: Double
+    package var high: Double
+    package var mean: Double
   }
   /// nil where no row of the column has a value.
-  var columns: [Column?]
+  package var columns: [Column?]
   /// Rows that went in; column c stands for rows c · rows / columns ..< (c + 1) · rows / columns.
   var rows: Int
 }
 
 extension Envelope {
   /// Cuts `values` into at most `limit` columns. Values that are not finite count as missing. O(rows).
-  init(_ values: [Double?], columns limit: Int) {
+  package init(_ values: [Double?], columns limit: Int) {
     rows = values.count
     let count = min(max(limit, 1), values.count)
     columns = (0..<count).map { c in
@@ -389,13 +391,13 @@ extension Envelope {
 
   var highestMean: Double { columns.reduce(0) { max($0, $1?.mean ?? 0) } }
 
-  var maximum: Double { columns.reduce(0) { max($0, $1?.high ?? 0) } }
+  package var maximum: Double { columns.reduce(0) { max($0, $1?.high ?? 0) } }
 
   /// The middle of column `index` as a share of the rows, 0 … 1.
   func position(of index: Int) -> Double { (Double(index) + 0.5) / Double(columns.count) }
 
   /// The value that `share` of the columns' maxima do not exceed; 0 if there is none.
-  func highQuantile(_ share: Double) -> Double {
+  package func highQuantile(_ share: Double) -> Double {
     let sorted = columns.compactMap { $0?.high }.sorted()
     guard !sorted.isEmpty else { return 0 }
     return sorted[min(Int(share * Double(sorted.count)), sorted.count - 1)]
@@ -420,14 +422,14 @@ package enum Theme {
   /// Colours for light pages, and a style sheet that changes them on dark ones: for a picture that stands alone.
   case fixed
 
-  func colour(_ ink: Ink) -> String {
+  package func colour(_ ink: Ink) -> String {
     switch self {
     case .variables: "var(--\(Self.name(ink)))"
     case .fixed: Self.light[Self.name(ink)] ?? "#000"
     }
   }
 
-  static func name(_ ink: Ink) -> String {
+  package static func name(_ ink: Ink) -> String {
     switch ink {
     case .series(let i): "s\(i % seriesCount)"
     case .accent: "accent"
@@ -447,14 +449,14 @@ package enum Theme {
   static let seriesCount = light.keys.count { $0.wholeMatch(of: /s[0-9]+/) != nil }
 
   /// First Okabe and Ito's palette, without its yellow (illegible on white) and black (taken by text).
-  static let light: [String: String] = [
+  package static let light: [String: String] = [
     "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b9528f", "s4": "#c98500", "s5": "#3a9bd8",
     "s6": "#7b5ea7", "s7": "#6b6b00", "s8": "#8c3b12", "s9": "#00767a", "s10": "#d6246e", "s11": "#3f4db8",
     "accent": "#0064a8", "other": "#6e7781", "never": "#b3261b", "undecided": "#b8bec6",
     "text": "#1b1f24", "muted": "#5c6570", "grid": "#e3e7eb",
     "capacity": "#1b1f24", "twin": "#8b949e", "incident": "#c0392b", "surface": "#ffffff",
   ]
-  static let dark: [String: String] = [
+  package static let dark: [String: String] = [
     "s0": "#58aef0", "s1": "#f48b45", "s2": "#2fc79c", "s3": "#e595c4", "s4": "#efb73e", "s5": "#9fd6f7",
     "s6": "#b79ae8", "s7": "#c9c94b", "s8": "#d98a5f", "s9": "#3fc1c6", "s10": "#ff6fa5", "s11": "#8f9bff",
     "accent": "#58b3ff", "other": "#9aa3ad", "never": "#ff5c4d", "undecided": "#59626d",
@@ -463,7 +465,7 @@ package enum Theme {
   ]
 
   /// Changes the colours that `body` has to those for dark pages: what stands in an attribute gives way to any style sheet.
-  static func style(of body: String) -> String {
+  package static func style(of body: String) -> String {
     let rules = Dictionary(light.map { ($1, dark[$0] ?? $1) }) { first, _ in first }
       .filter { $0.key != $0.value && body.contains("\"\($0.key)\"") }.sorted { $0.key < $1.key }
       .map { "[fill=\"\($0.key)\"]{fill:\($0.value)}[stroke=\"\($0.key)\"]{stroke:\($0.value)}" }
@@ -471,10 +473,10 @@ package enum Theme {
   }
 
   /// How much of the incident's colour its time is shaded with.
-  static let incidentOpacity = 0.2
+  package static let incidentOpacity = 0.2
 
   /// Dashes, so that strategies differ by more than colour where their lines share a chart.
-  static func dash(_ index: Int) -> String? {
+  package static func dash(_ index: Int) -> String? {
     let dashes = [
       nil, "7 3", "2 2", "9 3 2 3", "4 2", "12 3 2 3 2 3", "1 3", "14 4", "5 5", "9 2 1 2 1 2", "3 6",
       "18 3 4 3",

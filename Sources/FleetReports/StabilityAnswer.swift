@@ -84,7 +84,7 @@ package struct StabilityReport {
 }
 
 /// A stability map as a picture: recovery time by shade, the cliff between it and *rarely recovers*.
-struct HeatMap {
+package struct HeatMap {
   private let map: StabilityMap
   private let theme: Theme
   /// The scenario's own values of both parameters, where they lie on the map.
@@ -199,7 +199,7 @@ struct HeatMap {
   private static let overloaded = Shade(ink: .other, opacity: 100)
   private static let undecided = Shade(ink: .undecided, opacity: 100)
   /// Percent of the accent: of the fastest recovery and of the slowest.
-  static let recoveryOpacity = 18...100
+  package static let recoveryOpacity = 18...100
 
   /// Slower is darker, in ratios; twelve steps.
   private func opacity(_ recovery: Double) -> Int {

@@ -1,6 +1,5 @@
+import FleetReports
 import Testing
-
-@testable import FleetReports
 
 @Suite("Downsampling")
 struct EnvelopeTests {

@@ -1,8 +1,7 @@
 import FleetExperiments
+import FleetReports
 import Foundation
 import Testing
-
-@testable import FleetReports
 
 @Suite("explore.html")
 struct ExplorerPageTests {

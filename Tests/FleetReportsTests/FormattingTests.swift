@@ -1,8 +1,7 @@
 import FleetMetrics
+import FleetReports
 import Foundation
 import Testing
-
-@testable import FleetReports
 
 @Suite("Formatting for people")
 struct FormattingTests {
@@ -22,7 +21,7 @@ struct FormattingTests {
   func shortening() {
     func names(_ names: [String]) -> [Substring] {
       let table = TextTable(
-        columns: [.init(title: "name", isNumber: false), .init(title: "value")],
+        header: ["name", "value"],
         rows: names.map { [$0, String(repeating: "1", count: 30)] })
       return table.terminal(width: 40).split(separator: "\n").dropFirst(2).map { $0.prefix { $0 != " " } }
     }

@@ -1,8 +1,7 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import Testing
-
-@testable import FleetReports
 
 @Suite("What a reader sees first in a report")
 struct HeadlineTests {

@@ -1,9 +1,8 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import Foundation
 import Testing
-
-@testable import FleetReports
 
 @Suite("Pictures that stand alone")
 struct PictureTests {

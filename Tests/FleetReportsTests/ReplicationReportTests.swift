@@ -1,12 +1,11 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
-
-@testable import FleetReports
 
 @Suite("The report of replications")
 struct ReplicationReportTests {

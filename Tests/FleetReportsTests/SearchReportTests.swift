@@ -1,12 +1,11 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import Foundation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
-
-@testable import FleetReports
 
 @Suite("Reports of stability maps and searches")
 struct SearchReportTests {

@@ -115,7 +115,7 @@ package struct Terminal: Sendable {
   private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
 
   /// Sets the text's headline, which says what was found, in bold.
-  static func emphasised(_ text: String) -> String {
+  package static func emphasised(_ text: String) -> String {
     let first = Verdict.headline(of: text)
     return "\(boldOn)\(first)\(boldOff)\(text[first.endIndex...])"
   }

@@ -1,7 +1,6 @@
+import CommandLineInterface
 import SimulationKernel
 import Testing
-
-@testable import CommandLineInterface
 
 @Suite("Arguments")
 struct ArgumentTests {

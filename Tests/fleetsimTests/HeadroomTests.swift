@@ -1,3 +1,4 @@
+import CommandLineInterface
 import FleetExperiments
 import FleetMetrics
 import FleetStatistics
@@ -6,8 +7,6 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
-
-@testable import CommandLineInterface
 
 /// The least or greatest value of a key with which the fleet copes.
 @Suite("Headroom")

@@ -1,8 +1,7 @@
+import CommandLineInterface
 import Foundation
 import ScenarioModel
 import Testing
-
-@testable import CommandLineInterface
 
 @Suite("init")
 struct InitTests {

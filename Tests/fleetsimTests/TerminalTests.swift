@@ -1,7 +1,6 @@
+import CommandLineInterface
+import FleetReports
 import Testing
-
-@testable import CommandLineInterface
-@testable import FleetReports
 
 @Suite("Text on a terminal")
 struct TerminalTests {
@@ -63,10 +62,7 @@ struct TerminalTests {
   @Test("A table that is too wide breaks titles, then cells, and keeps a rank beside its mean")
   func tables() {
     let table = TextTable(
-      columns: [
-        .init(title: "strategy", isNumber: false), .init(title: "recovered in"),
-        .init(title: "extra attempts"),
-      ],
+      header: ["strategy", "recovered in", "extra attempts"],
       rows: [["decorrelated", "12 min 30 s ± 1 min 12 s #1", "219 ± 3 #2"], ["none", "never", "7"]])
     let wide = table.terminal(width: 60).split(separator: "\n")
     #expect(wide.count == 4 && wide[0].hasSuffix("recovered in  extra attempts"))
@@ -90,10 +86,8 @@ struct TerminalTests {
   @Test("A table of words is cut at the end of them, where nothing else gives way")
   func words() {
     let table = TextTable(
-      columns: [
-        .init(title: "id", isNumber: false), .init(title: "what it says", isNumber: false), .init(title: "n"),
-      ],
-      rows: [["S1", String(repeating: "word ", count: 12), "7"]])
+      header: ["id", "what it says", "n"],
+      rows: [["S1", String(repeating: "word ", count: 12), "7"]], words: 2)
     let lines = table.terminal(width: 40).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 40 } && lines.last?.hasSuffix("…  7") == true)
   }

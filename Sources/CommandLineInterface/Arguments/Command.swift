@@ -13,7 +13,7 @@ import UploadRetry
 ///   func execute(_ invocation: Invocation) throws { … }
 /// }
 /// ```
-protocol Command: ParameterGroup {
+package protocol Command: ParameterGroup {
   /// Its name and what the help says; arguments and options come from the properties.
   static var help: CommandSpecification { get }
   /// The documents that it prints with `--json`.
@@ -25,16 +25,16 @@ protocol Command: ParameterGroup {
 }
 
 /// The input of a command beside its own options.
-struct Invocation: Sendable {
+package struct Invocation: Sendable {
   /// The command line, without the program's name.
   var arguments: [String]
   var environment: CommandEnvironment
 }
 
 extension Command {
-  static var documents: [any DescribedDocument] { [] }
+  package static var documents: [any DescribedDocument] { [] }
 
-  static var specification: CommandSpecification {
+  package static var specification: CommandSpecification {
     var specification = help
     for parameter in Self().parameters { parameter.declare(in: &specification) }
     return specification
@@ -56,7 +56,7 @@ extension Command {
 }
 
 /// One declaration of a command: an option, a flag or an argument.
-protocol DeclaredParameter: Sendable {
+package protocol DeclaredParameter: Sendable {
   /// The name; an option's stands without its dashes.
   var name: String { get }
   /// Adds itself to what the help says.
@@ -75,16 +75,16 @@ protocol DeclaredParameter: Sendable {
 ///   @Flag("loudly", help: "In capitals.") var isLoud: Bool
 /// }
 /// ```
-protocol ParameterGroup: Sendable {
+package protocol ParameterGroup: Sendable {
   /// Names of parameters that a command does without.
   var omitted: Set<String> { get }
 }
 
 extension ParameterGroup {
-  var omitted: Set<String> { [] }
+  package var omitted: Set<String> { [] }
 
   /// The parameters that the properties declare, those of groups among them too.
-  var parameters: [any DeclaredParameter] {
+  package var parameters: [any DeclaredParameter] {
     Mirror(reflecting: self).children.flatMap { child -> [any DeclaredParameter] in
       if let group = child.value as? any ParameterGroup { return group.parameters }
       return (child.value as? any DeclaredParameter).map { [$0] } ?? []
@@ -105,7 +105,7 @@ private final class Given<Value: Sendable>: Sendable {
 /// A property of an optional type is an option that may be left out, and a list may be given several times. A property with an
 /// initial value has a default, and any other must be given. The help says of the last two what it is.
 @propertyWrapper
-struct Option<Value: Sendable>: DeclaredParameter {
+package struct Option<Value: Sendable>: DeclaredParameter {
   let specification: OptionSpecification
   /// Said after the option's name where it is missing.
   private let reason: String
@@ -115,7 +115,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   private var given = Given<Value>()
 
   /// An option with a default, which the help states unless it does so in words of its own.
-  init(
+  package init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, _ placeholder: String,
     _ reader: ValueReader<Value>, help: String
   ) {
@@ -127,7 +127,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   }
 
   /// An option that must be given.
-  init(
+  package init(
     _ name: String, _ placeholder: String, _ reader: ValueReader<Value>, because reason: String = "",
     help: String
   ) {
@@ -138,7 +138,9 @@ struct Option<Value: Sendable>: DeclaredParameter {
   }
 
   /// An option that may be left out.
-  init<Wrapped: Sendable>(_ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String)
+  package init<Wrapped: Sendable>(
+    _ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String
+  )
   where Value == Wrapped? {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
     reason = ""
@@ -147,7 +149,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   }
 
   /// An option that may be given several times.
-  init<Element: Sendable>(
+  package init<Element: Sendable>(
     _ name: String, _ placeholder: String, each reader: ValueReader<Element>, isRequired: Bool = false,
     help: String
   ) where Value == [Element] {
@@ -164,22 +166,22 @@ struct Option<Value: Sendable>: DeclaredParameter {
   /// An option that several commands have.
   init(_ shared: Self) { self = shared }
 
-  var wrappedValue: Value {
+  package var wrappedValue: Value {
     if let value = given.value { return value }
     guard let defaultValue else { preconditionFailure("\(synopsis) is read before the command line") }
     return defaultValue()
   }
-  var projectedValue: Self { self }
-  var name: String { specification.name }
+  package var projectedValue: Self { self }
+  package var name: String { specification.name }
   var synopsis: String { specification.synopsis }
   /// As given: `--seed 7`.
   var words: [String] { given.texts.flatMap { ["--\(specification.name)", $0] } }
 
-  func declare(in specification: inout CommandSpecification) {
+  package func declare(in specification: inout CommandSpecification) {
     specification.options.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments, _ files: Files) throws {
+  package func take(_ parsed: ParsedArguments, _ files: Files) throws {
     let texts = parsed.values(specification.name)
     guard !texts.isEmpty else {
       if defaultValue != nil { return }
@@ -191,37 +193,38 @@ struct Option<Value: Sendable>: DeclaredParameter {
 
 /// An option without a value.
 @propertyWrapper
-struct Flag: DeclaredParameter {
+package struct Flag: DeclaredParameter {
   private let specification: OptionSpecification
   private var given = Given<Bool>()
 
-  init(_ name: String, short: Character? = nil, help: String) {
+  package init(_ name: String, short: Character? = nil, help: String) {
     specification = OptionSpecification(name, short: short, help: help)
   }
 
   /// A flag that several commands have.
   init(_ shared: Self) { self = shared }
 
-  var wrappedValue: Bool { given.value ?? false }
-  var name: String { specification.name }
+  package var wrappedValue: Bool { given.value ?? false }
+  package var name: String { specification.name }
 
-  func declare(in specification: inout CommandSpecification) {
+  package func declare(in specification: inout CommandSpecification) {
     specification.options.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(specification.name), []) }
+  package func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(specification.name), []) }
 }
 
 /// A positional argument: the text of one that must be there or may be left out, or of all that are left.
 @propertyWrapper
-struct Argument<Value: Sendable>: DeclaredParameter {
+package struct Argument<Value: Sendable>: DeclaredParameter {
   private let specification: ArgumentSpecification
   private let read: @Sendable (ArraySlice<String>) -> Value
   private var given = Given<Value>()
   /// Arguments before this one.
   private let place: Int
 
-  init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String) where Value == String {
+  package init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String)
+  where Value == String {
     specification = ArgumentSpecification(name, choice, help: help)
     self.place = place
     read = { $0.first ?? "" }
@@ -242,14 +245,14 @@ struct Argument<Value: Sendable>: DeclaredParameter {
   /// An argument that several commands have.
   init(_ shared: Self) { self = shared }
 
-  var wrappedValue: Value { given.value ?? read([]) }
-  var name: String { specification.valueName }
+  package var wrappedValue: Value { given.value ?? read([]) }
+  package var name: String { specification.valueName }
 
-  func declare(in specification: inout CommandSpecification) {
+  package func declare(in specification: inout CommandSpecification) {
     specification.arguments.append(self.specification)
   }
 
-  func take(_ parsed: ParsedArguments, _ files: Files) {
+  package func take(_ parsed: ParsedArguments, _ files: Files) {
     given.set(read(parsed.positional.dropFirst(place)), [])
   }
 }
@@ -286,7 +289,7 @@ struct InvalidValue: Error {
 }
 
 /// How the text of an option becomes its value, and what there is to choose from.
-struct ValueReader<Value: Sendable>: Sendable {
+package struct ValueReader<Value: Sendable>: Sendable {
   /// nil: what the placeholder says.
   var choice: ValueChoice?
   private let read: @Sendable (String, Files) throws -> Value

@@ -62,7 +62,7 @@ package struct ArgumentSpecification: Sendable {
   /// Takes all that is left; the last argument only.
   package var isRepeatable: Bool
   package var choice: ValueChoice
-  init(
+  package init(
     _ valueName: String, _ choice: ValueChoice? = nil, help: String, isOptional: Bool = false,
     isRepeatable: Bool = false
   ) {
@@ -86,7 +86,7 @@ package struct OptionSpecification: Sendable {
   package var help: String
   package var isRepeatable: Bool
 
-  init(
+  package init(
     _ name: String, short: Character? = nil, value valueName: String? = nil, _ choice: ValueChoice? = nil,
     isRepeatable: Bool = false, help: String
   ) {
@@ -102,7 +102,7 @@ package struct OptionSpecification: Sendable {
   static let version = OptionSpecification("version", help: "Show the version.")
 
   /// `--seed <n>`, as errors and usage lines name it.
-  var synopsis: String { "--\(name)" + (valueName.map { " <\($0)>" } ?? "") }
+  package var synopsis: String { "--\(name)" + (valueName.map { " <\($0)>" } ?? "") }
   var usage: String { "[\(synopsis)]" + (isRepeatable ? " ..." : "") }
   /// `-h, --help`, as the list of options names it.
   var label: String { (short.map { "-\($0), " } ?? "") + synopsis }

@@ -84,7 +84,7 @@ package struct HelpScreen: Sendable {
 extension HelpScreen {
   /// Returns a page of Markdown as people read it on a terminal. A row of a table becomes its name with the short cells
   /// behind it, and below it the long one.
-  static func readable(_ markdown: String) -> String {
+  package static func readable(_ markdown: String) -> String {
     var titles: [String] = []
     var text = ""
     for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {

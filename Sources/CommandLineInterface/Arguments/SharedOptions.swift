@@ -7,12 +7,12 @@ import SimulationKernel
 
 extension ValueReader where Value == String {
   /// Any text.
-  static let text = ValueReader { $0 }
+  package static let text = ValueReader { $0 }
 }
 
 extension ValueReader where Value == Int {
   /// A whole number.
-  static func count(_ range: ClosedRange<Int>) -> ValueReader {
+  package static func count(_ range: ClosedRange<Int>) -> ValueReader {
     ValueReader { text in
       if let count = Int(text), range.contains(count) { return count }
       throw InvalidValue("a whole number from \(range.lowerBound) to \(range.upperBound).")
@@ -22,7 +22,7 @@ extension ValueReader where Value == Int {
 
 extension ValueReader where Value == Span {
   /// A span as scenarios write them.
-  static let span = ValueReader { try Units.span($0) }
+  package static let span = ValueReader { try Units.span($0) }
 }
 
 extension ValueReader where Value == QuantityRange {

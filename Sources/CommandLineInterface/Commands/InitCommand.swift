@@ -5,8 +5,8 @@ import SimulationKernel
 import UploadRetry
 
 /// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.
-struct InitCommand: Command {
-  static let help = CommandSpecification(
+package struct InitCommand: Command {
+  package static let help = CommandSpecification(
     name: "init", abstract: "Write a scenario of your own fleet to begin with.",
     discussion: [
       "Writes a commented scenario with an evening's peak, an outage, a rate limit and something to compare, and Settings beside "
@@ -60,6 +60,8 @@ struct InitCommand: Command {
   @Option("outage", "span", .answer(to: .outage), help: "How long it is down, as 20m. (default: 10m)")
   private var outage: String?
 
+  package init() {}
+
   /// The options that are also questions, in the order in which they are asked.
   private var options: [(question: Question, option: Option<String?>)] {
     [
@@ -69,7 +71,7 @@ struct InitCommand: Command {
   }
 
   /// The answers given on the command line or on a terminal.
-  struct Answers {
+  package struct Answers {
     /// A client of the fleet: one that ships or a file, and its part in parts per million.
     struct Part: Hashable {
       var client: ClientPreset
@@ -81,11 +83,11 @@ struct InitCommand: Command {
     private let files: Files
     private var texts: [Question: String] = [:]
 
-    init(_ files: Files) { self.files = files }
+    package init(_ files: Files) { self.files = files }
 
     private func text(_ question: Question) -> String? { texts[question] ?? question.standard }
     var clients: [Part] { texts[.client].flatMap { try? parts($0) } ?? [] }
-    var devices: Int? { texts[.devices].flatMap(Self.count) }
+    package var devices: Int? { texts[.devices].flatMap(Self.count) }
     var events: Quantity? { texts[.events].flatMap { Quantity($0) } }
     /// nil: not known.
     var capacity: Quantity? { texts[.capacity].flatMap { Quantity($0) } }
@@ -99,19 +101,19 @@ struct InitCommand: Command {
   }
 
   /// When apps are open, and which system they run on.
-  struct Use: Hashable {
+  package struct Use: Hashable {
     /// Of the time, parts per million.
-    var share: Int64
+    package var share: Int64
     /// A session's length in the mean, as a scenario has it.
-    var session = "3m"
+    package var session = "3m"
     /// nil: a closed app sends nothing.
-    var system: String?
+    package var system: String?
 
     static let systems = BackgroundWindows.System.allCases.map(\.rawValue)
     private static let closed = "closed"
 
     /// `25%`, `15m:3m` or `15m:3m:android-doze`; nil for anything else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
       let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       let day = 86_400e6
       func span(_ text: String, _ range: ClosedRange<Double>) -> Double? {
@@ -138,7 +140,7 @@ struct InitCommand: Command {
     }
   }
 
-  func execute(_ invocation: Invocation) throws {
+  package func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
     let files = environment.files
     let folder = OutputDirectory.split(path).parent
@@ -328,7 +330,7 @@ struct InitCommand: Command {
 
 extension InitCommand {
   /// The questions that are asked on a terminal.
-  enum Question: CaseIterable {
+  package enum Question: CaseIterable {
     case client, devices, events, peak, use, capacity, settings, outage
 
     static let always = "always"
@@ -371,7 +373,7 @@ extension ClientPreset {
 
 extension InitCommand.Answers {
   /// Takes an answer; returns what is wrong with it.
-  mutating func take(_ text: String, as question: InitCommand.Question) -> String? {
+  package mutating func take(_ text: String, as question: InitCommand.Question) -> String? {
     if let problem = problem(with: text, as: question) { return problem }
     texts[question] = text
     return nil
@@ -454,7 +456,7 @@ extension InitCommand.Answers {
   }
 
   /// Returns the capacity, rounded up to two digits, of which a peak load is 60 %.
-  static func capacity(for peak: Double) -> String {
+  package static func capacity(for peak: Double) -> String {
     // No endpoint takes more than 10^9 a second.
     var (value, unit) = (Int64(min(peak / 0.6, 1e9).rounded(.up)), Int64(1))
     while value / unit >= 100 { unit *= 10 }
@@ -462,9 +464,9 @@ extension InitCommand.Answers {
     return "\(max(1, value))/s"
   }
 
-  func has(_ question: InitCommand.Question) -> Bool { texts[question] != nil }
+  package func has(_ question: InitCommand.Question) -> Bool { texts[question] != nil }
 
-  func suggestion(for question: InitCommand.Question) -> String {
+  package func suggestion(for question: InitCommand.Question) -> String {
     switch question {
     case .client: ClientPreset.names[0]
     case .devices: "1M"

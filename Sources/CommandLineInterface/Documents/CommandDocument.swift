@@ -23,7 +23,7 @@ struct CommandDocument<Source>: DescribedDocument {
 }
 
 /// A document whatever it is made of, for schema and reference.
-protocol DescribedDocument: Sendable {
+package protocol DescribedDocument: Sendable {
   var kind: CommandDocuments.Kind { get }
 }
 
@@ -67,11 +67,11 @@ extension CommandDocument {
 }
 
 /// The documents of all commands, described.
-enum CommandDocuments {
+package enum CommandDocuments {
   /// Goes up when a member is taken away or means something else; members may be added at any time.
   static let format = 1
 
-  struct Kind {
+  package struct Kind {
     /// The names of the commands that print it, `run` and `compare`.
     fileprivate(set) var commands: [String] = []
     var meaning: String

@@ -5,7 +5,7 @@ import ScenarioModel
 import SimulationKernel
 
 /// A demand on one run that a value of the key has to meet in every run.
-enum HeadroomGoal: Sendable, Hashable {
+package enum HeadroomGoal: Sendable, Hashable {
   /// The fleet holds without incidents and recovers from them, within the span if there is one.
   case recovers(within: Span?)
   /// Every event is delivered or still on its way: none is destroyed or blocked.
@@ -57,15 +57,15 @@ enum HeadroomGoal: Sendable, Hashable {
 ///
 ///     let headroom = try Headroom(range, own: nil, goals: [.losesNothing], seeds: 59, scenario: scenario, run: run)
 ///     headroom.answer?.value  // 18: no event is lost in any of 59 runs
-struct Headroom: Sendable {
+package struct Headroom: Sendable {
   /// One value with its runs.
-  struct Point: Sendable, Hashable {
+  package struct Point: Sendable, Hashable {
     let step: Int
-    let value: Quantity
+    package let value: Quantity
     fileprivate(set) var runs: [RunSummary] = []
     fileprivate(set) var met = 0
-    var seeds: Int { runs.count }
-    var holds: Bool { met == seeds }
+    package var seeds: Int { runs.count }
+    package var holds: Bool { met == seeds }
     /// The largest share of such runs that may not meet the goals, with 95 % confidence.
     var risk: Double { ExactBinomial.upperBound(of: seeds - met, in: seeds) }
     var hasIncidents: Bool { runs.contains(where: \.hasIncidents) }
@@ -101,17 +101,17 @@ struct Headroom: Sendable {
   /// The meaning of a value in another unit, as a sentence; nil: the value says it all.
   let meaning: @Sendable (Quantity) -> String?
   /// Values in their order.
-  private(set) var points: [Point] = []
+  package private(set) var points: [Point] = []
   private let steps: Int
   /// False where the search was stopped: the answer may still move.
-  private(set) var isFinished = false
+  package private(set) var isFinished = false
 
   /// The value next to one that fails, with all its seeds; nil where none or all meet the goals.
-  var answer: Point? { edge.map { points[$0.good] } }
+  package var answer: Point? { edge.map { points[$0.good] } }
   /// The neighbour of the answer that fails.
-  var beyond: Point? { edge.map { points[$0.bad] } }
+  package var beyond: Point? { edge.map { points[$0.bad] } }
   /// Whether the answer is the least value that will do rather than the greatest.
-  var isLeast: Bool { edge.map { $0.bad < $0.good } ?? true }
+  package var isLeast: Bool { edge.map { $0.bad < $0.good } ?? true }
   /// The nearest value that fails on the answer's other side.
   var tooMuch: Point? {
     edge.flatMap { edge in
@@ -120,12 +120,12 @@ struct Headroom: Sendable {
         : points.last { !$0.holds && $0.step < points[edge.good].step }
     }
   }
-  var allHold: Bool { points.allSatisfy(\.holds) }
+  package var allHold: Bool { points.allSatisfy(\.holds) }
 
   /// Seeds with which a value is said to fail in at most this share of the runs, if all of them meet the goals.
   ///
   /// The fewest n with (1 − risk)ⁿ ≤ 5 %: 59 for 5 %.
-  static func seeds(for risk: Double) -> Int {
+  package static func seeds(for risk: Double) -> Int {
     var (count, chance) = (0, 1.0)
     while chance > 1 - ExactBinomial.confidence {
       count += 1
@@ -139,7 +139,7 @@ struct Headroom: Sendable {
   ///   - scenario: the scenario with the key set to a value, as text.
   ///   - run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what the closures throw.
-  init(
+  package init(
     _ range: QuantityRange, own: Quantity?, goals: [HeadroomGoal], seeds: Int,
     meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
     scenario: (String) throws -> Scenario,

@@ -47,7 +47,7 @@ extension Headroom {
   }
 
   /// The answer first, then what it is worth.
-  var verdict: String {
+  package var verdict: String {
     let (low, high) = (range.low.words, range.high.words)
     if points.allSatisfy({ $0.baselines.allSatisfy { !$0.isHealthy } }) {
       return

@@ -37,6 +37,8 @@ struct TidyTests {
     "Sources/CommandLineInterface/SystemCalls.swift": "the only place that imports the system's library",
     "Sources/CMemory/include/CMemory.h": "a C target has a header",
     "Sources/ConformanceVectors/include/ConformanceVectors.h": "a C target has a header",
+    "Tests/TestOrder/TestOrder.c": "runs before Swift does",
+    "Tests/TestOrder/include/TestOrder.h": "a C target has a header",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
     "Sources/ClientFiles/include/ClientFiles.h": "a C target has a header",
     "Sources/ReportFiles/include/ReportFiles.h": "a C target has a header",

@@ -10,12 +10,12 @@ import UploadRetry
 @Suite("Random histories")
 struct RandomHistoryTests {
   @Test(
-    "the module and a device do the same in a thousand random histories of each client (200 where not exhaustive)",
+    "the module and a device do the same in a thousand random histories of each client (60 where not exhaustive)",
     arguments: ClientPreset.all.filter { $0.page == nil }.map(\.name))
   func agree(name: String) throws {
     let preset = try #require(ClientPreset.all.first { $0.name == name })
     let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-    #expect(runner.disagreements(histories: TestDepth.cases(200, exhaustively: 1_000), seed: 20) == [])
+    #expect(runner.disagreements(histories: TestDepth.cases(60, exhaustively: 1_000), seed: 20) == [])
   }
 
   @Test(

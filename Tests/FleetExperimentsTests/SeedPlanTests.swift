@@ -83,7 +83,7 @@ struct SeedPlanTests {
     ], [2, 4])
   func falseWinners(law: Law, variants: Int) {
     var random = SeededGenerator(seed: UInt64(variants))
-    let trials = TestDepth.cases(12, exhaustively: 300)
+    let trials = TestDepth.cases(4, exhaustively: 300)
     var wrong = 0
     for trial in 0..<trials {
       let budget = [Int64.max, .max, 100, 400][trial % 4]

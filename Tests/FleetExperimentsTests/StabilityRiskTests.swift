@@ -59,12 +59,13 @@ struct StabilityRiskTests {
     arguments: [(0.2, 0.8), (0.2, 0.2), (0.1, 0.9)])
   func limit(risk: Double, chance: Double) throws {
     var (wrong, all) = (0, 0)
-    for draw in 0..<60 {
+    let draws = TestDepth.cases(20, exhaustively: 60)
+    for draw in 0..<draws {
       let map = try map(risk: .init(risk: risk), draw: UInt64(draw), coarse: 5, fine: 5) { _, _ in chance }
       all += map.grid.values.count
       wrong += map.counts[chance > 0.5 ? .recovers : .neverRecovers] ?? 0
     }
-    #expect(all >= 60 * 36)
+    #expect(all >= draws * 36)
     #expect(Double(wrong) < 0.05 * Double(all), "\(wrong) of \(all)")
   }
 

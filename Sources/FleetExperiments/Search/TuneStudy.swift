@@ -286,10 +286,9 @@ package struct Standing: Sendable {
     return needed.max()
   }
 
-  /// The order of the race after `violations`: the score, and what is worse than today in a scenario.
-  package var cost: Double {
-    score + 5 * scoreLosses.reduce(0, +) + evidence.joined().reduce(0) { $0 + $1.harm }
-  }
+  /// The order of the race after `violations`: the score, and what is worse than today in a scenario. A race compares each many
+  /// times.
+  package private(set) var cost = 0.0
 
   /// Whether it is in no scenario worse than today's. It recovers and keeps the constraints as often, with a score within the
   /// tolerance, and no criterion of the verdict looks worse by what matters.
@@ -376,6 +375,7 @@ extension Standing {
       return standings.evidence(of: 1, against: 0, on: others.filter { !judged.contains($0) })
     }
     comparison = standings.map { $0.pair(1, against: 0) }
+    cost = score + 5 * scoreLosses.reduce(0, +) + evidence.joined().reduce(0) { $0 + $1.harm }
   }
 }
 

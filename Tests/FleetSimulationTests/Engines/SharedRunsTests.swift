@@ -26,7 +26,7 @@ func expectSameInTurn(
 /// Runs that share a beginning: the records are those of separate runs, and the beginning is run once.
 @Suite("Runs that share a beginning")
 struct SharedRunsTests {
-  static let seeds = Array(1...UInt64(TestDepth.cases(20, exhaustively: 60, wholly: 500)))
+  static let seeds = Array(1...UInt64(TestDepth.cases(6, exhaustively: 60, wholly: 500)))
 
   /// How a client may react otherwise to a failure; what a search varies.
   static let reactions: [@Sendable (inout Cohort) -> Void] = [
@@ -152,7 +152,7 @@ struct SharedRunsTests {
   @Test("Runs that may end as their twins did give the records of separate runs, and many do end so")
   func sharedEnds() throws {
     var savings = SharedRuns.Savings()
-    let seeds = TestDepth.cases(20, exhaustively: 80, wholly: 500)
+    let seeds = TestDepth.cases(10, exhaustively: 80, wholly: 500)
     for seed in 1_001...UInt64(1_000 + seeds) {
       let kinds = [RandomScenario.scenario, RandomScenario.fastPath, RandomScenario.fastFiles]
       var scenario = kinds[Int(seed % 3)](seed)

@@ -9,7 +9,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p results/coverage
-FLEETSIM_COVERAGE=1000 swift test -c release --filter FleetSimulationTests.CoverageTests | tee /dev/stderr \
+FLEETSIM_COVERAGE=1000 swift test -c release --disable-testable-imports --filter FleetSimulationTests.CoverageTests | tee /dev/stderr \
   | sed -n 's/^COVERAGE //p' >results/coverage/coverage.txt
 
 pools=$(mktemp -d)
@@ -19,7 +19,7 @@ for case in well-behaved:interval=1s rare-losses:interval=5s metastable:interval
   name=${case%%:*}
   .build/release/fleetsim compare "experiments/coverage/$name.json5" --vary "${case#*:}" --seeds 2000 --quiet --out "$pools/$name"
 done
-FLEETSIM_POOLS=$pools swift test -c release --filter ConclusionCoverageTests | tee /dev/stderr >"$pools/found.txt"
+FLEETSIM_POOLS=$pools swift test -c release --disable-testable-imports --filter ConclusionCoverageTests | tee /dev/stderr >"$pools/found.txt"
 {
   echo "| case | metric | runs | intervals given | of these hold the truth |"
   echo "|---|---|---|---:|---:|"

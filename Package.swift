@@ -7,7 +7,10 @@ import PackageDescription
 /// For modules that work once a command, not once an event: optimising them took half of a release build.
 /// `FLEETSIM_SMALL` halves the program: `.ci/static` has the minutes for it.
 let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
-let notOptimised: [SwiftSetting] = [.unsafeFlags([isSmall ? "-Osize" : "-Onone"])]
+/// The second flag spares a job that checks all types once more for an interface that nobody gets sooner.
+let notOptimised: [SwiftSetting] = [
+  .unsafeFlags([isSmall ? "-Osize" : "-Onone", "-no-emit-module-separately-wmo"])
+]
 
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []

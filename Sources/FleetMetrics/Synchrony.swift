@@ -45,7 +45,8 @@ public enum Synchrony {
     let square = (2 * Double.pi * turns) * (2 * Double.pi * turns)
     var (cosine, term) = (1.0, 1.0)
     for n in 1...14 {
-      term *= -square / Double(2 * n * (2 * n - 1))
+      let divisor = 2 * n * (2 * n - 1)
+      term *= -square / Double(divisor)
       cosine += term
     }
     return (cosine, max(0, 1 - cosine * cosine).squareRoot())

@@ -138,13 +138,11 @@ package enum SummaryTable {
     let columns = SummaryCSV.columns.filter {
       $0.name.hasPrefix("dropped_by_") || ["refused_by_gate_events", "blocked_events"].contains($0.name)
     }
-    return columns.map { ($0.name, $0.value(summary).number ?? 0) }.filter { $0.1 > 0 }
-      .sorted { $0.1 > $1.1 }
-      .map { name, count in
-        let words = name.replacing("dropped_by_", with: "").replacing("_events", with: "").replacing(
-          "_", with: " ")
-        return (words, Humanised.count(summary.fullSize(Int64(count))))
-      }
+    let fates = columns.map { (name: $0.name, count: $0.value(summary).number ?? 0) }.filter { $0.count > 0 }
+    return fates.sorted { $0.count > $1.count }.map { name, count in
+      let cause = name.replacing("dropped_by_", with: "").replacing("_events", with: "")
+      return (cause.replacing("_", with: " "), Humanised.count(summary.fullSize(Int64(count))))
+    }
   }
 
   private static func seconds(_ seconds: Double?) -> String {

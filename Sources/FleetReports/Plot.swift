@@ -466,9 +466,11 @@ package enum Theme {
 
   /// Changes the colours that `body` has to those for dark pages: what stands in an attribute gives way to any style sheet.
   package static func style(of body: String) -> String {
-    let rules = Dictionary(light.map { ($1, dark[$0] ?? $1) }) { first, _ in first }
-      .filter { $0.key != $0.value && body.contains("\"\($0.key)\"") }.sorted { $0.key < $1.key }
-      .map { "[fill=\"\($0.key)\"]{fill:\($0.value)}[stroke=\"\($0.key)\"]{stroke:\($0.value)}" }
+    let changes = Dictionary(light.map { ($1, dark[$0] ?? $1) }) { first, _ in first }
+      .filter { $0.key != $0.value && body.contains("\"\($0.key)\"") }
+    let rules = changes.sorted { $0.key < $1.key }.map { light, dark in
+      "[fill=\"\(light)\"]{fill:\(dark)}[stroke=\"\(light)\"]{stroke:\(dark)}"
+    }
     return "<style>@media (prefers-color-scheme:dark){\(rules.joined())}</style>\n"
   }
 

@@ -86,8 +86,7 @@ extension Cohort {
       "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
       "what brings a batch back whose wait is over", "S17"),
     .ofClient(
-      "uploadConcurrency", \.uploadConcurrency,
-      Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
+      "uploadConcurrency", \.uploadConcurrency, Kind<Int?>.count(1...1_000_000, or: "unlimited").orLargest,
       "uploads of a device at once", "S3"),
     .ofClient(
       "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
@@ -380,9 +379,7 @@ extension QueuePolicy {
         "mode", \.mode, .word([("files", .files), ("rebatch", .rebatch)]),
         "retry state of each batch file, or one of the client, which re-chunks its events", "S2"),
       .ofClient(
-        "limit", \.limit,
-        Kind<Int>.count(1...1_000_000).orNull.mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-        "sealed events held at most", "D1"),
+        "limit", \.limit, Kind<Int>.count(1...1_000_000).orNull.orLargest, "sealed events held at most", "D1"),
       .ofClient(
         "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "events in one upload at most", "D3"),
       .ofClient(

@@ -209,6 +209,14 @@ extension Kind where Value == Int? {
         return decoder.count(node, path, in: range, orWord: word).map { .some($0) }
       }, write: { $0.map { .number("\($0)") } ?? .text(word) })
   }
+
+  /// Without a limit it is the largest number.
+  var orLargest: Kind<Int> { mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }) }
+}
+
+extension Kind where Value == Int64 {
+  /// Tokens of a full bucket.
+  static let burst = Kind<Int>.count(1...1_000_000_000).mapped({ Int64($0) }, { Int($0) })
 }
 
 // MARK: Quantities

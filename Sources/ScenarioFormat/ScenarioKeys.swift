@@ -280,7 +280,8 @@ extension ScenarioDecoder {
     let server = nodes.indices.filter { !PublishingActions.isWhole(nodes[$0]) }
     guard server.count == scenario.tapi.actions.count else { return [] }
     let held = zip(server, zip(scenario.tapi.actions, scenario.tapi.actions.ends)).map { index, action in
-      (index, (action.0.start - .start, action.1 == .never ? Units.longestSpan : action.1 - .start))
+      let end = action.1 == .never ? Units.longestSpan : action.1 - .start
+      return (index, (action.0.start - .start, end))
     }
     var published: [Int: Span] = [:]
     for (number, index) in publishing?.actions ?? [:] {

@@ -104,8 +104,8 @@ extension TokenBucketConfiguration {
     [
       Field("capacity", \.capacityMilliRequestsPerSecond, .rate, "Requests admitted.", example: "\"4000/s\""),
       Field(
-        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
-        "Size of the bucket in requests.", defaultValue: .said("a tenth of a second's worth, at least 1")),
+        "burst", \.burst, .burst, "Size of the bucket in requests.",
+        defaultValue: .said("a tenth of a second's worth, at least 1")),
       Field(
         "costPerEvent", \.costPerEvent, .number(0...1_000_000_000, allowed: "numbers from 0 to 1000"),
         "Tokens that each event of a batch costs beside the request's one.", writing: .unlessDefault),
@@ -303,9 +303,7 @@ extension KeyLimit {
         "Whether a key's devices share the limit, or each has its own (and shares it with the n-th devices of other cohorts of the key)."
       ),
       Field("rate", \.rateMilliRequestsPerSecond, .rate, "Requests.", example: "\"100/min\""),
-      Field(
-        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init), "Requests at once."
-      ),
+      Field("burst", \.burst, .burst, "Requests at once."),
       Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
     ])
 }

@@ -11,10 +11,7 @@ extension SettingsEndpoint {
         "capacity", \.capacityMilliRequestsPerSecond, Kind<Int64>.rate.orNull,
         "Fetches a second, of its own token bucket.",
         defaultValue: .said("fetches go to the server itself, as uploads do")),
-      Field(
-        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
-        "The size of that bucket in fetches.",
-        writing: .unlessDefault),
+      Field("burst", \.burst, .burst, "The size of that bucket in fetches.", writing: .unlessDefault),
       Field(
         "status", \.status, .count(400...599),
         "The answer to a fetch beyond that, and to any while the CDN is down (cdnOutage)."),

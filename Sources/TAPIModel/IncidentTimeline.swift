@@ -35,10 +35,10 @@ public struct IncidentTimeline: Sendable {
   /// - Complexity: O(n²) in the number of incidents and actions, once a run.
   public init(_ incidents: [Incident], _ actions: [ServerAction] = []) {
     let actionEnds = actions.ends
-    let times =
-      incidents.flatMap { [$0.start, $0.end] + $0.warmUpRamp.boundaries }
-      + zip(actions, actionEnds).flatMap { [$0.start, $1] + $0.ramp.boundaries }
-    let boundaries = Set(times + [.start]).subtracting([.never]).sorted()
+    var times: Set<Instant> = [.start]
+    for incident in incidents { times.formUnion([incident.start, incident.end] + incident.warmUpRamp.boundaries) }
+    for (action, end) in zip(actions, actionEnds) { times.formUnion([action.start, end] + action.ramp.boundaries) }
+    let boundaries = times.subtracting([.never]).sorted()
     conditions = boundaries.map { time in
       var condition = Condition(start: time, outage: nil, losesWork: false, factor: 1_000_000)
       for (number, incident) in incidents.enumerated() where incident.start <= time {

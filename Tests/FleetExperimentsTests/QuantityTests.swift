@@ -35,7 +35,8 @@ struct QuantityTests {
   func whole() throws {
     let range = try QuantityRange("tapi.workers.count=3..8")
     #expect(range.mostSteps == 5)
-    #expect((0...5).map { range.quantity(at: Double($0) / 5).text() } == ["3", "4", "5", "6", "7", "8"])
+    let texts = (0...5).map { range.quantity(at: Double($0) / 5).text() }
+    #expect(texts == ["3", "4", "5", "6", "7", "8"])
     #expect(try QuantityRange("x=3..8.0").quantity(at: 0.5).text() == "5.5")
   }
 

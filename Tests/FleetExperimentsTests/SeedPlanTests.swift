@@ -21,7 +21,8 @@ struct SeedPlanTests {
     func run(_ name: String, seed: Int, _ random: inout SeededGenerator) -> RunSummary {
       var run = VerdictTests().run(name, seed: UInt64(seed))
       func figure(_ mean: Double) -> Double { mean * max(0, 1 + spread * random.normal()) }
-      run.recoveryTime = random.uniform() < failing ? nil : Int64(figure(recovery) * 1e6)
+      let fails = random.uniform() < failing
+      run.recoveryTime = fails ? nil : Int64(figure(recovery) * 1e6)
       run[.droppedByRetryLimit] = random.poisson(clumps) * 6
       run.affectedDeliveryP99 = Int64(figure(2_000) * 1e6)
       run.attemptsAboveTwinPerDevice = figure(100)

@@ -323,7 +323,8 @@ struct VerdictTests {
   /// Thirty seeds of fleets that recover in about `mean` seconds, and never in every tenth run where `fails`.
   func seeds(_ name: String, mean: Int64, fails: Bool = false) -> [RunSummary] {
     (0..<30).map { i in
-      run(name, recovery: fails && i % 10 == 3 ? nil : mean + Int64(i % 7) - 3, seed: UInt64(i))
+      let recovery = mean + Int64(i % 7) - 3
+      return run(name, recovery: fails && i % 10 == 3 ? nil : recovery, seed: UInt64(i))
     }
   }
 

@@ -43,7 +43,8 @@ import Testing
     #expect(
       record.series.rows.map { $0[.timeToDeliverySum] } == handshakes.map { $0 == 1 ? 260_000 : 50_000 })
     #expect(record.connections.map(\.handshakes) == handshakes)
-    #expect(record.connections.map(\.start) == (0..<10).map { $0 * 30_000_000 })
+    let starts: [Int64] = (0..<10).map { $0 * 30_000_000 }
+    #expect(record.connections.map(\.start) == starts)
     // Closed by the end of each row, where the phone keeps it for 20 s; and by the restart.
     let live: [Int64] = [1, 1, 1, 0, 1, 1, 1, 1, 1, 1]
     #expect(record.connections.map(\.live) == live.map { keepAlive == .seconds(40) ? $0 : 0 })

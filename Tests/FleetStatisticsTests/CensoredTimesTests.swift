@@ -69,12 +69,13 @@ struct CensoredTimesTests {
       .init(length: 3, cameAbout: false),
     ])
     let trend = try #require(times.trend)
-    #expect(abs(trend - ((3.0 / 6 + 5.0 / 6) / 2 - 0.5) * 24.0.squareRoot()) < 1e-12)
+    let place = (3.0 / 6 + 5.0 / 6) / 2
+    #expect(abs(trend - (place - 0.5) * 24.0.squareRoot()) < 1e-12)
     // All at the same time: late by any measure. One early among long watches: soon.
     let clock = CensoredTimes((0..<20).map { .init(length: 100 + Double($0), cameAbout: true) })
     #expect((clock.trend ?? 0) > 3)
-    let soon = CensoredTimes(
-      (0..<40).map { .init(length: $0 < 20 ? Double($0 + 1) : 1_000, cameAbout: $0 < 20) })
+    let early = (1...20).map { CensoredTimes.Watch(length: Double($0), cameAbout: true) }
+    let soon = CensoredTimes(early + Array(repeating: .init(length: 1_000, cameAbout: false), count: 20))
     #expect((soon.trend ?? 0) < -3)
   }
 }

@@ -94,6 +94,7 @@ struct MeanEstimateTests {
     let small = [0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.4, 0.2, 9, 0.3]
     #expect(MeanEstimate(small).method == .tooRare && MeanEstimate(small).halfWidth == nil)
     // Six large ones are enough for a bootstrap.
-    #expect(MeanEstimate((0..<60).map { small[$0 % 10] + Double($0) / 1_000 }).method == .bootstrap)
+    let large = (0..<60).map { i -> Double in small[i % 10] + Double(i) / 1_000 }
+    #expect(MeanEstimate(large).method == .bootstrap)
   }
 }

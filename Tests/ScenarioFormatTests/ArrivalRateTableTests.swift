@@ -14,12 +14,12 @@ struct ArrivalRateTableTests {
     let table = ArrivalRateTable(
       "\u{feff}Time_s, Events_per_s\r\n\r\n0,1200\r\n 60 ,\t1300.5\r\r\n3.6e3,0.30000000000000004\r\n")
     #expect(table.problems == [])
-    #expect(
-      table.rows == [
-        .init(time: .start, microEventsPerSecond: 1_200_000_000),
-        .init(time: .start + .seconds(60), microEventsPerSecond: 1_300_500_000),
-        .init(time: .start + .seconds(3_600), microEventsPerSecond: 300_000),
-      ])
+    let rows: [ArrivalRates.Row] = [
+      .init(time: .start, microEventsPerSecond: 1_200_000_000),
+      .init(time: .start + .seconds(60), microEventsPerSecond: 1_300_500_000),
+      .init(time: .start + .seconds(3_600), microEventsPerSecond: 300_000),
+    ]
+    #expect(table.rows == rows)
   }
 
   @Test("says what is wrong with a line, and in which")

@@ -60,8 +60,10 @@ struct CalibrateCommandTests {
     #expect(draws.hasPrefix("tapi.bucket.capacity,fleet.kiosks.share,fleet.kiosks.flush.phase\n"))
     let lines = try text("out1/fitted.json5").split(separator: "\n")
     let values = lines.dropFirst().prefix(3).map { $0.split(separator: " ").last ?? "" }
-    #expect(abs((Double(values[0].dropLast(2)) ?? 0) - 22) < 0.15 * 22, "\(values)")
-    #expect(abs((Double(values[1].dropLast()) ?? 0) - 35) < 0.25 * 35, "\(values)")
+    let capacity = Double(values[0].dropLast(2)) ?? 0
+    let share = Double(values[1].dropLast()) ?? 0
+    #expect(abs(capacity - 22) < 0.15 * 22, "\(values)")
+    #expect(abs(share - 35) < 0.25 * 35, "\(values)")
     #expect(abs(Self.seconds(values[2]) - 11.3) < 0.05 * 20, "\(values)")
     #expect(
       try text("out1/residuals.csv").hasPrefix(

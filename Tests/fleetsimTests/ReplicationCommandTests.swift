@@ -23,9 +23,8 @@ struct ReplicationCommandTests {
     #expect(text.contains("From 4 replications (seeds 5 to 8, the same for every variant)"))
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
     let rows = try scratch.text("out/replications.csv").split(separator: "\n").dropFirst()
-    #expect(
-      rows.map { $0.split(separator: ",").prefix(2).joined(separator: " ") }
-        == (5...8).flatMap { ["none \($0)", "full \($0)"] })
+    let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
+    #expect(rows.map { $0.split(separator: ",").prefix(2).joined(separator: " ") } == runs)
     let json = try #require(
       JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
     #expect(json["replications"] as? Int == 4)

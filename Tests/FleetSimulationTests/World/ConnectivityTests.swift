@@ -83,7 +83,7 @@ struct ConnectivityTests {
     fleet.adjust = { $0.connectivity = interrupted(from: 10.5, minutes: 5, share: 500_000) }
     let rows = try fleet.run().series.rows
     let offline = rows[12][.offlineDevices]
-    #expect(abs(Double(offline) - 200) < 4 * 10)
+    #expect(abs(offline - 200) < 4 * 10)
     #expect(rows[12][.firstAttempts] == 400 - offline)
   }
 

@@ -17,9 +17,9 @@ struct VaryingRateTests {
     func integral(_ minute: Double) -> Double {
       minute + 0.8 * period / (2 * .pi) * sin(2 * .pi * (minute - 5) / period)
     }
-    let expected = (0..<40).map {
-      Double(fleet.devices) * perSecond * 60 * (integral(Double($0) + 1) - integral(Double($0)))
-    }
+    let perMinute = Double(fleet.devices) * perSecond * 60
+    let integrals = (0...40).map { integral(Double($0)) }
+    let expected = (0..<40).map { perMinute * (integrals[$0 + 1] - integrals[$0]) }
     let created = try fleet.created()
     #expect(abs(poissonScore(created, expected)) < 3.7)
     #expect(created[4] > 5 * created[14])
@@ -60,9 +60,9 @@ struct VaryingRateTests {
 
   @Test("measured rates are replayed: each holds from its row to the next, divided over the devices")
   func replay() throws {
-    let rows = [(5, 40.0), (10, 0.5), (20, 120.25), (21, 30)].map { minute, rate in
-      ArrivalRates.Row(
-        time: .start + .minutes(Int64(minute)), microEventsPerSecond: Int64(rate * 1e6))
+    let measured: [(Int64, Double)] = [(5, 40), (10, 0.5), (20, 120.25), (21, 30)]
+    let rows = measured.map { minute, rate in
+      ArrivalRates.Row(time: .start + .minutes(minute), microEventsPerSecond: Int64(rate * 1e6))
     }
     for (devices, share) in [(1_000, 1.0), (37, 0.5)] {
       let fleet = WorkloadFleet(
@@ -160,7 +160,8 @@ struct SpikeTests {
     let rows = try fleet.run()
     let created = rows.reduce(0) { $0 + $1[.createdEvents] }
     #expect(created % 9 == 0)
-    #expect(abs(Double(created / 9) - 100 * 8) < 4 * (800.0).squareRoot())
+    let mean = 100.0 * 8
+    #expect(abs(Double(created / 9) - mean) < 4 * mean.squareRoot())
     #expect(rows.reduce(0) { $0 + $1[.firstAttempts] } == created)
   }
 }

@@ -12,8 +12,8 @@ public struct ScenarioFile: Sendable {
     /// Repairs of Settings and the like.
     public var warnings: [Diagnostic]
     /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`:
-    /// it is one run's scenario.
-    public var normalisedJSON: String
+    /// it is one run's scenario. Written when it is asked for, as a search decodes hundreds and writes one.
+    public var normalisedJSON: String { scenario.normalisedJSON }
     /// The `compare:` section: one axis per path, values as written.
     public var axes: [Axis]
   }
@@ -113,8 +113,7 @@ public struct ScenarioFile: Sendable {
         diagnostics: diagnostics.filter { $0.severity == .error }
           + diagnostics.filter { $0.severity == .warning })
     }
-    return Decoded(
-      scenario: scenario, warnings: diagnostics, normalisedJSON: scenario.normalisedJSON, axes: axes)
+    return Decoded(scenario: scenario, warnings: diagnostics, axes: axes)
   }
 
   private func scenario(

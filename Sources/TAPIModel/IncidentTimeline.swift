@@ -36,8 +36,12 @@ public struct IncidentTimeline: Sendable {
   public init(_ incidents: [Incident], _ actions: [ServerAction] = []) {
     let actionEnds = actions.ends
     var times: Set<Instant> = [.start]
-    for incident in incidents { times.formUnion([incident.start, incident.end] + incident.warmUpRamp.boundaries) }
-    for (action, end) in zip(actions, actionEnds) { times.formUnion([action.start, end] + action.ramp.boundaries) }
+    for incident in incidents {
+      times.formUnion([incident.start, incident.end] + incident.warmUpRamp.boundaries)
+    }
+    for (action, end) in zip(actions, actionEnds) {
+      times.formUnion([action.start, end] + action.ramp.boundaries)
+    }
     let boundaries = times.subtracting([.never]).sorted()
     conditions = boundaries.map { time in
       var condition = Condition(start: time, outage: nil, losesWork: false, factor: 1_000_000)

@@ -211,7 +211,9 @@ package struct Flag: DeclaredParameter {
     specification.options.append(self.specification)
   }
 
-  package func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(specification.name), []) }
+  package func take(_ parsed: ParsedArguments, _ files: Files) {
+    given.set(parsed.has(specification.name), [])
+  }
 }
 
 /// A positional argument: the text of one that must be there or may be left out, or of all that are left.

@@ -27,7 +27,9 @@ struct AdversaryCommandTests {
         output.standardOutput.contains(
           "Written to out\(jobs): adversary.csv, boundary.json5, worst.json5, report.html"))
     }
-    _ = try Tool.process(Self.command + ["--out", "out3"], in: scratch.url, signal: SIGKILL, after: 0.4)
+    _ = try Tool.process(
+      Self.command + ["--out", "out3"], in: scratch.url, signal: SIGKILL,
+      when: { scratch.runs("out3.journal").count > 10 })
     let again = try Tool.run(Self.command + ["--out", "out3"], in: scratch.url)
     #expect(again.code == 0)
     for name in names {

@@ -105,7 +105,9 @@ struct DataFileTests {
 
   @Test("OpenMetrics has the figures of every series, at the times since the epoch, and ends as it must")
   func openMetrics() throws {
-    let scratch = try scratch(["compare", "s.json5", "--seed", "5", "--openmetrics", "--out", "o"])
+    let scratch = try scratch([
+      "compare", "s.json5", "--seed", "5", "--set", "interval=30s", "--openmetrics", "--out", "o",
+    ])
     let lines = try scratch.text("o/timeseries.openmetrics").split(separator: "\n").map(String.init)
     #expect(lines.last == "# EOF")
     var family = ""

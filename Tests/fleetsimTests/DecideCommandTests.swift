@@ -5,10 +5,10 @@ import Testing
 @Suite("decide")
 struct DecideCommandTests {
   static let fleet = """
-    { format: 1, seed: 1, duration: "40m", interval: "10s",
-      tapi: { bucket: { capacity: "40/s" }, overload: { status: 429, retryAfter: "20s" } },
-      network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
-      fleet: [{ name: "phones", devices: 100, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "30s" } }] }
+    { format: 1, seed: 1, duration: "40m", interval: "1m",
+      tapi: { bucket: { capacity: "20/s" }, overload: { status: 429, retryAfter: "20s" } },
+      network: { latency: { median: "80ms", p99: "600ms", minimum: "60ms" } },
+      fleet: [{ name: "phones", devices: 50, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "1m" } }] }
     """
   static func settings(_ retries: Int) -> String {
     """
@@ -20,17 +20,29 @@ struct DecideCommandTests {
   static let incidents = #"{ "friday": [{ kind: "outage", at: "5m", for: "10m", status: 503 }] }"#
 
   private func scratch() throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("fleet.json5", Self.fleet)
-    try scratch.write("today.json", Self.settings(3))
-    try scratch.write("new.json", Self.settings(1_000))
-    try scratch.write("incidents.json5", Self.incidents)
+    let scratch = try Self.folder()
+    for (name, bytes) in try Self.runs.get() { try scratch.write(name, bytes) }
     return scratch
+  }
+  private static func folder() throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("fleet.json5", fleet)
+    try scratch.write("today.json", settings(3))
+    try scratch.write("new.json", settings(1_000))
+    try scratch.write("incidents.json5", incidents)
+    return scratch
+  }
+  /// The journal of the decision that most tests ask for, which is made once for all of them.
+  private static let runs = Result {
+    let scratch = try folder()
+    let output = try Tool.run(command + worthIt + ["-q"], in: scratch.url)
+    #expect(output.code == 0, "\(output)")
+    return try scratch.files().filter { $0.key.hasPrefix("journal/") }
   }
   private static let command = [
     "decide", "fleet.json5", "--today", "today.json", "--proposed", "new.json", "--incidents",
     "incidents.json5",
-    "--only-incidents",
+    "--only-incidents", "--journal", "journal",
   ]
   /// Events that are kept take their time and requests.
   private static let worthIt = ["--allow", "recovery", "--allow", "attempts"]
@@ -75,7 +87,7 @@ struct DecideCommandTests {
       [
         "decide", "fleet.json5", "--today", "new.json", "--proposed", "today.json", "--incidents",
         "incidents.json5",
-        "--only-incidents", "-q",
+        "--only-incidents", "--journal", "journal", "-q",
       ], in: scratch.url)
     #expect(
       back.code == 1 && back.standardOutput.hasPrefix("Do not publish. \"friday\" then destroys "), "\(back)")
@@ -189,13 +201,13 @@ struct DecideCommandTests {
     let scratch = try scratch()
     try scratch.write(
       "scaled.json5",
-      Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("40/s", with: "200/s")
-        .replacing("devices: 100", with: "devices: 600"))
+      Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
+        .replacing("devices: 50", with: "devices: 300"))
     let command = Self.command.map { $0 == "fleet.json5" ? "scaled.json5" : $0 }
     let output = try Tool.run(command + ["--out", "out", "--budget", "1", "--scale", "1:2"], in: scratch.url)
-    #expect(output.standardOutput.contains("300 devices (1:2 of 600)"), "\(output)")
+    #expect(output.standardOutput.contains("150 devices (1:2 of 300)"), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
-    #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 600"#), "\(written)")
+    #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 300"#), "\(written)")
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
   }

@@ -55,7 +55,8 @@ struct JSONDocumentTests {
   }
 
   static let commands: [[String]] = [
-    ["run", "s.json5"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "3"],
+    ["run", "s.json5", "--budget", "60k"], ["compare", "s.json5", "--budget", "60k"],
+    ["compare", "s.json5", "--seeds", "3"],
     [
       "stability", "s.json5", "--x", "tapi.bucket.capacity=3/s..6/s", "--y", "tapi.incidents.0.for=1m..4m",
       "--coarse", "2", "--resolution", "2", "--seeds", "1",
@@ -67,11 +68,11 @@ struct JSONDocumentTests {
     [
       "tune", "s.json5", "--settings", "cdn.json", "--search",
       "settings.backoffConfig.maxBackoffInterval=5,300",
-      "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s",
+      "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--set", "fleet.phones.devices=10",
     ],
     [
       "calibrate", "s.json5", "--observed", "observed.csv", "--fit", "tapi.bucket.capacity=3/s..6/s",
-      "--budget", "200",
+      "--budget", "200", "--set", "fleet.phones.devices=10",
     ],
     ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
     ["adversary", "s.json5", "--seeds", "1", "--runs", "30"],
@@ -105,7 +106,7 @@ struct JSONDocumentTests {
   func refused() throws {
     let scratch = try scratch()
     let schema = try Self.schema.get()
-    guard case .object(let members) = try document(["run", "s.json5"], scratch) else {
+    guard case .object(let members) = try document(["run", "s.json5", "--seed", "5"], scratch) else {
       Issue.record("no object")
       return
     }

@@ -64,10 +64,11 @@ struct LiveCommandTests {
   @Test("a server that does something else is not as predicted, and the incident's command is run")
   func notAsPredicted() async throws {
     let server = try SocketServer { _ in SocketServer.status("503 Service Unavailable", "Retry-After: 20") }
-    let incident = #"incidents: [{ kind: "outage", at: "20s", for: "10s" }] }"#
+    let incident = #"incidents: [{ kind: "outage", at: "10s", for: "5s" }] }"#
     let (output, scratch) = try await run(
       [
-        "--server", server.url, "--speed", "20", "--predictions", "5", "--quiet", "--on-incident",
+        "--server", server.url, "--speed", "20", "--predictions", "5", "--set", "duration=30s", "--quiet",
+        "--on-incident",
         #"echo "$FLEETSIM_MOMENT $FLEETSIM_INCIDENT $FLEETSIM_KIND" >>told; echo heard; [ $FLEETSIM_MOMENT = begin ]"#,
       ],
       Self.scenario.replacing("overload: { status: 503 } }", with: "overload: { status: 503 }, " + incident))
@@ -83,7 +84,7 @@ struct LiveCommandTests {
   @Test("a port that nobody listens on is 69, when the run is over and told")
   func nobody() async throws {
     let port = try SocketServer.Closed()
-    let (output, _) = try await run(["--server", port.url, "--speed", "50", "--predictions", "2"])
+    let (output, _) = try await run(["--server", port.url, "--speed", "200", "--predictions", "2"])
     #expect(output.code == 69)
     #expect(output.standardError.contains("every connection was refused; is a server listening there?"))
     #expect(output.standardOutput.contains("timed_out_requests"))

@@ -6,10 +6,10 @@ import Testing
 @Suite("A fleet of processes")
 struct LiveExecTests {
   private static let scenario = """
-    { format: 1, seed: 1, duration: "6s", interval: "1s",
+    { format: 1, seed: 1, duration: "3s", interval: "1s",
       tapi: { bucket: { capacity: "50/s", burst: 50 }, overload: { status: 503 } },
       network: { latency: "5ms" },
-      fleet: [{ name: "phones", devices: 4, events: { every: "2s", phase: "flush" }, flush: { count: 1, interval: "1s" }, timeout: "5s" }] }
+      fleet: [{ name: "phones", devices: 4, events: { every: "1s", phase: "flush" }, flush: { count: 1, interval: "200ms" }, timeout: "5s" }] }
     """
 
   /// Leaves its input to a thread of the test.
@@ -68,7 +68,7 @@ struct LiveExecTests {
       "--server", server.url, "--exec", "sh c.sh", "--warm-up", "1s", "--predictions", "3", "--out", "out",
     ])
     #expect(output.code == 0, "\(output.standardError)")
-    // Four devices with an event each 2 s from within the first second on; the last have a second to come.
+    // Four devices with an event each second from within the first 200 ms on; the last have 800 ms to come.
     #expect(server.requests.count == 12)
     let bodies = server.requests.joined()
     for device in 0..<4 {
@@ -105,7 +105,7 @@ struct LiveExecTests {
     "more devices than processes, and more events than an argument holds, are named with what would be right",
     arguments: [
       ("devices: 4", "devices: 501", "--scale 1:2 runs a part of them"),
-      ("every: \"2s\"", "every: \"2ms\"", "give fewer events or a shorter duration"),
+      ("every: \"1s\"", "every: \"1ms\"", "give fewer events or a shorter duration"),
     ])
   func tooMany(key: String, value: String, message: String) async throws {
     let (output, _) = try await run(

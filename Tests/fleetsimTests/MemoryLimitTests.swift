@@ -39,7 +39,7 @@ struct MemoryLimitTests {
     "--memory-limit stands in for what the machine has",
     arguments: [("1MiB", 65), ("1000B", 65), ("0.5 GB", 0), ("2TiB", 0), ("none", 0)] as [(String, Int32)])
   func limit(size: String, code: Int32) throws {
-    let output = try run("run", ["--quiet", "--memory-limit", size])
+    let output = try run("run", ["--quiet", "--seed", "5", "--memory-limit", size])
     #expect(output.code == code)
     if code != 0 { #expect(output.standardError.contains("and --memory-limit allows \(size).")) }
   }

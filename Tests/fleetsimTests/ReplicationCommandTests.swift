@@ -48,7 +48,10 @@ struct ReplicationCommandTests {
   func determinism() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let modes = ["s": ["--seeds", "5"], "p": ["--precision", "recovery_s=30%", "--max-seeds", "30"]]
+    let modes = [
+      "s": ["--seeds", "3"],
+      "p": ["--precision", "recovery_s=30%", "--risk", "40%", "--max-seeds", "30"],
+    ]
     for (mode, options) in modes {
       for jobs in ["1", "3"] {
         let output = try Tool.run(
@@ -175,7 +178,9 @@ struct ReplicationCommandTests {
     let scratch = try Scratch()
     // Events by the clock, and an outage in which nobody has anything to send.
     try scratch.write(
-      "s.json5", Scenarios.small.replacing("events: \"6/min\"", with: "events: { every: \"10s\" }"))
+      "s.json5",
+      Scenarios.scenario(devices: 4, interval: "1m").replacing(
+        "events: \"6/min\"", with: "events: { every: \"10s\" }"))
     let output = try Tool.run(["run", "s.json5", "--quiet"], in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
     #expect(

@@ -146,16 +146,15 @@ struct ResultsVersionTests {
 
   @Test("a journal of another version is not gone on with")
   func journal() throws {
-    let scratch = try SearchCommandTests().scratch()
-    let tune = SearchCommandTests.tune + ["--out", "o"]
-    #expect(try Tool.run(tune, in: scratch.url).code == 0)
-    let marker = "o.journal/fleetsim-journal"
+    let scratch = try Scratch(SearchCommandTests.tuned.get())
+    let tune = SearchCommandTests.tune + ["--out", "out"]
+    let marker = "out.journal/fleetsim-journal"
     try age(scratch, marker, "version \(CommandLineTool.resultsVersion)", "version \(Self.other)")
     try refused(
-      tune, scratch, "o.journal: the journal was kept with results version 987654",
+      tune, scratch, "out.journal: the journal was kept with results version 987654",
       "name another with --journal")
     try scratch.write(marker, "fleetsim journal\n")
-    try refused(tune, scratch, "o.journal: the journal was kept with a fleetsim that did not number")
+    try refused(tune, scratch, "out.journal: the journal was kept with a fleetsim that did not number")
   }
 
   @Test("a baseline of another version is not checked against, and recorded anew it is one of this version")

@@ -6,24 +6,18 @@ import Testing
 struct StudyTests {
   private static let studies = [
     [
-      "stability", "s.json5", "--x", "tapi.workers.count=4..6", "--y", "tapi.incidents.0.for=1m..5m",
+      "stability", "s.json5", "--x", "tapi.workers.count=1..3", "--y", "tapi.incidents.0.for=1m..5m",
       "--resolution", "2", "--coarse", "2", "--seeds", "1",
     ],
     ["rescue", "s.json5", "--action", "shed", "--at", "15m", "--for", "5m", "--seeds", "1"],
-    ["compare", "s.json5", "--vary", "tapi.workers.count=4,5", "--seeds", "3"],
-    ["explore", "s.json5", "--vary", "tapi.workers.count=4,5"],
+    ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--seeds", "3"],
+    ["explore", "s.json5", "--vary", "tapi.workers.count=1,2"],
   ]
 
   private func scratch() throws -> Scratch {
     let scratch = try Scratch()
     try scratch.write("s.json5", RescueCommandTests.scenario)
     return scratch
-  }
-
-  /// How many runs a journal keeps so far.
-  private static func finished(_ scratch: Scratch, _ journal: String) -> Int {
-    let path = scratch.url.appending(path: journal).path
-    return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).count
   }
 
   @Test(
@@ -36,12 +30,10 @@ struct StudyTests {
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
     }
     try run("whole")
-    let journal = scratch.url.appending(path: "whole.journal").path
-    let kept = try FileManager.default.contentsOfDirectory(atPath: journal).filter { $0.hasSuffix(".run") }
-      .sorted()
+    let kept = scratch.runs("whole.journal")
     #expect(kept.count > 1)
     for name in kept.prefix(kept.count / 2) {
-      try FileManager.default.removeItem(atPath: "\(journal)/\(name)")
+      try FileManager.default.removeItem(at: scratch.url.appending(path: "whole.journal/" + name))
     }
     try run("resumed", ["--journal", "whole.journal"])
     let tables = scratch.contents.filter { $0.hasPrefix("whole/") && $0.hasSuffix(".csv") }
@@ -50,13 +42,12 @@ struct StudyTests {
       #expect(
         try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")), "\(table)")
     }
-    let after = try FileManager.default.contentsOfDirectory(atPath: journal).filter { $0.hasSuffix(".run") }
-    #expect(after.sorted() == kept)
+    #expect(scratch.runs("whole.journal") == kept)
   }
 
   @Test(
     "the same command once more replaces what it wrote",
-    arguments: studies + [["headroom", "s.json5", "--key", "tapi.workers.count=4..6", "--seeds", "1"]])
+    arguments: studies + [["headroom", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"]])
   func again(command: [String]) throws {
     let scratch = try scratch()
     for _ in 0..<2 {
@@ -70,14 +61,14 @@ struct StudyTests {
   func stopped() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let command = ["compare", "s.json5", "--jitter", "none,full", "--seeds", "100000"]
+    let command = ["compare", "s.json5", "--jitter", "none,full", "--seeds", "2000"]
     for (more, mark) in [
       ([], "\nUnfinished; what the finished runs say:\n\n"), (["--quiet"], "Unfinished: "),
     ] {
-      let before = Self.finished(scratch, "out.journal")
+      let before = scratch.runs("out.journal").count
       let output = try Tool.run(
         command + more + ["--out", "out"], in: scratch.url, signal: SIGINT,
-        when: { Self.finished(scratch, "out.journal") > before + 40 })
+        when: { scratch.runs("out.journal").count > before + 20 })
       #expect(output.code == 130)
       #expect(output.standardOutput.contains(mark), "\(output.standardOutput)")
       #expect(
@@ -90,7 +81,7 @@ struct StudyTests {
   /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
   private static let searches: [(command: [String], runs: Int)] = [
     (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 60),
-    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=2h"], 60),
+    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=20m"], 60),
     (
       [
         "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "3000", "--fit",
@@ -114,15 +105,17 @@ struct StudyTests {
       #expect(
         try Tool.run(["run", "c.json5", "--seed", "1", "-q", "--out", "measured"], in: scratch.url).code == 0)
     }
-    for (out, more) in [("out", []), ("json", ["--json"])] {
+    // The second goes on where the first was stopped.
+    for more in [[], ["--json"]] {
+      let before = scratch.runs("out.journal").count
       let output = try Tool.run(
-        command + more + ["--out", out], in: scratch.url, signal: SIGINT,
-        when: { Self.finished(scratch, "\(out).journal") > runs })
+        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT,
+        when: { scratch.runs("out.journal").count > max(before, runs) })
       #expect(output.code == 130)
       #expect(
         output.standardError
-          == "Interrupted: \(out).journal keeps the finished runs, and the same command makes the rest.\n")
-      #expect(!scratch.contents.contains { $0.hasPrefix("\(out)/") })
+          == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")
+      #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
       guard !more.isEmpty else {
         #expect(output.standardOutput.contains("\nUnfinished; what the finished runs say:\n\n"))
         continue

@@ -240,7 +240,7 @@ enum Loopback {
 }
 
 /// A directory that is there for one test.
-final class Scratch {
+final class Scratch: Sendable {
   let url: URL
 
   init() throws {
@@ -250,17 +250,40 @@ final class Scratch {
   }
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  func write(_ name: String, _ text: String) throws {
+  /// One with files that a command of another left, for tests that begin with the same.
+  convenience init(_ files: [String: [UInt8]]) throws {
+    try self.init()
+    for (name, bytes) in files { try write(name, bytes) }
+  }
+
+  /// The files below, by their paths.
+  func files() throws -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in contents where !url.appendingPathComponent(name).hasDirectoryPath {
+      files[name] = try read(name)
+    }
+    return files
+  }
+
+  func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+  func write(_ name: String, _ bytes: [UInt8]) throws {
     let file = url.appendingPathComponent(name)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
+    try Data(bytes).write(to: file)
   }
 
   func read(_ name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: url.appendingPathComponent(name)))
   }
   func text(_ name: String) throws -> String { String(decoding: try read(name), as: UTF8.self) }
+
+  /// The runs that a journal keeps so far, sorted.
+  func runs(_ journal: String) -> [String] {
+    let path = url.appendingPathComponent(journal).path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.filter { $0.hasSuffix(".run") && !$0.hasPrefix(".") }.sorted()
+  }
 
   /// Every file and folder below, hidden ones too, sorted.
   var contents: [String] {

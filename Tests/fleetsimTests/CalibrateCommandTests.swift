@@ -6,9 +6,9 @@ import Testing
 struct CalibrateCommandTests {
   /// 400 phones, some of them together at one second of each 20, before a server with half of the capacity that such a flush takes.
   static let scenario = """
-    { format: 1, seed: 1, duration: "6m", interval: "2s",
+    { format: 1, seed: 1, duration: "5m", interval: "2s",
       tapi: { bucket: { capacity: "30/s", burst: 5 }, overload: { status: 429, retryAfter: "4s" } },
-      network: { latency: { median: "300ms", p99: "2s", minimum: "50ms" } },
+      network: { latency: { median: "300ms", p99: "2s", minimum: "200ms" } },
       fleet: [
         { name: "phones", devices: 300, events: "12/min", flush: { count: 20, interval: "20s" } },
         { name: "kiosks", devices: 100, events: "12/min", flush: { count: null, interval: "20s", phase: "5s" } } ] }

@@ -7,7 +7,7 @@ struct DecideCommandTests {
   static let fleet = """
     { format: 1, seed: 1, duration: "40m", interval: "1m",
       tapi: { bucket: { capacity: "20/s" }, overload: { status: 429, retryAfter: "20s" } },
-      network: { latency: { median: "80ms", p99: "600ms", minimum: "60ms" } },
+      network: { latency: { median: "200ms", p99: "800ms", minimum: "150ms" } },
       fleet: [{ name: "phones", devices: 50, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "1m" } }] }
     """
   static func settings(_ retries: Int) -> String {
@@ -98,7 +98,7 @@ struct DecideCommandTests {
     "a file that loses data by itself is named below the answer, today's too, and so is a key that nobody reads"
   )
   func harms() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     let losing = Self.settings(3).replacing(
       #""backoffConfig": {"#,
       with: #""backoffConfig": { "jitterStrategy": "none", "statusCodeOverrides": { "429": "drop" },"#)
@@ -149,7 +149,7 @@ struct DecideCommandTests {
 
   @Test("a value of today that ends the app is not put back, and the file that mends it gets the credit")
   func mends() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     func with(_ jitter: Int, _ retries: Int) -> String {
       Self.settings(retries).replacing(
         #""baseBackoffInterval""#, with: "\"jitterPercent\": \(jitter), \"baseBackoffInterval\"")
@@ -186,7 +186,7 @@ struct DecideCommandTests {
 
   @Test("a file of today without retry settings is told as what it does to each client")
   func legacy() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     try scratch.write("today.json", #"{ "integrations": { "Segment.io": { "apiKey": "x" } } }"#)
     let output = try Tool.run(Self.command + ["--budget", "1"], in: scratch.url)
     #expect(
@@ -198,7 +198,7 @@ struct DecideCommandTests {
 
   @Test("the scenarios that a decision leaves have the whole fleet and its scale, and give the figures again")
   func scaledSuite() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     try scratch.write(
       "scaled.json5",
       Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
@@ -214,7 +214,7 @@ struct DecideCommandTests {
 
   @Test("of several changed keys the one that does the harm is named, and Settings without it are written")
   func cause() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     let harmless = Self.settings(1_000).replacing("0.5", with: "0.6")
     try scratch.write("today.json", Self.settings(1_000))
     try scratch.write(
@@ -236,7 +236,7 @@ struct DecideCommandTests {
 
   @Test("a search raises a limit that loses events, also where one client of the fleet clamps it")
   func search() throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     try scratch.write(
       "two.json5",
       Self.fleet.replacing(
@@ -324,7 +324,7 @@ struct DecideCommandTests {
       ),
     ])
   func nonsense(arguments: [String], message: String, code: Int32) throws {
-    let scratch = try scratch()
+    let scratch = try Self.folder()
     try scratch.write("other.json", #"{ "sampleRate": 0.5 }"#)
     try scratch.write("late.json5", #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#)
     try scratch.write("list.json5", "[]")

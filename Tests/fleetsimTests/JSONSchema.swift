@@ -1,7 +1,7 @@
 import Foundation
 
 /// JSON as Foundation reads it, with booleans that are no numbers.
-indirect enum JSON: Decodable, Equatable {
+indirect enum JSON: Equatable {
   case null
   case bool(Bool)
   case number(Double)
@@ -9,27 +9,22 @@ indirect enum JSON: Decodable, Equatable {
   case array([JSON])
   case object([String: JSON])
 
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSON].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSON].self))
+  /// - Parameter value: of `JSONSerialization`.
+  private init(_ value: Any) {
+    switch value {
+    case let text as String: self = .string(text)
+    case let elements as [Any]: self = .array(elements.map { JSON($0) })
+    case let members as [String: Any]: self = .object(members.mapValues { JSON($0) })
+    case let number as NSNumber:
+      // That of a boolean is of a character.
+      self = number.objCType.pointee == 0x63 ? .bool(number.boolValue) : .number(number.doubleValue)
+    default: self = .null
     }
   }
 
+  /// Strict about what is one document: anything behind it is refused.
   init(text: String) throws {
-    // Strict about what is one document: JSONSerialization refuses anything behind it.
-    _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
-    self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+    self.init(try JSONSerialization.jsonObject(with: Data(text.utf8)))
   }
 
   subscript(key: String) -> JSON? { if case .object(let members) = self { members[key] } else { nil } }

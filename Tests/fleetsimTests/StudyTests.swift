@@ -84,7 +84,7 @@ struct StudyTests {
     (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=20m"], 60),
     (
       [
-        "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "3000", "--fit",
+        "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "600", "--fit",
         "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%",
       ], 100
     ),

@@ -9,7 +9,8 @@ struct LiveExecTests {
     { format: 1, seed: 1, duration: "3s", interval: "1s",
       tapi: { bucket: { capacity: "50/s", burst: 50 }, overload: { status: 503 } },
       network: { latency: "5ms" },
-      fleet: [{ name: "phones", devices: 4, events: { every: "1s", phase: "flush" }, flush: { count: 1, interval: "200ms" }, timeout: "5s" }] }
+      fleet: [{ name: "phones", devices: 4, events: { every: "1s", phase: "flush" },
+        flush: { count: 1, interval: "200ms" }, timeout: "5s" }] }
     """
 
   /// Leaves its input to a thread of the test.

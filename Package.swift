@@ -91,7 +91,7 @@ let package = Package(
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: notOptimised),
-    // Optimised: it runs hundreds of simulations, one event after another.
+    // Optimised: what tests run hundreds of times, one event after another.
     .target(name: "PlainEngine", dependencies: ["FleetSimulation"], path: "Tests/PlainEngine"),
     tests("UploadRetryTests", ["ShippedQuirks", "TestClients"]),
     tests("UploadGatingTests", ["UploadGating"]),

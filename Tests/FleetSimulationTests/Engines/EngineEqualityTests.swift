@@ -60,7 +60,7 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
 
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
-  static let seeds = Array(1...UInt64(TestDepth.cases(60, exhaustively: 200)))
+  static let seeds = Array(1...UInt64(TestDepth.cases(20, exhaustively: 200)))
   /// Of scenarios with every part of the model, watched by every checker.
   static let watchedSeeds = Array(1...UInt64(TestDepth.cases(120, exhaustively: 500)))
 

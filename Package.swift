@@ -69,11 +69,11 @@ let package = Package(
       dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: notOptimised),
     .target(
-      name: "FleetReports", dependencies: ["Conformance", "FleetExperiments", "ReportFiles"],
+      name: "FleetReports", dependencies: ["FleetExperiments", "ReportFiles"],
       swiftSettings: notOptimised),
     .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: notOptimised),
     .target(
-      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"],
+      name: "CommandLineInterface", dependencies: ["FleetReports", "Conformance", "HTTPTransport"],
       swiftSettings: notOptimised),
     // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`. The tests, which
     // link it, lose theirs too.

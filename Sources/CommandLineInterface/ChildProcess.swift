@@ -75,7 +75,7 @@ extension CommandEnvironment {
     if leads { posix_spawnattr_setpgroup(&attributes, 0) }
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | (leads ? Int16(POSIX_SPAWN_SETPGROUP) : 0))
-    let pairs = variables.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
+    let pairs = variables.all.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
     // Not every system lets a child be started elsewhere.
     let elsewhere = files.directory.map { ["sh", "-c", #"cd "$0" && exec "$@""#, $0, program] }
     var words = (elsewhere.map { $0 + arguments.dropFirst() } ?? arguments).map { strdup($0) } + [nil]

@@ -54,7 +54,7 @@ struct SweepCommand: Study {
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Sweep.Outcome> {
     let asked = try axes.axes()
-    let (shard, source) = try shard(environment.variables)
+    let (shard, source) = try shard(environment.variables.all)
     let input = try StudyInput(scenario, options, environment) { base, loaded in
       let choices = try LoadedScenario.choices(asked, of: base, limit: Self.mostRuns / seeds)
       if choices.contains(where: \.variesSeed) {

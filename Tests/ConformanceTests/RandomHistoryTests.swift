@@ -10,12 +10,12 @@ import UploadRetry
 @Suite("Random histories")
 struct RandomHistoryTests {
   @Test(
-    "the module and a device do the same in a thousand random histories of each client (60 where not exhaustive)",
+    "the module and a device do the same in 500 random histories of each client (20 where not exhaustive)",
     arguments: ClientPreset.all.filter { $0.page == nil }.map(\.name))
   func agree(name: String) throws {
     let preset = try #require(ClientPreset.all.first { $0.name == name })
     let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-    #expect(runner.disagreements(histories: TestDepth.cases(60, exhaustively: 1_000), seed: 20) == [])
+    #expect(runner.disagreements(histories: TestDepth.cases(20, exhaustively: 500), seed: 20) == [])
   }
 
   @Test(
@@ -29,7 +29,7 @@ struct RandomHistoryTests {
         preset.uploadConcurrency = uploads
         preset.flushWhileUploading = try #require(.init(rawValue: flush))
         let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-        let histories = TestDepth.cases(60, exhaustively: 300)
+        let histories = TestDepth.cases(20, exhaustively: 150)
         #expect(runner.disagreements(histories: histories, seed: 7) == [], "\(uploads) \(flush)")
       }
     }

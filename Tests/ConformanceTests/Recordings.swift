@@ -2,6 +2,7 @@ import Conformance
 import Foundation
 import ScenarioFormat
 import ScenarioModel
+import Synchronization
 
 /// The files under `Recordings`: what the shipped SDKs' own code did.
 enum Recordings {
@@ -35,10 +36,15 @@ enum Recordings {
     return try String(contentsOf: url, encoding: .utf8)
   }
 
-  /// Histories as vectors.
+  /// Histories as vectors; decoded once, as several tests run the same ones.
   static func histories(_ file: String = "histories-given.json", of client: String) throws -> VectorFile {
-    try VectorFile(text: text(file, of: client), name: file)
+    let name = client + "/" + file
+    if let histories = decoded.withLock({ $0[name] }) { return histories }
+    let histories = try VectorFile(text: text(file, of: client), name: file)
+    decoded.withLock { $0[name] = histories }
+    return histories
   }
+  private static let decoded = Mutex<[String: VectorFile]>([:])
 
   /// What the SDK did with each vector, by id.
   static func observed(by client: String) throws -> [String: PositionedValue] {

@@ -9,9 +9,9 @@ import Testing
 /// What a recovery is made of: its floor, closed apps, and the clients' own waits.
 @Suite("Causes of a recovery")
 struct RecoveryCausesTests {
-  /// 200 phones at about half of the capacity, and 10 minutes of 503. Backoffs of up to 10 minutes are the clients' own.
+  /// 100 phones at about half of the capacity, and 10 minutes of 503. Backoffs of up to 10 minutes are the clients' own.
   private static func scenario(sessions: Sessions? = nil, longestWait: Int64 = 600) -> Scenario {
-    var cohort = Cohort(name: "phones", devices: 200, events: .poisson(meanGap: .seconds(20)))
+    var cohort = Cohort(name: "phones", devices: 100, events: .poisson(meanGap: .seconds(20)))
     cohort.retries = .timer
     cohort.sessions = sessions
     cohort.settings.backoff.maxBackoffInterval = longestWait * 1_000_000
@@ -24,7 +24,7 @@ struct RecoveryCausesTests {
     return Scenario(
       seed: 3, duration: .hours(3), interval: .seconds(5),
       tapi: TAPIConfiguration(
-        server: .bucket(.init(capacityMilliRequestsPerSecond: 14_000, burst: 20)),
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 7_000, burst: 10)),
         overload: Overload(status: 503), incidents: [outage]),
       fleet: [cohort])
   }

@@ -12,7 +12,7 @@ import UploadRetry
 struct RobustTunerTests {
   /// Runs that are formulas of a choice (0 … 9; today's is 9), the capacity (1,000 to 1,600, in the server's rate) and the seed.
   static func search(
-    seeds: Int = 40, journal: MemoryStore? = nil, life: Int = .max, noise: Double = 0.05,
+    seeds: Int = 40, fresh: Int = 60, journal: MemoryStore? = nil, life: Int = .max, noise: Double = 0.05,
     constraints: [String] = [],
     time: @escaping @Sendable (_ choice: Int, _ capacity: Double) -> Double
   ) throws -> (result: TuneResult, made: Int) {
@@ -23,7 +23,7 @@ struct RobustTunerTests {
     var study = TuneStudy(
       space: space, todaysValues: ["10"], objectives: try [TuneObjective("affected_delivery_p99_s")],
       constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: seeds)
-    study.freshSeeds = 60
+    study.freshSeeds = fresh
     study.draws = uncertainty.draws([TuneStudy.exploring, seeds, study.freshSeeds], seed: 1)
     let draws = study.draws
     let made = Mutex(0)
@@ -116,11 +116,11 @@ struct RobustTunerTests {
 
   @Test("killed after any number of runs and started again, it repeats no run and gives the same answer")
   func resumed() throws {
-    let whole = try Self.search(seeds: 10, time: Self.crossing)
+    let whole = try Self.search(seeds: 10, fresh: 15, time: Self.crossing)
     for life in [1, whole.made / 2, whole.made - 1] {
       let journal = MemoryStore()
       func stopped() throws -> TuneResult {
-        try Self.search(seeds: 10, journal: journal, life: life, time: Self.crossing).result
+        try Self.search(seeds: 10, fresh: 15, journal: journal, life: life, time: Self.crossing).result
       }
       if life == 1 {
         #expect(throws: CancellationError.self) { _ = try stopped() }
@@ -129,7 +129,7 @@ struct RobustTunerTests {
         #expect(!result.isFinished && !result.isConfirmed)
         #expect(TuneVerdict(result).sentence.contains(" so far "))
       }
-      let again = try Self.search(seeds: 10, journal: journal, time: Self.crossing)
+      let again = try Self.search(seeds: 10, fresh: 15, journal: journal, time: Self.crossing)
       #expect(again.made == whole.made - life)
       #expect(again.result.winner.candidate == whole.result.winner.candidate)
       #expect(again.result.robustness?.posterior == whole.result.robustness?.posterior)

@@ -29,7 +29,7 @@ struct StabilityGridTests {
 
   @Test("a denser grid moves the boundary by less than one cell", arguments: regions.indices)
   func denser(region: Int) {
-    let (coarse, dense) = (grid(32, Self.regions[region]), grid(128, Self.regions[region]))
+    let (coarse, dense) = (grid(16, Self.regions[region]), grid(64, Self.regions[region]))
     let boundary = coarse.cells.filter { coarse.isMixed($0, Self.kind) }
     // Every cell of the dense boundary lies on a cell of the coarse boundary or touches one.
     for cell in dense.cells where dense.isMixed(cell, Self.kind) {
@@ -72,11 +72,11 @@ struct StabilityGridTests {
     var cohort = Cohort(
       name: "phones", devices: devices, events: .poisson(meanGap: .seconds(20)),
       flush: FlushPolicy(count: 20, interval: .seconds(20)), retries: .timer, timeout: .seconds(4),
-      latency: .constant(.milliseconds(50)))
+      latency: .constant(.milliseconds(200)))
     cohort.settings.backoff.maxBackoffInterval = 2_000_000
     cohort.uploadConcurrency = .max
     return Scenario(
-      duration: .minutes(12), interval: .seconds(10),
+      duration: .minutes(9), interval: .seconds(10),
       tapi: TAPIConfiguration(
         server: .workers(
           WorkersConfiguration(count: 1, serviceTime: .constant(.milliseconds(100)), queueLimit: 400)),
@@ -88,8 +88,8 @@ struct StabilityGridTests {
       fleet: [cohort])
   }
 
-  func map(fine: Int, workers: Int = 2) throws -> StabilityMap {
-    let runner = Runs(.summary, workers: workers)
+  func map(fine: Int, workers: Int, in store: MemoryStore? = nil) throws -> StabilityMap {
+    let runner = Runs(.summary, in: store, workers: workers)
     return try StabilityMap(
       x: QuantityRange("fleet.phones.devices=20..120"), y: QuantityRange("tapi.incidents.0.for=5s..160s:log"),
       resolution: .init(coarse: 4, fine: fine), risk: .init(risk: 0.5, most: 4),
@@ -104,8 +104,11 @@ struct StabilityGridTests {
     "of a real fleet, too, a grid twice as dense moves the boundary by less than one cell; workers change nothing"
   )
   func real() throws {
-    let (coarse, dense) = (try map(fine: 8), try map(fine: 16, workers: 1))
-    let again = try map(fine: 8, workers: 1)
+    // Every second point of the dense map is one of the coarse map.
+    let store = MemoryStore()
+    let coarse = try map(fine: 8, workers: 1, in: store)
+    let dense = try map(fine: 16, workers: 1, in: store)
+    let again = try map(fine: 8, workers: 2)
     #expect(coarse.grid.values == again.grid.values && coarse.grid.cells == again.grid.cells)
     let boundary = coarse.grid.cells.filter { coarse.grid.isMixed($0, \.tendency) }
     #expect(!boundary.isEmpty)

@@ -59,7 +59,7 @@ struct StabilityRiskTests {
     arguments: [(0.2, 0.8), (0.2, 0.2), (0.1, 0.9)])
   func limit(risk: Double, chance: Double) throws {
     var (wrong, all) = (0, 0)
-    let draws = TestDepth.cases(20, exhaustively: 60)
+    let draws = TestDepth.cases(7, exhaustively: 30)
     for draw in 0..<draws {
       let map = try map(risk: .init(risk: risk), draw: UInt64(draw), coarse: 5, fine: 5) { _, _ in chance }
       all += map.grid.values.count
@@ -72,7 +72,7 @@ struct StabilityRiskTests {
   @Test("a coin decides nothing, and costs little: what can't be decided any more is left alone")
   func coin() throws {
     var (claims, runs, all) = (0, 0, 0)
-    for draw in 0..<20 {
+    for draw in 0..<7 {
       let map = try map(draw: UInt64(draw), coarse: 5, fine: 5) { _, _ in 0.5 }
       claims += (map.counts[.recovers] ?? 0) + (map.counts[.neverRecovers] ?? 0)
       runs += map.runs.all

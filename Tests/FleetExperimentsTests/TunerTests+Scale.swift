@@ -34,7 +34,7 @@ extension TunerTests {
 
   @Test("the budget is kept, too, where candidates race on a part of the fleet")
   func budgetOfScales() throws {
-    for (seeds, budget) in [(1, 60), (3, 300), (10, 1_500)] {
+    for (seeds, budget) in [(1, 60), (3, 300), (10, 1_000)] {
       let field = Field(time: Self.bowl, devices: 8_000)
       var study = study(space, scenarios: 2, seeds: seeds)
       study.raceScale = Scaling(divisor: 2)

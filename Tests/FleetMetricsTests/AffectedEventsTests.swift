@@ -29,13 +29,15 @@ struct AffectedEventsTests {
     let observed = events.map { event -> (time: Int64, isDelivered: Bool) in
       if let delivered = event.delivered, delivered < duration { return (delivered - event.created, true) }
       return (duration - event.created, false)
-    }
-    var survival = 1.0
-    for time in Set(observed.filter(\.isDelivered).map(\.time)).sorted() {
-      let watched = observed.count { $0.time >= time }
-      let delivered = observed.count { $0.time == time && $0.isDelivered }
-      survival *= 1 - Double(delivered) / Double(watched)
-      if survival <= Double(1_000 - permille) / 1_000 { return time }
+    }.sorted { $0.time < $1.time }
+    var (survival, first) = (1.0, 0)
+    while first < observed.count {
+      let time = observed[first].time
+      let end = observed[first...].firstIndex { $0.time > time } ?? observed.count
+      let delivered = observed[first..<end].count { $0.isDelivered }
+      survival *= 1 - Double(delivered) / Double(observed.count - first)
+      if delivered > 0, survival <= Double(1_000 - permille) / 1_000 { return time }
+      first = end
     }
     return nil
   }

@@ -108,10 +108,8 @@ enum SyntheticFleet {
       } ?? [], devices: 20_000, longestFlushInterval: 30 * second, cost: cost)
   }
 
-  static var four: [VariantResult] {
-    [
-      result("none", wave: 0.98), result("additive:10", wave: 0.9), result("full", wave: 0.1),
-      result("decorrelated", wave: 0.4, loses: true),
-    ]
-  }
+  static let four = [
+    result("none", wave: 0.98), result("additive:10", wave: 0.9), result("full", wave: 0.1),
+    result("decorrelated", wave: 0.4, loses: true),
+  ]
 }

@@ -1,11 +1,14 @@
 import FleetStatistics
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Choosing the best of several systems")
 struct SelectionRaceTests {
   /// Problems of every family in turn; many more with FLEETSIM_PLANTED, for `experiments/search/calibration.sh`.
-  static let problems = ProcessInfo.processInfo.environment["FLEETSIM_PLANTED"].flatMap { Int($0) } ?? 300
+  static let problems =
+    ProcessInfo.processInfo.environment["FLEETSIM_PLANTED"].flatMap { Int($0) }
+    ?? TestDepth.cases(160, exhaustively: 300)
 
   private static func planted(_ number: Int) -> PlantedSelection {
     let families = PlantedSelection.Family.allCases

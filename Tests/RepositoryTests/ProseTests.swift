@@ -12,6 +12,13 @@ struct ProseTests {
     $0 == "README.md" || $0.contains(".docc/") || $0.hasPrefix("experiments/")
   }
 
+  /// The sentences of each page, told apart once for all tests.
+  private static let pageSentences: [String: [Substring]] = {
+    var all: [String: [Substring]] = [:]
+    for path in pages { all[path] = (try? Repository.text(path)).map(sentences) }
+    return all
+  }()
+
   /// The sentences of a page, without its code, tables, headings, pictures and addresses.
   static func sentences(_ text: String) -> [Substring] {
     let lines = text.replacing(#/(?s)```.*?```/#, with: "").split(
@@ -65,7 +72,7 @@ struct ProseTests {
   func plain() throws {
     var (all, long, inverted) = (0, [String](), [String]())
     for path in Self.pages {
-      for sentence in Self.sentences(try Repository.text(path)) {
+      for sentence in try #require(Self.pageSentences[path]) {
         all += 1
         if Self.isLong(sentence) { long.append("\(path): \(sentence)") }
         if Self.isInverted(sentence) { inverted.append("\(path): \(sentence)") }
@@ -78,7 +85,7 @@ struct ProseTests {
 
   @Test("no page has a third of its sentences long", arguments: pages)
   func page(path: String) throws {
-    let sentences = Self.sentences(try Repository.text(path))
+    let sentences = try #require(Self.pageSentences[path])
     #expect(sentences.count(where: Self.isLong) * 3 <= max(sentences.count, 6), "\(path)")
   }
 }

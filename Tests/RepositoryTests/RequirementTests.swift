@@ -33,27 +33,40 @@ struct RequirementTests {
     }
   }
 
+  /// How a number of a requirement begins.
+  private static let openings = ["S", "K", "O", "T", "D", "J"].flatMap { letter in
+    (0...9).map { "\(letter)\($0)" }
+  }
+
   /// What looks like the number of a requirement: in pages anywhere, in sources behind `//` and where it is a whole string.
   private static func numbers(in text: String, isPage: Bool) -> [(line: Int, id: String)] {
-    let bytes = Array(text.utf8)
-    func byte(_ index: Int) -> UInt8 { bytes.indices.contains(index) ? bytes[index] : 0 }
-    func isWord(_ byte: UInt8) -> Bool {
-      byte == 95 || byte >= 128 || isDigit(byte) || (65...90).contains(byte & 0xDF)
-    }
-    func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
     var found: [(Int, String)] = []
-    var (line, isComment) = (1, false)
-    for (start, letter) in bytes.enumerated() {
-      if letter == UInt8(ascii: "\n") { (line, isComment) = (line + 1, false) }
-      if letter == UInt8(ascii: "/"), byte(start + 1) == letter { isComment = true }
-      guard "SKOTDJ".utf8.contains(letter), !isWord(byte(start - 1)), isDigit(byte(start + 1)) else {
-        continue
+    text.withCString { bytes in
+      func byte(_ index: Int) -> UInt8 { index < 0 ? 0 : UInt8(bitPattern: bytes[index]) }
+      /// Whether `//` is before a place in its line.
+      func isComment(_ start: Int) -> Bool {
+        var place = start - 1
+        while place > 0, byte(place) != UInt8(ascii: "\n") {
+          if byte(place) == UInt8(ascii: "/"), byte(place - 1) == UInt8(ascii: "/") { return true }
+          place -= 1
+        }
+        return false
       }
-      let end = start + (isDigit(byte(start + 2)) ? 3 : 2)
       let quote = UInt8(ascii: "\"")
-      let isString = byte(start - 1) == quote && byte(end) == quote
-      guard !isWord(byte(end)), isPage || isComment || isString else { continue }
-      found.append((line, String(decoding: bytes[start..<end], as: UTF8.self)))
+      for opening in openings {
+        var place = bytes
+        while let match = strstr(place, opening) {
+          let start = UnsafePointer(match) - bytes
+          place = UnsafePointer(match) + 2
+          let end = start + (Repository.isDigit(byte(start + 2)) ? 3 : 2)
+          guard !Repository.isWord(byte(start - 1)), !Repository.isWord(byte(end)) else { continue }
+          let isString = byte(start - 1) == quote && byte(end) == quote
+          guard isPage || isString || isComment(start) else { continue }
+          let id = (start..<end).map { Character(Unicode.Scalar(byte($0))) }
+          let line = (0..<start).count { byte($0) == UInt8(ascii: "\n") } + 1
+          found.append((line, String(id)))
+        }
+      }
     }
     return found
   }
@@ -61,25 +74,16 @@ struct RequirementTests {
   @Test("every page that a comment names is there, and so is its section")
   func pages() throws {
     let pages = Dictionary(grouping: Repository.pages) { String($0.split(separator: "/").last!) }
-    for path in Repository.sources where try Repository.text(path).contains(".md") {
-      for (number, line) in try Repository.lines(path) {
+    for path in Repository.sources where try Repository.text(path).holds(".md") {
+      for (number, line) in try Repository.lines(path) where String(line).holds(".md") {
         guard let comment = line.firstMatch(of: #/\/\/.*\.md.*/#)?.0 else { continue }
         for match in comment.matches(of: #/([\w-]+\.md)(?:, ([^).:]+)\))?/#) {
           let found = try #require(pages[String(match.1)], "\(path):\(number): \(match.1)")
           guard let section = match.2 else { continue }
           let texts = try found.map(Repository.text)
-          #expect(texts.contains { $0.contains("\n## \(section)\n") }, "\(path):\(number): \(match.0)")
+          #expect(texts.contains { $0.holds("\n## \(section)\n") }, "\(path):\(number): \(match.0)")
         }
       }
     }
-  }
-}
-
-extension Repository {
-  static func lines(_ path: String) throws -> [(number: Int, line: Substring)] {
-    try text(path).utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
-      .map {
-        ($0 + 1, Substring($1))
-      }
   }
 }

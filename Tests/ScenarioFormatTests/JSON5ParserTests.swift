@@ -120,7 +120,8 @@ struct JSON5ParserTests {
 
   @Test("a text of more than 16 MB is refused before it is read")
   func size() {
-    let text = String(repeating: " ", count: JSON5Parser.maximumBytes + 1)
+    let spaces = [UInt8](repeating: UInt8(ascii: " "), count: JSON5Parser.maximumBytes + 1)
+    let text = String(decoding: spaces, as: UTF8.self)
     #expect(failure(text) == "1:1: the file has 16777217 bytes; at most 16777216 (16 MB) are read")
   }
 

@@ -11,9 +11,9 @@ import UploadRetry
 
 @Suite("Normalised scenarios")
 struct NormalisedScenarioTests {
-  @Test("a normalised scenario decodes to an equal one: 400 random scenarios")
+  @Test("a normalised scenario decodes to an equal one: 100 random scenarios, exhaustively 400")
   func roundTrip() throws {
-    for seed in 0..<400 as Range<UInt64> {
+    for seed in 0..<UInt64(TestDepth.cases(100, exhaustively: 400)) {
       var generator = ScenarioGenerator(seed: seed)
       let scenario = generator.scenario()
       let text = scenario.normalisedJSON
@@ -30,7 +30,7 @@ struct NormalisedScenarioTests {
   @Test("the generator draws every key, kind and switch of the format, but for gaps that are written down")
   func drawsAll() throws {
     var drawn = DrawnKeys(.text)
-    for seed in 0..<600 as Range<UInt64> {
+    for seed in 0..<UInt64(TestDepth.cases(250, exhaustively: 600)) {
       var generator = ScenarioGenerator(seed: seed)
       try drawn.add(generator.scenario())
     }

@@ -1,4 +1,5 @@
 import SimulationKernel
+import TestSupport
 import Testing
 
 @Suite("The calendar queue, against a dictionary of slots")
@@ -14,7 +15,7 @@ struct CalendarQueueTests {
 
   @Test(
     "It gives back each slot's items, once, in whatever order they were pushed",
-    arguments: 1...60 as ClosedRange<UInt64>)
+    arguments: 1...UInt64(TestDepth.cases(20, exhaustively: 60)))
   func takes(seed: UInt64) {
     let key = RandomKey(seed: seed)
     var draws: UInt64 = 0

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Memory for large tables") struct PlainMemoryTests {
   /// From blocks of the C library to mapped ones, and on.
-  private static let sizes = [0, 100, 5_000, 1 << 20, 31 << 20, 33 << 20, 34 << 20, 50 << 20, 120 << 20]
+  private static let sizes = [0, 100, 5_000, 1 << 20, 31 << 20, 33 << 20, 34 << 20, 50 << 20, 70 << 20]
 
   @Test("a block keeps its contents and its alignment while it grows", arguments: [false, true])
   func growing(fromZeroed: Bool) {

@@ -1,5 +1,6 @@
 import Foundation
 import SimulationKernel
+import TestSupport
 import Testing
 
 /// The tables against the exact functions, which have tests of their own against other programs (`DeterministicMathTests`).
@@ -7,9 +8,9 @@ import Testing
   let tables = QuantileTables.shared
 
   /// Keys whose draws are at random, near 0, near 1, near ½ and at both sides of every seam between cells.
-  static func keys() -> [RandomKey] {
+  static let keys: [RandomKey] = {
     let root = RandomKey(seed: 21)
-    var words = (0..<200_000 as Range<UInt64>).map { root.child($0).bits }
+    var words = (0..<UInt64(TestDepth.cases(40_000, exhaustively: 200_000))).map { root.child($0).bits }
     for shift in 0..<64 as Range<UInt64> {
       for top in 32..<64 as Range<UInt64> {
         let seam = (top << 58) >> shift
@@ -17,11 +18,11 @@ import Testing
       }
     }
     return words.map(RandomKey.init(state:))
-  }
+  }()
 
   @Test("The exponential quantile is the logarithm within the error that is declared")
   func exponential() {
-    for key in Self.keys() {
+    for key in Self.keys {
       let exact = -Foundation.log(key.unitAboveZero)
       #expect(
         abs(tables.exponential(key) - exact) <= QuantileTables.exponentialError * (1 + exact) / 2,
@@ -31,7 +32,7 @@ import Testing
 
   @Test("The normal quantile is the exact one within the error that is declared, in the farthest tails too")
   func normal() {
-    for key in Self.keys() {
+    for key in Self.keys {
       let exact = DeterministicMath.inverseNormalCDF(key.unitOpen)
       #expect(abs(tables.normal(key) - exact) <= QuantileTables.normalError / 1.2, "\(key.bits)")
       #expect(tables.normal(RandomKey(state: ~key.bits)) == -tables.normal(key))
@@ -52,7 +53,6 @@ import Testing
 
   @Test("A sample is the exact quantile to the nearest microsecond, with short means and long ones")
   func samples() {
-    let keys = Self.keys()
     for (median, p99) in [(80, 600), (30, 31), (3, 400_000), (200_000, 90_000_000)] as [(Int64, Int64)] {
       let latency = Sampler(
         .logNormal(median: .milliseconds(median), p99: .milliseconds(p99), minimum: .milliseconds(1)))
@@ -61,7 +61,7 @@ import Testing
       let sigma =
         (DeterministicMath.log(Double(p99 - 1) * 1e3) - mu) / DeterministicMath.inverseNormalCDF(0.99)
       let longest = Double(Distribution.longestSample.microseconds)
-      for key in keys {
+      for key in Self.keys {
         let exact = 1e3 + DeterministicMath.exp(mu + sigma * DeterministicMath.inverseNormalCDF(key.unitOpen))
         #expect(latency.sample(key).microseconds == Int64(min(exact + 0.5, longest)))
         let wait = -DeterministicMath.log(key.unitAboveZero) * (Double(p99) * 1e3)
@@ -88,7 +88,6 @@ import Testing
 
   @Test("The table of one log-normal distribution gives the sampler's samples, and hardly ever none")
   func logNormalTables() throws {
-    let keys = Self.keys()
     let root = RandomKey(seed: 5)
     for (median, p99, minimum) in [(80, 600, 10), (30, 31, 1), (3, 400_000, 0), (200_000, 90_000_000, 1_000)]
       as [(Int64, Int64, Int64)]
@@ -97,7 +96,7 @@ import Testing
         .logNormal(
           median: .milliseconds(median), p99: .milliseconds(p99), minimum: .milliseconds(minimum)))
       let table = try #require(LogNormalTable.of(sampler))
-      for key in keys {
+      for key in Self.keys {
         if let sample = table.view.sample(key) {
           #expect(sample == sampler.sample(key).microseconds, "\(median) ms, \(key.bits)")
         }

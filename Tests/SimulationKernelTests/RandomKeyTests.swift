@@ -81,7 +81,7 @@ import Testing
   @Test("Draws below n are equally likely", arguments: [2, 3, 6, 10, 1000] as [UInt64])
   func equallyLikely(n: UInt64) {
     let root = RandomKey(seed: 21)
-    let draws = 200_000
+    let draws = 60_000
     var counts = [Int](repeating: 0, count: Int(n))
     for i in 0..<draws { counts[Int(root.child(UInt64(i)).uniform(below: n))] += 1 }
     let expected = [Double](repeating: Double(draws) / Double(n), count: Int(n))
@@ -117,7 +117,7 @@ import Testing
 
   @Test("Neighbouring keys are uncorrelated and fill the square evenly", arguments: neighbours)
   func uncorrelated(neighbours: Neighbours) {
-    let count = 100_000
+    let count = 30_000
     let side = 16
     var a: [Double] = []
     var b: [Double] = []
@@ -152,7 +152,7 @@ import Testing
   /// 4,096 frequencies of standard deviation 0.5 / √n: six of them is far out for the largest.
   @Test("Flipping one bit flips every bit of the draw half the time", arguments: flips)
   func avalanche(flip: Flip) {
-    let inputs = 4000
+    let inputs = 1_000
     var flipped = [Int](repeating: 0, count: 64 * 64)
     var random = RandomStream(RandomKey(seed: 99))
     for n in 0..<inputs {

@@ -244,7 +244,7 @@ extension Admission {
     for k in 1...room { arrivals.append(arrivals[k - 1] * load / Double(k)) }
     // Left behind by a departure: 0 … room − 1.
     var left = [Double](repeating: 1 / Double(room), count: room)
-    for _ in 0..<20_000 {
+    for _ in 0..<2_000 {
       var next = [Double](repeating: 0, count: room)
       for state in 0..<room {
         let waiting = max(state - 1, 0)
@@ -317,7 +317,7 @@ extension Admission {
           for j in 1...i {
             let mass = p[pair(i, j, waiting)]
             q[waiting < queue ? pair(i, j, waiting + 1) : pair(i, j, waiting)] += mass * arrival / all
-            for (moving, other) in [(i, j), (j, i)] {
+            func move(_ moving: Int, beside other: Int) {
               if moving > 1 {
                 q[pair(moving - 1, other, waiting)] += mass * phase / all
               } else if waiting > 0 {
@@ -326,6 +326,8 @@ extension Admission {
                 q[other] += mass * phase / all
               }
             }
+            move(i, beside: j)
+            move(j, beside: i)
           }
         }
       }

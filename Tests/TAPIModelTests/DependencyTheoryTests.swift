@@ -43,14 +43,14 @@ import Testing
     // 100 a second: utilisation 0.5. Pollaczek and Khinchine: a service time, and half of one.
     let key = RandomKey(seed: 5)
     var now: Int64 = 0
-    let arrivals = (0..<400_000).map { number in
+    let arrivals = (0..<200_000).map { number in
       now += Distribution.exponentialGap(mean: 10_000, key: key.child(UInt64(number)))
       return now
     }
     let ends = run(Dependency(count: 1, serviceTime: serviceTime, queueLimit: nil), arrivals: arrivals)
     let mean = ends.reduce(0.0) { $0 + Double($1.time) } / Double(ends.count)
     // Ten milliseconds at the worker, five of service, one on the way.
-    #expect(ends.count == 400_000)
+    #expect(ends.count == 200_000)
     #expect(abs((mean - 16_000) / theory - 1) < 0.03, "\(mean - 16_000) against \(theory)")
   }
 

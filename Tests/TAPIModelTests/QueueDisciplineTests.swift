@@ -142,7 +142,7 @@ private struct OneWorker: ~Copyable {
   }
 }
 
-/// Poisson arrivals at one worker with exponential service times, for a million requests: M/M/1 at 100 arrivals a second.
+/// Poisson arrivals at one worker with exponential service times, M/M/1 at 100 arrivals a second.
 private struct PoissonRun {
   /// Microseconds in the server, by class.
   private var times: [[Int64]] = [[], []]
@@ -186,8 +186,8 @@ private struct PoissonRun {
   )
   func lifo() {
     let (rho, unit) = (0.5, 5_000.0)
-    let fifo = PoissonRun(utilisation: rho, order: .fifo, requests: 1_000_000)
-    let lifo = PoissonRun(utilisation: rho, order: .lifo, requests: 1_000_000)
+    let fifo = PoissonRun(utilisation: rho, order: .fifo, requests: 400_000)
+    let lifo = PoissonRun(utilisation: rho, order: .lifo, requests: 400_000)
     // In service times. Kleinrock, Queueing Systems I: W = ρ / (1 − ρ), W² = 2ρ / (1 − ρ)²; Takács 1963: under LIFO 1 / (1 − ρ) times as
     // much. What a request needs itself is independent: T = W + 1, T² = W² + 2W + 2.
     let wait = rho / (1 - rho)
@@ -203,7 +203,7 @@ private struct PoissonRun {
   func cobham() {
     let (rho, unit) = (0.8, 8_000.0)
     for (order, urgent) in [(QueueOrder.fewestRetries, 0), (.mostRetries, 1)] {
-      let run = PoissonRun(utilisation: rho, order: order, retries: 30, requests: 1_500_000)
+      let run = PoissonRun(utilisation: rho, order: order, retries: 30, requests: 600_000)
       // Cobham 1954: W₁ = R / (1 − ρ₁), W₂ = R / ((1 − ρ₁)(1 − ρ)), in service times; R = ρ for exponential service.
       let share = urgent == 0 ? 0.7 : 0.3
       let first = rho / (1 - rho * share)

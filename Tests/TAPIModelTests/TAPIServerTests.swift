@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 
 private func request(_ microseconds: Int64, device: UInt32 = 0, events: UInt16 = 1) -> UploadRequest {
@@ -86,7 +87,7 @@ private func tokens(_ bucket: TokenBucket, at time: Int64) -> [Int64] {
 
   @Test(
     "Requests of a window whose order does not matter leave the bucket as if they had come one by one",
-    arguments: UInt64(1)...60)
+    arguments: 1...UInt64(TestDepth.cases(20, exhaustively: 60)))
   func unordered(seed: UInt64) {
     let key = RandomKey(seed: seed)
     func draw(_ name: UInt64, _ range: ClosedRange<Int64>) -> Int64 {

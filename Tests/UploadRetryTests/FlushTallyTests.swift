@@ -303,7 +303,7 @@ struct FlushTallyTests {
     #expect(!machine.isImpossible(waitUntil: now + 5, isBackoff: false, client: record, now: now))
   }
 
-  @Test("No time, count or length makes it trap", arguments: 1...20)
+  @Test("No time, count or length makes it trap", arguments: 1...UInt64(TestDepth.cases(8, exhaustively: 20)))
   func hostile(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let times: [Int64] = [.min, .min + 1, -1, 0, 1, seconds(1), .max - 1, .max]

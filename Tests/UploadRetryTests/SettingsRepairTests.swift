@@ -258,7 +258,9 @@ struct SettingsRepairTests {
     for repair in repairs.dropLast() { #expect(!repair.path.contains("\n") && repair.path.count < 100) }
   }
 
-  @Test("No tree makes decoding trap, and what it gives can be encoded", arguments: 1...30)
+  @Test(
+    "No tree makes decoding trap, and what it gives can be encoded",
+    arguments: 1...UInt64(TestDepth.cases(8, exhaustively: 30)))
   func randomTrees(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     func pick(_ count: Int) -> Int { Int(random.next() >> 33) % count }

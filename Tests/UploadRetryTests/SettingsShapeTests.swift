@@ -256,7 +256,8 @@ struct SettingsShapeTests {
   }
 
   @Test(
-    "Any configuration within its ranges is decoded from its encoding without a repair", arguments: 1...40)
+    "Any configuration within its ranges is decoded from its encoding without a repair",
+    arguments: 1...UInt64(TestDepth.cases(12, exhaustively: 40)))
   func roundTrip(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     func uniform(_ range: ClosedRange<Int64>) -> Int64 {

@@ -20,21 +20,20 @@ struct AdversaryCommandTests {
     let scratch = try scratch()
     let names = ["adversary.csv", "boundary.json5", "worst.json5"]
     for jobs in ["1", "2"] {
-      let output = try Tool.run(Self.command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
+      let command = Self.command + ["--jobs", jobs, "--out", "out" + jobs]
+      if jobs == "2" {
+        _ = try Tool.process(
+          command, in: scratch.url, signal: SIGKILL, when: { scratch.runs("out2.journal").count > 10 })
+      }
+      let output = try Tool.run(command, in: scratch.url)
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
       #expect(output.standardOutput.contains("the fleet is not back within"))
       #expect(
         output.standardOutput.contains(
           "Written to out\(jobs): adversary.csv, boundary.json5, worst.json5, report.html"))
     }
-    _ = try Tool.process(
-      Self.command + ["--out", "out3"], in: scratch.url, signal: SIGKILL,
-      when: { scratch.runs("out3.journal").count > 10 })
-    let again = try Tool.run(Self.command + ["--out", "out3"], in: scratch.url)
-    #expect(again.code == 0)
     for name in names {
-      let text = try scratch.text("out1/" + name)
-      #expect(try text == scratch.text("out2/" + name) && text == scratch.text("out3/" + name), "\(name)")
+      #expect(try scratch.text("out1/" + name) == scratch.text("out2/" + name), "\(name)")
     }
     let row = try #require(try scratch.text("out1/adversary.csv").split(separator: "\n").dropFirst().first)
     #expect(row.hasPrefix("boundary,"))

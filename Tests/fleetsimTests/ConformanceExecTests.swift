@@ -20,7 +20,8 @@ struct ConformanceExecTests {
   /// The client of the experiments that does as the document says, with a fault.
   private func planted(_ fault: String) -> String {
     let path = Tool.repository.appending(path: "experiments/conformance/planted/cli.py").path
-    return "python3 '\(path)' --fault \(fault)"
+    // Without the search for modules that it does not use.
+    return "python3 -IS '\(path)' --fault \(fault)"
   }
 
   private func judge(_ command: String, _ more: [String], in scratch: Scratch) async throws -> Tool.Output {

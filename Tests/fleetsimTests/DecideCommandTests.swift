@@ -8,7 +8,7 @@ struct DecideCommandTests {
     { format: 1, seed: 1, duration: "40m", interval: "1m",
       tapi: { bucket: { capacity: "20/s" }, overload: { status: 429, retryAfter: "20s" } },
       network: { latency: { median: "200ms", p99: "800ms", minimum: "150ms" } },
-      fleet: [{ name: "phones", devices: 50, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "1m" } }] }
+      fleet: [{ name: "phones", devices: 30, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "1m" } }] }
     """
   static func settings(_ retries: Int) -> String {
     """
@@ -202,12 +202,12 @@ struct DecideCommandTests {
     try scratch.write(
       "scaled.json5",
       Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
-        .replacing("devices: 50", with: "devices: 300"))
+        .replacing("devices: 30", with: "devices: 200"))
     let command = Self.command.map { $0 == "fleet.json5" ? "scaled.json5" : $0 }
     let output = try Tool.run(command + ["--out", "out", "--budget", "1", "--scale", "1:2"], in: scratch.url)
-    #expect(output.standardOutput.contains("150 devices (1:2 of 300)"), "\(output)")
+    #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
-    #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 300"#), "\(written)")
+    #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 200"#), "\(written)")
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
   }

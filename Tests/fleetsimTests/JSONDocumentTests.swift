@@ -68,7 +68,8 @@ struct JSONDocumentTests {
     [
       "tune", "s.json5", "--settings", "cdn.json", "--search",
       "settings.backoffConfig.maxBackoffInterval=5,300",
-      "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--set", "fleet.phones.devices=10",
+      "--seeds", "10", "--fresh", "5", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--set",
+      "fleet.phones.devices=10",
     ],
     [
       "calibrate", "s.json5", "--observed", "observed.csv", "--fit", "tapi.bucket.capacity=3/s..6/s",
@@ -86,7 +87,10 @@ struct JSONDocumentTests {
   @Test("so is that of a live run")
   func live() throws {
     let server = try SocketServer { _ in SocketServer.status("200 OK") }
-    try expectValid(["live", "s.json5", "--server", server.url, "--speed", "1000", "--predictions", "2"])
+    try expectValid([
+      "live", "s.json5", "--server", server.url, "--speed", "1000", "--predictions", "2", "--set",
+      "duration=8m",
+    ])
   }
 
   private func expectValid(_ command: [String]) throws {

@@ -50,7 +50,7 @@ struct ReplicationCommandTests {
     try scratch.write("s.json5", Scenarios.small)
     let modes = [
       "s": ["--seeds", "3"],
-      "p": ["--precision", "recovery_s=30%", "--risk", "40%", "--max-seeds", "30"],
+      "p": ["--precision", "recovery_s=30%", "--risk", "40%", "--max-seeds", "12"],
     ]
     for (mode, options) in modes {
       for jobs in ["1", "3"] {

@@ -1,5 +1,6 @@
 import FleetSimulation
 import SimulationKernel
+import TestSupport
 import Testing
 import UploadPipeline
 
@@ -7,7 +8,7 @@ import UploadPipeline
 struct WaitingHeapsTests {
   @Test(
     "Each device's heap gives its own entries back by due time, while others grow and shrink beside it",
-    arguments: 1...30 as ClosedRange<UInt64>)
+    arguments: 1...UInt64(TestDepth.cases(10, exhaustively: 30)))
   func heaps(seed: UInt64) {
     var random = RandomStream(RandomKey(seed: seed))
     func isBefore(_ a: WaitingHeaps.Entry, _ b: WaitingHeaps.Entry) -> Bool {
@@ -49,7 +50,7 @@ struct WaitingHeapsTests {
 
   @Test(
     "Batches that leave keep their entries until these are half of all, and the others come up by due time",
-    arguments: 1...30 as ClosedRange<UInt64>)
+    arguments: 1...UInt64(TestDepth.cases(10, exhaustively: 30)))
   func leaving(seed: UInt64) {
     var random = RandomStream(RandomKey(seed: seed))
     var heaps = WaitingHeaps()

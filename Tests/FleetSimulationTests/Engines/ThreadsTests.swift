@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test("One thread, two, three and eight agree") func threads() throws {
-    for seed in Self.seeds.prefix(20) {
+    for seed in Self.seeds.prefix(TestDepth.cases(6, exhaustively: 20)) {
       for scenario in [
         RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
         RandomScenario.fastFiles(seed: seed),
@@ -53,7 +53,7 @@ import Testing
     """)
   func crowds() throws {
     var seen = MeasureTotals()
-    for seed in Self.seeds.prefix(TestDepth.cases(16, exhaustively: 60)) {
+    for seed in Self.seeds.prefix(TestDepth.cases(8, exhaustively: 40)) {
       let scenario = RandomScenario.crowd(seed: seed)
       let plain = PlainEngine.run(scenario).record
       for threads in [1, 2, 3, 8] {

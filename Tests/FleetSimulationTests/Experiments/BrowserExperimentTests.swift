@@ -3,12 +3,12 @@ import FleetSimulation
 import ScenarioModel
 import Testing
 
-/// Experiment 026 with 200 visitors: each claim of its README, by a margin that is gone when the mechanism is.
+/// Experiment 026 with 100 visitors: each claim of its README, by a margin that is gone when the mechanism is.
 @Suite struct BrowserExperimentTests {
-  private func summary(_ client: String, _ changes: [(String, String)] = []) throws -> RunSummary {
+  private static func summary(_ client: String, _ changes: [(String, String)] = []) throws -> RunSummary {
     var overrides = [
-      "fleet.visitors.client": client, "fleet.visitors.devices": "200", "tapi.bucket.capacity": "10/s",
-      "tapi.bucket.burst": "10",
+      "fleet.visitors.client": client, "fleet.visitors.devices": "100", "tapi.bucket.capacity": "5/s",
+      "tapi.bucket.burst": "5",
     ]
     for (key, value) in changes { overrides[key] = value }
     let scenario = try ExperimentFiles.decode("026-browser-pages/scenario.json5", overrides).scenario
@@ -17,13 +17,15 @@ import Testing
   }
 
   private static let open = [("fleet.visitors.sessions", "null")]
+  /// What several tests compare with.
+  private static let openPages = Result { try summary("segment-browser", open) }
 
   @Test(
     "026: open pages send more than phones and lose a tenth, polling a hundred thousand times; phones lose nothing"
   )
   func open() throws {
-    let page = try summary("segment-browser", Self.open)
-    let phone = try summary("segment-swift", Self.open)
+    let page = try Self.openPages.get()
+    let phone = try Self.summary("segment-swift", Self.open)
     #expect(page.attempts > phone.attempts)
     #expect(Double(page.lostEvents) > 0.07 * Double(page[.createdEvents]) && phone.lostEvents == 0)
     #expect(page.cost.mean[.polls] * 45 / 1_440 > 100_000 && phone.cost.mean[.polls] == 0)
@@ -31,25 +33,24 @@ import Testing
 
   @Test("026: by batches there are fewer requests and no polls, and more is lost")
   func batches() throws {
-    let (one, other) = (
-      try summary("segment-browser", Self.open), try summary("segment-browser-batching", Self.open)
-    )
+    let one = try Self.openPages.get()
+    let other = try Self.summary("segment-browser-batching", Self.open)
     #expect(other.attempts * 3 < one.attempts * 2 && other.cost.mean[.polls] == 0)
     #expect(other.lostEvents > one.lostEvents)
   }
 
   @Test("026: visits lose less than open pages, and a buffer goes with its page")
   func visits() throws {
-    let (visits, open) = (try summary("segment-browser"), try summary("segment-browser", Self.open))
+    let (visits, open) = (try Self.summary("segment-browser"), try Self.openPages.get())
     #expect(visits.lostEvents * 2 < open.lostEvents && visits[.lostWithPage] == 0)
-    let batches = try summary("segment-browser-batching")
+    let batches = try Self.summary("segment-browser-batching")
     #expect(batches[.lostWithPage] > batches[.droppedByRetryLimit] * 10)
     #expect(batches[.acceptedAfterDropEvents] > 0)
   }
 
   @Test("026: most of what killed pages lose goes with them")
   func killed() throws {
-    let killed = try summary(
+    let killed = try Self.summary(
       "segment-browser", Self.open + [("fleet.visitors.lifecycle.restarts.meanGap", "10m")])
     #expect(killed[.lostWithPage] > killed[.droppedByRetryLimit])
   }

@@ -1,3 +1,5 @@
+import FleetMetrics
+import FleetSimulation
 import Foundation
 import ScenarioFormat
 import ScenarioModel
@@ -31,9 +33,25 @@ enum ExperimentFiles {
       overrides: overrides.sorted { $0.key < $1.key }.map { Override(path: $0.key, value: $0.value) })
   }
 
+  /// The summary of a run beside its twin.
+  static func summary(of scenario: Scenario) throws -> RunSummary {
+    RunAnalysis.summary(
+      of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: "run",
+      seed: scenario.seed)
+  }
+
+  static func summaries(of scenarios: [Scenario]) throws -> [RunSummary] { try scenarios.map(summary) }
+
+  /// Four times as long windows as with the files' 10 ms, which take most of a small fleet's time.
+  static let longWindows = ["network.latency.minimum": "40ms"]
+  /// And fewer rows, where no second of its own is asked for.
+  static let longRows = longWindows.merging(["interval": "5s"]) { $1 }
+
   /// The scenario with its fleet and its server scaled down together to about `devices` devices.
-  static func small(_ path: String, devices: Int) throws -> Scenario {
-    var scenario = try decode(path).scenario
+  static func small(
+    _ path: String, _ overrides: [String: String] = [:], devices: Int
+  ) throws -> Scenario {
+    var scenario = try decode(path, overrides).scenario
     let total = scenario.fleet.reduce(0) { $0 + $1.devices }
     if total <= devices { return scenario }
     for i in scenario.fleet.indices {

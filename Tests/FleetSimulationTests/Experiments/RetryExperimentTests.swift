@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
@@ -13,12 +14,12 @@ import Testing
   private static let never = Int64.max
 
   /// The experiment with its fleet scaled down and a few values of the file replaced.
-  private func summary(
-    _ path: String, _ overrides: [String: String] = [:], devices: Int = 1_000
-  ) throws -> RunSummary {
+  private func scenario(
+    _ path: String, _ overrides: [String: String] = [:], devices: Int
+  ) throws -> Scenario {
     let full = try ExperimentFiles.decode(path, overrides).scenario
     var scenario = try ExperimentFiles.small(path, devices: devices)
-    scenario.duration = full.duration
+    (scenario.duration, scenario.interval) = (full.duration, full.interval)
     scenario.tapi.overload = full.tapi.overload
     scenario.tapi.actions = full.tapi.actions
     // A bucket scaled down to a token or two would lose capacity by chance.
@@ -31,15 +32,24 @@ import Testing
       scenario.fleet[i] = full.fleet[i]
       scenario.fleet[i].devices = devices
     }
-    return RunAnalysis.summary(
-      of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: "small",
-      seed: scenario.seed)
+    return scenario
   }
 
-  private func recovery(
-    _ path: String, _ overrides: [String: String] = [:], devices: Int = 1_000
-  ) throws -> Int64 {
-    try summary(path, overrides, devices: devices).recoveryTime ?? Self.never
+  /// Of variants of an experiment, which share what they have in common.
+  private func summaries(
+    _ path: String, _ variants: [[String: String]], devices: Int
+  ) throws -> [RunSummary] {
+    try ExperimentFiles.summaries(
+      of: variants.map { variant in
+        try scenario(path, ExperimentFiles.longWindows.merging(variant) { $1 }, devices: devices)
+      })
+  }
+
+  private func recoveries(
+    _ path: String, _ variants: [[String: String]], devices: Int
+  ) throws -> [Int64] {
+    try summaries(path, variants.map { ExperimentFiles.longRows.merging($0) { $1 } }, devices: devices)
+      .map { $0.recoveryTime ?? Self.never }
   }
 
   @Test(
@@ -49,9 +59,10 @@ import Testing
     let path = "029-retry-after-on-503/scenario.json5"
     let pause = ["fleet.phones.policy.retryAfterOnOtherCodes": "pausesPipeline"]
     let drawn = ["actions.0.retryAfter": #"{from:"30s",to:"90s"}"#]
-    #expect(try recovery(path, pause, devices: 500) == Self.never)
-    let spread = try recovery(path, pause.merging(drawn) { $1 }, devices: 500)
-    let ignored = try recovery(path, ["fleet.phones.policy.retryAfterOnOtherCodes": "ignored"], devices: 500)
+    let ignoring = ["fleet.phones.policy.retryAfterOnOtherCodes": "ignored"]
+    let runs = try recoveries(path, [pause, pause.merging(drawn) { $1 }, ignoring], devices: 300)
+    let (fixed, spread, ignored) = (runs[0], runs[1], runs[2])
+    #expect(fixed == Self.never)
     #expect(spread < ignored && ignored < Self.never, "\(spread) against \(ignored)")
   }
 
@@ -59,18 +70,12 @@ import Testing
   func phases() throws {
     let path = "036-living-phases/scenario.json5"
     let rearm = [Self.jitter: "full", "fleet.phones.flush.rearm": "afterAnswer"]
-    let own = try recovery(path, [Self.jitter: "full"], devices: 400)
-    let byTimer = try recovery(path, rearm.merging(["fleet.phones.retries": "timer"]) { $1 }, devices: 400)
+    let timer = rearm.merging(["fleet.phones.retries": "timer"]) { $1 }
+    let runs = try recoveries(path, [[Self.jitter: "full"], timer, rearm], devices: 200)
+    let (own, byTimer, byGate) = (runs[0], runs[1], runs[2])
     #expect(own < 25 * 60_000_000 && byTimer < own)
-    #expect(try recovery(path, rearm, devices: 400) > 2 * own)
-    let locked = try Simulation.run(
-      ExperimentFiles.decode(
-        path,
-        rearm.merging([
-          "fleet.phones.devices": "400", "tapi.bucket.capacity": "25.3/s", "tapi.bucket.burst": "9",
-        ]) { $1 }
-      )
-      .scenario)
+    #expect(byGate > 2 * own)
+    let locked = try Simulation.run(scenario(path, rearm, devices: 200))
     let values = Synchrony.values(of: locked, period: locked.synchronyPeriod)
     // Before the outage at 20 min, and an hour behind its end.
     let (before, after) = (try #require(values[1_190]), try #require(values[5_400]))
@@ -80,9 +85,11 @@ import Testing
   @Test("002: after an hour of silence the clamp keeps the waves that jitter above the cap wears away")
   func clampAfterSilence() throws {
     let path = "002-jitter-at-the-cap/scenario.json5"
-    let shipped = try recovery(path, [Self.jitter: "additive:10", Self.clamp: "true"], devices: 600)
-    let document = try recovery(path, [Self.jitter: "additive:10"], devices: 600)
-    let full = try recovery(path, [Self.jitter: "full"], devices: 600)
+    let variants = [
+      [Self.jitter: "additive:10", Self.clamp: "true"], [Self.jitter: "additive:10"], [Self.jitter: "full"],
+    ]
+    let runs = try recoveries(path, variants, devices: 300)
+    let (shipped, document, full) = (runs[0], runs[1], runs[2])
     #expect(document < Self.never && full < Self.never)
     #expect(shipped / 5 > document / 4, "\(shipped) against \(document)")
     #expect(document / 5 > full / 4, "\(document) against \(full)")
@@ -92,9 +99,9 @@ import Testing
   func clampAfterAnswers() throws {
     let path = "002-jitter-at-the-cap/answered.json5"
     let overrides = [Self.jitter: "additive:10", "duration": "2h45m"]
-    let document = try recovery(path, overrides, devices: 600)
-    let shipped = try recovery(
-      path, overrides.merging([Self.clamp: "true"]) { $1 }, devices: 600)
+    let clamped = overrides.merging([Self.clamp: "true"]) { $1 }
+    let runs = try recoveries(path, [overrides, clamped], devices: 300)
+    let (document, shipped) = (runs[0], runs[1])
     #expect(document < Self.never && shipped < Self.never)
     #expect(Double(shipped) < 1.15 * Double(document), "\(shipped) against \(document)")
   }
@@ -102,8 +109,10 @@ import Testing
   @Test("003: a 429 never reaches the backoff, so jitter strategies give the same run")
   func jitterUnder429() throws {
     let path = "003-retry-after/jitter.json5"
+    // Each by itself: runs that share what they have in common might take the sameness for granted.
     let runs = try ["none", "additive:10", "full"].map {
-      try summary(path, [Self.jitter: $0, "duration": "40m"])
+      let variant = [Self.jitter: $0, "duration": "40m"]
+      return try ExperimentFiles.summary(of: scenario(path, variant, devices: 300))
     }
     #expect(runs[0][.answers429] > 0)
     #expect(runs.allSatisfy { $0 == runs[0] })
@@ -114,9 +123,9 @@ import Testing
   )
   func spreadRetryAfter() throws {
     let path = "003-retry-after/scenario.json5"
-    let fixed = try summary(path, [Self.retryAfter: "60s"])
-    let spread = try summary(path, [Self.retryAfter: "{from:\"30s\",to:\"90s\"}"])
-    let missing = try summary(path, [Self.retryAfter: "none"])
+    let variants = ["60s", "{from:\"30s\",to:\"90s\"}", "none"].map { [Self.retryAfter: $0] }
+    let runs = try summaries(path, variants, devices: 500)
+    let (fixed, spread, missing) = (runs[0], runs[1], runs[2])
     #expect((spread.recoveryTime ?? Self.never) < 15 * 60_000_000)
     #expect(fixed.recoveryTime == nil)
     #expect(missing.recoveryTime == nil)
@@ -129,9 +138,9 @@ import Testing
   @Test("003: with a flush every 30 s a Retry-After of 29 s costs one flush, of 30 s or 31 s two")
   func resonance() throws {
     let path = "003-retry-after/gate.json5"
-    let below = try recovery(path, [Self.retryAfter: "29s"])
-    let at = try recovery(path, [Self.retryAfter: "30s"])
-    let above = try recovery(path, [Self.retryAfter: "31s"])
+    let variants = ["29s", "30s", "31s"].map { [Self.retryAfter: $0, "interval": "1s"] }
+    let runs = try recoveries(path, variants, devices: 500)
+    let (below, at, above) = (runs[0], runs[1], runs[2])
     #expect(below < 15 * 60_000_000, "\(below)")
     #expect(at / 3 > below / 2, "\(at) against \(below)")
     #expect(at == above)
@@ -142,8 +151,9 @@ import Testing
   )
   func uploadConcurrency() throws {
     let path = "004-upload-concurrency/scenario.json5"
-    let one = try summary(path, ["fleet.phones.uploadConcurrency": "1", "duration": "50m"])
-    let all = try summary(path, ["fleet.phones.uploadConcurrency": "unlimited", "duration": "50m"])
+    let variants = ["1", "unlimited"].map { ["fleet.phones.uploadConcurrency": $0, "duration": "50m"] }
+    let runs = try summaries(path, variants, devices: 500)
+    let (one, all) = (runs[0], runs[1])
     #expect(all[.answers429] > 5 * one[.answers429])
     #expect((all.herdFactor ?? 0) > 2 * (one.herdFactor ?? 0))
     #expect(Double(all.recoveryTime ?? Self.never) > 0.95 * Double(one.recoveryTime ?? Self.never))
@@ -152,14 +162,14 @@ import Testing
   @Test("005: by timer the fleet depends on jitter, by gate it does not")
   func gateOrTimer() throws {
     let path = "005-gate-or-timer/scenario.json5"
-    func drained(_ jitter: String, _ retries: String) throws -> Double {
-      let overrides = [Self.jitter: jitter, "fleet.phones.retries": retries, "duration": "75m"]
-      return Double(try summary(path, overrides).drainedTime ?? Self.never)
+    // Fewer devices, or longer windows, leave too little of the margin.
+    let variants = ["additive:10", "full"].flatMap { jitter in
+      ["timer", "gate"].map { [Self.jitter: jitter, "fleet.phones.retries": $0, "duration": "75m"] }
     }
-    let additiveByTimer = try drained("additive:10", "timer")
-    let additiveByGate = try drained("additive:10", "gate")
-    let fullByTimer = try drained("full", "timer")
-    let fullByGate = try drained("full", "gate")
+    let scenarios = try variants.map { try scenario(path, $0, devices: 1_000) }
+    let drained = try ExperimentFiles.summaries(of: scenarios).map { Double($0.drainedTime ?? Self.never) }
+    let (additiveByTimer, additiveByGate) = (drained[0], drained[1])
+    let (fullByTimer, fullByGate) = (drained[2], drained[3])
     #expect(additiveByTimer > 1.6 * additiveByGate, "\(additiveByTimer) against \(additiveByGate)")
     #expect(additiveByTimer > 1.6 * fullByTimer, "\(additiveByTimer) against \(fullByTimer)")
     #expect(additiveByGate < 1.25 * fullByGate, "\(additiveByGate) against \(fullByGate)")

@@ -9,21 +9,25 @@ import Testing
   private static let metastable = "011-metastable/scenario.json5"
   private static let brownout = "tapi.incidents.0.for"
 
-  private func run(
-    _ path: String, _ overrides: [String: String]
-  ) throws -> (record: RunRecord, summary: RunSummary) {
-    let scenario = try ExperimentFiles.decode(path, overrides).scenario
-    let record = try Simulation.run(scenario)
-    let twin = try Simulation.run(scenario.withoutIncidents)
-    return (record, RunAnalysis.summary(of: record, twin: twin, name: "run", seed: scenario.seed))
+  private func record(_ path: String, _ overrides: [String: String]) throws -> RunRecord {
+    try Simulation.run(ExperimentFiles.decode(path, overrides).scenario)
+  }
+
+  private func recovery(_ path: String, _ overrides: [String: String]) throws -> Int64? {
+    try ExperimentFiles.summary(of: ExperimentFiles.decode(path, overrides).scenario).recoveryTime
   }
 
   @Test(
     "011: with the same parameters a fleet is well after a brownout of two minutes, and ill to the end after five"
   )
   func bothStates() throws {
-    let (well, short) = try run(Self.metastable, [Self.brownout: "2m"])
-    let (ill, long) = try run(Self.metastable, [Self.brownout: "5m"])
+    let well = try record(Self.metastable, [Self.brownout: "2m"])
+    let ill = try record(Self.metastable, [Self.brownout: "5m"])
+    let twin = try Simulation.run(ExperimentFiles.decode(Self.metastable).scenario.withoutIncidents)
+    let (short, long) = (
+      RunAnalysis.summary(of: well, twin: twin, name: "short", seed: 1),
+      RunAnalysis.summary(of: ill, twin: twin, name: "long", seed: 1)
+    )
     #expect((short.recoveryTime ?? .max) < 2 * 60_000_000)
     #expect(long.baselineIsHealthy && long.recoveryTime == nil)
     // The last ten minutes, half an hour after the cause has gone.
@@ -45,8 +49,8 @@ import Testing
       ("fleet.phones.retries", "gate"), ("tapi.autoscaling", "{}"),
     ])
   func remedies(path: String, value: String) throws {
-    let (_, summary) = try run(Self.metastable, [Self.brownout: "5m", path: value])
-    #expect((summary.recoveryTime ?? .max) < 11 * 60_000_000)
+    let recovery = try recovery(Self.metastable, [Self.brownout: "5m", path: value])
+    #expect((recovery ?? .max) < 11 * 60_000_000)
   }
 
   @Test(
@@ -57,7 +61,7 @@ import Testing
       ("settings.backoffConfig.jitterStrategy", "equal"),
     ])
   func noRemedies(path: String, value: String) throws {
-    #expect(try run(Self.metastable, [Self.brownout: "5m", path: value]).summary.recoveryTime == nil)
+    #expect(try recovery(Self.metastable, [Self.brownout: "5m", path: value]) == nil)
   }
 
   @Test(
@@ -67,24 +71,26 @@ import Testing
       ("retryBudget", "{ capacity: 10, trickle: '1m' }"), ("adaptiveThrottling", "{}"),
     ])
   func gates(name: String, value: String) throws {
-    let (_, summary) = try run(Self.metastable, [Self.brownout: "5m", "fleet.phones.gates.\(name)": value])
+    let recovery = try recovery(
+      Self.metastable, [Self.brownout: "5m", "fleet.phones.gates.\(name)": value])
     // Of 40 minutes that are left. Throttling takes 12 to 17 with five seeds, the others less than three.
-    #expect((summary.recoveryTime ?? .max) < 20 * 60_000_000)
+    #expect((recovery ?? .max) < 20 * 60_000_000)
   }
 
   @Test(
     "011: a budget without a trickle and a delay that does not count time-outs do not",
     arguments: [("retryBudget", "{ capacity: 10 }"), ("projectDelay", "{}")])
   func noGates(name: String, value: String) throws {
-    let (_, summary) = try run(Self.metastable, [Self.brownout: "5m", "fleet.phones.gates.\(name)": value])
-    #expect(summary.recoveryTime == nil)
+    let recovery = try recovery(
+      Self.metastable, [Self.brownout: "5m", "fleet.phones.gates.\(name)": value])
+    #expect(recovery == nil)
   }
 
   @Test(
     "014: each device loses what it creates beyond a thousand events: the heavy users most, the light ones nothing"
   )
   func overflow() throws {
-    let (record, _) = try run("014-queue-overflow/scenario.json5", [Self.brownout: "6h"])
+    let record = try record("014-queue-overflow/scenario.json5", [Self.brownout: "6h"])
     let cohorts = Dictionary(uniqueKeysWithValues: record.cohorts.map { ($0.name, $0) })
     for (name, perMinute) in [("light", 1.0), ("normal", 6), ("heavy", 20)] {
       let cohort = try #require(cohorts[name])
@@ -104,25 +110,35 @@ import Testing
     "015: recovery takes as long as the spare capacity of the hour needs for half an hour's load: at night little, at the peak much"
   )
   func hours() throws {
+    // A fifth of the fleet and of its server.
+    let path = "015-production-day/scenario.json5"
+    let small = try ExperimentFiles.small(path, devices: 100)
+    let hours = [3, 20]
+    let scenarios = try hours.map { hour in
+      var scenario = small
+      scenario.tapi.incidents = try ExperimentFiles.decode(path, ["tapi.incidents.0.at": "\(hour)h"])
+        .scenario.tapi.incidents
+      return scenario
+    }
+    let runs = SharedRuns(options: RunOptions())
+    let numbers = ([small.withoutIncidents] + scenarios).map(runs.expect)
+    let records = try numbers.map { try runs.run($0, control: RunControl()) }
     // Batches a second of the whole fleet at its twin, by minute; the backlog drains at what capacity leaves over.
-    let rates = try Simulation.run(
-      ExperimentFiles.decode("015-production-day/scenario.json5").scenario.withoutIncidents)
-    let load = rates.series.rows.map { Double($0.attempts) / 60 }
+    let load = records[0].series.rows.map { Double($0.attempts) / 60 }
     func fluid(hour: Int) -> Double {
       let start = hour * 60
       var backlog = load[start..<start + 30].reduce(0, +)
       var minute = start + 30
       while backlog > 0 {
-        backlog += load[minute] - 20
+        backlog += load[minute] - 4
         minute += 1
       }
       return Double(minute - start - 30)
     }
-    for (hour, longest) in [(3, 15.0), (20, 120)] {
-      let recovered = try #require(
-        try run("015-production-day/scenario.json5", ["tapi.incidents.0.at": "\(hour)h"]).summary.recoveryTime
-      )
-      let minutes = Double(recovered) / 60e6
+    for (index, (hour, longest)) in zip(hours, [15.0, 120]).enumerated() {
+      let summary = RunAnalysis.summary(
+        of: records[index + 1], twin: records[0], name: "\(hour) h", seed: small.seed)
+      let minutes = Double(try #require(summary.recoveryTime)) / 60e6
       #expect(minutes > fluid(hour: hour) && minutes < 1.2 * fluid(hour: hour) + 8, "\(hour) h: \(minutes)")
       #expect(minutes < longest)
     }

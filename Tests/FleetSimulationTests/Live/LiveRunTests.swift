@@ -11,7 +11,8 @@ import UploadRetry
 @Suite("Live runs")
 struct LiveRunTests {
   private static func scenario(
-    timeout: Span = .seconds(10), incidents: [Incident] = [], adjust: (inout Cohort) -> Void = { _ in }
+    minutes: Int64 = 10, timeout: Span = .seconds(10), incidents: [Incident] = [],
+    adjust: (inout Cohort) -> Void = { _ in }
   ) -> Scenario {
     var cohort = Cohort(
       name: "phones", devices: 60, events: .poisson(meanGap: .seconds(20)),
@@ -19,7 +20,7 @@ struct LiveRunTests {
       latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(10)))
     adjust(&cohort)
     return Scenario(
-      seed: 3, duration: .minutes(10), interval: .seconds(10),
+      seed: 3, duration: .minutes(minutes), interval: .seconds(10),
       tapi: TAPIConfiguration(
         server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_500, burst: 3)),
         overload: .init(status: 429, retryAfter: .fixed(.seconds(10))), incidents: incidents),
@@ -102,7 +103,7 @@ struct LiveRunTests {
 
   @Test("statuses that HTTP does not have are no answers", arguments: [-1, 0, 99, 600, 1_024, .max])
   func oddStatus(status: Int) throws {
-    let (result, _) = try live(Self.scenario()) { _, _ in
+    let (result, _) = try live(Self.scenario(minutes: 4)) { _, _ in
       .answer(status: status, retryAfter: "soon", rateLimitReset: nil)
     }
     #expect(result.answered == 0 && result.record.series.totals[.timeouts] > 100)

@@ -1,6 +1,7 @@
 import FleetStatistics
 import Foundation
 import SimulationKernel
+import TestSupport
 import Testing
 
 /// How often a 95 % interval from replications holds the expected value, where that is known: the mean wait of M/M/1.
@@ -34,7 +35,7 @@ import Testing
       for replication in 1...Self.replications {
         let fleet = OpenFleet(
           serviceTime: .exponential(mean: service), arrivals: Self.arrivals,
-          seed: UInt64(repetition * Self.replications + replication))
+          seed: UInt64(repetition * Self.replications + replication), rows: 10)
         let wait = try fleet.meanWait(warmUp: Self.warmUp)
         sample.add(wait)
         outcome.means.add(wait)
@@ -50,7 +51,7 @@ import Testing
 
   @Test("Of 95 % intervals of an M/M/1 wait about 95 % hold the textbook's value")
   func coverage() throws {
-    let (outcome, theory) = try repeated(Self.asked ?? 60)
+    let (outcome, theory) = try repeated(Self.asked ?? TestDepth.cases(40, exhaustively: 60))
     let bias = try #require(ConfidenceInterval(outcome.means))
     if Self.asked != nil { Self.report(outcome, theory, bias) }
     // 1,000 repetitions: 95 % ± 1.5 %, about two standard deviations of such a count; fewer spread more.

@@ -17,6 +17,8 @@ struct OpenFleet {
   var queueTimeout: Span?
   var arrivals: Int
   var seed: UInt64
+  /// Of the run's series.
+  var rows: Int64 = 1_000
 
   /// Microseconds: what a request waits before its service, by batch means with the first batch deleted as warm-up.
   var waitingTime: Estimate {
@@ -74,7 +76,7 @@ struct OpenFleet {
     let duration = Span.seconds(Int64(Double(arrivals) / arrivalRate))
     return try Simulation.run(
       Scenario(
-        seed: seed, duration: duration, interval: Span(microseconds: duration.microseconds / 1_000),
+        seed: seed, duration: duration, interval: Span(microseconds: duration.microseconds / rows),
         tapi: TAPIConfiguration(
           server: .workers(
             WorkersConfiguration(

@@ -29,7 +29,7 @@ struct PriorityLaneTests {
   func waits(share: Double) throws {
     let found = try phones(
       PriorityLanes(interactivePartsPerMillion: Int(share * 1e6)),
-      seconds: Int64(TestDepth.cases(10_000, exhaustively: 40_000))
+      seconds: Int64(TestDepth.cases(6_000, exhaustively: 20_000))
     ).lanes
     let (residual, interactive, all) = (0.35, 0.7 * share, 0.7)
     // An event arrives half an upload after it has left.

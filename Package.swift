@@ -45,7 +45,9 @@ let package = Package(
     // A prefetch instruction, tables in large pages, the cores of a process. Swift has no other way to them.
     .target(name: "CMemory"),
     .target(name: "SimulationKernel", dependencies: ["CMemory"]),
-    .target(name: "FleetMetrics"),
+    // Leaves: how what others wrote is put into files and pages.
+    .target(name: "TextEscaping"),
+    .target(name: "FleetMetrics", dependencies: ["TextEscaping"]),
     .target(name: "FleetStatistics"),
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
     .target(name: "ScenarioModel", dependencies: ["ShippedClients", "TAPIModel"]),
@@ -56,7 +58,7 @@ let package = Package(
     .target(name: "ClientFiles", exclude: ["clients"]),
     .target(name: "ReportFiles", exclude: ["files"]),
     .target(
-      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"],
+      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles", "TextEscaping"],
       swiftSettings: notOptimised),
     .target(name: "ConformanceVectors"),
     // Optimised: tests hold each change of a client against thousands of recorded steps.
@@ -71,9 +73,10 @@ let package = Package(
     .target(
       name: "FleetReports", dependencies: ["FleetExperiments", "ReportFiles"],
       swiftSettings: notOptimised),
+    .target(name: "CSystem"),
     .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: notOptimised),
     .target(
-      name: "CommandLineInterface", dependencies: ["FleetReports", "Conformance", "HTTPTransport"],
+      name: "CommandLineInterface", dependencies: ["FleetReports", "Conformance", "HTTPTransport", "CSystem"],
       swiftSettings: notOptimised),
     // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`. The tests, which
     // link it, lose theirs too.
@@ -93,6 +96,7 @@ let package = Package(
       swiftSettings: notOptimised),
     // Optimised: what tests run hundreds of times, one event after another.
     .target(name: "PlainEngine", dependencies: ["FleetSimulation"], path: "Tests/PlainEngine"),
+    tests("TextEscapingTests", ["TextEscaping"]),
     tests("UploadRetryTests", ["ShippedQuirks", "TestClients"]),
     tests("UploadGatingTests", ["UploadGating"]),
     tests("UploadPipelineTests", ["ShippedQuirks", "TestClients"]),

@@ -120,6 +120,17 @@ package struct Files: Sendable {
     return line
   }
 
+  /// A file that fleetsim wrote: a plain one, read as far as it was when it was opened.
+  /// - Throws: `CommandFailure` 65, 66.
+  func ownBytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+    var status = stat()
+    guard lstat(place(path), &status) == 0 else { throw unreadable(path, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CommandFailure(.data, "\(path): is no plain file; one that fleetsim wrote is expected")
+    }
+    return try bytes(path, limit: Int(status.st_size))
+  }
+
   package func bytes(_ path: String, limit: Int = Self.limit) throws(CommandFailure) -> [UInt8] {
     // Otherwise a pipe that nobody writes to would let us wait for ever.
     let descriptor = open(place(path), O_RDONLY | O_NONBLOCK)

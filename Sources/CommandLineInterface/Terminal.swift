@@ -1,5 +1,6 @@
 import FleetExperiments
 import ScenarioModel
+import TextEscaping
 
 /// Standard input, output and error of a command, without buffering.
 package struct Console: Sendable {
@@ -42,8 +43,9 @@ package struct Console: Sendable {
   /// Writes results for people, as standard output is to get them (`Terminal`); a reader that has gone away (`| head`) is no
   /// error.
   /// - Throws: `CommandFailure` 74, for example on a full disk.
-  func print(_ text: String) throws(CommandFailure) {
-    try printData(terminal(output).prepared(text))
+  /// - Parameter headline: what the text says first, for bold letters.
+  func print(_ text: String, headline: String = "") throws(CommandFailure) {
+    try printData(terminal(output).prepared(text, headline: headline))
   }
 
   /// Writes what programs read, as it is.
@@ -111,43 +113,28 @@ package struct Terminal: Sendable {
   /// When colours are used.
   package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
 
-  /// Enclose what is to be set in bold: two characters for private use, which never leave the program.
+  /// Enclose what is to be set in bold: two characters for private use, which no text has once its hidden ones are shown.
   private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
 
-  /// Sets the text's headline, which says what was found, in bold.
-  package static func emphasised(_ text: String) -> String {
-    let first = Verdict.headline(of: text)
-    return "\(boldOn)\(first)\(boldOff)\(text[first.endIndex...])"
-  }
-
-  /// The text as this stream is to get it.
-  package func prepared(_ text: String) -> String {
-    text.split(separator: "\n", omittingEmptySubsequences: false)
+  /// The text as this stream is to get it: nothing of it acts on a terminal or a job runner.
+  /// - Parameter headline: the part of it to be set in bold where it stands first, on one line.
+  package func prepared(_ text: String, headline: String = "") -> String {
+    var text = Escaping.visible(text)
+    if !headline.isEmpty, let range = text.firstRange(of: Escaping.visible(headline)) {
+      text.replaceSubrange(range, with: "\(Self.boldOn)\(text[range])\(Self.boldOff)")
+    }
+    return text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { line in
-        let line = Self.harmless(String(line))
+        let line = Self.withoutCommands(line)
         let rows = columns.map { Self.wrapped(line, at: $0) } ?? [line]
         return rows.map { isColoured ? Self.coloured($0) : Self.plain($0) }.joined(separator: "\n")
       }
       .joined(separator: "\n")
   }
 
-  // MARK: Harmless
-
-  /// Disarms the parts of a scenario's texts that could act on a terminal or a log. Control characters and those that turn the
-  /// direction of writing become visible. No line begins with what job runners take for commands (`::error::`, `##[error]`).
-  private static func harmless(_ line: String) -> String {
-    var text = ""
-    for scalar in line.unicodeScalars {
-      switch scalar.value {
-      case 0x09: text.unicodeScalars.append(scalar)
-      case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
-        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    let start = text.drop { $0 == " " || $0 == "\t" || $0 == boldOn }
-    if start.hasPrefix("::") || start.hasPrefix("##[") { text.insert("\\", at: start.startIndex) }
-    return text
+  private static func withoutCommands(_ line: Substring) -> String {
+    guard line.unicodeScalars.first == "\u{10FFF0}" else { return Escaping.withoutCommands(String(line)) }
+    return String(boldOn) + Escaping.withoutCommands(String(line.dropFirst()))
   }
 
   // MARK: As wide as the window

@@ -1,3 +1,5 @@
+import TextEscaping
+
 /// One column of a table: its name, what it means, how to get it, and how people see it.
 ///
 /// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `Rescue.columns`) are the only place that defines a
@@ -127,7 +129,7 @@ public enum CSVValue: Sendable, Hashable {
     case .unsigned(let n): DecimalText.append(magnitude: n, to: &text)
     case .fixed(let n, let decimals): DecimalText.append(n, decimals: decimals, to: &text)
     case .flag(let isSet): text.append(contentsOf: (isSet ? "true" : "false").utf8)
-    case .text(let string): Self.append(quoting: string, to: &text)
+    case .text(let string): Self.append(quoting: Escaping.visible(string), to: &text)
     }
   }
 

@@ -6,6 +6,31 @@ package struct SHA256 {
 
   /// The digest of `bytes` in lower-case hexadecimal. O(n).
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
+    words(of: bytes).map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 8 - digits.count) + digits
+    }.joined()
+  }
+
+  /// The digest of `bytes` in Base64 (RFC 4648), as a Content-Security-Policy names a script. O(n).
+  package static func base64(_ bytes: [UInt8]) -> String {
+    let digest = words(of: bytes).flatMap { word in
+      stride(from: UInt32(24), through: 0, by: -8).map { word >> $0 & 0xFF }
+    }
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    // 32 bytes: ten times three of them, and two.
+    for start in stride(from: 0, to: digest.count, by: 3) {
+      let group =
+        digest[start] << 16 | digest[start + 1] << 8 | (start + 2 < digest.count ? digest[start + 2] : 0)
+      for shift in stride(from: UInt32(18), through: 0, by: -6) {
+        text.append(letters[Int(group >> shift & 63)])
+      }
+    }
+    return String(text.dropLast()) + "="
+  }
+
+  private static func words(of bytes: [UInt8]) -> [UInt32] {
     var hash = SHA256()
     let whole = bytes.count / 64 * 64
     hash.compress(bytes[..<whole])
@@ -17,10 +42,7 @@ package struct SHA256 {
       tail.append(UInt8(truncatingIfNeeded: bits >> shift))
     }
     hash.compress(tail)
-    return hash.state.indices.map { word in
-      let digits = String(hash.state[word], radix: 16)
-      return String(repeating: "0", count: 8 - digits.count) + digits
-    }.joined()
+    return hash.state.indices.map { hash.state[$0] }
   }
 
   /// Takes whole blocks of 64 bytes.

@@ -1,3 +1,6 @@
+import FleetExperiments
+import TextEscaping
+
 /// The answer of a study, for everyone who reads it: sentences, tables, figures and files.
 ///
 /// A study makes one from what it found; one writer (`AnswerWriter`) turns it into a terminal's text, a directory with its
@@ -82,15 +85,17 @@ package struct Answer: Sendable {
     page.insert(.list(requirements, title: "What was required"), at: 0)
   }
 
+  /// What the verdict says first.
+  package var finding: String { String(Verdict.headline(of: verdict)) }
+
   /// Returns the text that a terminal shows.
-  /// - Parameter emphasised: marks what the verdict says first.
-  package func text(width: Int, emphasised: (String) -> String) -> String {
+  package func text(width: Int) -> String {
     var text = ""
     var last: Part?
     for part in terminal {
       if let last, last.standsApart || part.standsApart || part.isHeading { text += "\n" }
       switch part {
-      case .verdict: text += emphasised(verdict) + "\n"
+      case .verdict: text += verdict + "\n"
       case .list(let items, let title, _):
         text += title.map { $0 + "\n" } ?? ""
         for item in items { text += "- \(item)\n" }
@@ -129,7 +134,7 @@ extension Answer.Part {
     case .matrix(let table, let title, let note): HTMLPage.table(title, table.matrix, note: note)
     case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
     case .text(let text, let title):
-      HTMLPage.section(title, "<pre><code>\(Markup.escape(text))</code></pre>\n")
+      HTMLPage.section(title, "<pre><code>\(Escaping.markup(text))</code></pre>\n")
     case .terms(let terms, let title): HTMLPage.terms(terms, title: title)
     case .html(let html): html
     }
@@ -198,11 +203,5 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
 
   package var description: String { rawValue }
 
-  /// Those that stand in the folder of a variant.
-  package static let ofVariants: [FileName] = [
-    .timeSeries, .twinTimeSeries, .deliveries, .cohorts, .connections, .proxies, .settingsFetches,
-  ]
-
   package static func isTopLevel(_ name: String) -> Bool { FileName(rawValue: name) != nil }
-  package static func isOfVariant(_ name: String) -> Bool { ofVariants.contains { $0.rawValue == name } }
 }

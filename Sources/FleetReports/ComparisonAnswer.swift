@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import TextEscaping
 
 /// The findings of `run` and `compare`. One seed is a sample of one, so its tables, pictures and pages leave out figures that
 /// need several. Those of several seeds leave out figures that need every interval of a run.
@@ -244,7 +245,7 @@ package enum Compared: Sendable {
     let title = "In what the clients differ from their presets"
     guard !clients.lines.isEmpty else {
       return .html(
-        HTMLPage.section(title, "<p>In nothing: \(Markup.escape(clients.text.joined())).</p>\n"))
+        HTMLPage.section(title, "<p>In nothing: \(Escaping.markup(clients.text.joined())).</p>\n"))
     }
     let most = 100
     let rows = clients.lines.indices.prefix(most).map { index in
@@ -516,7 +517,7 @@ package struct Headline {
   package var html: String {
     guard !tiles.isEmpty else { return "" }
     var html = "<section class=\"headline\" aria-label=\"Figures\">\n"
-    if let caption { html += "<p class=\"choice\">\(Markup.escape(caption))</p>\n" }
+    if let caption { html += "<p class=\"choice\">\(Escaping.markup(caption))</p>\n" }
     html += "<div class=\"tiles\">\n"
     for tile in tiles {
       let tone =
@@ -525,9 +526,9 @@ package struct Headline {
         case .worse: " worse"
         default: ""
         }
-      html += "<div class=\"tile\(tone)\"><span>\(Markup.escape(tile.title))</span>"
-      html += "<strong>\(Markup.escape(tile.value))</strong>"
-      html += "<small>\(Markup.escape(tile.note))</small></div>\n"
+      html += "<div class=\"tile\(tone)\"><span>\(Escaping.markup(tile.title))</span>"
+      html += "<strong>\(Escaping.markup(tile.value))</strong>"
+      html += "<small>\(Escaping.markup(tile.note))</small></div>\n"
     }
     return html + "</div>\n</section>\n"
   }

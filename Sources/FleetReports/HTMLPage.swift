@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import ReportFiles
+import TextEscaping
 
 /// The frame of a self-contained page: style sheet, heading, verdict first, how to run it again last.
 struct HTMLPage {
@@ -19,8 +20,12 @@ struct HTMLPage {
   var scenarioJSON: String?
   var version: String
 
-  static func opening(title: String, question: String?, style: String = "") -> String {
-    let question = question.map { "<p class=\"question\">\(Markup.escape($0))</p>\n" } ?? ""
+  /// - Parameter script: of the page; no other can run in it, whatever stands in a text, nor is anything loaded.
+  static func opening(
+    title: String, question: String?, style: String = "", script: String? = nil
+  ) -> String {
+    let scripts = script.map { "'sha256-\(SHA256.base64(Array($0.utf8)))'" } ?? "'none'"
+    let question = question.map { "<p class=\"question\">\(Escaping.markup($0))</p>\n" } ?? ""
     func variables(_ palette: [String: String]) -> String {
       palette.sorted { $0.key < $1.key }.map { "--\($0.key):\($0.value);" }.joined()
     }
@@ -30,9 +35,11 @@ struct HTMLPage {
       <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
       <head>
       <meta charset="utf-8"/>
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src \(scripts); style-src 'unsafe-inline'; \
+      base-uri 'none'; form-action 'none'"/>
       <meta name="viewport" content="width=device-width, initial-scale=1"/>
       <meta name="color-scheme" content="light dark"/>
-      <title>\(Markup.escape(title))</title>
+      <title>\(Escaping.markup(title))</title>
       <style>
       :root{color-scheme:light dark;\(light)--panel:#f4f6f8;--best:#0b6e4f;}
       @media (prefers-color-scheme:dark){:root{\(dark)--panel:#1d232a;--best:#4fd1a5;}}
@@ -42,7 +49,7 @@ struct HTMLPage {
       <body>
       <main>
       <header>
-      <h1>\(Markup.escape(title))</h1>
+      <h1>\(Escaping.markup(title))</h1>
       \(question)</header>
 
       """
@@ -52,27 +59,27 @@ struct HTMLPage {
     var html = Self.opening(title: title, question: question)
     html += "<section class=\"verdict\" aria-label=\"Verdict\">\n"
     for (i, line) in verdict.split(whereSeparator: \.isNewline).enumerated() {
-      html += i == 0 ? Self.lead(String(line)) : "<p>\(Markup.escape(String(line)))</p>\n"
+      html += i == 0 ? Self.lead(String(line)) : "<p>\(Escaping.markup(String(line)))</p>\n"
     }
-    html += "</section>\n\(headline)<p class=\"facts\">\(Markup.escape(facts))</p>\n"
+    html += "</section>\n\(headline)<p class=\"facts\">\(Escaping.markup(facts))</p>\n"
     html += sections
     html += """
       <section>
       <h2>How to run it again</h2>
-      <pre><code>\(Markup.escape(command))</code></pre>
+      <pre><code>\(Escaping.markup(command))</code></pre>
 
       """
     if let scenarioJSON {
       html += """
         <details>
         <summary>The scenario as it was run</summary>
-        <pre><code>\(Markup.escape(scenarioJSON))</code></pre>
+        <pre><code>\(Escaping.markup(scenarioJSON))</code></pre>
         </details>
 
         """
     }
     html += """
-      <p class="facts">fleetsim \(Markup.escape(version))</p>
+      <p class="facts">fleetsim \(Escaping.markup(version))</p>
       </section>
       </main>
       </body>
@@ -86,24 +93,24 @@ struct HTMLPage {
   private static func lead(_ line: String) -> String {
     let first = Verdict.headline(of: line)
     let reason = line[first.endIndex...].drop { ":;. ".contains($0) }
-    var html = "<p class=\"lead\">\(Markup.escape(String(first)))</p>\n"
+    var html = "<p class=\"lead\">\(Escaping.markup(String(first)))</p>\n"
     guard !reason.isEmpty else { return html }
     let isWord = reason.prefix { $0 != " " }.allSatisfy { ("a"..."z").contains($0) }
     html +=
-      "<p>\(Markup.escape(isWord ? reason.prefix(1).uppercased() + reason.dropFirst() : String(reason)))</p>\n"
+      "<p>\(Escaping.markup(isWord ? reason.prefix(1).uppercased() + reason.dropFirst() : String(reason)))</p>\n"
     return html
   }
 
   /// Sections that are there for whoever wants them; in print they are open.
   static func folded(_ title: String, _ sections: String) -> String {
     sections.isEmpty
-      ? "" : "<details class=\"more\">\n<summary>\(Markup.escape(title))</summary>\n\(sections)</details>\n"
+      ? "" : "<details class=\"more\">\n<summary>\(Escaping.markup(title))</summary>\n\(sections)</details>\n"
   }
 
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
     section(
       title,
-      "<figure>\n<figcaption>\(Markup.escape(caption))</figcaption>\n<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
+      "<figure>\n<figcaption>\(Escaping.markup(caption))</figcaption>\n<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
     )
   }
 
@@ -114,18 +121,18 @@ struct HTMLPage {
   }
 
   static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
-    section(title, "<ul>\n\(items.map { "<li>\(Markup.escape($0))</li>\n" }.joined())</ul>\n", note: note)
+    section(title, "<ul>\n\(items.map { "<li>\(Escaping.markup($0))</li>\n" }.joined())</ul>\n", note: note)
   }
 
   static func section(_ title: String, _ html: String, note: String? = nil) -> String {
-    let note = note.map { "<p class=\"facts\">\(Markup.escape($0))</p>\n" } ?? ""
-    return "<section>\n<h2>\(Markup.escape(title))</h2>\n\(html)\(note)</section>\n"
+    let note = note.map { "<p class=\"facts\">\(Escaping.markup($0))</p>\n" } ?? ""
+    return "<section>\n<h2>\(Escaping.markup(title))</h2>\n\(html)\(note)</section>\n"
   }
 
   static func terms(_ definitions: [(String, String)], title: String = "What the words mean") -> String {
     var html = "<dl>\n"
     for (term, definition) in definitions {
-      html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
+      html += "<dt>\(Escaping.markup(term))</dt>\n<dd>\(Escaping.markup(definition))</dd>\n"
     }
     return folded(title, html + "</dl>\n")
   }
@@ -170,7 +177,7 @@ struct PageTable {
     var html = "<div class=\"chart\">\n<table\(isMatrix ? " class=\"matrix\"" : "")>\n<thead><tr>"
     for column in columns {
       html +=
-        "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Markup.escape(column.title))</th>"
+        "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Escaping.markup(column.title))</th>"
     }
     html += "</tr></thead>\n<tbody>\n"
     for row in rows {
@@ -178,7 +185,7 @@ struct PageTable {
       if let variant = row.variant {
         html += "<span class=\"swatch\" style=\"background:var(--\(Theme.name(.series(variant))))\"></span>"
       }
-      html += Markup.escape(row.name) + "</th>"
+      html += Escaping.markup(row.name) + "</th>"
       for (column, cell) in zip(columns.dropFirst(), row.cells) {
         html += "<td\(Self.attribute("class", cell.mark))\(Self.attribute("data-label", column.title))"
         html += "\(Self.attribute("title", cell.details))>" + text(of: cell) + "</td>"
@@ -189,15 +196,15 @@ struct PageTable {
   }
 
   private func text(of cell: Cell) -> String {
-    if isPlain { return Markup.escape(cell.text) }
-    var html = cell.text.split(separator: "\n").map { Markup.escape(String($0)) }.joined(separator: "<br/>")
+    if isPlain { return Escaping.markup(cell.text) }
+    var html = cell.text.split(separator: "\n").map { Escaping.markup(String($0)) }.joined(separator: "<br/>")
     if let rank = cell.rank { html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>" }
-    if let note = cell.note { html += "<br/><small>\(Markup.escape(note))</small>" }
+    if let note = cell.note { html += "<br/><small>\(Escaping.markup(note))</small>" }
     return "<span>\(html)</span>"
   }
 
   private static func attribute(_ name: String, _ value: String?) -> String {
-    value.map { " \(name)=\"\(Markup.escape($0))\"" } ?? ""
+    value.map { " \(name)=\"\(Escaping.markup($0))\"" } ?? ""
   }
 }
 
@@ -221,29 +228,6 @@ extension TextTable {
       }
     }
     return table
-  }
-}
-
-/// Text made safe for HTML, XHTML and SVG, in elements and in quoted attributes.
-package enum Markup {
-  /// Escapes the five special characters; a control character that XML forbids becomes U+FFFD.
-  package static func escape(_ text: String) -> String {
-    var escaped = ""
-    escaped.reserveCapacity(text.utf8.count)
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      case "\t", "\n", "\r": escaped.unicodeScalars.append(scalar)
-      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
-        escaped += "\u{FFFD}"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
   }
 }
 
@@ -279,7 +263,8 @@ public struct ExplorerPage {
     -> String
   {
     """
-    \(HTMLPage.opening(title: title, question: question, style: String(cString: fleetsim_explore_css())))\
+    \(HTMLPage.opening(
+      title: title, question: question, style: String(cString: fleetsim_explore_css()), script: Self.script))\
     <form id="controls" class="controls" aria-label="Which run is shown"></form>
     <p class="keys">Arrow keys move a focused control or the cursor of a focused chart. The address holds the choice and both pins.</p>
     <section class="verdict" aria-label="Verdict" aria-live="polite"><p id="verdict"></p><p id="against"></p></section>
@@ -290,15 +275,13 @@ public struct ExplorerPage {
     <summary>All \(FigureText.count(comparison.variants.count, "run")) as a table</summary>
     \(table)</details>
     <h2>How to run it again</h2>
-    <pre><code>\(Markup.escape(command))</code></pre>
-    <p class="facts">fleetsim \(Markup.escape(version)), \(comparison.seedsText)</p>
+    <pre><code>\(Escaping.markup(command))</code></pre>
+    <p class="facts">fleetsim \(Escaping.markup(version)), \(comparison.seedsText)</p>
     </main>
-    <script>
-    //<![CDATA[
-    const data = \(json);
-    \(String(cString: fleetsim_explore_js()))\
-    //]]>
+    <script type="application/json" id="data">
+    \(json)
     </script>
+    <script>\(Self.script)</script>
     </body>
     </html>
 
@@ -334,7 +317,9 @@ public struct ExplorerPage {
 
   // MARK: The figures
 
-  /// The data for the script; `<` never stands in it, so that no text of a scenario can end it.
+  private static let script = "\n//<![CDATA[\n\(String(cString: fleetsim_explore_js()))//]]>\n"
+
+  /// The data for the script, which no text of a scenario can end.
   private var json: String {
     let metrics = comparison.metrics
     let standings = Standings(comparison)
@@ -384,9 +369,7 @@ public struct ExplorerPage {
       + runs.joined(separator: ",\n") + "]}"
   }
 
-  private static func text(_ text: String) -> String {
-    text.asJSON.replacing("<", with: "\\u003c").replacing("]]>", with: "]]\\u003e")
-  }
+  private static func text(_ text: String) -> String { Escaping.script(text) }
 
   private static func array(_ values: [Double?]) -> String {
     "[" + values.map { $0.map(number) ?? "null" }.joined(separator: ",") + "]"

@@ -1,4 +1,5 @@
 import FleetMetrics
+import TextEscaping
 
 /// Time series as OpenMetrics text, which Prometheus can backfill: every column of `timeseries.csv` as a gauge, every run under a
 /// label of its own.
@@ -16,9 +17,9 @@ package enum OpenMetrics {
     var text: [UInt8] = []
     for column in TimeSeriesCSV.columns where column.name != "time_s" && isUsed(column, runs) {
       let name = name(of: column)
-      text += "# TYPE \(name) gauge\n# HELP \(name) \(escape(column.definition))\n".utf8
+      text += "# TYPE \(name) gauge\n# HELP \(name) \(Escaping.label(column.definition))\n".utf8
       for run in runs {
-        let series = Array("\(name){run=\"\(escape(run.name))\",seed=\"\(run.seed)\"} ".utf8)
+        let series = Array("\(name){run=\"\(Escaping.label(run.name))\",seed=\"\(run.seed)\"} ".utf8)
         for row in run.series.rows {
           let digits = column.value(row).digits
           if digits.isEmpty { continue }
@@ -47,9 +48,5 @@ package enum OpenMetrics {
   private static func timestamp(_ start: Int64) -> String {
     let (seconds, rest) = (epoch + start / 1_000_000, start % 1_000_000)
     return rest == 0 ? String(seconds) : "\(seconds)." + String(String(rest + 1_000_000).dropFirst())
-  }
-
-  private static func escape(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
   }
 }

@@ -1,4 +1,5 @@
 import FleetMetrics
+import TextEscaping
 
 enum VerticalScale {
   case linear(limit: Double)
@@ -515,7 +516,7 @@ package struct SVGCanvas {
     if anchor != .start { body += " text-anchor=\"\(anchor.rawValue)\"" }
     if isBold { body += " font-weight=\"600\"" }
     if halo { body += " stroke=\"\(theme.colour(.surface))\" stroke-width=\"4\" paint-order=\"stroke\"" }
-    body += " fill=\"\(theme.colour(ink))\">\(Markup.escape(string))</text>\n"
+    body += " fill=\"\(theme.colour(ink))\">\(Escaping.markup(string))</text>\n"
   }
 
   package mutating func line(
@@ -532,7 +533,7 @@ package struct SVGCanvas {
     body += "<rect x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" width=\"\(Self.px(max(width, 0)))\""
     body += " height=\"\(Self.px(max(height, 0)))\" fill=\"\(theme.colour(fill))\""
     if opacity < 1 { body += " opacity=\"\(Humanised.decimal(opacity, decimals: 2))\"" }
-    body += tooltip.map { "><title>\(Markup.escape($0))</title></rect>\n" } ?? "/>\n"
+    body += tooltip.map { "><title>\(Escaping.markup($0))</title></rect>\n" } ?? "/>\n"
   }
 
   package mutating func path(
@@ -558,7 +559,7 @@ package struct SVGCanvas {
   mutating func hover(x: Double, y: Double, width: Double, height: Double, tooltip: String) {
     body += "<rect x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" width=\"\(Self.px(width))\""
     body += " height=\"\(Self.px(height))\" fill=\"none\" pointer-events=\"all\">"
-    body += "<title>\(Markup.escape(tooltip))</title></rect>\n"
+    body += "<title>\(Escaping.markup(tooltip))</title></rect>\n"
   }
 
   /// The whole element. A picture that stands alone gets a background, and colours for dark pages.
@@ -571,11 +572,11 @@ package struct SVGCanvas {
       + " stroke-linejoin=\"round\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif\">\n"
     let opening = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\""
     if theme == .variables {
-      return opening + " aria-label=\"\(Markup.escape(label))\"" + frame + body + "</svg>\n"
+      return opening + " aria-label=\"\(Escaping.markup(label))\"" + frame + body + "</svg>\n"
     }
     let background = "<rect width=\"100%\" height=\"100%\" fill=\"\(theme.colour(.surface))\"/>\n"
     return opening + " aria-labelledby=\"t d\"" + frame
-      + "<title id=\"t\">\(Markup.escape(label))</title>\n<desc id=\"d\">\(Markup.escape(description))</desc>\n"
+      + "<title id=\"t\">\(Escaping.markup(label))</title>\n<desc id=\"d\">\(Escaping.markup(description))</desc>\n"
       + Theme.style(of: background + body) + background + body + "</svg>\n"
   }
 }

@@ -1,5 +1,6 @@
 import ScenarioModel
 import SimulationKernel
+import TextEscaping
 import UploadRetry
 
 extension JSON5Error {
@@ -107,23 +108,7 @@ package enum JSONText {
 
 extension String {
   /// In double quotes, escaped as JSON wants it.
-  package var asJSON: String {
-    var s = "\""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\"": s += "\\\""
-      case "\\": s += "\\\\"
-      case "\n": s += "\\n"
-      case "\r": s += "\\r"
-      case "\t": s += "\\t"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        s += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: s.unicodeScalars.append(scalar)
-      }
-    }
-    return s + "\""
-  }
+  package var asJSON: String { Escaping.json(self) }
 }
 
 extension PositionedValue {

@@ -76,13 +76,6 @@ struct FormattingTests {
       #expect(labels(seconds).count <= 13)
     }
   }
-
-  @Test("Text is made safe for markup")
-  func escaping() {
-    #expect(
-      Markup.escape("<a href=\"x\">'&'</a>\u{1}")
-        == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;\u{FFFD}")
-  }
 }
 
 @Suite("Result table")

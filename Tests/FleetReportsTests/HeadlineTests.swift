@@ -153,7 +153,7 @@ struct FullSizeTests {
       let answer = compared.answer(
         seed: 1, choices: [VariantChoice(name: "today", overrides: [])], isComparison: false,
         scaleNote: "scale 1:1000; counts are multiplied", width: 100)
-      let text = answer.text(width: 100) { $0 }
+      let text = answer.text(width: 100)
       #expect(text.contains("90,000,000") && text.contains("1,234,000"), "\(text)")
       #expect(compared.verdict().contains("90,000,000 events lost, 1,234,000 events late"))
       #expect(text.contains("\nScale 1:1000; counts are multiplied.\n"))

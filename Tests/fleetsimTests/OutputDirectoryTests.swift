@@ -1,13 +1,25 @@
 import CommandLineInterface
+import FleetMetrics
 import FleetReports
 import Foundation
+import TestSupport
 import Testing
 
 /// All files or none, and nothing of the user's is lost.
 @Suite("The output directory")
 struct OutputDirectoryTests {
-  let manifest = OutputFile("run.json", Array("{\n  \"program\": \"fleetsim\",\n}".utf8))
   func file(_ path: String, _ text: String) -> OutputFile { OutputFile(path, Array(text.utf8)) }
+
+  /// The files, and a `run.json` that lists them.
+  func results(_ files: [OutputFile]) -> [OutputFile] {
+    let listed = files.map { file in
+      "{ \"path\": \"\(file.path)\", \"bytes\": \(file.bytes.count), \"sha256\": \"\(SHA256.hexadecimal(file.bytes))\" }"
+    }
+    return files + [
+      self.file(
+        "run.json", "{\n  \"program\": \"fleetsim\",\n  \"files\": [\(listed.joined(separator: ","))]\n}")
+    ]
+  }
   func directory(_ path: String) throws -> OutputDirectory {
     try OutputDirectory(path, Running.environment(in: "/"))
   }
@@ -23,7 +35,7 @@ struct OutputDirectoryTests {
   func write() throws {
     let scratch = try Scratch()
     let output = try directory(scratch.url.path + "/a/b/")
-    try output.write([file("summary.csv", "x"), file("full/timeseries.csv", "y"), manifest])
+    try output.write(results([file("summary.csv", "x"), file("full/timeseries.csv", "y")]))
     #expect(
       scratch.contents == [
         "a", "a/b", "a/b/full", "a/b/full/timeseries.csv", "a/b/run.json", "a/b/summary.csv",
@@ -36,24 +48,28 @@ struct OutputDirectoryTests {
     let scratch = try Scratch()
     let path = scratch.url.path + "/out"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    try directory(path).write([file("full/timeseries.csv", "old"), manifest])
-    try directory(path).write([file("equal/timeseries.csv", "new"), manifest])
+    try directory(path).write(results([file("full/timeseries.csv", "old")]))
+    try directory(path).write(results([file("equal/timeseries.csv", "new")]))
     #expect(scratch.contents == ["out", "out/equal", "out/equal/timeseries.csv", "out/run.json"])
   }
 
   @Test(
     "anything that fleetsim did not write is refused and stays",
-    arguments: ["notes.txt", "full/notes.txt", ".hidden", "full/deep/timeseries.csv"])
+    arguments: [
+      "notes.txt", "full/notes.txt", ".hidden", "full/deep/timeseries.csv", "suite/notes.txt",
+      "stability.csv",
+      "equal/timeseries.csv",
+    ])
   func foreign(name: String) throws {
     let scratch = try Scratch()
     let path = scratch.url.path + "/out"
-    try directory(path).write([file("full/timeseries.csv", "old"), manifest])
+    try directory(path).write(results([file("full/timeseries.csv", "old"), file("report.html", "<p>")]))
     let output = try directory(path)
     // It comes while the simulation runs, or before.
     try scratch.write("out/" + name, "mine")
     let before = scratch.contents
     #expect(throws: CommandFailure.self) { try directory(path) }
-    #expect(throws: CommandFailure.self) { try output.write([file("summary.csv", "new"), manifest]) }
+    #expect(throws: CommandFailure.self) { try output.write(results([file("summary.csv", "new")])) }
     #expect(scratch.contents == before)
     #expect(try scratch.text("out/" + name) == "mine")
     #expect(try scratch.text("out/full/timeseries.csv") == "old")
@@ -65,7 +81,7 @@ struct OutputDirectoryTests {
     try scratch.write("s.json5", Scenarios.small)
     let compare = ["compare", "s.json5", "--seed", "5", "-q", "--out", "out"]
     #expect(try Tool.run(compare, in: scratch.url).code == 0)
-    for name in ["summary.csv", "full/timeseries.csv"] {
+    for name in ["summary.csv", "full/timeseries.csv", "report.html", "comparison.svg"] {
       let text = try scratch.text("out/" + name)
       try scratch.write("out/" + name, text + "# my note\n")
       let before = scratch.contents
@@ -82,43 +98,72 @@ struct OutputDirectoryTests {
     }
   }
 
-  /// A process that has ended.
-  static func goneProcess() throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "exit 0"]
-    try process.run()
-    process.waitUntilExit()
-    return process.processIdentifier
-  }
-
-  /// A temporary name of another process beside `out`.
-  static func rest(of process: Int32, _ kind: TemporaryName.Kind = .new) -> String {
-    String(TemporaryName.make(beside: "out", kind).dropFirst("./".count))
-      .replacing("-\(getpid())-", with: "-\(process)-")
+  /// A name of another run beside `out`.
+  static func rest(_ kind: TemporaryPlace.Kind = .new) -> String {
+    String(TemporaryPlace.name(beside: "out", kind).dropFirst("./".count))
   }
 
   @Test("what a killed run left goes with the next run; what a living one or another place has, stays")
   func rests() throws {
     let scratch = try Scratch()
-    let gone = try Self.goneProcess()
-    let (rest, old) = (Self.rest(of: gone), Self.rest(of: gone, .old))
-    let living = Self.rest(of: getppid())
-    let stays = [
-      living, rest.replacing(".out.", with: ".other."), rest.replacing("-\(gone)-", with: "-far-\(gone)-"),
-    ]
-    try directory(scratch.url.path + "/out").write([file("summary.csv", "old"), manifest])
-    for name in [rest, old] + stays { try scratch.write(name + "/full/timeseries.csv", "x") }
-    try directory(scratch.url.path + "/out").write([file("summary.csv", "new"), manifest])
-    #expect(scratch.contents.filter { !$0.contains("/") } == (stays + ["out"]).sorted())
+    let stays = [Self.rest().replacing(".out.", with: ".other."), ".out.fleetsim-host-4711-0.tmp"]
+    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "old")]))
+    for name in [Self.rest(), Self.rest(.old)] + stays {
+      try scratch.write(name + "/full/timeseries.csv", "x")
+    }
+    let living = try #require(TemporaryPlace(beside: scratch.url.path + "/out", isDirectory: true))
+    defer { living.release() }
+    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "new")]))
+    let name = String(living.path.dropFirst(scratch.url.path.count + 1))
+    #expect(scratch.contents.filter { !$0.contains("/") } == (stays + ["out", name]).sorted())
   }
 
   @Test("a run killed between taking the old away and putting the new in place: the next one finds the old")
   func restored() throws {
     let scratch = try Scratch()
-    try scratch.write(Self.rest(of: Self.goneProcess(), .old) + "/notes.txt", "mine")
+    try scratch.write(Self.rest(.old) + "/notes.txt", "mine")
     #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
     #expect(scratch.contents == ["out", "out/notes.txt"])
+  }
+
+  @Test("of runs that write to one place at once each ends well, and one's files are there, all of them")
+  func atOnce() async throws {
+    let scratch = try Scratch()
+    let path = scratch.url.path + "/out"
+    let rounds = TestDepth.cases(20, exhaustively: 250)
+    for round in 0..<rounds {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for run in 0..<4 {
+          group.addTask {
+            let names = ["summary.csv", "full/timeseries.csv", "equal/timeseries.csv", "report.html"]
+            try directory(path).write(results(names.map { file($0, "\(round) \(run)") }))
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(
+        scratch.contents == [
+          "out", "out/equal", "out/equal/timeseries.csv", "out/full", "out/full/timeseries.csv",
+          "out/report.html",
+          "out/run.json", "out/summary.csv",
+        ])
+      let texts = try Set(
+        ["summary.csv", "full/timeseries.csv", "report.html"].map { try scratch.text("out/" + $0) })
+      #expect(texts.count == 1)
+    }
+  }
+
+  @Test(
+    "a run.json that leads elsewhere is not followed",
+    arguments: ["../../../dev/zero", "/dev/zero", "a/../../b"])
+  func leadsElsewhere(path: String) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "out/run.json",
+      "{\n  \"program\": \"fleetsim\",\n  \"files\": [{ \"path\": \"\(path)\", \"bytes\": 1, \"sha256\": \"0\" }]\n}"
+    )
+    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "new")]))
+    #expect(scratch.contents == ["out", "out/run.json", "out/summary.csv"])
   }
 
   @Test("a run.json of another program does not make a directory ours")
@@ -134,7 +179,7 @@ struct OutputDirectoryTests {
     let output = try directory(scratch.url.path + "/a/out")
     let tooLong = String(repeating: "x", count: 400)
     let error = #expect(throws: CommandFailure.self) {
-      try output.write([file("summary.csv", "x"), file(tooLong, "y"), manifest])
+      try output.write(results([file("summary.csv", "x"), file(tooLong, "y")]))
     }
     #expect(error?.code == .cannotCreate)
     #expect(error?.description.contains("/a/out/\(tooLong): cannot be written: ") == true)
@@ -144,10 +189,10 @@ struct OutputDirectoryTests {
   @Test("a symbolic link is followed: what it points to is replaced, the link stays")
   func symbolicLink() throws {
     let scratch = try Scratch()
-    try directory(scratch.url.path + "/real").write([manifest])
+    try directory(scratch.url.path + "/real").write(results([]))
     try FileManager.default.createSymbolicLink(
       atPath: scratch.url.path + "/link", withDestinationPath: scratch.url.path + "/real")
-    try directory(scratch.url.path + "/link").write([file("summary.csv", "new"), manifest])
+    try directory(scratch.url.path + "/link").write(results([file("summary.csv", "new")]))
     #expect(try scratch.text("real/summary.csv") == "new")
     #expect(
       try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url.path + "/link").hasSuffix("/real")

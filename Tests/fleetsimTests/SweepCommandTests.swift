@@ -123,10 +123,30 @@ struct SweepCommandTests {
     // What a process of another machine leaves when it is killed between its two steps.
     let rest =
       whole.keys.filter { $0.hasSuffix(".run") }.sorted()[0]
-      .replacing("runs/", with: "runs/.") + ".fleetsim-other-1-0.tmp"
+      .replacing("runs/", with: "runs/.") + ".fleetsim-0123456789abcdef.tmp"
     try scratch.write("killed/" + rest, "half a ru")
     #expect(try Tool.run(command + ["killed"], in: scratch.url).code == 0)
     #expect(try files(scratch, "killed") == whole)
+  }
+
+  @Test("a plan that was changed is not merged, however well it reads", arguments: ["d/plan.json"])
+  func changedPlan(path: String) throws {
+    let scratch = try scratch()
+    _ = try Tool.run(Self.arguments + ["--out", "d"], in: scratch.url)
+    let text = try scratch.text(path)
+    for (old, new) in [
+      ("\"name\": \"", "\"name\": \"x"), ("\"question\": \"", "\"question\": \"x"),
+      ("\"count\": ", "\"count\": 1"),
+    ]
+    where text.contains(old) {
+      try scratch.write(path, text.replacing(old, with: new, maxReplacements: 1))
+      let output = try Tool.run(["merge", "d"], in: scratch.url)
+      #expect(
+        output.code == 65 && output.standardError.contains("was changed since fleetsim wrote it"),
+        "\(output.standardError)")
+    }
+    try scratch.write(path, text)
+    #expect(try Tool.run(["merge", "d"], in: scratch.url).code == 0)
   }
 
   @Test("Ctrl-C keeps what is complete and says so")

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetStatistics
+import TextEscaping
 
 /// The forms of what a check found.
 enum CheckReport {
@@ -218,16 +219,8 @@ enum CheckReport {
   ) -> String {
     let (place, title) = (outcome.place(change), "\(outcome.name): \(column(change))")
     return
-      "::\(kind) file=\(property(place.file)),line=\(place.line),title=\(property(title))::"
-      + message(text) + "\n"
-  }
-
-  private static func message(_ text: String) -> String {
-    text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-  }
-
-  private static func property(_ text: String) -> String {
-    message(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+      "::\(kind) file=\(Escaping.commandProperty(place.file)),line=\(place.line),title=\(Escaping.commandProperty(title))::"
+      + Escaping.commandMessage(text) + "\n"
   }
 
   /// A suite a scenario, a case a metric and one for each criterion that is none.
@@ -236,11 +229,11 @@ enum CheckReport {
       let worse = Dictionary(
         outcome.worse.map { (column($0), movement($0)) }, uniquingKeysWith: { first, _ in first })
       let names = [column(.health), "failing_runs"] + outcome.check.changes.map(\.metric.name)
-      let suite = attribute(outcome.name)
+      let suite = Escaping.markup(outcome.name)
       let cases = names.map { name in
-        let opening = "    <testcase classname=\"\(suite)\" name=\"\(attribute(name))\""
+        let opening = "    <testcase classname=\"\(suite)\" name=\"\(Escaping.markup(name))\""
         return worse[name].map {
-          "\(opening)>\n      <failure message=\"\(attribute($0))\"/>\n    </testcase>\n"
+          "\(opening)>\n      <failure message=\"\(Escaping.markup($0))\"/>\n    </testcase>\n"
         } ?? "\(opening)/>\n"
       }
       return (name: suite, cases: cases, failures: worse.count)
@@ -252,19 +245,5 @@ enum CheckReport {
         "  <testsuite name=\"\(suite.name)\" \(counts(suite.cases.count, suite.failures))>\n"
           + suite.cases.joined() + "  </testsuite>\n"
       }.joined() + "</testsuites>\n"
-  }
-
-  static func attribute(_ text: String) -> String {
-    String(
-      text.unicodeScalars.map { scalar in
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case _ where scalar.value < 0x20: " "
-        default: String(scalar)
-        }
-      }.joined())
   }
 }

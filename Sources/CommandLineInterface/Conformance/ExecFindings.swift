@@ -1,6 +1,7 @@
 import Conformance
 import FleetExperiments
 import FleetReports
+import TextEscaping
 
 /// The findings of `conformance --exec` or `--serve`.
 struct ExecFindings: Sendable {
@@ -152,7 +153,7 @@ struct ExecFindings: Sendable {
 
   /// A suite a requirement, a case a case; what says nothing is skipped.
   var junit: String {
-    func attribute(_ text: String) -> String { CheckReport.attribute(text) }
+    func attribute(_ text: String) -> String { Escaping.markup(text) }
     func counts(_ all: [ExecConformance.Outcome]) -> String {
       let failures = all.count { Self.word($0.verdict) == .fails }
       let skipped = all.count { [.inconclusive, .notApplicable].contains(Self.word($0.verdict)) }

@@ -6,6 +6,7 @@ import ScenarioFormat
 import ScenarioModel
 import ShippedClients
 import SimulationKernel
+import TextEscaping
 
 /// The findings of `decide`, with the Settings that it is about.
 struct Decided: Sendable {
@@ -684,7 +685,7 @@ extension TextTable {
   /// As GitHub shows it.
   fileprivate var markdown: String {
     func row(_ cells: [String]) -> String {
-      "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n"
+      "| " + cells.map(Escaping.cell).joined(separator: " | ") + " |\n"
     }
     return row(columns.map(\.title)) + row(columns.map { $0.isNumber ? "---:" : "---" })
       + rows.map(row).joined()

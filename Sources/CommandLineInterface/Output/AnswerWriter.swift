@@ -28,8 +28,8 @@ struct AnswerWriter {
       if isJSON { return try console.printData(document()) }
       if let text { return try console.printData(text) }
       try console.print(
-        isQuiet
-          ? answer.brief + "\n" : answer.text(width: console.columns, emphasised: Terminal.emphasised))
+        isQuiet ? answer.brief + "\n" : answer.text(width: console.columns),
+        headline: isQuiet ? "" : answer.finding)
     }
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
@@ -47,18 +47,15 @@ struct AnswerWriter {
       isQuiet
         ? "Unfinished: \(answer.brief)\n"
         : "Unfinished; what the finished runs say:\n\n"
-          + answer.text(width: console.columns, emphasised: Terminal.emphasised))
+          + answer.text(width: console.columns), headline: isQuiet ? "" : answer.finding)
   }
 
   private func files(_ answer: Answer, _ manifest: RunManifest) -> [OutputFile] {
     var manifest = manifest
-    manifest.files = answer.data
     let page = answer.html(
       title: title, question: question, command: manifest.command,
       scenarioJSON: showsScenario ? manifest.scenario : nil, version: CommandLineTool.version)
-    return answer.data + answer.pictures + [
-      OutputFile(.report, text: page),
-      OutputFile(.manifest, text: manifest.text),
-    ]
+    manifest.files = answer.data + answer.pictures + [OutputFile(.report, text: page)]
+    return manifest.files + [OutputFile(.manifest, text: manifest.text)]
   }
 }

@@ -1,17 +1,18 @@
+import CSystem
 import FleetMetrics
 import FleetReports
+import ScenarioModel
 
 /// Where results go: all of them or none.
 ///
-/// Files are written into a temporary directory beside the final one, which is renamed when they are complete. A directory that
-/// fleetsim wrote before is replaced in the same way. One with anything else in it is refused, so nothing of the user's is lost.
+/// Files are written into a temporary directory beside the final one. When they are complete, the two change places at once.
+/// A directory that fleetsim wrote before is replaced so. One with anything else in it, or with a file that is not as it was
+/// written, is refused: nothing of the user's is lost.
 package struct OutputDirectory {
   /// As the user named it.
   package let path: String
   /// Absolute, symbolic links followed; its last component need not exist.
   private let resolved: String
-  private let temporary: String
-  private let replaced: String
   private let files: Files
 
   /// Checks that results can be written to `path`, without leaving anything there.
@@ -21,32 +22,32 @@ package struct OutputDirectory {
     files.signals.hold()
     try Descriptors.check()
     resolved = try Self.resolve(path, files)
-    temporary = TemporaryName.make(beside: resolved)
-    replaced = TemporaryName.make(beside: resolved, .old)
-    TemporaryName.removeRests(beside: resolved)
+    TemporaryPlace.removeRests(beside: resolved)
     try checkExisting()
     // A trial: the parent may be read-only, or no directory at all.
-    let created = try createTemporary()
-    rmdir(temporary)
+    let (temporary, created) = try createTemporary()
+    rmdir(temporary.path)
+    temporary.release()
     Self.removeDirectories(created)
     environment.executable.prepareBuild()
   }
 
   /// Writes files and puts them in place, or leaves everything as it was.
-  /// - Throws: `CommandFailure` 73, 74; 130, 131 or 143 when a signal came meanwhile.
+  /// - Throws: `CommandFailure` 73, 74; 129, 130, 131 or 143 when a signal came meanwhile.
   package func write(_ written: [OutputFile]) throws(CommandFailure) {
-    let created = try createTemporary()
+    let (temporary, created) = try createTemporary()
+    defer { temporary.release() }
     do throws(CommandFailure) {
       for file in written {
         try files.signals.check()
-        try write(file)
+        try write(file, into: temporary.path)
       }
       try files.signals.check()
       // Once more: somebody may have put something there while the simulation ran.
       try checkExisting()
-      try putInPlace()
+      try putInPlace(temporary.path)
     } catch {
-      Self.removeTree(temporary)
+      Self.removeTree(temporary.path)
       Self.removeDirectories(created)
       throw error
     }
@@ -55,69 +56,96 @@ package struct OutputDirectory {
   // MARK: What is there already
 
   private func checkExisting() throws(CommandFailure) {
+    while true {
+      let before = Self.identity(resolved)
+      do throws(CommandFailure) {
+        return try checkContents(of: resolved)
+      } catch {
+        // Another run has put its results there meanwhile: what was seen is of neither.
+        if Self.identity(resolved) == before { throw error }
+      }
+    }
+  }
+
+  /// Tells two directories at one path from each other.
+  private static func identity(_ path: String) -> [UInt64] {
     var status = stat()
-    guard stat(resolved, &status) == 0 else {
+    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
+  }
+
+  private func checkContents(of directory: String) throws(CommandFailure) {
+    var status = stat()
+    guard stat(directory, &status) == 0 else {
       if errno == ENOENT { return }
       throw CommandFailure(.cannotCreate, "\(path): \(systemMessage())")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
     }
-    let manifest = try? files.text("\(resolved)/\(FileName.manifest)", limit: .max)
-    if let foreign = try foreignEntry(manifest) {
+    let manifest = "\(directory)/\(FileName.manifest)"
+    let text = Self.isPlainFile(manifest) ? try? files.text(manifest) : nil
+    let written = RunManifest.Written(text ?? "")
+    if let foreign = try foreignEntry(of: directory, written) {
       throw CommandFailure(
         .cannotCreate,
         "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
       )
     }
-    if let changed = changedFile(manifest ?? "") {
+    if let changed = written.files.first(where: { isChanged("\(directory)/\($0.path)", $0) }) {
       throw CommandFailure(
         .cannotCreate,
-        "\(path): '\(changed)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(FileName.manifest)); "
+        "\(path): '\(changed.path)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(FileName.manifest)); "
           + "move it away to keep it, remove it, or name another directory with --out")
     }
     var parentStatus = stat()
-    if stat(Self.split(resolved).parent, &parentStatus) == 0, parentStatus.st_dev != status.st_dev {
+    if stat(Self.split(directory).parent, &parentStatus) == 0, parentStatus.st_dev != status.st_dev {
       throw CommandFailure(
         .cannotCreate,
         "\(path): is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results"
       )
     }
-    if let current = files.realPath("."), current == resolved || current.hasPrefix(resolved + "/") {
+    if let current = files.realPath("."), (current + "/").utf8.starts(with: (resolved + "/").utf8) {
       throw CommandFailure(
         .cannotCreate, "\(path): is the current directory or above it; name a directory below it, as results")
     }
   }
 
-  /// The first entry that is not fleetsim's own; none if the directory is empty.
-  private func foreignEntry(_ manifest: String?) throws(CommandFailure) -> String? {
-    let entries = try Self.entries(resolved, named: path)
-    guard let manifest, manifest.hasPrefix(RunManifest.opening) else { return entries.first }
-    for name in entries where !FileName.isTopLevel(name) {
-      var status = stat()
-      guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-        return name
-      }
-      for inner in try Self.entries("\(resolved)/\(name)", named: "\(path)/\(name)")
-      where !FileName.isOfVariant(inner) {
+  /// The first entry that fleetsim did not write; none if the directory is empty.
+  private func foreignEntry(
+    of directory: String, _ written: RunManifest.Written
+  ) throws(CommandFailure) -> String? {
+    for name in try Self.entries(directory, named: path) where !written.has(name) {
+      guard written.hasFolder(name), Self.isPlainFolder("\(directory)/\(name)") else { return name }
+      for inner in try Self.entries("\(directory)/\(name)", named: "\(path)/\(name)")
+      where !written.has("\(name)/\(inner)") {
         return "\(name)/\(inner)"
       }
     }
     return nil
   }
 
-  /// The first file that is not as `run.json` says that it was written. One that is gone is no loss.
-  private func changedFile(_ manifest: String) -> String? {
-    RunManifest.digests(in: manifest).first { file, digest in
-      (try? files.bytes("\(resolved)/\(file)", limit: .max)).map { SHA256.hexadecimal($0) != digest }
-        ?? false
-    }?.path
+  /// Whether a file is not as it was written. One that is gone is no loss.
+  private func isChanged(_ place: String, _ file: RunManifest.Written.File) -> Bool {
+    var status = stat()
+    guard lstat(place, &status) == 0 else { return errno != ENOENT }
+    guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == file.bytes else { return true }
+    return (try? files.bytes(place, limit: file.bytes)).map(SHA256.hexadecimal) != file.sha256
+  }
+
+  private static func isPlainFile(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private static func isPlainFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   // MARK: Making and moving
 
-  /// Makes the temporary directory and the parents it needs; returns the parents made.
-  private func createTemporary() throws(CommandFailure) -> [String] {
+  /// Makes the temporary directory and the parents it needs; returns the parents made, too.
+  private func createTemporary() throws(CommandFailure) -> (TemporaryPlace, created: [String]) {
     var created: [String] = []
     var missing: [String] = []
     var parent = Self.split(resolved).parent
@@ -125,22 +153,32 @@ package struct OutputDirectory {
       missing.append(parent)
       parent = Self.split(parent).parent
     }
-    for directory in missing.reversed() + [temporary] {
-      if mkdir(directory, 0o777) != 0 {
-        let message = systemMessage()
-        Self.removeDirectories(created)
-        throw CommandFailure(
-          .cannotCreate, "\(path): cannot be created: \(message); name a writable place with --out")
+    for directory in missing.reversed() {
+      if mkdir(directory, 0o777) == 0 {
+        created.append(directory)
+      } else if errno != EEXIST {
+        throw cannotCreate(created)
       }
-      if directory != temporary { created.append(directory) }
     }
-    return created
+    guard let temporary = TemporaryPlace(beside: resolved, isDirectory: true) else {
+      throw cannotCreate(created)
+    }
+    return (temporary, created)
   }
 
-  private func write(_ file: OutputFile) throws(CommandFailure) {
+  private func cannotCreate(_ created: [String]) -> CommandFailure {
+    let message = systemMessage()
+    Self.removeDirectories(created)
+    return CommandFailure(
+      .cannotCreate, "\(path): cannot be created: \(message); name a writable place with --out")
+  }
+
+  private func write(_ file: OutputFile, into temporary: String) throws(CommandFailure) {
     let target = "\(temporary)/\(file.path)"
-    if file.path.contains("/") { mkdir(Self.split(target).parent, 0o777) }
-    let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL, 0o666)
+    if file.path.utf8.contains(Ascii.slash), mkdir(Self.split(target).parent, 0o777) != 0, errno != EEXIST {
+      throw failure(.cannotCreate, file)
+    }
+    let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure(.cannotCreate, file) }
     if !Console.writeAll(file.bytes, to: descriptor) || fsync(descriptor) != 0 {
       let failure = failure(.inputOutput, file)
@@ -155,18 +193,53 @@ package struct OutputDirectory {
       code, "\(path)/\(file.path): cannot be written: \(systemMessage()); nothing was left there")
   }
 
-  private func putInPlace() throws(CommandFailure) {
-    // Replaces an empty directory, or none.
-    if rename(temporary, resolved) == 0 { return }
-    guard errno == ENOTEMPTY || errno == EEXIST, rename(resolved, replaced) == 0 else {
-      throw CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(systemMessage())")
+  private func putInPlace(_ temporary: String) throws(CommandFailure) {
+    while true {
+      // Takes the place of an empty directory, or of none.
+      if rename(temporary, resolved) == 0 { return }
+      guard errno == ENOTEMPTY || errno == EEXIST else { throw cannotPut(systemMessage()) }
+      if fleetsim_exchange(temporary, resolved) == 0 { return try removeReplaced(temporary) }
+      switch errno {
+      case ENOENT: continue
+      case EINVAL, ENOSYS, ENOTSUP, EXDEV: if try putInTurn(temporary) { return }
+      default: throw cannotPut(systemMessage())
+      }
     }
+  }
+
+  /// Removes what was in place before, unless somebody has put something there in the last moment.
+  private func removeReplaced(_ replaced: String) throws(CommandFailure) {
+    do throws(CommandFailure) {
+      try checkContents(of: replaced)
+    } catch {
+      _ = fleetsim_exchange(replaced, resolved)
+      throw error
+    }
+    Self.removeTree(replaced)
+  }
+
+  /// For file systems that can't exchange: the old directory goes aside, the new one comes. Its lock keeps a second run from
+  /// doing so at once, and from taking what is aside for a rest.
+  private func putInTurn(_ temporary: String) throws(CommandFailure) -> Bool {
+    let descriptor = open(resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    if TemporaryPlace.lock(descriptor, isPatient: true), !TemporaryPlace.isAt(resolved, descriptor) {
+      return false
+    }
+    let replaced = TemporaryPlace.name(beside: resolved, .old)
+    guard rename(resolved, replaced) == 0 else { throw cannotPut(systemMessage()) }
     if rename(temporary, resolved) != 0 {
       let message = systemMessage()
       rename(replaced, resolved)
-      throw CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(message); it is as it was")
+      throw cannotPut("\(message); it is as it was")
     }
     Self.removeTree(replaced)
+    return true
+  }
+
+  private func cannotPut(_ message: String) -> CommandFailure {
+    CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(message)")
   }
 }
 
@@ -207,9 +280,10 @@ extension OutputDirectory {
 
   /// `a/b/c` → (`a/b`, `c`); `c` → (`.`, `c`); `/c` → (`/`, `c`).
   static func split(_ path: String) -> (parent: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    // By bytes: a slash and an accent behind it are one Character.
+    guard let slash = path.utf8.lastIndex(of: Ascii.slash) else { return (".", path) }
     let parent = slash == path.startIndex ? "/" : String(path[..<slash])
-    return (parent, String(path[path.index(after: slash)...]))
+    return (parent, String(path[path.utf8.index(after: slash)...]))
   }
 
   /// The path of a file in the same folder as another one.
@@ -241,7 +315,7 @@ extension OutputDirectory {
   static func removeTree(_ directory: String) {
     for name in (try? entries(directory, named: directory)) ?? [] {
       let path = directory + "/" + name
-      if unlink(path) != 0 { removeTree(path) }
+      if unlink(path) != 0, errno != ENOENT { removeTree(path) }
     }
     rmdir(directory)
   }
@@ -250,73 +324,4 @@ extension OutputDirectory {
   static func removeDirectories(_ directories: [String]) {
     for directory in directories.reversed() { rmdir(directory) }
   }
-}
-
-/// Names of what is written beside its place until it is whole: `.summary.csv.fleetsim-host-4711-0.tmp`.
-///
-/// No other process has them: containers all have the process id 1, and what a killed one left stays until the next run.
-package enum TemporaryName {
-  /// A new file or directory is to be renamed into place; an old one was there before, and is put back if that fails.
-  package enum Kind: String, CaseIterable {
-    case new = ".tmp"
-    case old = ".old"
-  }
-
-  private static let marker = ".fleetsim-"
-
-  /// The path of a temporary file or directory beside `path`.
-  package static func make(beside path: String, _ kind: Kind = .new, attempt: Int = 0) -> String {
-    let (parent, name) = OutputDirectory.split(path)
-    return "\(parent)/.\(name)\(marker)\(host)-\(getpid())-\(attempt)\(kind.rawValue)"
-  }
-
-  /// Returns the final name of a temporary file or directory; nil if it is none of ours.
-  static func target(of name: String, _ kind: Kind = .new) -> String? { parts(name, kind)?.target }
-
-  /// Removes what killed processes of this machine have left, beside `path` for that place alone, or in all of a folder. An old
-  /// directory whose place is empty goes back there.
-  static func removeRests(beside path: String) {
-    let (folder, target) = OutputDirectory.split(path)
-    removeRests(in: folder) { $0 == target }
-  }
-
-  static func removeRests(in folder: String, of isMeant: (String) -> Bool = { _ in true }) {
-    for name in (try? OutputDirectory.entries(folder, named: folder)) ?? [] {
-      for kind in Kind.allCases {
-        guard let (target, owner) = parts(name, kind), isMeant(target), isGone(owner) else { continue }
-        let rest = "\(folder)/\(name)"
-        if kind == .old, access("\(folder)/\(target)", F_OK) != 0 {
-          rename(rest, "\(folder)/\(target)")
-        } else if unlink(rest) != 0 {
-          OutputDirectory.removeTree(rest)
-        }
-      }
-    }
-  }
-
-  private static func parts(_ name: String, _ kind: Kind) -> (target: String, owner: Substring)? {
-    guard name.hasPrefix("."), name.hasSuffix(kind.rawValue) else { return nil }
-    let stem = name.dropFirst().dropLast(kind.rawValue.count)
-    guard let mark = stem.ranges(of: marker).last else { return nil }
-    return (String(stem[..<mark.lowerBound]), stem[mark.upperBound...])
-  }
-
-  /// Whether the owner, `host-4711-0`, was a process of this machine that has ended. An owner with this process's own number is
-  /// an earlier process: nothing is begun before the rests are gone.
-  private static func isGone(_ owner: Substring) -> Bool {
-    let words = owner.split(separator: "-", omittingEmptySubsequences: false)
-    guard words.count > 2, words.dropLast(2).joined(separator: "-") == host,
-      let process = pid_t(words[words.count - 2]), process > 0
-    else { return false }
-    return process == getpid() || (kill(process, 0) != 0 && errno == ESRCH)
-  }
-
-  private static let host: String = {
-    var name = [CChar](repeating: 0, count: 256)
-    guard gethostname(&name, name.count - 1) == 0 else { return "host" }
-    let text = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return String(
-      String(decoding: text, as: UTF8.self).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
-        .prefix(60))
-  }()
 }

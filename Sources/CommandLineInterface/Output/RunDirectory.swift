@@ -1,11 +1,10 @@
 import FleetExperiments
 import FleetMetrics
-import Synchronization
 
 /// Finished runs as files in a directory, each named by the SHA-256 of what it depends on: a journal, or the runs of a sweep.
 ///
 /// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole. A
-/// process that is killed leaves its finished runs, and a temporary file that goes when that run is made.
+/// process that is killed leaves its finished runs, and a temporary file that the next process removes.
 final class RunDirectory: RunStore, Sendable {
   /// As the user named it.
   let path: String
@@ -13,46 +12,27 @@ final class RunDirectory: RunStore, Sendable {
   private let option: String
   private let environment: CommandEnvironment
   private var files: Files { environment.files }
-  /// Temporary files that killed processes have left, by their final name.
-  private let leftovers: Mutex<[String: [String]]>
   let results = CommandLineTool.resultsVersion
 
   /// A directory that is there.
   init(existing path: String, option: String = "--out", _ environment: CommandEnvironment) {
     (self.path, self.option, self.environment) = (path, option, environment)
-    leftovers = Mutex(Self.temporaries(in: environment.files.place(path)))
-  }
-
-  static func temporaries(in folder: String) -> [String: [String]] {
-    var found: [String: [String]] = [:]
-    for entry in (try? OutputDirectory.entries(folder, named: folder)) ?? [] {
-      if let target = TemporaryName.target(of: entry) { found[target, default: []].append(entry) }
-    }
-    return found
+    TemporaryPlace.removeRests(in: environment.files.place(path))
   }
 
   /// nil if it is not there.
   func read(_ file: String) throws(CommandFailure) -> [UInt8]? {
     let place = "\(path)/\(file)"
     if !files.isThere(place) { return nil }
-    let bytes = try files.bytes(place, limit: .max)
-    removeLeftovers(of: file)
-    return bytes
+    return try files.ownBytes(place)
   }
 
   func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
     try files.write(bytes, to: "\(path)/\(file)", option: option)
-    removeLeftovers(of: file)
   }
 
   func warn(_ file: String, _ problem: StoredRecord.Problem) {
     environment.console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
-  }
-
-  private func removeLeftovers(of file: String) {
-    for rest in leftovers.withLock({ $0.removeValue(forKey: file) }) ?? [] {
-      unlink(files.place("\(path)/\(rest)"))
-    }
   }
 
   /// Says so where runs are there that a build with other results made, copied here from elsewhere.
@@ -60,7 +40,7 @@ final class RunDirectory: RunStore, Sendable {
   func refuseRunsOfOtherResults() throws(CommandFailure) {
     for entry in try OutputDirectory.entries(files.place(path), named: path).sorted()
     where entry.hasSuffix(".run") {
-      guard let results = StoredRun.results(try files.bytes("\(path)/\(entry)", limit: .max)) else {
+      guard let results = StoredRun.results(try files.ownBytes("\(path)/\(entry)")) else {
         continue
       }
       try ResultsVersion.check(
@@ -88,20 +68,19 @@ extension RunDirectory {
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }
       let names = try OutputDirectory.entries(place, named: path)
-      let foreign = names.first { TemporaryName.target(of: $0) != Self.marker }
+      let foreign = names.first { TemporaryPlace.target(of: $0) != Self.marker }
       guard foreign == nil || names.contains(Self.marker) else {
         throw CommandFailure(
           .cannotCreate,
           "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
       }
-      TemporaryName.removeRests(in: place)
     } else {
       try Self.make(path, environment.files)
     }
     self.init(existing: path, option: "--journal", environment)
     let new = "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
-    let kept = try readText(Self.marker)
-    if kept == nil { try writeText(Self.marker, new) }
+    let kept = try read(Self.marker).map { String(decoding: $0, as: UTF8.self) }
+    if kept == nil { try write(Self.marker, Array(new.utf8)) }
     let text = kept ?? new
     let remedy = "name another with --journal, or remove this one"
     guard text.last == "\n", text == new || !new.hasPrefix(text) else {
@@ -130,14 +109,21 @@ extension RunDirectory {
       .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
   }
 
-  /// A note beside the runs; nil if it is not there.
-  func readText(_ name: String) throws(CommandFailure) -> String? {
-    try read(name).map { String(decoding: $0, as: UTF8.self) }
+  /// A note beside the runs; nil if it is not there, or not as it was written.
+  func readNote(_ name: String) throws(CommandFailure) -> String? {
+    guard let bytes = try read(name) else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let note = String(text.dropLast(Self.seal("").count))
+    if text == note + Self.seal(note) { return note }
+    warn(name, StoredRecord.Problem(description: "its SHA-256 is not the one in its last line"))
+    return nil
   }
 
-  func writeText(_ name: String, _ text: String) throws(CommandFailure) {
-    try write(name, Array(text.utf8))
+  func writeNote(_ name: String, _ note: String) throws(CommandFailure) {
+    try write(name, Array((note + Self.seal(note)).utf8))
   }
+
+  private static func seal(_ note: String) -> String { "\nsha256 \(SHA256.hexadecimal(Array(note.utf8)))\n" }
 
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
   convenience init?(

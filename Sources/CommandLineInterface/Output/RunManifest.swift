@@ -106,11 +106,49 @@ struct RunManifest {
     return JSONValue.text(.object(members)) + "\n"
   }
 
-  /// The files that a manifest names, with their SHA-256; none if it is not readable any more.
-  static func digests(in text: String) -> [(path: String, sha256: String)] {
-    guard let files = try? JSON5Parser.parse(text)["files"]?.elements else { return [] }
-    return files.compactMap { file in
-      if let path = file["path"]?.text, let digest = file["sha256"]?.text { (path, digest) } else { nil }
+  /// What a manifest says that was written beside it.
+  struct Written {
+    struct File {
+      var path: String
+      var bytes: Int
+      var sha256: String
+    }
+
+    /// Empty if the manifest is not readable any more.
+    private(set) var files: [File] = []
+    private let paths: Set<[UInt8]>
+    private let isManifest: Bool
+    /// Releases up to 1.4 named the data alone.
+    private let hasOldNames: Bool
+
+    init(_ text: String) {
+      isManifest = text.utf8.starts(with: RunManifest.opening.utf8)
+      let entries = isManifest ? (try? JSON5Parser.parse(text)["files"]?.elements) ?? [] : []
+      files = entries.compactMap { file in
+        guard let path = file["path"]?.text, Self.isWithin(path), let digest = file["sha256"]?.text,
+          case .exact(let count)? = ExactDecimal(file["bytes"])?.times(1)
+        else { return nil }
+        return File(path: path, bytes: Int(count), sha256: digest)
+      }
+      paths = Set(files.map { Array($0.path.utf8) })
+      hasOldNames = isManifest && !paths.contains(Array(FileName.report.rawValue.utf8))
+    }
+
+    func has(_ path: String) -> Bool {
+      if paths.contains(Array(path.utf8)) { return true }
+      if path == FileName.manifest.rawValue { return isManifest }
+      return hasOldNames && FileName.isTopLevel(path)
+    }
+
+    /// Whether files of it are in a folder.
+    func hasFolder(_ name: String) -> Bool {
+      files.contains { $0.path.utf8.starts(with: (name + "/").utf8) }
+    }
+
+    /// A name, or one in a folder, that leads nowhere else.
+    private static func isWithin(_ path: String) -> Bool {
+      let parts = path.utf8.split(separator: Ascii.slash, omittingEmptySubsequences: false).map(Array.init)
+      return parts.count <= 2 && !parts.contains { [[], Array(".".utf8), Array("..".utf8)].contains($0) }
     }
   }
 }

@@ -17,10 +17,10 @@ struct SingleFile {
   init(_ path: String, ours: [String], option: String, _ files: Files) throws(CommandFailure) {
     (self.path, self.ours, self.option, self.files) = (path, ours, option, files)
     try checkExisting()
-    TemporaryName.removeRests(beside: files.place(path))
-    let (temporary, descriptor) = try files.create(beside: path, option: option)
-    close(descriptor)
-    unlink(temporary)
+    TemporaryPlace.removeRests(beside: files.place(path))
+    let temporary = try files.create(beside: path, option: option)
+    unlink(temporary.path)
+    temporary.release()
   }
 
   /// - Throws: `CommandFailure` 73, 74; 130, 131 or 143 when a signal came meanwhile.
@@ -64,34 +64,26 @@ extension Files {
   /// - Parameter option: of the command line, which names another place.
   /// - Throws: `CommandFailure` 73, 74.
   func write(_ bytes: [UInt8], to path: String, option: String = "--out") throws(CommandFailure) {
-    let (temporary, descriptor) = try create(beside: path, option: option)
-    let isWritten = Console.writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
-    let message = systemMessage()
-    guard close(descriptor) == 0, isWritten else {
-      unlink(temporary)
+    let temporary = try create(beside: path, option: option)
+    defer { temporary.release() }
+    guard Console.writeAll(bytes, to: temporary.descriptor), fsync(temporary.descriptor) == 0 else {
+      let message = systemMessage()
+      unlink(temporary.path)
       throw CommandFailure(
         .inputOutput, "\(path): cannot be written: \(message); nothing was left there")
     }
-    if rename(temporary, place(path)) == 0 { return }
+    if rename(temporary.path, place(path)) == 0 { return }
     let code = errno
-    // Another process has written the same file meanwhile and taken ours for a rest.
-    if code == ENOENT, isThere(path) { return }
-    unlink(temporary)
+    unlink(temporary.path)
     throw CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(systemMessage(code))")
   }
 
-  /// A temporary file beside `path`, empty, at a place for system calls.
   /// - Throws: `CommandFailure` 73.
   fileprivate func create(
     beside path: String, option: String
-  ) throws(CommandFailure) -> (path: String, descriptor: Int32) {
+  ) throws(CommandFailure) -> TemporaryPlace {
     signals.hold()
-    for attempt in 0..<10_000 {
-      let temporary = TemporaryName.make(beside: place(path), attempt: attempt)
-      let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o666)
-      if descriptor >= 0 { return (temporary, descriptor) }
-      if errno != EEXIST { break }
-    }
+    if let temporary = TemporaryPlace(beside: place(path), isDirectory: false) { return temporary }
     throw CommandFailure(
       .cannotCreate,
       "\(path): cannot be created: \(systemMessage()); name a writable place with \(option)")

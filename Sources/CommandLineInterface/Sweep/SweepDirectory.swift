@@ -71,19 +71,20 @@ struct SweepDirectory: Sendable {
   }
 
   private static func isForeign(_ entry: String) -> Bool {
-    entry != planName && TemporaryName.target(of: entry) != planName
+    entry != planName && TemporaryPlace.target(of: entry) != planName
   }
 
   // MARK: The plan
 
   private func putPlan(_ file: SweepPlanFile) throws(CommandFailure) {
     let place = "\(path)/\(Self.planName)"
+    TemporaryPlace.removeRests(beside: files.place(place))
     if files.isThere(place) {
       let there = try SweepPlanFile(contentsOf: place, files)
       try ResultsVersion.check(
         there.plan.results, of: "\(place): the sweep was made with", "sweep into another directory with --out"
       )
-      if there.plan.includes(file.plan) { return removeRests() }
+      if there.plan.includes(file.plan) { return }
       guard file.plan.includes(there.plan) else {
         throw CommandFailure(
           .data,
@@ -92,11 +93,5 @@ struct SweepDirectory: Sendable {
       }
     }
     try files.write(Array(file.text.utf8), to: place)
-    removeRests()
-  }
-
-  private func removeRests() {
-    let place = files.place(path)
-    for rest in RunDirectory.temporaries(in: place)[Self.planName] ?? [] { unlink("\(place)/\(rest)") }
   }
 }

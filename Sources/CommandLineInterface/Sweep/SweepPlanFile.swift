@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import ScenarioFormat
 
 /// `plan.json`: the grid of a sweep and all that merging it needs.
@@ -12,8 +13,23 @@ struct SweepPlanFile: Sendable {
   /// The scenario before the variants' overrides, as normalised JSON.
   var scenario: String
   var plan: SweepPlan
+  /// SHA-256 of all else, as the file has it.
+  private var digest = ""
+
+  init(title: String, question: String? = nil, arguments: [String], scenario: String, plan: SweepPlan) {
+    (self.title, self.question, self.arguments) = (title, question, arguments)
+    (self.scenario, self.plan) = (scenario, plan)
+  }
 
   var text: String {
+    JSONValue.text(.object(members + [("sha256", .string(contentDigest))])) + "\n"
+  }
+
+  private var contentDigest: String {
+    SHA256.hexadecimal(Array(JSONValue.text(.object(members)).utf8))
+  }
+
+  private var members: [(String, JSONValue)] {
     let variants = plan.variants.map { variant in
       JSONValue.object([
         ("name", .string(variant.name)),
@@ -35,18 +51,24 @@ struct SweepPlanFile: Sendable {
       ),
       ("variants", .array(variants)), ("scenario", .raw(scenario)),
     ]
-    return JSONValue.text(.object(members)) + "\n"
+    return members
   }
 }
 
 extension SweepPlanFile {
   /// - Throws: `CommandFailure` 66, 65.
   init(contentsOf path: String, _ files: Files) throws(CommandFailure) {
-    let text = try files.text(path, limit: 1 << 30)
+    let text = String(decoding: try files.ownBytes(path), as: UTF8.self)
     do throws(ScenarioProblems) {
       self = try Self.record.read(text: text, name: path, .ofProgram)
     } catch {
       throw CommandFailure(.data, error.first + "; a file that 'fleetsim sweep' wrote is expected")
+    }
+    guard plan.results != CommandLineTool.resultsVersion || digest == contentDigest else {
+      throw CommandFailure(
+        .data,
+        "\(path): was changed since fleetsim wrote it (its SHA-256 is not the one at its end); make the sweep anew in another directory"
+      )
     }
   }
 
@@ -84,6 +106,7 @@ extension SweepPlanFile {
       },
       Field(reading: "version", \.version, .text, isRequired: true),
       Field(reading: "results", \.plan.results, .digits(0...1_000_000)),
+      Field(reading: "sha256", \.digest, .text),
     ])
 
   private static let variant = ObjectKeys(

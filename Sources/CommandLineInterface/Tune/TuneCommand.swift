@@ -257,7 +257,7 @@ struct TuneCommand: Study {
       try spend(runs, on: &study, FigureText.count(runs, "run"))
     case .seconds(let seconds):
       let key = "\(Self.budgetEntry) \(seconds)\n"
-      let kept = try runs.journal?.readText(Self.budgetEntry).flatMap { text in
+      let kept = try runs.journal?.readNote(Self.budgetEntry).flatMap { text in
         text.hasPrefix(key) ? text.dropFirst(key.count).split(separator: " ").compactMap { Double($0) } : nil
       }
       var (count, small) = (0.0, 1.0)
@@ -269,7 +269,7 @@ struct TuneCommand: Study {
           small = try measured(study, maker, study.raceScale, runs.environment) / run
         }
         count = max(1, min(seconds / run, 1e7)).rounded(.down)
-        try runs.journal?.writeText(Self.budgetEntry, key + "\(count) \(small)")
+        try runs.journal?.writeNote(Self.budgetEntry, key + "\(count) \(small)")
       }
       try spend(Int(count), on: &study, small: small, FigureText.span(Int64(seconds * 1e6)))
     }

@@ -1,3 +1,4 @@
+const data = JSON.parse(document.getElementById('data').textContent);
 const NS = 'http://www.w3.org/2000/svg';
 const QUANTITIES = [
   { title: 'Backlog above normal', unit: 'events' },

@@ -51,12 +51,18 @@ package struct DeliveriesUntil: Sendable {
     var events: UInt32
   }
 
+  /// Few of a histogram's buckets are used, and a run keeps tens of these for each cohort.
+  fileprivate struct Bucket: BitwiseCopyable, Sendable {
+    var place: Int
+    var events: Int64
+  }
+
   fileprivate let first: Int
   fileprivate let cells: [Cell]
-  fileprivate let buckets: [Int64]
+  fileprivate let buckets: [Bucket]
 
   package var byteCount: Int {
-    cells.count * MemoryLayout<Cell>.stride + buckets.count * MemoryLayout<Int64>.stride
+    cells.count * MemoryLayout<Cell>.stride + buckets.count * MemoryLayout<Bucket>.stride
   }
 }
 
@@ -73,9 +79,7 @@ extension IntervalDeliveries {
         kept.append(DeliveriesUntil.Cell(place: row * Self.bucketCount + $0, events: $1))
       }
     }
-    return DeliveriesUntil(
-      first: first, cells: kept,
-      buckets: Array(UnsafeBufferPointer(start: recorder.counts, count: Histogram.bucketCount)))
+    return DeliveriesUntil(first: first, cells: kept, buckets: recorder.usedBuckets)
   }
 
   /// Adds what another run, which ended with `end`, has recorded since.
@@ -87,9 +91,18 @@ extension IntervalDeliveries {
 }
 
 extension DeliveryRecorder {
-  /// The same of the recorder that goes with them.
+  fileprivate var usedBuckets: [DeliveriesUntil.Bucket] {
+    var used: [DeliveriesUntil.Bucket] = []
+    for place in 0..<Histogram.bucketCount where counts[place] != 0 {
+      used.append(DeliveriesUntil.Bucket(place: place, events: counts[place]))
+    }
+    return used
+  }
+
+  /// Adds to the recorder that goes with the deliveries what they add.
   package mutating func add(_ end: DeliveriesUntil, since past: DeliveriesUntil, longest: Int64) {
-    for bucket in 0..<Histogram.bucketCount { counts[bucket] &+= end.buckets[bucket] &- past.buckets[bucket] }
+    for bucket in end.buckets { counts[bucket.place] &+= bucket.events }
+    for bucket in past.buckets { counts[bucket.place] &-= bucket.events }
     maximum = max(maximum, longest)
   }
 

@@ -341,8 +341,12 @@ private struct CohortSize {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
-        + touchedDeliveries(shards: shards))
+        + touchedDeliveries(shards: shards) + Self.smallBlocks)
+      + Double(EndMoments.times(of: run.scenario).count * EndMoments.bytesPerCohort)
   }
+
+  /// A shard without its tables, and the rooms that its queues begin with: measured, of 200 cohorts of one device.
+  private static let smallBlocks = 60_000.0
 
   /// A page for each delivery until the whole table is touched.
   func touchedDeliveries(shards: Int) -> Double {

@@ -101,12 +101,15 @@ public struct ScenarioFile: Sendable {
 
   /// Applies overrides in order, then decodes.
   /// - `allowsUnread`: whether an override may be of a key of Settings that a cohort's client does not read.
+  /// - `isVariant`: of a scenario that has been decoded before, so `compare` is not read again: with it, n variants took n² decodings.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
-  public func decode(overrides: [Override] = [], allowsUnread: Bool = false) throws -> Decoded {
+  public func decode(
+    overrides: [Override] = [], allowsUnread: Bool = false, isVariant: Bool = false
+  ) throws -> Decoded {
     var decoder = newDecoder
     for problem in fileProblems { decoder.add(problem) }
     let scenario = scenario(overrides, &decoder, allowsUnread: allowsUnread)
-    let axes = axes(overrides, &decoder)
+    let axes = isVariant ? [] : axes(overrides, &decoder)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
       throw ScenarioProblems(

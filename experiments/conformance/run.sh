@@ -10,7 +10,7 @@ work=$(mktemp -d)
 burners=()
 trap 'for burner in "${burners[@]}"; do kill "$burner"; done; rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q -r "experiments/conformance/$sdk/requirements.txt"
+"$work/venv/bin/pip" install -q --require-hashes -r experiments/conformance/requirements.lock
 PATH="$work/venv/bin:$PATH"
 . experiments/conformance/sdk.sh
 

@@ -20,7 +20,7 @@ venv=$(mktemp -d)
 # What has been measured is told, also when something fails.
 trap 'stop_nginx; python3 experiments/live/table.py "$out" "$RESULTS" "$NAME"; rm -rf "$out" "$venv"' EXIT
 python3 -m venv "$venv"
-"$venv/bin/pip" install -q -r "experiments/conformance/$SDK/requirements.txt"
+"$venv/bin/pip" install -q --require-hashes -r experiments/conformance/requirements.lock
 PATH="$venv/bin:$PATH"
 # A right model is outside the range of 320 seeds in one of eight figures in at most 8 * 2 / 321 = 5 % of the runs.
 for seed in $(seq "$FIRST" $((FIRST + repetitions - 1))); do

@@ -13,14 +13,20 @@ mkdir -p "$work/today"
 
 # Words of a workflow command, as GitHub wants them escaped.
 escaped() { sed -e 's/%/%25/g' -e 's/\r/%0D/g' | sed -e ':a' -e 'N' -e '$!ba' -e 's/\n/%0A/g'; }
+file=$(printf '%s\n' "$settings" | escaped | sed -e 's/:/%3A/g' -e 's/,/%2C/g')
+
+if [ -z "$base" ]; then
+  echo "::error file=$file::there is no commit to decide against: the event has none before it, so give the input 'base'"
+  exit 64
+fi
 
 today=$work/today/${settings##*/}
 if ! git show "$base:$settings" >"$today" 2>/dev/null; then
-  echo "::error file=$settings::there is no $settings in $base to decide against: give the commit before the change, and check out with fetch-depth: 0"
+  echo "::error file=$file::there is no $settings in $base to decide against: give the commit before the change, and check out with fetch-depth: 0"
   exit 66
 fi
 if git diff --quiet "$base" -- "$settings"; then
-  echo "::notice file=$settings::$settings is as it is in $base: there is nothing to decide"
+  echo "::notice file=$file::$settings is as it is in $base: there is nothing to decide"
   exit 0
 fi
 
@@ -29,7 +35,7 @@ fi
     "$settings":[0-9]*)
       rest=${finding#"$settings":}
       words=${rest#*: }
-      echo "::warning file=$settings,line=${rest%%:*}::$(printf '%s\n' "${words#warning: }" | escaped)"
+      echo "::warning file=$file,line=${rest%%:*}::$(printf '%s\n' "${words#warning: }" | escaped)"
       ;;
     *) printf '%s\n' "$finding" ;;
   esac
@@ -42,6 +48,6 @@ if [ -f "$work/comment.md" ]; then
   echo "comment=$work/comment.md" >>"${GITHUB_OUTPUT:-/dev/null}"
   line=$(git diff --unified=0 "$base" -- "$settings" | sed -n 's/^@@ -[0-9,]* +\([0-9]*\).*/\1/p' | head -1)
   case $code in 0) level=notice ;; 1) level=error ;; *) level=warning ;; esac
-  echo "::$level file=$settings,line=${line:-1}::$(sed -n 3p "$work/comment.md" | escaped)"
+  echo "::$level file=$file,line=${line:-1}::$(sed -n 3p "$work/comment.md" | escaped)"
 fi
 exit "$code"

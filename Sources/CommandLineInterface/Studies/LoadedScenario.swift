@@ -84,7 +84,10 @@ struct LoadedScenario {
     return loaded
   }
 
-  func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
+  /// - Parameter isVariant: of a scenario that has been decoded before.
+  func decode(
+    _ choice: VariantChoice? = nil, isVariant: Bool = false
+  ) throws -> ScenarioFile.Decoded {
     do {
       let chosen = choice?.overrides ?? []
       // Whole Settings come first, so that what `--set` changes in Settings is changed in these.
@@ -99,7 +102,7 @@ struct LoadedScenario {
       for name in overrides.compactMap(\.clientFile) where !file.hasClient(name) {
         file.addClient(try files.text(name), name: name)
       }
-      return try file.decode(overrides: overrides, allowsUnread: allowsUnread)
+      return try file.decode(overrides: overrides, allowsUnread: allowsUnread, isVariant: isVariant)
     } catch let problems as ScenarioProblems {
       throw problems.naming { $0 == "scale" ? "--scale" : nil }
     }
@@ -114,7 +117,7 @@ struct LoadedScenario {
     var decoded: [ScenarioFile.Decoded] = []
     for choice in choices {
       do {
-        decoded.append(try decode(choice))
+        decoded.append(try decode(choice, isVariant: true))
       } catch let error as ScenarioProblems {
         for var problem in error.diagnostics where problem.severity == .error {
           if problem.file == "--set" { problem.file = "--vary" }

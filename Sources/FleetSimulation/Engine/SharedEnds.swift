@@ -130,11 +130,14 @@ final class RunEnd: Sendable {
 enum EndMoments {
   private static var most: Int { 32 }
   private static var bytes: Int { 64 << 20 }
+  /// What a moment takes of a cohort beside its devices: counters of rows, an array for each table.
+  static var bytesPerCohort: Int { 6_000 }
 
   /// Microseconds, in their order: fewer for large fleets, whose moments take more memory; none for the largest.
   static func times(of scenario: Scenario) -> [Int64] {
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
-    let count = min(most, bytes / (max(devices, 1) * (20 + DeviceFigure.tallies * 4)))
+    let moment = devices * (20 + DeviceFigure.tallies * 4) + scenario.fleet.count * bytesPerCohort
+    let count = min(most, bytes / max(moment, 1))
     if count < 4 { return [] }
     let duration = scenario.duration.microseconds
     // Powers of two: of two lengths, the moments of one are among those of the other.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The explorer in a real browser: .ci/browser-tests.py FLEETSIM [SCREENSHOTS]
+"""Pages in a real browser: .ci/browser-tests.py FLEETSIM [SCREENSHOTS]
 
-Makes a page of eight small runs and uses it as a reader would: sliders by keyboard, choices, hover, pins, the address as a link, dark
+Every kind of page is made from texts that would run a script, and none runs. Makes an explorer of eight small runs and uses it as a reader would: sliders by keyboard, choices, hover, pins, the address as a link, dark
 mode, without script. Needs chromium, chromedriver and the package selenium. What is right is read from summary.csv beside the page.
 """
 import csv
@@ -28,6 +28,15 @@ CAPACITIES = ["20/s", "30/s", "40/s", "60/s"]
 JITTERS = ["additive:10", "full"]
 
 
+# U+0600 joins the character behind it: who compares whole characters finds no '<' there.
+HOSTILE = [
+    "\u0600</script>\u0600<img src=x onerror=document.title='owned'>",
+    "</script><script>document.title='owned'</script>",
+    "\"\u0600onmouseover=document.title='owned' x=\u0600'",
+    "]]>\u202e<svg onload=document.title='owned'>\u0600&lt;b>",
+]
+
+
 def browser(*arguments, script=True):
     options = webdriver.ChromeOptions()
     for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,1300", *arguments]:
@@ -36,6 +45,36 @@ def browser(*arguments, script=True):
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+
+
+def hostile(fleetsim, folder):
+    """Pages of every command that takes little time, made from hostile texts: how many."""
+    text = SCENARIO.replace('"What do both do together?"', json.dumps("".join(HOSTILE)))
+    (folder / "s.json5").write_text(text[:-1] + f", compare: {{ question: {json.dumps(HOSTILE)} }} }}")
+    (folder / "alone.json5").write_text(text)
+    commands = [
+        ["explore", "s.json5"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "2"], ["run", "alone.json5"],
+        ["stability", "alone.json5", "--x", "tapi.bucket.capacity=20/s..60/s", "--y", "tapi.incidents.0.for=1m..5m", "--resolution", "3", "--coarse", "2", "--seeds", "2"],
+    ]
+    page = browser()
+    made = 0
+    for number, (command, *words) in enumerate(commands):
+        seed = [] if "--seeds" in words else ["--seed", "1"]
+        out = folder / f"hostile-{number}"
+        ended = subprocess.run([fleetsim, command, *words, *seed, "--out", out], cwd=folder, capture_output=True, text=True)
+        for file in sorted(out.rglob("*.html")) + sorted(out.rglob("*.svg")):
+            page.get(file.as_uri())
+            title = page.execute_script("return document.title")
+            assert title != "owned", command
+            for element in page.find_elements(By.CSS_SELECTOR, "[onmouseover], [onerror], [onload]"):
+                raise AssertionError((command, element.get_attribute("outerHTML")))
+            log = [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"]
+            assert log == [], (command, log)
+            made += 1
+        assert out.exists(), (command, ended.stderr)
+    page.quit()
+    assert made >= 6, made
+    return made
 
 
 def main():
@@ -166,7 +205,8 @@ def main():
         assert len(page.find_elements(By.CSS_SELECTOR, "#all tbody tr")) == 8
         assert page.find_element(By.CSS_SELECTOR, "#all tbody tr th").text.startswith("additive:10")
         page.quit()
-    print(json.dumps({"explorer": "passed", "runs": len(rows)}))
+        pages = hostile(fleetsim, folder)
+    print(json.dumps({"explorer": "passed", "runs": len(rows), "hostile pages": pages}))
 
 
 main()

@@ -24,6 +24,22 @@ extension CommandEnvironment {
     return String(decoding: output, as: UTF8.self)
   }
 
+  /// Starts an upload client: a command of the shell, with its `--input`. It leads a process group of its own, and asks no proxy
+  /// for what it sends to this machine.
+  /// - Returns: as `start(shell:)`.
+  func start(client command: String, input: String, output: Int32, errors: Int32) -> pid_t? {
+    let names = ["NO_PROXY", "no_proxy"]
+    let given = names.map { variables[$0] ?? "" }
+    let others = zip(given, given.reversed()).map { $0.isEmpty ? $1 : $0 }
+    let values = others.map { $0.isEmpty ? Self.loopback : $0 == "*" ? $0 : "\($0),\(Self.loopback)" }
+    return start(
+      shell: command + #" --input "$1""#, words: [input],
+      variables: Dictionary(uniqueKeysWithValues: zip(names, values)), output: output, errors: errors,
+      leads: true)
+  }
+
+  private static let loopback = "127.0.0.1,localhost"
+
   /// Has the shell run a command.
   /// - Parameters:
   ///   - more: what the command finds as `$1` and so on.

@@ -25,9 +25,9 @@ package enum FigureText {
     "\(part) of \(self.count(count, singular))"
   }
 
-  /// A noun behind a number of things: `seed`, `seeds`.
+  /// A noun behind a number of things: `seed`, `seeds`, `processes`.
   package static func noun<Number: BinaryInteger>(_ singular: String, _ count: Number) -> String {
-    count == 1 ? singular : singular + "s"
+    count == 1 ? singular : singular + (singular.hasSuffix("s") ? "es" : "s")
   }
 
   /// A number of things: `1 seed`, `20,000 devices`.

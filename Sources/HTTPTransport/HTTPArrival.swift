@@ -2,15 +2,14 @@
 package struct HTTPArrival: Sendable {
   package private(set) var method = ""
   package private(set) var target = ""
-  /// In the order in which they came.
-  package private(set) var headers: [(name: String, value: String)] = []
   package private(set) var body: [UInt8] = []
   /// The sender waits for a 100 before it sends the body.
   package private(set) var expectsContinue = false
-  private var bytes: [UInt8] = []
-  private var bodyStart: Int?
-  private var length: Int?
-  private static let longestHead = 1 << 16
+  private var head = HTTPHead()
+  private var hasHead = false
+  private var length = 0
+  /// nil: the body is not in chunks.
+  private var chunks: HTTPChunks?
   private static let longestBody = 8 << 20
 
   /// How far it is.
@@ -24,6 +23,11 @@ package struct HTTPArrival: Sendable {
 
   package init() {}
 
+  /// Nothing has come yet.
+  var isUntouched: Bool { head.isUntouched }
+  /// In the order in which they came.
+  package var headers: [(name: String, value: String)] { head.fields }
+
   /// The first value of a header, whatever the case of its name.
   package func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
@@ -31,70 +35,46 @@ package struct HTTPArrival: Sendable {
 
   /// Takes what came.
   package mutating func take(_ more: some Sequence<UInt8>) -> Progress {
-    bytes += more
-    if bodyStart == nil {
-      if bytes.first == 0x16 { return .tls }
-      guard let end = Self.endOfHead(bytes) else {
-        return bytes.count > Self.longestHead ? .malformed : .incomplete
+    var bytes = Array(more)[...]
+    if isUntouched, bytes.first == 0x16 { return .tls }
+    if !hasHead {
+      switch head.take(&bytes) {
+      case .incomplete: return .incomplete
+      case .malformed: return .malformed
+      case .complete:
+        guard readHead() else { return .malformed }
+        hasHead = true
       }
-      guard readHead(bytes[..<end]) else { return .malformed }
-      bodyStart = end + 4
     }
-    guard let start = bodyStart else { return .malformed }
-    if let length {
-      if bytes.count < start + length { return .incomplete }
-      body = Array(bytes[start..<(start + length)])
-      return .complete
-    }
-    return takeChunks(from: start)
+    return takeBody(bytes)
   }
 
-  private static func endOfHead(_ bytes: [UInt8]) -> Int? {
-    guard bytes.count >= 4 else { return nil }
-    return (0...(bytes.count - 4)).first {
-      bytes[$0] == 13 && bytes[$0 + 1] == 10 && bytes[$0 + 2] == 13 && bytes[$0 + 3] == 10
+  private mutating func takeBody(_ bytes: ArraySlice<UInt8>) -> Progress {
+    guard var chunks else {
+      body += bytes.prefix(length - body.count)
+      return body.count == length ? .complete : .incomplete
+    }
+    let progress = chunks.take(bytes) { body += $0 }
+    self.chunks = chunks
+    switch progress {
+    case .incomplete: return .incomplete
+    case .complete: return .complete
+    case .malformed: return .malformed
     }
   }
 
-  private mutating func readHead(_ head: ArraySlice<UInt8>) -> Bool {
-    let lines = String(decoding: head, as: UTF8.self).split(
-      separator: "\r\n", omittingEmptySubsequences: false)
-    let words = lines[0].split(separator: " ")
+  private mutating func readHead() -> Bool {
+    let words = head.startLine.split(separator: " ")
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return false }
     (method, target) = (String(words[0]), String(words[1]))
-    for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":") else { return false }
-      var value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-      while value.last == " " || value.last == "\t" { value.removeLast() }
-      headers.append((String(line[..<colon]), String(value)))
-    }
     expectsContinue = header("Expect")?.lowercased() == "100-continue"
-    if header("Transfer-Encoding")?.lowercased().contains("chunked") == true { return true }
+    if header("Transfer-Encoding")?.lowercased().contains("chunked") == true {
+      chunks = HTTPChunks(atMost: Self.longestBody)
+      return true
+    }
     let stated = header("Content-Length").map { Int($0) } ?? 0
     guard let stated, (0...Self.longestBody).contains(stated) else { return false }
     length = stated
     return true
-  }
-
-  /// RFC 9112 §7.1.
-  private mutating func takeChunks(from start: Int) -> Progress {
-    var (place, found) = (start, [UInt8]())
-    while true {
-      guard let lineEnd = bytes[place...].firstIndex(of: 10) else {
-        return bytes.count - place > 64 ? .malformed : .incomplete
-      }
-      let text = String(decoding: bytes[place..<lineEnd], as: UTF8.self)
-      guard let size = Int(text.prefix { $0.isHexDigit }, radix: 16), size >= 0,
-        size <= Self.longestBody - found.count
-      else { return .malformed }
-      let next = lineEnd + 1 + size + 2
-      if bytes.count < next { return .incomplete }
-      if size == 0 {
-        body = found
-        return .complete
-      }
-      found += bytes[(lineEnd + 1)..<(lineEnd + 1 + size)]
-      place = next
-    }
   }
 }

@@ -114,8 +114,7 @@ private final class Orders: Sendable {
 private struct Connection {
   let number: Int
   let descriptor: Int32
-  var request: [UInt8]
-  var sent = 0
+  var request: Outgoing
   /// Some of it, at least.
   var wasSent = false
   var answer = HTTPAnswer()
@@ -126,23 +125,13 @@ private struct Connection {
   ) {
     self.number = number
     self.descriptor = descriptor
-    self.request = request
+    self.request = Outgoing(request)
     self.ended = ended
   }
 
-  var isWriting: Bool { sent < request.count }
-
   /// Sends what the socket takes; an error shows when it is read from.
   mutating func write() {
-    let count = LoopbackSocket.send(request[sent...], to: descriptor)
-    if count > 0 {
-      sent += count
-      wasSent = true
-      if sent == request.count { (request, sent) = ([], 0) }
-    } else if errno != EAGAIN, errno != EINTR {
-      // Nothing more is taken; an answer may have come before.
-      (request, sent) = ([], 0)
-    }
+    if request.send(to: descriptor) ?? 0 > 0 { wasSent = true }
   }
 
   /// How the upload has ended; nil: it has not.
@@ -195,7 +184,7 @@ private struct Connections {
       watched.removeAll(keepingCapacity: true)
       watched.append(pollfd(fd: orders.wakeUp, events: Int16(POLLIN), revents: 0))
       for connection in open {
-        let events = Int16(POLLIN) | (connection.isWriting ? Int16(POLLOUT) : 0)
+        let events = Int16(POLLIN) | (connection.request.isEmpty ? 0 : Int16(POLLOUT))
         watched.append(pollfd(fd: connection.descriptor, events: events, revents: 0))
       }
       guard poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
@@ -204,7 +193,7 @@ private struct Connections {
         let events = watched[index + 1].revents
         if events == 0 { continue }
         // An error is to be read, with what came before it; writing would take it away.
-        if events & Int16(POLLOUT | POLLERR) == Int16(POLLOUT), open[index].isWriting { open[index].write() }
+        if events & Int16(POLLOUT | POLLERR) == Int16(POLLOUT) { open[index].write() }
         if events & ~Int16(POLLOUT) != 0, let end = open[index].read(into: &buffer) { hangUp(index, end) }
       }
     }

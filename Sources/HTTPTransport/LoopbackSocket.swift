@@ -47,8 +47,8 @@ package enum LoopbackSocket {
   /// - Parameters:
   ///   - port: 0: a free one.
   ///   - backlog: how many connections the system keeps until they are accepted.
-  package static func listen(
-    on port: UInt16 = 0, backlog: Int32
+  static func listen(
+    on port: UInt16, backlog: Int32
   ) throws(Failure) -> (descriptor: Int32, port: Int) {
     let descriptor = try make()
     // A port whose last user has just ended is free.
@@ -75,7 +75,7 @@ package enum LoopbackSocket {
   }
 
   /// The next connection; nil: there is none.
-  package static func accept(from listener: Int32) -> Int32? {
+  static func accept(from listener: Int32) -> Int32? {
     let taken = systemAccept(listener, nil, nil)
     guard taken >= 0 else { return nil }
     prepare(taken)
@@ -98,6 +98,31 @@ package enum LoopbackSocket {
   package static func resetsOnClose(_ descriptor: Int32) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+  }
+}
+
+/// Bytes on their way to a socket, which takes them when it has room.
+struct Outgoing: Sendable {
+  private var bytes: [UInt8] = []
+  private var sent = 0
+
+  init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+
+  var isEmpty: Bool { sent == bytes.count }
+
+  mutating func append(_ more: some Sequence<UInt8>) {
+    if isEmpty { (bytes, sent) = ([], 0) }
+    bytes += more
+  }
+
+  /// Sends what the socket takes; of a socket that takes nothing more the rest is dropped.
+  /// - Returns: how many bytes; nil: it takes nothing more.
+  mutating func send(to descriptor: Int32) -> Int? {
+    let count = LoopbackSocket.send(bytes[sent...], to: descriptor)
+    let isBroken = count < 0 && errno != EAGAIN && errno != EINTR
+    sent = isBroken ? bytes.count : sent + max(0, count)
+    if isEmpty { (bytes, sent) = ([], 0) }
+    return isBroken ? nil : max(0, count)
   }
 }
 

@@ -30,6 +30,25 @@ struct HTTPArrivalTests {
     #expect(other.expectsContinue)
   }
 
+  @Test("no value has a line end in it")
+  func lineEnds() {
+    var request = HTTPArrival()
+    #expect(request.take("GET / HTTP/1.1\r\nOrigin: a\nX: b\r\n\r\n".utf8) == .complete)
+    #expect(request.header("Origin") == "a" && request.header("X") == "b")
+  }
+
+  @Test("twenty thousand chunks, each byte by itself, are a body, and lines may follow it")
+  func manyChunks() {
+    let start = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let chunks = String(repeating: "1 \r\nx\r\n", count: 20_000)
+    var request = HTTPArrival()
+    var last = HTTPArrival.Progress.incomplete
+    for byte in (start + chunks + "0\r\nA: b\r\n\r\n").utf8 where last == .incomplete {
+      last = request.take(CollectionOfOne(byte))
+    }
+    #expect(last == .complete && request.body == Array(repeating: UInt8(ascii: "x"), count: 20_000))
+  }
+
   @Test("a GET has no body")
   func get() {
     var request = HTTPArrival()
@@ -53,6 +72,10 @@ struct HTTPArrivalTests {
       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n",
       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n7fffffffffffffff\r\n",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n;a\r\n",
+      "POST / HTTP/1.1\r\nOrigin: a\rb\r\n\r\n", "POST / HTTP/1.1\r\nOrigin: a\0b\r\n\r\n",
+      "POST / HTTP/1.1\r\nOrigin: a\nb\r\n\r\n", "POST / HTTP/1.1\r\n Origin: a\r\n\r\n",
+      "POST / HTTP/1.1\r\nContent-Length : 1\r\n\r\n",
     ])
   func malformed(text: String) {
     var request = HTTPArrival()

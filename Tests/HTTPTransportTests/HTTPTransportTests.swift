@@ -87,6 +87,9 @@ struct HTTPTransportTests {
       "HTTP/1.1 -2 X\r\n\r\n", "",
       "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
       "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 1_000_000) + "\r\n\r\n",
+      String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 4_000) + "HTTP/1.1 200 OK\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
+      "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n",
     ])
   func garbage(text: String) async throws {
     #expect(try await end(Array(text.utf8)) == .noAnswer(mayHaveArrived: true))
@@ -110,7 +113,7 @@ struct HTTPTransportTests {
     for size in 1...text.utf8.count {
       var answer = HTTPAnswer()
       var rest = Array(text.utf8)[...]
-      var state = HTTPAnswer.State.incomplete
+      var state = HTTPProgress.incomplete
       while !rest.isEmpty {
         #expect(state == .incomplete)
         state = answer.take(rest.prefix(size))

@@ -139,6 +139,48 @@ struct ConformanceExecTests {
     #expect(output.standardError.contains(message), "\(output.standardError)")
   }
 
+  @Test("a client that only connects is told from one that does nothing")
+  func onlyConnects() async throws {
+    let scratch = try Scratch()
+    try scratch.write("c.sh", "port=${2#*127.0.0.1:}\nexec 3<>/dev/tcp/127.0.0.1/${port%%[!0-9]*}\n")
+    let output = try await judge("bash c.sh", [], in: scratch)
+    #expect(output.code == 69)
+    #expect(output.standardError.contains("opened 1 connection without an upload"), "\(output.standardError)")
+  }
+
+  @Test("connections on which nothing comes make room for one with an upload", .enabled(if: hasPython))
+  func idle() async throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "c.py",
+      """
+      import socket, sys
+      port = int(sys.argv[2].split("127.0.0.1:")[1].split('"')[0])
+      connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+      connections[-1].sendall(b"POST /v1/b HTTP/1.1\\r\\nContent-Length: 2\\r\\n\\r\\n{}")
+      print(connections[-1].recv(12).decode())
+      """)
+    let output = try await judge("python3 -IS c.py", ["--start-limit", "60s"], in: scratch)
+    let said = output.standardError
+    #expect(said.contains("no JSON object with 'success': HTTP/1.1 "), "\(said)")
+  }
+
+  @Test("a client asks no proxy for what is on this machine")
+  func proxies() async throws {
+    let scratch = try Scratch()
+    let folder = scratch.url
+    for (given, upper, lower) in [
+      ([:], "127.0.0.1,localhost", "127.0.0.1,localhost"), (["no_proxy": "*"], "*", "*"),
+      (["NO_PROXY": "a.b", "no_proxy": "c"], "a.b,127.0.0.1,localhost", "c,127.0.0.1,localhost"),
+    ] as [([String: String], String, String)] {
+      _ = try await aside {
+        try Tool.run(
+          ["conformance", "--exec", #"echo "$NO_PROXY $no_proxy" >seen; true"#], in: folder, variables: given)
+      }
+      #expect(try scratch.text("seen") == "\(upper) \(lower)\n")
+    }
+  }
+
   @Test(
     "TLS and what is no HTTP are named",
     arguments: [(#"\x16\x03\x01"#, "it speaks TLS"), (#"hello\r\n\r\n"#, "no request of HTTP/1.1")])

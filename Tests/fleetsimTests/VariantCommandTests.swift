@@ -110,6 +110,24 @@ struct VariantCommandTests {
     #expect(label.contains("Use many") || label.contains("many"), "\(label)")
   }
 
+  @Test("a compare section of too many variants is named by its line", arguments: ["compare", "validate"])
+  func tooMany(command: String) throws {
+    let scratch = try Scratch()
+    let values = (1...20).map(String.init).joined(separator: ",")
+    try scratch.write(
+      "s.json5",
+      Scenarios.small.replacing(
+        /compare:.*/, with: #"compare: { seed: [\#(values)], "tapi.bucket.burst": [\#(values)] }"#))
+    let lines = try scratch.text("s.json5").split(separator: "\n", omittingEmptySubsequences: false)
+    let line = try #require(lines.firstIndex { $0.contains("compare") }) + 1
+    let output = try Tool.run([command, "s.json5"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(
+      output.standardError.hasPrefix(
+        "s.json5:\(line): compare: 20 times 20 values make too many variants: at most 256 can be compared"),
+      "\(output.standardError)")
+  }
+
   @Test(
     "what does not go together is refused, with the way out",
     arguments: [

@@ -54,7 +54,7 @@ struct ValidateCommand: Command {
 
   private func validate(_ loaded: LoadedScenario, _ console: Console) throws {
     let base = try loaded.decode()
-    let choices = try LoadedScenario.choices(of: base)
+    let choices = try loaded.choices(of: base)
     let variants = try loaded.decodeAll(choices)
     let warnings =
       console.printWarnings([base] + variants, loaded.path)

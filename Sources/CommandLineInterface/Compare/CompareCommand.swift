@@ -94,7 +94,7 @@ struct CompareCommand: Study {
     var plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { base, loaded in
       try axes.check(base.scenario)
-      let choices = try LoadedScenario.choices(loaded.located(asked), of: base)
+      let choices = try loaded.choices(loaded.located(asked), of: base)
       guard !choices.isEmpty else {
         throw UsageError(
           "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "

@@ -36,7 +36,7 @@ struct ExploreCommand: Study {
     }
     let input = try StudyInput(path, options, environment) { [axes] base, loaded in
       try axes.check(base.scenario)
-      let choices = try LoadedScenario.choices(loaded.located(asked), of: base, limit: Self.mostRuns)
+      let choices = try loaded.choices(loaded.located(asked), of: base, limit: Self.mostRuns)
       guard !choices.isEmpty else {
         throw UsageError(
           "There is nothing to explore: give --vary once for each key, or the scenario a compare section.")

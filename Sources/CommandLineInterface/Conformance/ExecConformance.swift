@@ -1,4 +1,5 @@
 import Conformance
+import FleetExperiments
 import FleetSimulation
 import ScenarioModel
 import Synchronization
@@ -101,6 +102,9 @@ struct ExecConformance: Sendable {
     func failure(_ code: ExitCode, _ text: String) -> CommandFailure {
       CommandFailure(code, "--exec '\(setup.command)': \(text)")
     }
+    let silence =
+      log.connections == 0
+      ? "sent nothing" : "opened \(FigureText.count(log.connections, "connection")) without an upload"
     if case .unstartable(let reason) = log.child.end { return failure(.systemRefuses, reason) }
     if log.spokeTLS {
       return failure(.unavailable, "it speaks TLS, and the server of a case speaks plain HTTP")
@@ -115,13 +119,13 @@ struct ExecConformance: Sendable {
       }
     case .exited(let status):
       if log.uploads.isEmpty {
-        return failure(.unavailable, "it ended with exit status \(status) and sent nothing\(complaint)")
+        return failure(.unavailable, "it ended with exit status \(status) and \(silence)\(complaint)")
       }
     case .stopped:
       return failure(
         .unavailable,
         log.uploads.isEmpty
-          ? "it sent nothing within \(ProcessJudge.seconds(log.endedAt)) s and was ended (--start-limit)"
+          ? "it \(silence) within \(ProcessJudge.seconds(log.endedAt)) s and was ended (--start-limit)"
           : "its upload was accepted, and it still ran after \(ProcessJudge.seconds(log.endedAt)) s and was ended"
       )
     default: break

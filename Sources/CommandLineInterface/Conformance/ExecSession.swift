@@ -93,9 +93,8 @@ struct ExecSession: ~Copyable {
     for end in [ends[0], ends[2]] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     server.start = setup.common.now
     let started = setup.common.environment.start(
-      shell: setup.command + #" --input "$1""#,
-      words: [vector.input(port: port, isMilliseconds: setup.common.isMilliseconds)], output: ends[1],
-      errors: ends[3], leads: true)
+      client: setup.command, input: vector.input(port: port, isMilliseconds: setup.common.isMilliseconds),
+      output: ends[1], errors: ends[3])
     close(ends[1])
     close(ends[3])
     guard let started else {

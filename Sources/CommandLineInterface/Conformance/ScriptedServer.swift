@@ -17,10 +17,11 @@ struct ScriptedServer: ~Copyable {
   var page: (path: String, body: String)?
 
   private let setup: CaseSetup
-  private var listener: Int32 = -1
+  private var listener: LoopbackListener?
   private var connections: [Connection] = []
   private var answered: [String: Int] = [:]
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  private static let mostConnections = 128
 
   init(_ vector: ProcessCase, _ setup: CaseSetup) {
     (self.vector, self.setup) = (vector, setup)
@@ -46,8 +47,8 @@ struct ScriptedServer: ~Copyable {
 
   mutating func closeAll() {
     closeConnections()
-    if listener >= 0 { close(listener) }
-    listener = -1
+    listener?.hangUp()
+    listener = nil
   }
 
   private mutating func closeConnections() {
@@ -58,15 +59,17 @@ struct ScriptedServer: ~Copyable {
   /// Listens on a port, 0: a free one.
   /// - Returns: the port.
   mutating func listen(on port: UInt16 = 0) throws(LoopbackSocket.Failure) -> Int {
-    let (descriptor, port) = try ChildProcess.descriptors.withLock { _ throws(LoopbackSocket.Failure) in
-      try LoopbackSocket.listen(on: port, backlog: 256)
+    let listener = try ChildProcess.descriptors.withLock { _ throws(LoopbackSocket.Failure) in
+      try LoopbackListener(on: port, backlog: 256)
     }
-    listener = descriptor
-    return port
+    self.listener = listener
+    return listener.port
   }
 
   private struct Connection {
     let descriptor: Int32
+    /// It was looked at, and nothing had come.
+    var isIdle = false
     var request = HTTPArrival()
     var arrivedAt: Int64?
     /// The upload in the log; nil: none yet, or no upload.
@@ -83,12 +86,15 @@ struct ScriptedServer: ~Copyable {
   /// - Parameter others: descriptors that end the wait, too, when there is something to read.
   mutating func step(milliseconds: Int32, also others: [Int32]) {
     var watched = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-    watched += (others + [listener]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    watched += (others + [listener?.polled ?? -1]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let due = connections.compactMap { $0.answer?.dueAt }.min()
     let wait =
       due.map { Int32(clamping: max(0, min(Int64(milliseconds), ($0 - now) / 1_000))) } ?? milliseconds
     _ = poll(&watched, nfds_t(watched.count), wait)
-    for index in connections.indices where watched[index].revents != 0 { read(index) }
+    for index in connections.indices {
+      connections[index].isIdle = watched[index].revents == 0 && connections[index].arrivedAt == nil
+      if watched[index].revents != 0 { read(index) }
+    }
     answerWhatIsDue()
     connections.removeAll {
       if $0.isClosed { close($0.descriptor) }
@@ -97,11 +103,19 @@ struct ScriptedServer: ~Copyable {
     accept()
   }
 
+  /// Who has sent nothing makes room for others.
   private mutating func accept() {
-    while connections.count < 512 {
-      let taken = ChildProcess.descriptors.withLock { _ in LoopbackSocket.accept(from: listener) }
-      guard let taken else { return }
-      connections.append(Connection(descriptor: taken))
+    while true {
+      let hasRoom = connections.count < Self.mostConnections
+      let taken = ChildProcess.descriptors.withLock { _ in listener?.accept(hasRoom: hasRoom) }
+      if let taken {
+        log.connections += 1
+        connections.append(Connection(descriptor: taken))
+      } else if listener?.isHeldUp == true, let idle = connections.firstIndex(where: \.isIdle) {
+        close(connections.remove(at: idle).descriptor)
+      } else {
+        return
+      }
     }
   }
 

@@ -134,7 +134,7 @@ struct LiveCommand: Study {
       throw CommandFailure(
         .unavailable,
         "\(server): none of \(FigureText.count(result.sent, "upload")) was answered: "
-          + (result.unheard == 0
+          + (result.refused > 0 && result.unheard == 0
             ? "every connection was refused; is a server listening there?"
             : "what came back, if anything, was no whole HTTP answer"))
     }

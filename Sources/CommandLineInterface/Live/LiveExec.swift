@@ -120,7 +120,9 @@ final class LiveExec: Sendable {
   ) throws -> LiveRun.Result {
     var relay: HTTPRelay
     do throws(LoopbackSocket.Failure) {
-      relay = try HTTPRelay(to: server)
+      relay = try HTTPRelay(
+        to: server, patience: scenario.fleet.map(\.timeout.microseconds).min() ?? 0,
+        now: { Int64(environment.monotonicSeconds() * 1e6) })
     } catch {
       throw CommandFailure(.systemRefuses, "no port of 127.0.0.1 can be had: \(error)")
     }
@@ -222,8 +224,7 @@ private final class ExecProcesses {
   func start(_ command: String, _ input: String) -> Bool {
     guard
       let child = environment.start(
-        shell: command + #" --input "$1""#, words: [input], output: nowhere, errors: complaintsEnd,
-        leads: true)
+        client: command, input: input, output: nowhere, errors: complaintsEnd)
     else { return false }
     running.append(child)
     return true

@@ -133,22 +133,35 @@ struct LoadedScenario {
   static let mostVariants = 256
 
   /// The combinations of the axes that were asked for, or of the scenario's compare section; none without either.
-  /// - Throws: `UsageError` if there are too many or two have one name.
-  static func choices(
-    _ asked: [[VariantChoice]] = [], of base: ScenarioFile.Decoded, limit: Int = mostVariants
+  /// - Parameter seeds: under so many each variant runs; the limit is of them all.
+  /// - Throws: `UsageError` if there are too many or two have one name, `ScenarioProblems` if the section alone is the reason.
+  func choices(
+    _ asked: [[VariantChoice]] = [], of base: ScenarioFile.Decoded, limit: Int = mostVariants, seeds: Int = 1
   ) throws -> [VariantChoice] {
     let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
     if axes.isEmpty { return [] }
-    guard VariantChoice.count(of: axes, limit: limit) != nil else {
+    guard let count = VariantChoice.count(of: axes, limit: limit), count <= limit / seeds else {
+      let isOfSection = asked.isEmpty && VariantChoice.count(of: axes, limit: limit) == nil
       let product = axes.map { String($0.count) }.joined(separator: " times ")
-      throw UsageError("\(product) values make too many variants: at most \(limit) can be compared.")
+      throw refusal(
+        "\(product) values make too many variants: at most \(isOfSection ? limit : limit / seeds) can be compared",
+        isOfSection: isOfSection)
     }
     let choices = VariantChoice.combinations(axes)
     var names: Set<String> = []
     for choice in choices where !names.insert(choice.name).inserted {
-      throw UsageError("Two variants would both be named '\(choice.name)'.")
+      throw refusal("Two variants would both be named '\(choice.name)'", isOfSection: asked.isEmpty)
     }
     return choices
+  }
+
+  /// An error of the command line, or of the scenario's compare section.
+  private func refusal(_ message: String, isOfSection: Bool) -> any Error {
+    if !isOfSection { return UsageError(message + ".") }
+    let place = place(of: "compare")
+    return ScenarioProblems(diagnostics: [
+      Diagnostic(file: place?.file ?? path, line: place?.line, path: "compare", message: message)
+    ])
   }
 }
 

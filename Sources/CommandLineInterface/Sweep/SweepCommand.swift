@@ -56,7 +56,7 @@ struct SweepCommand: Study {
     let asked = try axes.axes()
     let (shard, source) = try shard(environment.variables.all)
     let input = try StudyInput(scenario, options, environment) { base, loaded in
-      let choices = try LoadedScenario.choices(asked, of: base, limit: Self.mostRuns / seeds)
+      let choices = try loaded.choices(asked, of: base, limit: Self.mostRuns, seeds: seeds)
       if choices.contains(where: \.variesSeed) {
         throw UsageError(
           "A sweep cannot vary 'seed' as a variant: '--seeds <n>' runs every variant under n seeds.")

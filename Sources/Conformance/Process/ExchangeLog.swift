@@ -67,6 +67,7 @@ extension RetryAfterField.DateForm {
 /// Times are microseconds since the process was started.
 package struct ExchangeLog: Sendable {
   package var uploads: [ObservedUpload] = []
+  package var connections = 0
   /// When it asked for Settings.
   package var settingsFetches: [Int64] = []
   /// A connection whose first bytes were those of TLS, or no HTTP.

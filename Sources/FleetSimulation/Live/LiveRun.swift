@@ -19,10 +19,12 @@ public struct LiveRun: ~Copyable {
     public var reached: Span
     /// How late things happened, virtual microseconds: how far the machine was behind.
     public var lags: Histogram
-    /// Uploads that were to go over the network, those of them that a server answered, and the unheard ones. The server may have
-    /// got an unheard upload, and did not answer in time, or answered with something else than HTTP.
+    /// Uploads that were to go over the network, those of them that a server answered, the refused and the unheard ones. The
+    /// server may have got an unheard upload, and did not answer in time, or answered with something else than HTTP. What is under
+    /// way at the end is none of them.
     public var sent: Int64
     public var answered: Int64
+    public var refused: Int64
     public var unheard: Int64
   }
 
@@ -290,7 +292,7 @@ public struct LiveRun: ~Copyable {
     }
     return Result(
       record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered,
-      unheard: counts.unheard)
+      refused: counts.refused, unheard: counts.unheard)
   }
 }
 
@@ -300,6 +302,7 @@ private struct ServerCounts: ~Copyable {
   private(set) var offered: [UInt32]
   private(set) var sent: Int64 = 0
   private(set) var answered: Int64 = 0
+  private(set) var refused: Int64 = 0
   private(set) var unheard: Int64 = 0
   private var rows: RowCursor
 
@@ -326,7 +329,7 @@ private struct ServerCounts: ~Copyable {
 
   mutating func unanswered(at now: Instant, mayHaveArrived: Bool) {
     count(.unanswered, at: now)
-    if mayHaveArrived { unheard += 1 }
+    if mayHaveArrived { unheard += 1 } else { refused += 1 }
   }
 
   mutating func tooLate(at now: Instant) { count(.unheardAnswers, at: now) }

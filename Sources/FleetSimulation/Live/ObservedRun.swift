@@ -31,6 +31,7 @@ package struct ObservedRun: Sendable {
   private var deliveredAt: [Int: Int64] = [:]
   private var uploads: [[FleetEvent]] = []
   private var answered: Int64 = 0
+  private var refused: Int64 = 0
   private var unheard: Int64 = 0
 
   package init(_ scenario: Scenario) {
@@ -66,7 +67,7 @@ package struct ObservedRun: Sendable {
     for event in uploads[upload] { failedAt[event] = time }
     guard case .answer(let status, _, _) = end, (100...599).contains(status) else {
       series[row(time), .unanswered] += 1
-      if end != .noAnswer(mayHaveArrived: false) { unheard += 1 }
+      if end == .noAnswer(mayHaveArrived: false) { refused += 1 } else { unheard += 1 }
       return
     }
     answered += 1
@@ -120,7 +121,7 @@ package struct ObservedRun: Sendable {
       cost: cost)
     return LiveRun.Result(
       record: record, reached: reached, lags: Histogram(), sent: Int64(uploads.count), answered: answered,
-      unheard: unheard)
+      refused: refused, unheard: unheard)
   }
 }
 

@@ -81,7 +81,7 @@ struct LiveRunTests {
   func silence() throws {
     let (result, transport) = try live(Self.scenario()) { _, _ in nil }
     let totals = result.record.series.totals
-    #expect(result.sent > 100 && result.answered == 0)
+    #expect(result.sent > 100 && result.answered == 0 && result.refused == 0)
     #expect(totals[.timeouts] > 100 && totals[.deliveredEvents] == 0)
     // Those whose client waits yet are cut at the end.
     #expect(transport.cancelled.count == Int(result.sent))
@@ -99,6 +99,7 @@ struct LiveRunTests {
     let totals = result.record.series.totals
     #expect(totals[.timeouts] > 30 && totals[.unknownOutcomes] == 0)
     #expect(totals[.answers2xx] > 100 && totals[.duplicateEvents] == 0)
+    #expect(result.refused == totals[.unanswered] && result.unheard == 0)
   }
 
   @Test("statuses that HTTP does not have are no answers", arguments: [-1, 0, 99, 600, 1_024, .max])

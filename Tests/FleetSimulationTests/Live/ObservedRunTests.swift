@@ -64,6 +64,17 @@ struct ObservedRunTests {
     #expect(result.record.series.rows.last?[.backlogEvents] == Int64(created10 - 2))
   }
 
+  @Test("an upload that waits at the end is neither refused nor unheard")
+  func underWay() {
+    var run = ObservedRun(Self.scenario())
+    for end in [LiveEnd.noAnswer(mayHaveArrived: false), .noAnswer(mayHaveArrived: true)] {
+      run.ended(run.arrives([], at: 0), end, at: 1)
+    }
+    _ = run.arrives([], at: 2)
+    let result = run.result(reached: .minutes(10))
+    #expect(result.sent == 3 && result.refused == 1 && result.unheard == 1)
+  }
+
   @Test("an event whose upload failed is lost when its client goes on without it, and not before")
   func losses() {
     var run = ObservedRun(Self.scenario())

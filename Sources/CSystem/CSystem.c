@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -19,4 +20,9 @@ int fleetsim_exchange(const char *a, const char *b) {
   errno = ENOTSUP;
   return -1;
 #endif
+}
+
+bool fleetsim_ignores(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }

@@ -1,31 +1,30 @@
+import CSystem
 import Synchronization
 
 extension CommandEnvironment {
   /// Runs this program once more and returns what it wrote to standard output; its standard error is ours.
-  /// - Throws: `CommandFailure`: the child's own code if it failed, 130, 131 or 143 on a signal.
+  /// - Throws: `CommandFailure`: the child's own code if it failed, 129, 130, 131 or 143 on a signal.
   func run(_ arguments: [String], doing task: String) throws(CommandFailure) -> String {
     if let standIn { return try standIn(arguments) }
     let ends = ChildProcess.pipe()
     guard ends.count == 2 else { throw unstartable(task, errno) }
     defer { close(ends[0]) }
-    let (child, code) = start(
-      executable.path, [CommandSpecification.toolName] + arguments, output: ends[1])
+    let child = start(executable.path, [CommandSpecification.toolName] + arguments, output: ends[1])
+    let code = errno
     close(ends[1])
-    guard code == 0 else { throw unstartable(task, code) }
+    guard let child else { throw unstartable(task, code) }
     let output: [UInt8]
     do throws(CommandFailure) {
       output = try read(ends[0])
     } catch {
-      kill(child, SIGTERM)
-      _ = ChildProcess.wait(for: child)
+      ChildProcess.end([child])
       throw error
     }
     try check(ChildProcess.wait(for: child), task)
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Starts an upload client: a command of the shell, with its `--input`. It leads a process group of its own, and asks no proxy
-  /// for what it sends to this machine.
+  /// Starts an upload client: a command of the shell, with its `--input`. It asks no proxy for what it sends to this machine.
   /// - Returns: as `start(shell:)`.
   func start(client command: String, input: String, output: Int32, errors: Int32) -> pid_t? {
     let names = ["NO_PROXY", "no_proxy"]
@@ -34,8 +33,7 @@ extension CommandEnvironment {
     let values = others.map { $0.isEmpty ? Self.loopback : $0 == "*" ? $0 : "\($0),\(Self.loopback)" }
     return start(
       shell: command + #" --input "$1""#, words: [input],
-      variables: Dictionary(uniqueKeysWithValues: zip(names, values)), output: output, errors: errors,
-      leads: true)
+      variables: Dictionary(uniqueKeysWithValues: zip(names, values)), output: output, errors: errors)
   }
 
   private static let loopback = "127.0.0.1,localhost"
@@ -45,63 +43,36 @@ extension CommandEnvironment {
   ///   - more: what the command finds as `$1` and so on.
   ///   - variables: more than ours.
   ///   - output: gets what it prints, `errors` what it complains of; nil: our standard error.
-  ///   - leads: whether it leads a process group of its own.
-  /// - Returns: its process, to be ended by `wait(for:)`; nil: `errno` says why the system starts none.
+  ///   - leavesOthers: whether processes that it leaves behind may go on.
+  /// - Returns: its process (`ChildProcess`); nil: `errno` says why the system starts none.
   func start(
     shell command: String, words more: [String] = [], variables: [String: String] = [:],
-    output: Int32? = nil, errors: Int32? = nil, leads: Bool = false
+    output: Int32? = nil, errors: Int32? = nil, leavesOthers: Bool = false
   ) -> pid_t? {
-    let (child, code) = start(
-      Self.shell, ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more), variables: variables,
-      output: output ?? console.errors, errors: errors, leads: leads)
-    errno = code
-    return code == 0 ? child : nil
+    start(
+      "/bin/sh", ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more), variables: variables,
+      output: output ?? console.errors, errors: errors, leavesOthers: leavesOthers)
   }
 
-  private static let shell = "/bin/sh"
-
-  /// Starts a program with nothing to read.
-  /// - Returns: its process, or what the system said.
   private func start(
-    _ program: String, _ arguments: [String], variables more: [String: String] = [:], output: Int32,
-    errors: Int32? = nil, leads: Bool = false
-  ) -> (child: pid_t, code: Int32) {
+    _ path: String, _ arguments: [String], variables more: [String: String] = [:], output: Int32,
+    errors: Int32? = nil, leavesOthers: Bool = false
+  ) -> pid_t? {
     signals.hold()
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    let errors = errors ?? console.errors
-    if errors != STDERR_FILENO { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // The child gets the default action for the signals that we ignore: a server that it starts must not ignore them.
-    var ignored = sigset_t()
-    sigemptyset(&ignored)
-    sigaddset(&ignored, SIGPIPE)
-    sigaddset(&ignored, SIGXFSZ)
-    posix_spawnattr_setsigdefault(&attributes, &ignored)
-    if leads { posix_spawnattr_setpgroup(&attributes, 0) }
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | (leads ? Int16(POSIX_SPAWN_SETPGROUP) : 0))
-    let pairs = variables.all.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
-    // Not every system lets a child be started elsewhere.
-    let elsewhere = files.directory.map { ["sh", "-c", #"cd "$0" && exec "$@""#, $0, program] }
-    var words = (elsewhere.map { $0 + arguments.dropFirst() } ?? arguments).map { strdup($0) } + [nil]
-    var texts = pairs.map { strdup($0) } + [nil]
-    defer { for word in words + texts { free(word) } }
-    var child: pid_t = 0
-    let code = ChildProcess.descriptors.withLock { _ in
-      posix_spawn(&child, elsewhere == nil ? program : Self.shell, &actions, &attributes, &words, &texts)
+    let variables = variables.all.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
+    let texts = [[path], arguments, variables, files.directory.map { [$0] } ?? []].map { texts in
+      texts.map { strdup($0) } + [nil]
     }
-    return (child, code)
+    defer { for text in texts.joined() { free(text) } }
+    return texts[1].withUnsafeBufferPointer { arguments in
+      texts[2].withUnsafeBufferPointer { variables in
+        let program = fleetsim_program(
+          path: texts[0][0], arguments: arguments.baseAddress, environment: variables.baseAddress,
+          directory: texts[3][0], output: output, errors: errors ?? console.errors,
+          leaves_others: leavesOthers)
+        return ChildProcess.start(program, complaints: console.errors)
+      }
+    }
   }
 
   /// Everything until the child closes its end. A signal is noticed within a tenth of a second.
@@ -137,7 +108,9 @@ extension CommandEnvironment {
   }
 }
 
-/// What processes have in common that a command starts.
+/// The processes that a command starts, each with all that it starts itself.
+///
+/// The system knows it by its guardian, which ends as it does, once nothing of its tree is left. It ends the tree when we are gone.
 enum ChildProcess {
   /// Descriptors that a child must not inherit are made while this is held, and so are children.
   static let descriptors = Mutex<Void>(())
@@ -160,13 +133,36 @@ enum ChildProcess {
     }
   }
 
-  /// Waits for processes at most so many microseconds in all, and returns what was wrong: `exit code 3`, or that one still runs.
+  /// A pipe that only this process writes to, and never does: guardians see it closed when we are gone.
+  private static let life = Mutex<[Int32]>([])
+
+  /// - Returns: the guardian; nil: `errno` says why the system starts none.
+  static func start(_ program: fleetsim_program, complaints: Int32) -> pid_t? {
+    life.withLock { life in
+      if life.isEmpty { life = pipe() }
+      guard let end = life.first else { return nil }
+      var program = program
+      let child = descriptors.withLock { _ in fleetsim_start(&program, end, complaints) }
+      return child < 0 ? nil : child
+    }
+  }
+
+  /// Ends processes with all that they started.
+  static func end(_ children: [pid_t]) {
+    for child in children { kill(child, SIGTERM) }
+    for child in children { _ = wait(for: child) }
+  }
+
+  /// Waits for processes at most so many microseconds in all, and ends those that still run. Returns what was wrong: `exit code 3`.
   static func wait(for children: [pid_t], atMost microseconds: UInt32) -> [String] {
     var left = microseconds
     return children.compactMap { child in
       var status: Int32 = 0
       while waitpid(child, &status, WNOHANG) == 0 {
-        if left == 0 { return "it still runs" }
+        if left == 0 {
+          end([child])
+          return "it still ran and was ended"
+        }
         let pause = min(left, 10_000)
         usleep(pause)
         left -= pause

@@ -144,6 +144,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case systemRefuses = 71
   case cannotCreate = 73
   case inputOutput = 74
+  case hungUp = 129
   case interrupted = 130
   case quit = 131
   case terminated = 143
@@ -166,6 +167,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .cannotCreate:
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
+    case .hungUp:
+      "Hung up (SIGHUP); output is as it was; a sweep or a live run keeps what it has."
     case .interrupted:
       "Interrupted (Ctrl-C); output is as it was; a sweep or a live run keeps what it has."
     case .quit:

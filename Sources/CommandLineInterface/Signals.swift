@@ -1,8 +1,9 @@
+import CSystem
 import FleetExperiments
 import FleetSimulation
 import Synchronization
 
-/// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
 package final class Signals: Sendable {
   private let received = Atomic<Int32>(0)
   private let held = Atomic<Bool>(false)
@@ -25,7 +26,7 @@ package final class Signals: Sendable {
   }
 
   /// The signals that end a command.
-  private static let ends = [SIGINT, SIGQUIT, SIGTERM]
+  private static let ends = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
   /// Takes a signal down, which whoever waits or computes will see.
   package func receive(_ number: Int32) { received.store(number, ordering: .relaxed) }
@@ -46,6 +47,8 @@ package final class Signals: Sendable {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
+    // Who ignores it is not told how a child ended.
+    _ = signal(SIGCHLD, SIG_DFL)
   }
 
   /// From now on signals are only noted, and a read that waits is interrupted by them: files, processes or runs are begun that
@@ -78,11 +81,9 @@ package final class Signals: Sendable {
 
   /// Writes without allocating, as a handler has to.
   private static func sayThatNothingWasWritten(_ signal: Int32) {
-    let message: StaticString =
-      signal == SIGTERM
-      ? "Terminated: nothing was written.\n"
-      : signal == SIGQUIT ? "Quit: nothing was written.\n" : "Interrupted: nothing was written.\n"
-    _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+    func say(_ text: StaticString) { _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount) }
+    say(word(signal))
+    say(": nothing was written.\n")
   }
 
   private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
@@ -93,7 +94,10 @@ package final class Signals: Sendable {
     #else
       action.__sigaction_handler.sa_handler = handler
     #endif
-    for number in ends { sigaction(number, &action, nil) }
+    // nohup has us ignore it.
+    for number in ends where !(number == SIGHUP && fleetsim_ignores(number)) {
+      sigaction(number, &action, nil)
+    }
   }
 
   /// As a shell gives it. A handler calls this: it may not allocate.
@@ -102,8 +106,17 @@ package final class Signals: Sendable {
   static let nothing = "nothing was written"
 
   static func failure(_ signal: Int32, _ remains: String = nothing) -> CommandFailure {
-    let word = signal == SIGTERM ? "Terminated" : signal == SIGQUIT ? "Quit" : "Interrupted"
-    return CommandFailure(code(signal), "\(word): \(remains).")
+    CommandFailure(code(signal), "\(word(signal)): \(remains).")
+  }
+
+  /// How a message about it begins.
+  private static func word(_ signal: Int32) -> StaticString {
+    switch signal {
+    case SIGHUP: "Hung up"
+    case SIGQUIT: "Quit"
+    case SIGTERM: "Terminated"
+    default: "Interrupted"
+    }
   }
 
   /// - Throws: `CommandFailure` if a signal has come.
@@ -124,7 +137,7 @@ extension CommandEnvironment {
   ///   - waits: whether the work may take as long as it likes to stop.
   ///   - work: stops within milliseconds when its control is cancelled.
   /// - Returns: what the work returns, also after a signal, which the caller looks after.
-  /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 after a signal that left nothing, within a second.
+  /// - Throws: what the work throws; `CommandFailure` 129, 130, 131 or 143 after a signal that left nothing, within a second.
   func inBackground<Value: Sendable>(
     workers: Int = 1, remains: String = Signals.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value

@@ -66,7 +66,7 @@ package struct Console: Sendable {
   func drawError(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: errors) }
 
   /// The next line of standard input, without its end; nil behind the last.
-  /// - Throws: `CommandFailure` 130, 131 or 143 when a signal came meanwhile.
+  /// - Throws: `CommandFailure` 129, 130, 131 or 143 when a signal came meanwhile.
   func readLine(_ signals: Signals) throws(CommandFailure) -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0

@@ -76,8 +76,8 @@ struct InterruptionTests {
   }
 
   @Test(
-    "SIGTERM is 143, Ctrl-\\ is 131; both leave nothing",
-    arguments: [(SIGTERM, Int32(143), "Terminated"), (SIGQUIT, 131, "Quit")])
+    "SIGTERM is 143, Ctrl-\\ is 131, SIGHUP is 129; they leave nothing",
+    arguments: [(SIGTERM, Int32(143), "Terminated"), (SIGQUIT, 131, "Quit"), (SIGHUP, 129, "Hung up")])
   func terminate(signal: Int32, code: Int32, word: String) throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.endless)

@@ -105,7 +105,7 @@ struct ExecSession: ~Copyable {
     return true
   }
 
-  /// Whether the process has ended; its number is kept until `finish`, so that nobody else gets it.
+  /// Whether the process has ended, with all that it started; its number is kept until `finish`, so that nobody else gets it.
   private var isGone: Bool {
     var info = siginfo_t()
     return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo != 0
@@ -113,9 +113,7 @@ struct ExecSession: ~Copyable {
 
   private mutating func finish(hasEnded: Bool) {
     server.log.endedAt = server.now
-    // Those that it started, too.
-    kill(-child, SIGKILL)
-    if !hasEnded { kill(child, SIGKILL) }
+    if !hasEnded { kill(child, SIGTERM) }
     let status = ChildProcess.wait(for: child)
     if hasEnded {
       server.log.child.end =

@@ -236,14 +236,14 @@ struct LiveCommand: Study {
       (self.command, self.environment) = (command, environment)
     }
 
-    /// The run does not wait for it.
+    /// The run does not wait for it. A server that it has started stays.
     func start(_ moment: LiveRun.Moment, _ incident: Incident) {
       let child = environment.start(
         shell: command,
         variables: [
           "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
           "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
-        ])
+        ], leavesOthers: true)
       if let child {
         children.withLock { $0.append(child) }
       } else {
@@ -251,7 +251,7 @@ struct LiveCommand: Study {
       }
     }
 
-    /// Waits until all have ended, for five seconds at most.
+    /// Waits until all have ended, for five seconds at most, and ends the others.
     func problems() -> [String] {
       let ends = ChildProcess.wait(for: children.withLock { $0 }, atMost: 5_000_000)
       return (failures.withLock { $0 } + ends).map {

@@ -245,8 +245,7 @@ private final class ExecProcesses {
 
   /// Nothing of them is left then.
   func end() {
-    for child in running { kill(-child, SIGKILL) }
-    for child in running { _ = ChildProcess.wait(for: child) }
+    ChildProcess.end(running)
     for descriptor in [complaints.descriptor, complaintsEnd, nowhere] where descriptor >= 0 {
       close(descriptor)
     }

@@ -23,7 +23,7 @@ struct SingleFile {
     temporary.release()
   }
 
-  /// - Throws: `CommandFailure` 73, 74; 130, 131 or 143 when a signal came meanwhile.
+  /// - Throws: `CommandFailure` 73, 74; 129, 130, 131 or 143 when a signal came meanwhile.
   func write(_ text: String) throws(CommandFailure) {
     try files.signals.check()
     // Once more: somebody may have put something there while the simulation ran.

@@ -113,7 +113,7 @@ public struct IntervalDeliveries: ~Copyable {
     cells = raw.bindMemory(to: UInt32.self, capacity: self.rows * Self.bucketCount)
   }
 
-  deinit { releaseZeroedMemory(cells, byteCount: rows * Self.bytesPerRow) }
+  deinit { releaseZeroedMemory(cells) }
 
   /// Bytes reserved for a row; only touched pages count.
   package static var bytesPerRow: Int { bucketCount * MemoryLayout<UInt32>.stride }
@@ -305,15 +305,11 @@ extension DeliveryRecorder {
 }
 
 /// Zeroed memory whose pages cost nothing until they are written.
-///
-/// It comes from the system itself: the C library writes zeros into a block that it has had before, and so touches all of it.
-/// With a thousand cohorts of few devices, whose rows are nearly empty, that was most of a run's memory.
 func zeroedMemory(byteCount: Int) -> UnsafeMutableRawPointer {
-  let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-  guard let memory, memory != MAP_FAILED else {
+  guard let memory = calloc(byteCount, 1) else {
     fatalError("out of memory: \(byteCount) bytes for a time series")
   }
   return memory
 }
 
-func releaseZeroedMemory(_ memory: UnsafeMutableRawPointer, byteCount: Int) { munmap(memory, byteCount) }
+func releaseZeroedMemory(_ memory: UnsafeMutableRawPointer) { free(memory) }

@@ -76,7 +76,8 @@ let package = Package(
     .target(name: "CSystem"),
     .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: notOptimised),
     .target(
-      name: "CommandLineInterface", dependencies: ["FleetReports", "Conformance", "HTTPTransport", "CSystem"],
+      name: "CommandLineInterface",
+      dependencies: ["FleetReports", "Conformance", "HTTPTransport", "CSystem"],
       swiftSettings: notOptimised),
     // Without its debug information it is half as large. A command with `--out` reads it all, for `run.json`. The tests, which
     // link it, lose theirs too.

@@ -1,3 +1,5 @@
+import ScenarioModel
+
 /// A body in chunks (RFC 9112 §7.1) as it comes in.
 struct HTTPChunks: Sendable {
   private enum Place: Sendable {
@@ -43,8 +45,8 @@ struct HTTPChunks: Sendable {
           guard size != nil else { return .malformed }
           place = .size(size, isExtension: true)
         default:
-          guard let digit = Self.digit(byte), size ?? 0 <= left / 16 else { return .malformed }
-          let size = (size ?? 0) * 16 + digit
+          guard let digit = Ascii.hexValue(byte), size ?? 0 <= left / 16 else { return .malformed }
+          let size = (size ?? 0) * 16 + Int(digit)
           guard size <= left else { return .malformed }
           place = .size(size, isExtension: false)
         }
@@ -52,15 +54,5 @@ struct HTTPChunks: Sendable {
       index += 1
     }
     return .incomplete
-  }
-
-  /// The value of a hexadecimal digit.
-  private static func digit(_ byte: UInt8) -> Int? {
-    switch byte {
-    case 48...57: Int(byte) - 48
-    case 65...70: Int(byte) - 55
-    case 97...102: Int(byte) - 87
-    default: nil
-    }
   }
 }

@@ -79,7 +79,8 @@ struct CalibrateCommandTests {
       try text("out/residuals.csv").hasPrefix(
         "time_s,held_out,requests_observed,requests_fitted,requests_residual,2xx_"))
 
-    // The fitted scenario runs as it is.
+    // A journal that is there is used, and the fitted scenario runs as it is.
+    #expect(try calibrate(jobs: "1", "0 runs made, 220 taken from the journal.") == alone)
     #expect(try Tool.run(["validate", "out/fitted.json5", "--quiet"], in: scratch.url).code == 0)
   }
 

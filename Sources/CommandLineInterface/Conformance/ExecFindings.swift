@@ -153,7 +153,6 @@ struct ExecFindings: Sendable {
 
   /// A suite a requirement, a case a case; what says nothing is skipped.
   var junit: String {
-    func attribute(_ text: String) -> String { Escaping.markup(text) }
     func counts(_ all: [ExecConformance.Outcome]) -> String {
       let failures = all.count { Self.word($0.verdict) == .fails }
       let skipped = all.count { [.inconclusive, .notApplicable].contains(Self.word($0.verdict)) }
@@ -161,14 +160,14 @@ struct ExecFindings: Sendable {
     }
     let suites = rows.map { row -> String in
       let own = outcomes.filter { $0.vector.requirement == row.requirement }
-      let name = attribute("\(row.requirement) \(row.title)")
+      let name = Escaping.markup("\(row.requirement) \(row.title)")
       let cases = own.map { outcome -> String in
         let opening =
-          "    <testcase classname=\"\(row.requirement)\" name=\"\(attribute(outcome.vector.id))\""
+          "    <testcase classname=\"\(row.requirement)\" name=\"\(Escaping.markup(outcome.vector.id))\""
         let word = Self.word(outcome.verdict)
         guard word != .holds else { return "\(opening)/>\n" }
         let file = outcome.log == nil ? "" : path(of: outcome.vector.id).map { " (\($0))" } ?? ""
-        let remark = attribute((Self.remark(outcome.verdict) ?? "") + file)
+        let remark = Escaping.markup((Self.remark(outcome.verdict) ?? "") + file)
         let element = word == .fails ? "failure" : "skipped"
         return "\(opening)>\n      <\(element) message=\"\(remark)\"/>\n    </testcase>\n"
       }

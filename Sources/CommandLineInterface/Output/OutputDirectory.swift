@@ -83,7 +83,7 @@ package struct OutputDirectory {
       throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
     }
     let manifest = "\(directory)/\(FileName.manifest)"
-    let text = Self.isPlainFile(manifest) ? try? files.text(manifest) : nil
+    let text = Self.isThere(manifest, S_IFREG) ? try? files.text(manifest) : nil
     let written = RunManifest.Written(text ?? "")
     if let foreign = try foreignEntry(of: directory, written) {
       throw CommandFailure(
@@ -115,7 +115,7 @@ package struct OutputDirectory {
     of directory: String, _ written: RunManifest.Written
   ) throws(CommandFailure) -> String? {
     for name in try Self.entries(directory, named: path) where !written.has(name) {
-      guard written.hasFolder(name), Self.isPlainFolder("\(directory)/\(name)") else { return name }
+      guard written.hasFolder(name), Self.isThere("\(directory)/\(name)", S_IFDIR) else { return name }
       for inner in try Self.entries("\(directory)/\(name)", named: "\(path)/\(name)")
       where !written.has("\(name)/\(inner)") {
         return "\(name)/\(inner)"
@@ -132,14 +132,10 @@ package struct OutputDirectory {
     return (try? files.bytes(place, limit: file.bytes)).map(SHA256.hexadecimal) != file.sha256
   }
 
-  private static func isPlainFile(_ path: String) -> Bool {
+  /// Whether something of this kind is there itself, and no link to it: `S_IFREG`, `S_IFDIR`.
+  private static func isThere(_ path: String, _ kind: mode_t) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
-  private static func isPlainFolder(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind
   }
 
   // MARK: Making and moving

@@ -118,7 +118,7 @@ struct RunManifest {
     private(set) var files: [File] = []
     private let paths: Set<[UInt8]>
     private let isManifest: Bool
-    /// Releases up to 1.4 named the data alone.
+    /// Release 0.1.0 named the data alone.
     private let hasOldNames: Bool
 
     init(_ text: String) {

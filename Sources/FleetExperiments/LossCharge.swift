@@ -50,13 +50,14 @@ public struct LossCharge: Sendable, Hashable {
       case .backoffRetries: "\(cohort.settings.backoff.maxRetryCount)"
       case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"
       case .age: FigureText.span(cohort.settings.backoff.maxTotalBackoffDuration)
-      case .queue: "\(cohort.queue.limit)"
+      case .queue: "\(cohort.queue.countsBatches ? cohort.queue.batchLimit : cohort.queue.limit)"
       case .gate: "on"
       }
     }
 
     /// The key that has it in a cohort.
     func name(in cohort: Cohort) -> String {
+      if self == .queue, cohort.queue.countsBatches { return "queue.batches" }
       guard self == .gate else { return rawValue }
       if cohort.gates.failureWindow != nil { return "gates.failureWindow" }
       return cohort.gates.losesWhileRateLimited ? "gates.losesWhileRateLimited" : "gates.retryBudget"
@@ -85,7 +86,7 @@ public struct LossCharge: Sendable, Hashable {
     func remove(from cohort: inout Cohort) {
       let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
       set(none, in: &cohort)
-      if self == .queue { cohort.queue.limit = .max }
+      if self == .queue { (cohort.queue.limit, cohort.queue.batchLimit) = (.max, .max) }
       if self == .gate {
         cohort.gates.failureWindow = nil
         cohort.gates.losesWhileRateLimited = false
@@ -159,4 +160,9 @@ public struct LossCharge: Sendable, Hashable {
 extension Cohort {
   /// `phones (segment-swift)`; the client alone where the cohort has its name.
   package var nameWithClient: String { name == preset.name ? name : "\(name) (\(preset.name))" }
+}
+
+extension QueuePolicy {
+  /// Whether the one limit that it has is of batches.
+  fileprivate var countsBatches: Bool { limit == .max && batchLimit != .max }
 }

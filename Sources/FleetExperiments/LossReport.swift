@@ -41,6 +41,9 @@ public struct LossReport: Sendable {
     var before: Int64
     /// The same with the higher limit.
     var lost: Int64
+    /// Pending at its end, and how many more than with the limit as it is.
+    var pending: Int64
+    var more: Int64
     /// Whether the limit still loses some.
     var isReached: Bool
   }
@@ -52,8 +55,6 @@ public struct LossReport: Sendable {
   /// The factor from simulated counts to those that people read.
   private let scale: Int64
   package private(set) var check: Check?
-  /// The parts of the best variant's recovery, under the first seed; nil: not known.
-  package private(set) var causes: RecoveryCauses?
 
   /// - `runs`: each variant's, in the order of `variants`.
   public init(_ variants: [Variant], runs: [[RunSummary]]) {
@@ -102,21 +103,6 @@ public struct LossReport: Sendable {
     }
   }
 
-  /// Finds the parts of a variant's recovery, by a run of eager clients under its first seed.
-  /// - Parameter best: the variant's place; nil: none is told.
-  /// - Parameter options: of that run.
-  /// - Parameter workers: runs at a time.
-  /// - Parameter control: of that run.
-  /// - Throws: the error of the run.
-  package mutating func findCauses(
-    ofRecovery best: Int?, options: RunOptions, workers: Int, control: ComparisonControl
-  ) throws {
-    guard let best, let run = runs[best].first else { return }
-    causes = try RecoveryCauses.find(
-      variants[best], run, interval: variants[best].scenario.interval.microseconds, options: options,
-      workers: workers, control: control)
-  }
-
   /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it. The run has the seed
   /// that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
   /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most. Every cohort then has the
@@ -152,8 +138,11 @@ public struct LossReport: Sendable {
         variant: worst.variant, charge: worst.charge, value: value,
         before: worstRun.map(lost) ?? 0,
         lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents }
-          ?? record.series.totals.lostOrBlockedEvents,
-        isReached: record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
+          ?? record.lostOrBlockedEvents,
+        pending: record.series.rows.last?[.backlogEvents] ?? 0,
+        more: (record.series.rows.last?[.backlogEvents] ?? 0) - (worstRun?.pendingEvents ?? 0),
+        isReached: record.cohorts[worst.charge.cohort].doomed[worst.charge.reason] ?? 0 > 0
+          || record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
     } catch is CancellationError {
       return
     }
@@ -161,7 +150,7 @@ public struct LossReport: Sendable {
   }
 
   /// The parts of recovery, and whose limits lost events: a sentence each.
-  package var why: [String] { (causes?.notes ?? []) + notes }
+  package var why: [String] { notes }
 
   /// A sentence for each of the worst two charges of each variant, and what the checking run came to.
   package var notes: [String] {
@@ -186,9 +175,13 @@ public struct LossReport: Sendable {
     let lost = FigureText.count(check.lost * scale, "event")
     let outcome =
       check.lost == 0
-      ? "loses \(MetricText.noneLost(of: scale) ?? "none")"
+      ? "loses none"
       : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
-    return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)."
+    // What was not given up may still wait, instead of being delivered.
+    let rest =
+      check.more > (check.before - check.lost) / 10
+      ? ", but \(FigureText.grouped(check.pending * scale)) still wait at the end" : ""
+    return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)\(rest)."
   }
 }
 

@@ -24,7 +24,7 @@ public struct Metric: Sendable {
   public let unit: String
   public let definition: String
   /// As a heading of a table.
-  public let title: String
+  public private(set) var title: String
   /// As a heading of a page's table, which has room for more.
   package let pageTitle: String
   /// As a heading of a page's table of single runs; nil: the table has no such column.
@@ -47,6 +47,12 @@ public struct Metric: Sendable {
   func scaled(by scale: Int64) -> Metric {
     var metric = self
     metric.scale = scale
+    return metric
+  }
+
+  func titled(_ title: String) -> Metric {
+    var metric = self
+    metric.title = title
     return metric
   }
 
@@ -154,10 +160,12 @@ public enum MetricCatalogue {
   public static let lost = "lost_or_blocked_events"
   /// Not there when the run ended, although they would have been without the incidents.
   public static let late = "late_events"
+  /// From the last incident's end until the server turns nobody away.
+  public static let healthy = "healthy_s"
   public static let recovery = "recovery_s"
   public static let timeToDelivery = "time_to_delivery_p99_s"
-  /// The column of the affected events' time to delivery.
-  public static let affectedDelivery = "affected_delivery_p99_s"
+  /// The column of the affected events' time to delivery, at the percentile that the ideal run reaches.
+  public static let affectedDelivery = "affected_delivery_judged_s"
   public static let attemptsAboveTwin = "attempts_above_twin_per_device"
   public static let attempts = "attempts_mean_per_device_day"
   package static let created = "created_events"
@@ -182,10 +190,15 @@ public enum MetricCatalogue {
   private static let entries = [
     Entry(name: lost, title: "lost", run: "lost"),
     Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
+    Entry(
+      name: healthy, page: "endpoint well", run: "endpoint well", isInMeans: true,
+      horizon: "recovery_horizon_s"),
     Entry(name: recovery, title: "recovery", run: "recovery", horizon: "recovery_horizon_s"),
     Entry(name: late, title: "late", run: "late"),
     Entry(name: undelivered, title: "undelivered"),
     Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
+    Entry(name: "affected_delivery_p90_s", horizon: "affected_horizon_s"),
+    Entry(name: "affected_delivery_p99_s", horizon: "affected_horizon_s"),
     Entry(name: affectedDelivery, title: "affected p99", run: "affected p99", horizon: "affected_horizon_s"),
     Entry(name: attemptsAboveTwin, title: "extra attempts", run: "extra attempts / device"),
     Entry(name: attempts, title: "attempts/device/day", run: "attempts / device"),
@@ -274,11 +287,6 @@ package enum MetricText {
 }
 
 extension MetricText {
-  /// `none of 1 in 1,000`: a sample that lost nothing does not say that the whole loses nothing. nil of the whole.
-  package static func noneLost(of scale: Int64) -> String? {
-    scale > 1 ? "none of 1 in \(FigureText.grouped(scale))" : nil
-  }
-
   /// Returns the mean of a variant's runs with its interval. A time that no run lived to see is `never` and `> 2 h`; a metric
   /// without values is `–`.
   /// - Parameter isPlain: without the interval.
@@ -290,9 +298,6 @@ extension MetricText {
     guard sample.count > 0 else { return "–" }
     if let share = metrics.share(index, variant: variant), share.successes == 0 {
       return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
-    }
-    if metric.name == MetricCatalogue.lost, let none = noneLost(of: metric.scale), sample.mean == 0 {
-      return none
     }
     return isPlain
       ? value(metric, sample.mean) : interval(metric, metrics.estimate(index, variant: variant))

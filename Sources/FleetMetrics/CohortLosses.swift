@@ -48,12 +48,12 @@ public struct EventsByPlace: Sendable, Hashable {
     for place in PendingPlace.allCases { sum[place] += other[place] }
   }
 
-  /// Returns the pending events beyond `twin`: as many in all as there are more, in the places with the largest
+  /// Returns the pending events beyond `other`: as many in all as there are more, in the places with the largest
   /// excess.
-  func late(beyond twin: EventsByPlace) -> EventsByPlace {
-    var left = total - twin.total
+  func late(beyond other: EventsByPlace) -> EventsByPlace {
+    var left = total - other.total
     var late = EventsByPlace()
-    let more = PendingPlace.allCases.map { ($0, self[$0] - twin[$0]) }.sorted { $0.1 > $1.1 }
+    let more = PendingPlace.allCases.map { ($0, self[$0] - other[$0]) }.sorted { $0.1 > $1.1 }
     for (place, excess) in more where excess > 0 && left > 0 {
       late[place] = min(excess, left)
       left -= late[place]
@@ -65,22 +65,26 @@ public struct EventsByPlace: Sendable, Hashable {
 /// The fate of a cohort's events that the server does not have.
 public struct CohortLosses: Sendable, Hashable {
   public var createdEvents: Int64 = 0
-  /// Lost for good, or blocked.
+  /// Lost for good, blocked or doomed.
   public var lostEvents: Int64 = 0
-  /// How they were given up: `Measure.drops` and `Measure.blocks`. Events accepted after all are among them.
+  /// How they were or will be given up: `Measure.drops` and `Measure.blocks`. Events accepted after all are among them.
   public var givenUp: [Measure: Int64] = [:]
-  /// The events pending at the end of the run beyond the twin's, by where they wait.
+  /// The events pending at the end of the run that could have been delivered, by where they wait.
   public var late = EventsByPlace()
 
   public init() {}
 
-  fileprivate init(_ cohort: CohortRecord, twin: CohortRecord?) {
+  /// - Parameter unavoidable: the events that could not have been delivered.
+  fileprivate init(_ cohort: CohortRecord, unavoidable: EventsByPlace) {
     createdEvents = cohort[.createdEvents]
     lostEvents = cohort.lostOrBlockedEvents
-    for measure in Measure.drops + Measure.blocks where cohort[measure] > 0 {
-      givenUp[measure] = cohort[measure]
+    for measure in Measure.drops + Measure.blocks {
+      let events = cohort[measure] + (cohort.doomed[measure] ?? 0)
+      if events > 0 { givenUp[measure] = events }
     }
-    late = cohort.pending.late(beyond: twin?.pending ?? EventsByPlace())
+    var pending = cohort.pending
+    pending[.closedApp] -= cohort.doomedEvents
+    late = pending.late(beyond: unavoidable)
   }
 
   /// Adds the same cohort's in another run.
@@ -94,9 +98,14 @@ public struct CohortLosses: Sendable, Hashable {
 
 extension RunRecord {
   /// Returns the fate of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
-  public func losses(beyond twin: RunRecord) -> [CohortLosses] {
-    cohorts.indices.map { place in
-      CohortLosses(cohorts[place], twin: twin.cohorts.indices.contains(place) ? twin.cohorts[place] : nil)
+  public func losses(beyond references: ReferenceRuns) -> [CohortLosses] {
+    func pending(_ place: Int, of run: RunRecord?) -> EventsByPlace {
+      guard let run, run.cohorts.indices.contains(place) else { return EventsByPlace() }
+      return run.cohorts[place].pending
+    }
+    return cohorts.indices.map { place in
+      let (twin, ideal) = (pending(place, of: references.twin), pending(place, of: references.ideal))
+      return CohortLosses(cohorts[place], unavoidable: ideal.total > twin.total ? ideal : twin)
     }
   }
 }

@@ -4,10 +4,12 @@
 public enum RunAnalysis {
   /// The summary of one run.
   /// - `record`: the run.
-  /// - `twin`: the same scenario and seed without its incidents.
+  /// - `references`: the runs that it is compared with.
   /// - `name`: the variant's name, as it is to be printed.
-  public static func summary(of record: RunRecord, twin: RunRecord, name: String, seed: UInt64) -> RunSummary
-  {
+  public static func summary(
+    of record: RunRecord, _ references: ReferenceRuns, name: String, seed: UInt64
+  ) -> RunSummary {
+    let twin = references.twin
     var summary = RunSummary(run: name, seed: seed)
     summary.devices = record.devices
     summary.duration = record.series.duration
@@ -22,22 +24,24 @@ public enum RunAnalysis {
     summary.peakOfferedRatio = peakOfferedRatio(record, from: 0)
     summary.excessLoadSeconds = excessLoadSeconds(record)
     summary.secondsAboveCapacity = secondsAboveCapacity(record)
-    summary.idleWhileBackloggedSeconds = idleWhileBacklogged(record, twin: twin)
+    let reach = Reach(record, references)
+    summary.idleWhileBackloggedSeconds = idleWhileBacklogged(record, reach)
 
     let incidents = incidents(of: record)
     summary.hasIncidents = !incidents.isEmpty
     summary.baseline = health(of: twin)
-    summary.lateEvents = max(0, summary.pendingEvents - (twin.series.rows.last?[.backlogEvents] ?? 0))
+    summary.doomedEvents = record.doomedEvents
+    summary.lateEvents = max(0, summary.pendingEvents - record.doomedEvents - (reach.backlog.last ?? 0))
     if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
       summary.recoveryHorizon = max(0, record.series.duration - lastEnd)
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
-      summary.recoveryTime = recoveryTime(of: record, twin: twin, after: lastEnd)
+      summary.possibleTime = reach.possibleTime(after: lastEnd)
+      summary.recoveryTime = recoveryTime(of: record, reach, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
       summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
-      summary.recoveryFloor = recoveryFloor(of: record, twin: twin, after: lastEnd)
     }
-    addAffected(of: record, to: &summary)
-    summary.cohorts = record.losses(beyond: twin)
+    addAffected(of: record, references, to: &summary)
+    summary.cohorts = record.losses(beyond: references)
     return summary
   }
 
@@ -57,16 +61,27 @@ public enum RunAnalysis {
     summary.timeToDeliveryMax = deliveries.maximum
   }
 
-  private static func addAffected(of record: RunRecord, to summary: inout RunSummary) {
+  private static func addAffected(
+    of record: RunRecord, _ references: ReferenceRuns, to summary: inout RunSummary
+  ) {
     let incidents = incidents(of: record)
     let lastEnd = incidents.map(\.end).max()
-    let affected = AffectedEvents(
-      of: record, from: incidents.map(\.start).min() ?? 0,
-      to: lastEnd.flatMap { end in summary.recoveryTime.map { end + $0 } } ?? record.series.duration)
-    summary.affectedEvents = affected.created
-    summary.affectedHorizon = affected.horizon
-    summary.affectedDeliveryP50 = affected.percentile(50)
-    summary.affectedDeliveryP99 = affected.percentile(99)
+    func affected(of run: RunRecord, until time: Int64?) -> AffectedEvents {
+      AffectedEvents(
+        of: run, from: incidents.map(\.start).min() ?? 0,
+        to: lastEnd.flatMap { end in time.map { end + $0 } } ?? run.series.duration)
+    }
+    let events = affected(of: record, until: summary.recoveryTime)
+    summary.affectedEvents = events.created
+    summary.affectedHorizon = events.horizon
+    summary.affectedDeliveryP50 = events.percentile(50)
+    summary.affectedDeliveryP90 = events.percentile(90)
+    summary.affectedDeliveryP99 = events.percentile(99)
+    guard let ideal = references.ideal else { return }
+    let best = affected(of: ideal, until: summary.possibleTime)
+    summary.idealDeliveryP50 = best.percentile(50)
+    summary.idealDeliveryP90 = best.percentile(90)
+    summary.idealDeliveryP99 = best.percentile(99)
   }
 
   private static func addCost(of record: RunRecord, twin: RunRecord, to summary: inout RunSummary) {
@@ -94,8 +109,8 @@ extension RunAnalysis {
   ///
   /// The run is cut into quarters; the first is warm-up. The twin is ill if one of these has *grown* from the second quarter to
   /// the last and is not coming down again. A value that is below 90 % of the third quarter's is coming down.
-  /// - Mean time in backlog, by more than 25 % and by more than half the smoothing width (at least 30 s).
-  /// - The 99th percentile of time to delivery, by more than 50 % and by more than the smoothing width (at least 60 s).
+  /// - Mean time in backlog, by more than 25 % and by more than half the look ahead (at least 30 s).
+  /// - The 99th percentile of time to delivery, by more than 50 % and by more than the look ahead (at least 60 s).
   ///
   /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth.
   ///
@@ -112,7 +127,7 @@ extension RunAnalysis {
     let rows = twin.series.rows.count
     guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
     let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
-    let width = Double(smoothingWidth(twin))
+    let width = Double(lookAhead(twin))
     return hasGrown(quarters.map(\.residence), byShare: 0.25, andBy: width / 2)
       || hasGrown(quarters.map(\.timeToDeliveryP99), byShare: 0.5, andBy: width)
   }
@@ -191,20 +206,21 @@ extension RunAnalysis {
     }
   }
 
-  /// Seconds' worth of nominal capacity unused while the backlog was above the twin's.
+  /// Seconds' worth of nominal capacity unused while events waited that an ideal run has delivered.
   ///
-  /// An interval counts if no outage touches it and its backlog at the end `isAbove` the twin's. Unused is what the incidents'
-  /// factors left of the capacity, times one minus the utilisation. An interval that ran above capacity on a burst counts as 0.
+  /// An interval counts if no outage touches it and more waits at its end than the incidents explain (`Reach`). Unused is what the
+  /// incidents' factors left of the capacity, times one minus the utilisation. An interval that ran above capacity on a burst counts
+  /// as 0.
   /// - Returns: nil without capacity.
-  static func idleWhileBacklogged(_ record: RunRecord, twin: RunRecord) -> Double? {
+  static func idleWhileBacklogged(_ record: RunRecord, _ reach: Reach) -> Double? {
     guard record.nominalCapacityMilli > 0 else { return nil }
     let series = record.series
     let outages = incidents(of: record).filter(\.isOutage)
     var idleMilliRequests = 0.0
-    for i in 0..<min(series.rows.count, twin.series.rows.count) {
+    for i in 0..<min(series.rows.count, reach.backlog.count) {
       let row = series.rows[i]
       guard row[.availableMicroseconds] > 0, row[.busyMicroseconds] < row[.availableMicroseconds],
-        isAbove(row[.backlogEvents], twin.series.rows[i][.backlogEvents])
+        reach.excess(i) > reach.tolerance[i]
       else { continue }
       let start = series.start(of: i)
       let end = start + series.length(of: i)
@@ -215,133 +231,136 @@ extension RunAnalysis {
     }
     return idleMilliRequests / Double(record.nominalCapacityMilli)
   }
+}
 
-  /// Returns whether a backlog is above the twin's by more than 10 %, and by more than one event a sample. Both sums are made of
-  /// `samples` samples. With an almost empty twin, 10 % would be less than an event.
-  static func isAbove(_ backlog: Int64, _ twin: Int64, samples: Int64 = 1) -> Bool {
-    let excess = backlog - twin
-    return excess > samples && excess > twin / 10
+/// What a run can reach at best, row by row: by its twin and, if there is one, its ideal run.
+struct Reach {
+  /// The undelivered events that no client could have delivered: the ideal run's, or those that are the twin's anyway.
+  let backlog: [Int64]
+  /// So many events more than that do not matter, row by row. They are 1 % of those created since the first incident's start that
+  /// could be delivered by then, but no more than 10 % of what waits anyway. At least they are 1 % of those created during the
+  /// incidents, and one.
+  let tolerance: [Int64]
+  private let record: RunRecord
+  private let ideal: RunRecord?
+
+  var hasIdeal: Bool { ideal != nil }
+
+  init(_ record: RunRecord, _ references: ReferenceRuns) {
+    (self.record, ideal) = (record, references.ideal)
+    let twin = references.twin.series
+    let best = references.ideal?.series
+    backlog = (0..<min(record.series.rows.count, twin.rows.count)).map { row in
+      max(twin[row, .backlogEvents], best.map { row < $0.rows.count ? $0[row, .backlogEvents] : 0 } ?? 0)
+    }
+    let incidents = RunAnalysis.incidents(of: record)
+    let (start, end) = (incidents.map(\.start).min() ?? 0, incidents.map(\.end).max() ?? 0)
+    let rows = record.series.rows
+    let during = rows.lazy.filter { $0.start < end && $0.start + $0.length > start }
+      .reduce(0) { $0 + $1[.createdEvents] }
+    var created: Int64 = 0
+    tolerance = zip(rows, backlog).map { row, waiting in
+      if row.start + row.length > start { created += row[.createdEvents] }
+      return max(1, during / 100, min((created - waiting) / 100, waiting / 10))
+    }
+  }
+
+  /// Events that wait at the end of a row although they need not.
+  func excess(_ row: Int) -> Int64 { record.series[row, .backlogEvents] - backlog[row] }
+
+  /// Returns the time from `end` to the first row in which next to nobody with an open app waits for the ideal run's server: then
+  /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance.
+  /// - Returns: nil without an ideal run, and if there is no such row.
+  func possibleTime(after end: Int64) -> Int64? {
+    guard let series = ideal?.series else { return nil }
+    let requests = series.totals[.acceptedBatches]
+    let eventsPerRequest =
+      requests > 0 ? Double(series.totals[.deliveredEvents]) / Double(requests) : 1
+    return zip(series.rows, tolerance.indices).first { row, place in
+      row.start + row.length >= end
+        && Double(row[.serverQueue]) * eventsPerRequest <= Double(tolerance[place])
+    }.map { $0.0.start + $0.0.length - end }
   }
 }
 
-/// After the last incident: recovered and drained. Both have the resolution of one interval of the series.
+/// After the last incident: caught up, well and drained. All have the resolution of one interval of the series.
 extension RunAnalysis {
-  /// Width of the trailing mean, and how long a recovery must hold: the longest flush interval, at least 60
-  /// s.
+  /// How far a look ahead goes: the longest flush interval, at least 60 s.
   ///
   /// Over a whole flush interval the backlog of a fleet that flushes in step, a sawtooth, has a steady mean.
-  static func smoothingWidth(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
+  static func lookAhead(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
 
-  /// Returns the time from `end` to the start of the first stretch in which the smoothed backlog is nowhere above the twin's. The
-  /// twin's is smoothed too, and the stretch is as long as the smoothing is wide. Above is as in `isAbove`: by 10 %, at least one
-  /// event.
+  /// Returns the time from `end` until the fleet has caught up with what was possible. From then on it holds no more events back
+  /// than the tolerance, in the mean over each look ahead; and at that time too.
   ///
-  /// A backlog below the twin's counts as recovered. A fleet that sends earlier than its twin is not ill, and one that dropped
-  /// its events is judged by its losses. Each row's backlog stands at the end of its interval. At the start of the run the mean
-  /// is over the rows there are. A stretch does not count in which operators still hold something that they take back within the
-  /// run. A fleet is not back while a part of it is turned away.
-  /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
-  static func recoveryTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
-    recoveryTime(of: record, twin: twin, after: end) { record.series.rows[$0][.backlogEvents] }
-  }
-
-  private static func recoveryTime(
-    of record: RunRecord, twin: RunRecord, after end: Int64, backlog: (_ row: Int) -> Int64
-  ) -> Int64? {
+  /// Events that were given up count as settled: a run is judged by its losses apart. A fleet has not caught up while operators
+  /// still hold something that they take back within the run, nor before the ideal run has.
+  /// - Returns: nil if that can't be seen within the run.
+  static func recoveryTime(of record: RunRecord, _ reach: Reach, after end: Int64) -> Int64? {
     let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
-    let width = smoothedRows(record)
-    var sum: Int64 = 0
-    var twinSum: Int64 = 0
-    return firstCalm(record, twin, after: end, notBefore: held) { i in
-      sum += backlog(i)
-      twinSum += twin.series.rows[i][.backlogEvents]
-      if i >= width {
-        sum -= backlog(i - width)
-        twinSum -= twin.series.rows[i - width][.backlogEvents]
-      }
-      return !isAbove(sum, twinSum, samples: Int64(min(i + 1, width)))
+    var earliest = max(end, held)
+    if reach.hasIdeal {
+      guard let possible = reach.possibleTime(after: end) else { return nil }
+      earliest = max(earliest, end + possible)
     }
+    return calm(
+      record, after: end, notBefore: earliest, rows: reach.backlog.count,
+      excess: { Double(reach.excess($0)) }, tolerance: { Double(reach.tolerance[$0]) })
   }
 
-  /// Returns the time from `end` until the server turns nobody away any more. It is the start of the first stretch, as long as
-  /// the smoothing is wide, in whose every row few requests fail. Few are at most 1 % of the requests, or one of them, or no
-  /// larger share than of the twin's.
+  /// Returns the time from `end` until the server turns nobody away any more. From then on few requests fail, over each look ahead
+  /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them.
   ///
-  /// Failed is what has a 429 or 5xx for an answer, or none. Phones that were closed meanwhile can have events to deliver after
+  /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
+  /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after
   /// it.
-  /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
+  /// - Returns: nil if that can't be seen within the run.
   static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     func failed(_ row: TimeSeries.Row) -> Double {
-      Double(row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered])
+      Double(
+        row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers])
     }
-    return firstCalm(record, twin, after: end, notBefore: end) { i in
-      let (row, twinRow) = (record.series.rows[i], twin.series.rows[i])
-      let share = max(0.01, failed(twinRow) / Double(max(twinRow.attempts, 1)))
-      return failed(row) <= max(1, share * Double(row.attempts))
-    }
+    let (rows, twinRows) = (record.series.rows, twin.series.rows)
+    let secondOfCapacity = record.nominalCapacityMilli / 1_000
+    return calm(
+      record, after: end, notBefore: end, rows: min(rows.count, twinRows.count),
+      excess: { row in
+        let isQueueLong =
+          rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
+        return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
+      },
+      tolerance: { row in
+        let share = max(0.01, failed(twinRows[row]) / Double(max(twinRows[row].attempts, 1)))
+        return max(1, share * Double(rows[row].attempts))
+      })
   }
 
-  private static func smoothedRows(_ record: RunRecord) -> Int {
-    Int((smoothingWidth(record) + record.series.interval - 1) / max(record.series.interval, 1))
-  }
-
-  /// Time from `end` to the start of the first stretch of calm rows as long as the smoothing is wide. O(rows).
+  /// Time from `end` to the end of the first row from which on an excess is within its tolerance: in that row, and in the mean over
+  /// each look ahead that lies in the run. O(rows).
   /// - `earliest`: no row that ends before it counts.
-  /// - `isCalm`: asked of each row in turn.
-  private static func firstCalm(
-    _ record: RunRecord, _ twin: RunRecord, after end: Int64, notBefore earliest: Int64,
-    _ isCalm: (_ row: Int) -> Bool
+  private static func calm(
+    _ record: RunRecord, after end: Int64, notBefore earliest: Int64, rows: Int,
+    excess: (_ row: Int) -> Double, tolerance: (_ row: Int) -> Double
   ) -> Int64? {
     let series = record.series
     guard end < series.duration, series.interval > 0 else { return nil }
-    // From the end of a row's interval, `width` more rows are one width of time.
-    let width = smoothedRows(record)
-    var calmRows = 0
-    for i in 0..<min(series.rows.count, twin.series.rows.count) {
-      calmRows =
-        isCalm(i) && series.start(of: i) + series.length(of: i) >= max(end, earliest) ? calmRows + 1 : 0
-      if calmRows == width + 1 {
-        let first = i - width
-        return series.start(of: first) + series.length(of: first) - end
+    let width = Int((lookAhead(record) + series.interval - 1) / series.interval)
+    var (sum, allowed) = (0.0, 0.0)
+    var found: Int?
+    // From the last row back, the sums are those of `width` rows from this one on.
+    for row in (0..<rows).reversed() {
+      sum += excess(row)
+      allowed += tolerance(row)
+      if row + width < rows {
+        sum -= excess(row + width)
+        allowed -= tolerance(row + width)
       }
+      if series.start(of: row) + series.length(of: row) < earliest { break }
+      if row + width > rows { continue }
+      if sum > allowed { break }
+      if excess(row) <= tolerance(row) { found = row }
     }
-    return nil
-  }
-
-  /// Returns how soon after `end` any client could be back. It is the recovery time of a fleet that keeps the server busy from
-  /// the first incident's start on, whatever it has to send.
-  ///
-  /// Its backlog is the twin's and an excess. A row adds the twin's deliveries there to the excess. It takes off the events that
-  /// the capacity of the row could have served, and those that the run lost beyond the twin. A served request carries as many
-  /// events as the run's own did on average while its backlog was above the twin's. Capacity is the server's own, incidents,
-  /// warm-up and scaling included.
-  /// - Returns: nil without capacity, where nothing was served, and where the run is too short for it.
-  static func recoveryFloor(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
-    let (rows, twinRows) = (record.series.rows, twin.series.rows)
-    guard record.nominalCapacityMilli > 0, record.series.interval > 0,
-      let start = incidents(of: record).map(\.start).min()
-    else { return nil }
-    let served = zip(rows, twinRows).reduce(into: (events: 0.0, requests: 0.0)) { sum, pair in
-      let (row, twinRow) = pair
-      guard row.start + row.length > start, isAbove(row[.backlogEvents], twinRow[.backlogEvents]) else {
-        return
-      }
-      sum.events += Double(row[.deliveredEvents])
-      sum.requests += Double(row[.acceptedBatches])
-    }
-    guard served.requests > 0 else { return nil }
-    let eventsPerMilliRequest = served.events / served.requests / 1_000
-    var excess = 0.0
-    var backlog: [Int64] = []
-    for (row, twinRow) in zip(rows, twinRows) {
-      if row.start + row.length > start {
-        let room = Double(row[.capacityMilliRequests]) * eventsPerMilliRequest
-        let lost = max(0, row.lostEvents + row[.blockedEvents] - twinRow.lostEvents - twinRow[.blockedEvents])
-        excess = max(0, excess + Double(twinRow[.deliveredEvents]) - room - Double(lost))
-      }
-      backlog.append(twinRow[.backlogEvents] + Int64(excess))
-    }
-    return recoveryTime(of: record, twin: twin, after: end) { backlog[$0] }
+    return found.map { series.start(of: $0) + series.length(of: $0) - end }
   }
 
   /// Time from `end` until 99 % of the events held then have been delivered or dropped.

@@ -20,6 +20,8 @@ public struct RunRecord: Sendable, Hashable {
   public var cost: DeviceCost
   /// Events that the server had accepted when the run ended, but whose client did not know it.
   public var acceptedUnconfirmedEvents: Int64
+  /// Events pending in closed apps when the run ended that their clients will give up before they send them again.
+  public var doomedEvents: Int64 = 0
   /// Whether any batch was given up because it had been tried as often as its client's Settings allow. Not stored.
   public var reachedRetryLimit = false
   /// Interval by interval; empty where connections cost nothing. Not stored.
@@ -45,6 +47,24 @@ public struct RunRecord: Sendable, Hashable {
     self.longestFlushInterval = longestFlushInterval
     self.cost = cost
     self.acceptedUnconfirmedEvents = acceptedUnconfirmedEvents
+  }
+}
+
+extension RunRecord {
+  /// The server never gets them: lost, blocked or doomed.
+  public var lostOrBlockedEvents: Int64 { series.totals.lostOrBlockedEvents + doomedEvents }
+}
+
+/// The runs that a run is compared with: of the same scenario and seed (definitions.md, Recovery).
+public struct ReferenceRuns: Sendable, Hashable {
+  /// Without incidents.
+  public var twin: RunRecord
+  /// With the incidents, and clients that lose no time and no event; nil: there is no incident, or nobody has run it.
+  public var ideal: RunRecord?
+
+  public init(twin: RunRecord, ideal: RunRecord? = nil) {
+    self.twin = twin
+    self.ideal = ideal
   }
 }
 
@@ -85,6 +105,11 @@ public struct CohortRecord: Measured, Hashable {
   public var lanes: [Lane] = []
   /// Neither accepted nor given up when the run ended, by where they were.
   public var pending = EventsByPlace()
+  /// The pending events that will be given up before they are sent again, by how.
+  public var doomed: [Measure: Int64] = [:]
+  public var doomedEvents: Int64 { doomed.values.reduce(0, +) }
+  /// The server never gets them: lost, blocked or doomed.
+  public var lostOrBlockedEvents: Int64 { totals.lostOrBlockedEvents + doomedEvents }
 
   /// The fate of one lane's events.
   public struct Lane: Sendable, Hashable {

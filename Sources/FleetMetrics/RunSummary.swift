@@ -23,24 +23,31 @@ public struct RunSummary: Measured, Hashable {
   public var idleWhileBackloggedSeconds: Double?
   /// The health of the fleet, judged by the twin, the run without incidents.
   public var baseline = BaselineHealth()
-  /// From the end of the last incident; nil: never (or no incident).
+  /// From the end of the last incident until the fleet has caught up with what was possible; nil: never (or no incident).
   public var recoveryTime: Int64?
   public var drainedTime: Int64?
   /// From the last incident's end until the server turns nobody away; nil: never.
   public var healthyTime: Int64?
-  /// How soon any client could be back, by capacity, demand and backlog alone; nil where that isn't known.
-  public var recoveryFloor: Int64?
+  /// From the last incident's end until an ideal run's server has served all who wait with an open app; nil: never, or not known.
+  public var possibleTime: Int64?
   public var hasIncidents: Bool = false
   /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
   /// incidents.
   public var recoveryHorizon: Int64?
-  /// The number of events pending at the end beyond the twin's.
+  /// Events pending at the end that will be given up before they are sent again.
+  public var doomedEvents: Int64 = 0
+  /// The number of the other events pending at the end that could have been delivered.
   public var lateEvents: Int64 = 0
   /// The number of events created while the fleet was affected: see `AffectedEvents`.
   public var affectedEvents: Int64 = 0
   /// nil: longer than `affectedHorizon`.
   public var affectedDeliveryP50: Int64?
+  public var affectedDeliveryP90: Int64?
   public var affectedDeliveryP99: Int64?
+  /// Of the events created until the ideal run's server had served all, in the ideal run; nil: longer, or not known.
+  public var idealDeliveryP50: Int64?
+  public var idealDeliveryP90: Int64?
+  public var idealDeliveryP99: Int64?
   /// How long the first of the affected events could be watched.
   public var affectedHorizon: Int64 = 0
   public var timeToDeliveryMean: Double?
@@ -66,6 +73,21 @@ public struct RunSummary: Measured, Hashable {
     set { totals[measure] = newValue }
   }
 
+  /// The percentile by which delivery of the affected events is judged: the highest of 50, 90 and 99 that the ideal run reaches
+  /// within the run. Where that is not known, 99.
+  public var judgedPercent: Int {
+    if idealDeliveryP99 != nil || idealDeliveryP50 == nil { return 99 }
+    return idealDeliveryP90 != nil ? 90 : 50
+  }
+  /// `time`: nil: longer than `affectedHorizon`.
+  public var judgedDelivery: (percent: Int, time: Int64?) {
+    switch judgedPercent {
+    case 50: (50, affectedDeliveryP50)
+    case 90: (90, affectedDeliveryP90)
+    default: (99, affectedDeliveryP99)
+    }
+  }
+
   public var baselineIsHealthy: Bool { baseline.isHealthy }
   /// Neither accepted, dropped nor blocked when the run ended.
   public var pendingEvents: Int64 { self[.backlogEvents] }
@@ -74,7 +96,9 @@ public struct RunSummary: Measured, Hashable {
     let (product, overflow) = count.multipliedReportingOverflow(by: scale)
     return overflow ? .max : product
   }
-  /// Lost, blocked or late: what an engineer has to answer for.
+  /// The server never gets them: lost, blocked or doomed.
+  public var lostOrBlockedEvents: Int64 { totals.lostOrBlockedEvents + doomedEvents }
+  /// Lost, blocked, doomed or late: what an engineer has to answer for.
   public var undeliveredEvents: Int64 { lostOrBlockedEvents + lateEvents }
 }
 

@@ -107,7 +107,9 @@ public enum StoredRecord {
       ("longestFlushInterval", \.longestFlushInterval), ("synchronyPeriod", \.synchronyPeriod),
     ]
     + DeviceFigure.stored.map { ("cost.\($0.name)", $0.path) }
-    + [("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents)]
+    + [
+      ("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents), ("doomedEvents", \.doomedEvents),
+    ]
 }
 
 extension RunRecord {
@@ -163,11 +165,15 @@ package enum StoredSummary {
       Field("baseline.grows", \.baseline.grows), Field("baseline.createdEvents", \.baseline.createdEvents),
       Field("baseline.lostEvents", \.baseline.lostEvents), Field("baseline.givenUp", \.baseline.givenUp),
       Field("recoveryTime", \.recoveryTime), Field("drainedTime", \.drainedTime),
-      Field("healthyTime", \.healthyTime), Field("recoveryFloor", \.recoveryFloor),
+      Field("healthyTime", \.healthyTime), Field("possibleTime", \.possibleTime),
       Field("hasIncidents", \.hasIncidents), Field("recoveryHorizon", \.recoveryHorizon),
-      Field("lateEvents", \.lateEvents), Field("affectedEvents", \.affectedEvents),
+      Field("lateEvents", \.lateEvents), Field("doomedEvents", \.doomedEvents),
+      Field("affectedEvents", \.affectedEvents),
       Field("affectedDeliveryP50", \.affectedDeliveryP50),
+      Field("affectedDeliveryP90", \.affectedDeliveryP90),
       Field("affectedDeliveryP99", \.affectedDeliveryP99),
+      Field("idealDeliveryP50", \.idealDeliveryP50), Field("idealDeliveryP90", \.idealDeliveryP90),
+      Field("idealDeliveryP99", \.idealDeliveryP99),
       Field("affectedHorizon", \.affectedHorizon), Field("timeToDeliveryMean", \.timeToDeliveryMean),
       Field("timeToDeliveryP50", \.timeToDeliveryP50), Field("timeToDeliveryP90", \.timeToDeliveryP90),
       Field("timeToDeliveryP95", \.timeToDeliveryP95), Field("timeToDeliveryP99", \.timeToDeliveryP99),

@@ -6,7 +6,8 @@ public enum SummaryCSV {
     + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(after: .devicesThatLostEvents, through: .polls) + [lostOrBlocked] + causes + [
+    + DeviceFigure.columns(after: .devicesThatLostEvents, through: .polls) + doomed + [lostOrBlocked] + causes
+    + [
       scale
     ]
     + DeviceFigure.columns(after: .polls)
@@ -74,8 +75,7 @@ public enum SummaryCSV {
     .init(
       "idle_while_backlogged_s", "s",
       """
-      Seconds' worth of nominal capacity unused, outside outages, while the backlog was more than 10 % above the \
-      twin's.
+      Seconds' worth of nominal capacity unused, outside outages, while more events waited than in the ideal run and the twin.
       """, .neither
     ) { .decimal($0.idleWhileBackloggedSeconds) },
   ]
@@ -94,8 +94,8 @@ public enum SummaryCSV {
     .init(
       "recovery_s", "s",
       """
-      From the last incident's end until the smoothed backlog is at most 10 % above the twin's and stays so; \
-      empty: never, or no incident.
+      From the last incident's end until the fleet has caught up with the ideal run and its twin: it holds back no more than 1 % \
+      of the events created in the incidents; empty: never, or no incident.
       """, .lowerIsBetter
     ) { .seconds($0.recoveryTime) },
     .init(
@@ -141,10 +141,11 @@ public enum SummaryCSV {
   /// The columns that verdicts stand on.
   private static let conclusions: [CSVColumn<RunSummary>] = [
     .init(
-      "late_events", "events", "Of the pending events: how many more than the twin's at the end of the run.",
+      "late_events", "events",
+      "Of the pending events: how many could have been delivered, by the ideal run and the twin.",
       .lowerIsBetter
     ) { .integer($0.lateEvents) },
-    .init("undelivered_events", "events", "Events lost, blocked or late.", .lowerIsBetter) {
+    .init("undelivered_events", "events", "Events lost, blocked, doomed or late.", .lowerIsBetter) {
       .integer($0.undeliveredEvents)
     },
     .init(
@@ -185,7 +186,8 @@ public enum SummaryCSV {
   ) { .seconds($0.timeToDeliveryP95) }
 
   private static let lostOrBlocked = CSVColumn<RunSummary>(
-    "lost_or_blocked_events", "events", "Events that the server never gets: lost, or blocked.", .lowerIsBetter
+    "lost_or_blocked_events", "events", "Events that the server never gets: lost, blocked or doomed.",
+    .lowerIsBetter
   ) { .integer($0.lostOrBlockedEvents) }
 
   private static let scale = CSVColumn<RunSummary>(
@@ -201,12 +203,43 @@ public enum SummaryCSV {
       .lowerIsBetter
     ) { .seconds($0.healthyTime) },
     .init(
-      "recovery_floor_s", "s",
+      "possible_s", "s",
       """
-      How soon after the last incident's end any client could be back: the recovery time of a fleet that keeps the server busy, by \
-      capacity, demand and backlog alone; empty: not within the run, no incident, or nothing served.
+      How soon after the last incident's end any client could have caught up: in the ideal run nobody with an open app waits for \
+      the server any more; empty: not within the run, or no incident.
       """, .neither
-    ) { .seconds($0.recoveryFloor) },
+    ) { .seconds($0.possibleTime) },
+  ]
+
+  private static let doomed: [CSVColumn<RunSummary>] = [
+    .init(
+      "doomed_events", "events",
+      "Events pending in closed apps at the end that their clients will give up before they send them again; lost_or_blocked_events has them.",
+      .lowerIsBetter
+    ) { .integer($0.doomedEvents) },
+    .init(
+      "affected_delivery_p90_s", "s", "Time to delivery of the affected events: 90th percentile.",
+      .lowerIsBetter
+    ) { .seconds($0.affectedDeliveryP90) },
+    .init(
+      "affected_delivery_judged_s", "s",
+      """
+      The highest of their 50th, 90th and 99th percentile that the ideal run reaches: by this one verdicts judge. Empty: more than \
+      `affected_horizon_s`.
+      """, .lowerIsBetter
+    ) { .seconds($0.judgedDelivery.time) },
+    .init(
+      "ideal_delivery_p50_s", "s", "The ideal run's median; empty: more than can be seen, or no incident.",
+      .neither
+    ) {
+      .seconds($0.idealDeliveryP50)
+    },
+    .init("ideal_delivery_p90_s", "s", "The same, 90th percentile.", .neither) {
+      .seconds($0.idealDeliveryP90)
+    },
+    .init("ideal_delivery_p99_s", "s", "The same, 99th percentile.", .neither) {
+      .seconds($0.idealDeliveryP99)
+    },
   ]
 
   /// The whole file, a row per summary in the order given.

@@ -480,7 +480,7 @@ package struct Headline {
         switch standings.pair(best, against: $0).standing {
         case .better, .worse, .incomparable: ""
         case .asGood: "As good as each other: "
-        case .undecided: "Not decided. Best on average: "
+        case .undecided: "Not decided: "
         }
       return opening + "\(standings.titles[best]), against '\(standings.titles[$0])', "
         + (best != 0 ? "the first variant" : "the next best")

@@ -32,7 +32,9 @@ package enum SummaryTable {
   package static func terminal(_ summaries: [RunSummary]) -> TextTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
     return TextTable(
-      header: ["strategy", "lost", "recovery", "late", "affected p99"]
+      header: [
+        "strategy", "lost", "recovery", "late", "affected p\(summaries.map(\.judgedPercent).min() ?? 99)",
+      ]
         + [haveIncidents ? "extra attempts" : "attempts/device"],
       rows: summaries.map { summary in
         [
@@ -483,14 +485,11 @@ extension RunSummary {
   /// `12 min 30 s`, `> 2 h`, or `–` without such events.
   var affectedDeliveryText: String {
     guard affectedEvents > 0 else { return "–" }
-    return affectedDeliveryP99.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
+    return judgedDelivery.time.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
   }
 
-  /// `1,234`, `0`, or `none of 1 in 1,000`.
-  var lostText: String {
-    lostOrBlockedEvents == 0
-      ? MetricText.noneLost(of: scale) ?? "0" : Humanised.count(fullSize(lostOrBlockedEvents))
-  }
+  /// `1,234`
+  var lostText: String { Humanised.count(fullSize(lostOrBlockedEvents)) }
 
   var neverRecovers: Bool { hasIncidents && recoveryTime == nil }
 

@@ -10,7 +10,7 @@ package struct EscapeReport {
   static let illTerm = (
     term: "Ill",
     meaning:
-      "A run that has not recovered after twice its floor of recovery, at least 2 min. The mean time to come back by chance "
+      "A run that has not recovered after twice the time that is possible, at least 2 min. The mean time to come back by chance "
       + "counts from any moment of the illness: the time that all ill runs were ill, divided by how many came back (exponential "
       + "law, Garwood's interval). Runs that were ill until their end count with their time."
   )

@@ -108,6 +108,8 @@ private struct RunSize {
   /// Shards of the largest cohort.
   let shards: Int
   let backlog: Backlog
+  /// At which its devices are noted.
+  let moments: Int
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
@@ -117,6 +119,7 @@ private struct RunSize {
     rows = Double(RunAssembly.rowCount(scenario))
     shards = max(options.shards, 1)
     backlog = Backlog(scenario)
+    moments = EndMoments.times(of: scenario).count
   }
 
   var parts: [PartBytes] {
@@ -271,7 +274,9 @@ private struct CohortSize {
     let eventsPerBatch = rate > 0 ? max(1, events / rate) : 1
     let offline = cohort.connectivity?.meanOfflineSeconds(over: run.scenario.duration) ?? 0
     let made = rate * (run.backlog.seconds + lateness + offline + 2 * cohort.latency.mean / 1e6)
-    let kept = min(made, max(1, Double(cohort.queue.limit) / eventsPerBatch), rate * run.seconds)
+    let kept = min(
+      made, max(1, Double(cohort.queue.limit) / eventsPerBatch), Double(cohort.queue.batchLimit),
+      rate * run.seconds)
     if cohort.queue.mode == .files { return kept }
     return max(min(1, kept), kept * eventsPerBatch / Double(cohort.largestBatch))
   }
@@ -342,7 +347,7 @@ private struct CohortSize {
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
         + touchedDeliveries(shards: shards) + Self.smallBlocks)
-      + Double(EndMoments.times(of: run.scenario).count * EndMoments.bytesPerCohort)
+      + Double(run.moments * EndMoments.bytesPerCohort)
   }
 
   /// A shard without its tables, the rooms that its queues begin with, and what the C library keeps between them: measured, of

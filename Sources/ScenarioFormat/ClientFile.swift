@@ -155,7 +155,7 @@ extension Kind where Value == HTTPConfig {
       for repair in repairs {
         let parts = PathText.parse(repair.path) ?? []
         decoder.report(
-          repair.problem, at: SettingsTree.deepestPosition(parts, in: node),
+          SettingsResolution.withoutRemedy(repair.problem), at: SettingsTree.deepestPosition(parts, in: node),
           repair.path.isEmpty ? path : path + "." + repair.path)
       }
       return repairs.isEmpty ? config : nil

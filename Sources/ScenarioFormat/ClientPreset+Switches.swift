@@ -36,9 +36,10 @@ extension ClientPreset {
   public static let switches: [Switch] =
     [row(of: "page")]
     + rows(
-      "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "settingsFetch",
+      "queue.mode", "uploadConcurrency", "uploads", "flushWhileUploading", "settingsDialect", "settingsFetch",
       "uploadLoop",
-      "queue.limit", "queue.splitOn413", "queue.growsUntilFailure", "queue.maximumBatchEvents",
+      "queue.limit", "queue.batches", "queue.overflow", "queue.splitOn413", "queue.growsUntilFailure",
+      "queue.maximumBatchEvents",
       "queue.maximumBatchSize", "retries",
       "flush.count", "flush.interval")
     + ClientPolicy.switches.map { entry in

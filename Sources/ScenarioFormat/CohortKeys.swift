@@ -73,7 +73,9 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .lossHasTimeout, .splitNeedsFiles, .growingNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder,
+      .lossHasTimeout, .somethingFlushes, .splitNeedsFiles, .growingNeedsFiles, .batchLimitNeedsFiles,
+      .refusalNeedsFiles, .refusalIsOfWholeBatches, .blockingNeedsFiles, .blockingHasNoRuns,
+      .noStatusRetriesNeedFiles, .lanesHaveOrder,
       .somethingArrivesInTime,
     ])
 
@@ -88,6 +90,7 @@ extension Cohort {
     .ofClient(
       "uploadConcurrency", \.uploadConcurrency, Kind<Int?>.count(1...1_000_000, or: "unlimited").orLargest,
       "uploads of a device at once", "S3"),
+    Field("uploads", \.self, keys: uploadKeys, "What becomes of their places.", writing: .unlessDefault),
     .ofClient(
       "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
     .ofClient(
@@ -138,7 +141,7 @@ extension Cohort {
       defaultValue: .said("none"), writing: .unlessDefault, requirement: "O2"),
     Field(
       "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
-      "Parts between the upload loop and the network, in place of the client's; null: none."),
+      "Parts between the upload loop and the network; they go over the client's, key by key; null: none."),
   ]
 
   /// The keys of a client in a client file: a selection of those that a cohort has.
@@ -210,6 +213,10 @@ extension ScenarioDecoder {
   static let maximumDevices = 4_000_000_000
 
   fileprivate mutating func fleet(_ node: PositionedValue, _ path: String) -> [Cohort] {
+    if let fleetReading {
+      for problem in fleetReading.diagnostics { add(problem) }
+      return fleetReading.cohorts
+    }
     guard let elements = node.elements else {
       unexpected(node, "a list of cohorts", path)
       return []
@@ -223,6 +230,7 @@ extension ScenarioDecoder {
       return []
     }
     var cohorts: [Cohort] = []
+    let reported = diagnostics.count
     var places: [String: Position] = [:]
     for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
@@ -248,6 +256,7 @@ extension ScenarioDecoder {
       report(
         "\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
     }
+    fleetReading = FleetReading(cohorts: cohorts, diagnostics: Array(diagnostics[reported...]))
     return cohorts
   }
 }
@@ -277,10 +286,6 @@ extension FlushPolicy {
         "drift", \.driftPartsPerMillion, .partsPerMillion(0...10_000),
         "How much faster or slower a device's clock may be, drawn evenly.", defaultValue: .said("none"),
         writing: .unlessDefault),
-      .refusal { _, flush in
-        flush.count == nil && flush.interval == nil
-          ? "neither a count nor an interval: such a device never flushes; keep one" : nil
-      },
       .refusal("phase") { _, flush in
         guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return nil }
         let interval = flush.interval.map { "an interval of \(Units.text($0))" } ?? "no interval"
@@ -385,6 +390,12 @@ extension QueuePolicy {
       .ofClient(
         "maximumBatchSize", \.maximumBatchBytes, Kind<Int>.size(1...1_000_000_000).orNull,
         "bytes of one upload at most", "D3"),
+      .ofClient(
+        "batches", \.batchLimit, Kind<Int>.count(1...1_000_000).orNull.orLargest,
+        "batches held at most, those under way among them, with mode files", "D1", isLater: true),
+      .ofClient(
+        "overflow", \.overflow, .choice, "which events a full queue loses, with mode files", "D1",
+        isLater: true),
       Field(
         "splitOn413", \.splitsOn413, .bool, "a batch that is answered 413 is cut in two, with mode files",
         requirement: "S5"),
@@ -500,6 +511,15 @@ enum FleetShares {
 }
 
 extension Cohort {
+  static let uploadKeys = ObjectKeys(
+    standIn, keepsRest: true,
+    [
+      .ofClient(
+        "whileWaiting", \.whileWaiting, .choice,
+        "what a batch that waits leaves of them: its place is free, or its worker sleeps", "S3", isLater: true
+      )
+    ])
+
   static let uploadLoopKeys = ObjectKeys(
     standIn, keepsRest: true,
     [

@@ -25,8 +25,9 @@ package struct Field<Owner: Sendable>: Sendable {
   let key: (@Sendable (_ defaultValue: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
   let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
-  /// nil where a normalised scenario leaves it out: what is as in `defaultValue`; without one nothing is.
-  let write: @Sendable (_ owner: Owner, _ defaultValue: Owner?) -> PositionedValue?
+  /// nil where a normalised scenario leaves it out: what is as in `defaultValue` and in `base`, which it will be read over; without
+  /// them nothing is.
+  let write: @Sendable (_ owner: Owner, _ defaultValue: Owner?, _ base: Owner?) -> PositionedValue?
 
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
@@ -46,15 +47,18 @@ package struct Field<Owner: Sendable>: Sendable {
       return key
     }
     read = { decoder, node, path, owner in
-      guard let value = kind.read(&decoder, node, path) else { return false }
+      let value =
+        kind.layering.map { $0.read(&decoder, node, path, get(owner)) } ?? kind.read(&decoder, node, path)
+      guard let value else { return false }
       set(&owner, value)
       return true
     }
-    write = { owner, defaultValue in
+    write = { owner, defaultValue, base in
       let value = get(owner)
       if kind.isLeftOut(value) || writing == .never { return nil }
-      if let defaultValue, writing == .unlessDefault, value == get(defaultValue) { return nil }
-      return kind.write(value)
+      let base = (base ?? defaultValue).map(get)
+      if let defaultValue, writing == .unlessDefault, value == get(defaultValue), value == base { return nil }
+      return base.flatMap { base in kind.layering?.write(value, base) } ?? kind.write(value)
     }
   }
 
@@ -101,9 +105,10 @@ package struct Field<Owner: Sendable>: Sendable {
       }
       return record.read(&decoder, node, path, into: &owner[keyPath: place])
     }
-    write = { owner, defaultValue in
+    write = { owner, defaultValue, base in
       if writing == .never { return nil }
-      let object = record.write(owner[keyPath: place], defaultValue: defaultValue?[keyPath: place])
+      let object = record.write(
+        owner[keyPath: place], defaultValue: defaultValue?[keyPath: place], over: base?[keyPath: place])
       return writing == .unlessDefault && object.members?.isEmpty ?? true ? nil : object
     }
   }
@@ -119,7 +124,7 @@ package struct Field<Owner: Sendable>: Sendable {
       set(&owner, value)
       return true
     }
-    write = { _, _ in nil }
+    write = { _, _, _ in nil }
   }
 
   package init<Value>(
@@ -135,13 +140,13 @@ package struct Field<Owner: Sendable>: Sendable {
     key.isWritten = false
     self.key = { [key] _ in key }
     read = { _, _, _, _ in true }
-    write = { _, _ in nil }
+    write = { _, _, _ in nil }
   }
 
   private init(_ check: @escaping Check<Owner>) {
     key = nil
     read = check
-    write = { _, _ in nil }
+    write = { _, _, _ in nil }
   }
 
   /// A check that no key can make alone. It looks at the object, not at one value, and at everything that has been read of it
@@ -195,7 +200,13 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
   let keepsRest: Bool
   /// Keys of which there may be one; where there are more, none of them is read.
   let alternatives: [String]
-  private let fields: [(key: ScenarioSchema.Key?, field: Field<Owner>)]
+  /// Of the keys that must not be left out.
+  private let required: [ScenarioSchema.Key]
+  private let fields: [Field<Owner>]
+  /// The key of each field; empty for a check.
+  private let names: [String]
+  /// Whether a field is looked at where its key is left out.
+  private let isAsked: [Bool]
 
   package init(
     _ defaultValue: Owner, keepsRest: Bool = false, alternatives: [String] = [], _ fields: [Field<Owner>]
@@ -203,12 +214,25 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
     self.defaultValue = defaultValue
     self.alternatives = alternatives
     self.keepsRest = keepsRest
-    self.fields = fields.map { ($0.key?(defaultValue), $0) }
-    keys = self.fields.compactMap(\.key)
+    self.fields = fields
+    var (keys, required): ([ScenarioSchema.Key], [ScenarioSchema.Key]) = ([], [])
+    var (names, isAsked): ([String], [Bool]) = ([], [])
+    keys.reserveCapacity(fields.count)
+    names.reserveCapacity(fields.count)
+    isAsked.reserveCapacity(fields.count)
+    for field in fields {
+      let key = field.key?(defaultValue)
+      names.append(key?.name ?? "")
+      isAsked.append(key?.isRequired ?? true)
+      guard let key else { continue }
+      keys.append(key)
+      if key.isRequired { required.append(key) }
+    }
+    (self.keys, self.required, self.names, self.isAsked) = (keys, required, names, isAsked)
   }
 
   /// The same keys with what they are when they are left out there.
-  func keys(defaultValue: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(defaultValue) } }
+  func keys(defaultValue: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.key?(defaultValue) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
   var schema: PositionedValue { schema(defaultValue: defaultValue) }
   func schema(defaultValue: Owner) -> PositionedValue {
@@ -231,20 +255,21 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
     _ decoder: inout ScenarioDecoder, _ node: PositionedValue, _ path: String, into owner: inout Owner,
     shortForm: String? = nil
   ) -> Bool {
-    guard decoder.object(node, path, keys, shortForm: shortForm) != nil else { return false }
+    guard decoder.object(node, path, names, required, shortForm: shortForm) != nil else { return false }
     var isSound = true
     let isAmbiguous = alternatives.count { node[$0] != nil } > 1
     if isAmbiguous { isSound = decoder.onlyMember(node, path, of: alternatives) != nil }
-    for (key, field) in fields {
-      guard let key else {
-        if isSound || keepsRest { isSound = field.read(&decoder, node, path, &owner) && isSound }
+    for place in node.places(of: names, or: isAsked) {
+      let name = names[place]
+      if name.isEmpty {
+        if isSound || keepsRest { isSound = fields[place].read(&decoder, node, path, &owner) && isSound }
         continue
       }
-      if isAmbiguous, alternatives.contains(key.name) { continue }
-      if let value = node[key.name] {
-        isSound = field.read(&decoder, value, decoder.join(path, key.name), &owner) && isSound
-      } else if key.isRequired {
-        if decoder.wording.tellsFirst {
+      if isAmbiguous, alternatives.contains(name) { continue }
+      if let value = node[name] {
+        isSound = fields[place].read(&decoder, value, decoder.join(path, name), &owner) && isSound
+      } else {
+        if decoder.wording.tellsFirst, let key = required.first(where: { $0.name == name }) {
           decoder.report(decoder.wording.missing(key), at: node.position, path)
         }
         isSound = false
@@ -255,24 +280,29 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
 
   /// The normalised object.
   func write(_ owner: Owner) -> PositionedValue { write(owner, defaultValue: defaultValue) }
-  func write(_ owner: Owner, defaultValue: Owner?) -> PositionedValue {
-    .members(
-      fields.compactMap { key, field in
-        key.flatMap { key in field.write(owner, defaultValue).map { (key.name, $0) } }
-      })
+  func write(_ owner: Owner, defaultValue: Owner?, over base: Owner? = nil) -> PositionedValue {
+    var members: [PositionedValue.Member] = []
+    for (place, field) in fields.enumerated() {
+      guard let value = field.write(owner, defaultValue, base) else { continue }
+      members.append(.init(key: names[place], keyPosition: .commandLine, value: value))
+    }
+    return PositionedValue(.object(members), at: .commandLine)
   }
 }
 
 extension Kind {
   /// An object of these keys.
   package static func object(_ record: ObjectKeys<Value>, shortForm: String? = nil) -> Kind {
-    Kind(
-      shape: record.shape, schema: record.schema,
-      read: { decoder, node, path in
-        var value = record.defaultValue
+    let layering = Layering<Value>(
+      read: { decoder, node, path, base in
+        var value = base
         let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)
         return isSound || record.keepsRest && node.members != nil ? value : nil
-      }, write: { record.write($0) })
+      }, write: { record.write($0, defaultValue: record.defaultValue, over: $1) })
+    return Kind(
+      shape: record.shape, schema: record.schema,
+      read: { layering.read(&$0, $1, $2, record.defaultValue) }, write: { record.write($0) },
+      layering: layering)
   }
 
   /// An object of one key, which stands for its value.

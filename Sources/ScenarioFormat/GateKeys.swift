@@ -3,8 +3,8 @@ import SimulationKernel
 import UploadGating
 import UploadPipeline
 
-/// `gates`: parts that stand between a cohort's upload loop and the network, on top of its client's. A part that is given takes
-/// the place of the client's, and null takes it away.
+/// `gates`: parts that stand between a cohort's upload loop and the network. What is given goes over the client's, key by key, and
+/// null takes a part away.
 extension ClientGates {
   static let keys = ObjectKeys(
     ClientGates(), keepsRest: true,
@@ -210,17 +210,18 @@ struct BudgetKeys: Sendable, Equatable {
         "capacity", \.capacity, Kind<Int>.count(1...60_000).orNull,
         "Tokens of the bucket; a retry costs one.", writing: .unlessDefault),
       Field(
-        "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
-        "What a success adds, of a token.", defaultValue: .said("10%, with perRequest 0%")),
+        "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
+        "What a success adds, of a token.", defaultValue: .said("10%, with perRequest 0%"),
+        writing: .unlessDefault),
       Field(
-        "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What a first attempt adds, of a token: retries are then this share of requests.",
         defaultValue: .said("0%"), writing: .unlessDefault),
       Field(
-        "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What the success of a retry adds.", defaultValue: .said("perSuccess"), writing: .unlessDefault),
       Field(
-        "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What an upload without an answer takes, beside its retry.", defaultValue: .said("0%"),
         writing: .unlessDefault),
       Field(
@@ -302,7 +303,7 @@ extension BackpressureController {
           longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,
           largestBatch: controller.largestBatch, batchStep: controller.batchStep,
           decreasePercent: controller.decreasePercent, targetLatency: controller.targetLatency,
-          shortestGap: node["shortestGap"] == nil ? standardGap : controller.shortestGap,
+          shortestGap: controller.shortestGap == 0 ? standardGap : controller.shortestGap,
           longestGap: controller.longestGap)
         return true
       },

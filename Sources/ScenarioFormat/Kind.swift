@@ -13,6 +13,8 @@ package struct Kind<Value: Sendable>: Sendable {
   var write: @Sendable (Value) -> PositionedValue
   /// Whether a value is written by leaving its key out.
   var isLeftOut: @Sendable (Value) -> Bool = { _ in false }
+  /// An object goes over what stands there; nil: a value stands in its place.
+  var layering: Layering<Value>?
 
   /// The same text for another type.
   func mapped<Other: Sendable>(
@@ -20,7 +22,12 @@ package struct Kind<Value: Sendable>: Sendable {
   ) -> Kind<Other> {
     Kind<Other>(
       shape: shape, schema: schema, range: range, read: { read(&$0, $1, $2).map(make) },
-      write: { write(unmake($0)) })
+      write: { write(unmake($0)) },
+      layering: layering.map { layering in
+        Layering<Other>(
+          read: { layering.read(&$0, $1, $2, unmake($3)).map(make) },
+          write: { layering.write(unmake($0), unmake($1)) })
+      })
   }
 
   /// Or null, which is nil.
@@ -29,7 +36,20 @@ package struct Kind<Value: Sendable>: Sendable {
       shape: shape, schema: .oneOf([schema, .type("null")]), range: range,
       read: { decoder, node, path in
         node.isNull ? .some(nil) : read(&decoder, node, path).map { .some($0) }
-      }, write: { $0.map(write) ?? .null })
+      }, write: { $0.map(write) ?? .null },
+      layering: layering.map { layering in
+        Layering<Value?>(
+          read: { decoder, node, path, base in
+            if node.isNull { return .some(nil) }
+            let value =
+              base.map { layering.read(&decoder, node, path, $0) } ?? read(&decoder, node, path)
+            return value.map { .some($0) }
+          },
+          write: { value, base in
+            guard let value else { return .null }
+            return base.map { layering.write(value, $0) } ?? write(value)
+          })
+      })
   }
 
   /// Such an object, or a short form of it.
@@ -98,6 +118,15 @@ package struct Kind<Value: Sendable>: Sendable {
         return found.map(\.1)
       }, write: { .list($0.map(write)) })
   }
+}
+
+/// How an object of keys goes over another: what it leaves out stays as it is there. So a client's preset, its file, the
+/// scenario and `--set` lie over one another.
+struct Layering<Value: Sendable>: Sendable {
+  /// The last argument is what it goes over.
+  var read: @Sendable (inout ScenarioDecoder, PositionedValue, String, Value) -> Value?
+  /// The second argument is what it will be read over.
+  var write: @Sendable (Value, Value) -> PositionedValue
 }
 
 // MARK: Of formats that are only read

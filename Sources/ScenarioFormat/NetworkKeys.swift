@@ -224,6 +224,47 @@ extension Field<Cohort> {
       ? "a client that re-chunks has no batch that stays as it is; set queue.mode to \"files\"" : nil
   }
 
+  /// A launch, a session's ends and a connection that is back are triggers too.
+  static let somethingFlushes = Field.refusal("flush") { _, cohort in
+    cohort.flush.count == nil && cohort.flush.interval == nil && cohort.sessions == nil
+      && cohort.lifecycle == nil && cohort.connectivity == nil && !cohort.spikes.contains(where: \.flushes)
+      ? "neither a count nor an interval: such a device never flushes; keep one" : nil
+  }
+
+  static let batchLimitNeedsFiles = Field.refusal("queue", "batches") { _, cohort in
+    cohort.queue.batchLimit != .max && cohort.queue.mode == .rebatch
+      ? "a client that re-chunks has no batches that could be counted; set queue.limit, or queue.mode to \"files\""
+      : nil
+  }
+
+  static let refusalNeedsFiles = Field.refusal("queue", "overflow") { _, cohort in
+    cohort.queue.overflow == .refusesNewest && cohort.queue.mode == .rebatch
+      ? "batches are refused as a whole, so that the queue's mode must be \"files\"" : nil
+  }
+
+  static let refusalIsOfWholeBatches = Field.refusal("queue", "overflow") { _, cohort in
+    cohort.queue.overflow == .refusesNewest
+      && (cohort.queue.growsUntilFailure || cohort.flushWhileUploading == .queued)
+      ? "batches are refused as a whole, and here the newest has old events too; leave out queue.growsUntilFailure, and "
+        + "flushWhileUploading \"queued\"" : nil
+  }
+
+  static let blockingNeedsFiles = Field.refusal("uploads", "whileWaiting") { _, cohort in
+    cohort.whileWaiting == .blocks && cohort.queue.mode == .rebatch
+      ? "a client that re-chunks waits as a whole; set queue.mode to \"files\"" : nil
+  }
+
+  static let blockingHasNoRuns = Field.refusal("uploads", "whileWaiting") { _, cohort in
+    guard cohort.whileWaiting == .blocks else { return nil }
+    let gates = cohort.gates
+    if cohort.flushWhileUploading != .joins {
+      return "workers that block take what is there, run or not; set flushWhileUploading to \"joins\""
+    }
+    return gates.reservesWholeRun || gates.restartsRun || gates.lanes != nil
+      ? "workers that block have no runs and no lanes; leave out gates.wholeRun, gates.restartRun and gates.lanes"
+      : nil
+  }
+
   static let noStatusRetriesNeedFiles = Field.refusal("policy", "noStatusRetries") { _, cohort in
     cohort.policy.noStatusRetries != nil && cohort.queue.mode == .rebatch
       ? "a client that re-chunks has no batch whose tries could be counted; set queue.mode to \"files\"" : nil

@@ -1,6 +1,7 @@
 import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
+import TAPIModel
 import UploadRetry
 
 extension ClientPolicy {
@@ -124,11 +125,9 @@ extension DelayBounds {
 extension Kind where Value == ClassDelays {
   /// Backoffs by the class of the failure; what is not said is that of the Settings.
   static let classDelays: Kind = {
-    let bounds = Kind<DelayBounds>(
-      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
-      read: { decoder, node, path in
-        let backoff = decoder.settings.base.config.backoff
-        var bounds = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+    let layering = Layering<DelayBounds>(
+      read: { decoder, node, path, base in
+        var bounds = base
         _ = DelayBounds.keys.read(&decoder, node, path, into: &bounds)
         if bounds.base > bounds.longest {
           decoder.report(
@@ -136,7 +135,14 @@ extension Kind where Value == ClassDelays {
               + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
         }
         return bounds
-      }, write: { DelayBounds.keys.write($0) })
+      }, write: { bounds, _ in DelayBounds.keys.write(bounds) })
+    let bounds = Kind<DelayBounds>(
+      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
+      read: { decoder, node, path in
+        let backoff = decoder.settings.base.config.backoff
+        let base = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+        return layering.read(&decoder, node, path, base)
+      }, write: { DelayBounds.keys.write($0) }, layering: layering)
     let meanings = [
       "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
       "After every other status that is retried.",
@@ -150,7 +156,45 @@ extension Kind where Value == ClassDelays {
   }()
 }
 
+extension TAPIConfiguration {
+  /// Whether some 429 tells clients how long to wait.
+  fileprivate var asksForWaits: Bool {
+    overload.status == 429 && overload.retryAfter != .none
+      || incidents.contains { incident in
+        guard let answer = incident.kind.answer else { return false }
+        return answer.status == 429 && answer.retryAfter != .none
+      }
+      || rules.keyLimits.contains { $0.retryAfter != .none }
+  }
+}
+
 extension ScenarioDecoder {
+  /// Warns where a file makes a 429 a status as all others, says nothing of the Retry-After on those, and the server sends one. A
+  /// client that ships ignores it as its publisher's does.
+  mutating func warnOfIgnoredRetryAfter(
+    _ tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue
+  ) {
+    guard tapi.asksForWaits, let nodes = root["fleet"]?.elements, nodes.count == fleet.count else { return }
+    func said(_ node: PositionedValue?) -> PositionedValue? {
+      guard let node else { return nil }
+      let file = node.text.flatMap { clientFiles[$0] } ?? node
+      return file["switches"]?["policy"]
+    }
+    for (index, cohort) in fleet.enumerated()
+    where cohort.policy.rateLimited == .delaysBatch && cohort.policy.retryAfterOnOtherCodes == .ignored {
+      let policies = [
+        nodes[index]["policy"], root["policy"], said(nodes[index]["client"] ?? root["client"]),
+      ].compactMap(\.self)
+      guard !policies.contains(where: { $0["retryAfterOnOtherCodes"] != nil }),
+        let place = policies.lazy.compactMap({ $0["rateLimited"] }).first
+      else { continue }
+      warn(
+        "\"delaysBatch\" makes a 429 a status as all others, and \(cohort.client) ignores the Retry-After that this server sends; "
+          + "write retryAfterOnOtherCodes: \"delaysBatch\" to obey it, or \"ignored\" to say so",
+        at: place.position, ScenarioPaths.cohort(index, of: nodes) + ".policy.rateLimited")
+    }
+  }
+
   fileprivate mutating func value(
     of change: ClientPolicy.Switch, _ node: PositionedValue, _ path: String
   ) -> String? {

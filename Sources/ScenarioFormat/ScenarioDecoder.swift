@@ -77,11 +77,13 @@ package struct ScenarioDecoder {
   /// The Settings of each cohort, and of the one that is being read.
   var settingsOfCohorts: [CohortSettings] = []
   var settings = CohortSettings()
+  /// The fleet, if it has been read before or once it has been read.
+  var fleetReading: FleetReading?
   /// Rollouts of cohorts that stand for actions.
   var publishing: PublishingActions?
   private(set) var diagnostics: [Diagnostic] = []
   package private(set) var hasErrors = false
-  private var unreported = 0
+  private(set) var unreported = 0
   /// A file of a million mistakes need not print a million lines.
   static let maximumDiagnostics = 1_000
 
@@ -147,19 +149,25 @@ package struct ScenarioDecoder {
 
   // MARK: Objects
 
-  /// Checks that a value is an object with these keys and no others, the required ones included.
   mutating func object(
-    _ node: PositionedValue, _ path: String, _ keys: [ScenarioSchema.Key], shortForm: String? = nil
+    _ node: PositionedValue, _ path: String, _ keys: [ScenarioSchema.Key]
+  ) -> PositionedValue? {
+    object(node, path, keys.map(\.name), keys.filter(\.isRequired))
+  }
+
+  /// Checks that a value is an object with keys of these names and no others, the required ones included. An empty name is none.
+  mutating func object(
+    _ node: PositionedValue, _ path: String, _ names: [String], _ required: [ScenarioSchema.Key],
+    shortForm: String? = nil
   ) -> PositionedValue? {
     if node.members == nil, !wording.tellsFirst {
       unexpected(node, ["an object", shortForm].compactMap(\.self).joined(separator: " or "), path)
       return nil
     }
-    let names = keys.map(\.name)
-    for member in node.members ?? [] where !names.contains(member.key) {
-      unknownKey(member, path, names)
+    for member in node.members(besides: names) {
+      unknownKey(member, path, names.filter { !$0.isEmpty })
     }
-    for key in keys where key.isRequired && node[key.name] == nil && !wording.tellsFirst {
+    for key in required where node[key.name] == nil && !wording.tellsFirst {
       report(wording.missing(key), at: node.position, join(path, key.name))
     }
     return node
@@ -199,8 +207,8 @@ package struct ScenarioDecoder {
   }
 
   package func join(_ path: String, _ key: String) -> String {
-    let shown = PathText.isPlain(key) ? key : "[\(quoted(key))]"
-    return path.isEmpty ? shown : PathText.isPlain(key) ? path + "." + shown : path + shown
+    if PathText.isPlain(key) { return path.isEmpty ? key : path + "." + key }
+    return path + "[\(quoted(key))]"
   }
 
   func element(_ index: Int, of path: String) -> String {
@@ -344,7 +352,7 @@ package struct ScenarioDecoder {
 
   mutating func span(_ node: PositionedValue, _ path: String, in range: ClosedRange<Span>) -> Span? {
     quantity(
-      node, path, "a span", example: "30s", unit: "s", in: range,
+      node, path, "a span", example: "30s", unit: range.upperBound > .hours(1) ? "s" : "ms", in: range,
       allowed: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))"
     ) { text throws(Units.Problem) in try Units.span(text) }
   }
@@ -374,8 +382,8 @@ package struct ScenarioDecoder {
     _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String
   ) -> String? {
     switch node.content {
-    case .string(let text): return text
-    case .number(let text):
+    case .string(let text) where ExactDecimal(text) == nil: return text
+    case .number(let text), .string(let text):
       report(Self.missingUnit(text, unit, example: example), at: node.position, path)
     default:
       unexpected(node, "\(what) such as \"\(example)\"", path)

@@ -16,6 +16,10 @@ public struct ScenarioFile: Sendable {
     public var normalisedJSON: String { scenario.normalisedJSON }
     /// The `compare:` section: one axis per path, values as written.
     public var axes: [Axis]
+    /// Its fleet before anything is made of it, and the overrides under which it was read.
+    var fleet: FleetReading?
+    /// Whether the fleet was read, not that of the scenario of which it is a variant.
+    package var hasOwnFleet = true
   }
   public struct Axis: Sendable, Hashable {
     public var path: String
@@ -30,6 +34,8 @@ public struct ScenarioFile: Sendable {
   private(set) var sources: [String]
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
+  /// Whether Settings for all cohorts reach only the clients that fetch any, where some do: they are a file that a CDN serves.
+  package var isServed = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private(set) var clientFiles: [String: PositionedValue?] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
@@ -102,13 +108,17 @@ public struct ScenarioFile: Sendable {
   /// Applies overrides in order, then decodes.
   /// - `allowsUnread`: whether an override may be of a key of Settings that a cohort's client does not read.
   /// - `isVariant`: of a scenario that has been decoded before, so `compare` is not read again: with it, n variants took n² decodings.
+  /// - `base`: the scenario with the first of the overrides; its fleet is not read again where the others leave it as it is.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
   public func decode(
-    overrides: [Override] = [], allowsUnread: Bool = false, isVariant: Bool = false
+    overrides: [Override] = [], allowsUnread: Bool = false, isVariant: Bool = false, of base: Decoded? = nil
   ) throws -> Decoded {
     var decoder = newDecoder
     for problem in fileProblems { decoder.add(problem) }
+    decoder.fleetReading = base?.fleet.flatMap { $0.holds(under: overrides) ? $0 : nil }
+    let hasOwnFleet = decoder.fleetReading == nil
     let scenario = scenario(overrides, &decoder, allowsUnread: allowsUnread)
+    let fleet = decoder.fleetReading
     let axes = isVariant ? [] : axes(overrides, &decoder)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
@@ -116,7 +126,8 @@ public struct ScenarioFile: Sendable {
         diagnostics: diagnostics.filter { $0.severity == .error }
           + diagnostics.filter { $0.severity == .warning })
     }
-    return Decoded(scenario: scenario, warnings: diagnostics, axes: axes)
+    return Decoded(
+      scenario: scenario, warnings: diagnostics, axes: axes, fleet: fleet, hasOwnFleet: hasOwnFleet)
   }
 
   private func scenario(
@@ -126,12 +137,24 @@ public struct ScenarioFile: Sendable {
     for override in overrides { overriding.apply(override, reporting: &decoder) }
     let publishing = PublishingActions(overriding.root)
     decoder.publishing = publishing
+    if let reading = decoder.fleetReading {
+      for problem in reading.ofSettings { decoder.add(problem) }
+      return decoder.scenario(publishing.root, settings: [])
+    }
+    let reported = decoder.diagnostics.count
     var resolution = SettingsResolution(
       replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
       allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
+    resolution.reachesOnlyFetching = isServed
     let settings = resolution.configs(of: publishing.root)
     decoder = resolution.decoder
-    return decoder.scenario(publishing.root, settings: settings)
+    let ofSettings = Array(decoder.diagnostics[reported...])
+    let scenario = decoder.scenario(publishing.root, settings: settings)
+    decoder.fleetReading?.ofSettings = ofSettings
+    decoder.fleetReading?.overrides = overrides
+    // What is wrong has to be said with its number, which is not kept.
+    if decoder.hasErrors || decoder.unreported > 0 { decoder.fleetReading = nil }
+    return scenario
   }
 
   // MARK: Files
@@ -162,7 +185,7 @@ public struct ScenarioFile: Sendable {
     return table.problems.isEmpty ? table.rows : nil
   }
 
-  private var newDecoder: ScenarioDecoder {
+  var newDecoder: ScenarioDecoder {
     var decoder = ScenarioDecoder(sources: sources)
     decoder.rateFiles = rateFiles
     decoder.clientFiles = clientFiles.compactMapValues(\.self)
@@ -202,6 +225,7 @@ public struct ScenarioFile: Sendable {
     var base = newDecoder
     _ = scenario(overrides, &base)
     let known = Set(base.diagnostics)
+    let fleet = base.fleetReading
     var axes: [Axis] = []
     var total = 0
     for member in members {
@@ -228,7 +252,7 @@ public struct ScenarioFile: Sendable {
         values.append(value)
         check(
           Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known,
-          &decoder)
+          fleet, &decoder)
       }
       axes.append(Axis(path: member.key, values: values))
     }
@@ -251,15 +275,36 @@ public struct ScenarioFile: Sendable {
   /// Reports what is wrong with the scenario with this override, and is not without it.
   private func check(
     _ choice: [Override], _ overrides: [Override], _ position: Position, _ path: String,
-    _ known: Set<Diagnostic>,
-    _ decoder: inout ScenarioDecoder
+    _ known: Set<Diagnostic>, _ fleet: FleetReading?, _ decoder: inout ScenarioDecoder
   ) {
     var trial = newDecoder
+    trial.fleetReading = fleet.flatMap { $0.holds(under: overrides + choice) ? $0 : nil }
     _ = scenario(overrides + choice, &trial)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
       let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "
       decoder.report(place + problem.message, at: position, path)
     }
+  }
+}
+
+/// A fleet that has been read, with what there was to say of it.
+struct FleetReading: Sendable {
+  /// Keys of a scenario on which nothing in a fleet depends.
+  private static let others: Set = ["tapi", "seed", "question", "interval", "push", "scale"]
+
+  var cohorts: [Cohort]
+  var diagnostics: [Diagnostic]
+  /// Said of its Settings, before anything else.
+  var ofSettings: [Diagnostic] = []
+  /// It was read under these.
+  var overrides: [Override] = []
+
+  /// Whether it is read the same under these overrides: those under which it was read, and some of other things.
+  func holds(under overrides: [Override]) -> Bool {
+    overrides.starts(with: self.overrides)
+      && overrides.dropFirst(self.overrides.count).allSatisfy { override in
+        PathText.parse(override.path)?.first.map(Self.others.contains) ?? false
+      }
   }
 }
 

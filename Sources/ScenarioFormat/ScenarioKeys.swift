@@ -96,6 +96,7 @@ struct ScenarioDocument: Sendable {
         decoder.publishing?.mark(&text.scenario.fleet)
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
+        decoder.warnOfIgnoredRetryAfter(tapi, fleet, node)
         decoder.warnOfConnections(text.scenario, node)
         decoder.warnOfSettingsFetches(text.scenario, node)
         decoder.warnOfProxies(text.scenario, node)

@@ -66,9 +66,29 @@ package struct SettingsDocument: Sendable {
   /// Returns how a client of that kind reads these Settings when the CDN serves them, a file as it is. Paths are those inside the
   /// section.
   package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
-    let served = isServed ? tree : cdnTree
+    inside(dialect.decode(SettingsTree.settingsValue(served)).findings, dialect)
+  }
+
+  /// The same of one client, with values that are allowed one by one and work against each other.
+  package func findings(of client: ClientPreset, in dialect: SettingsDialect) -> [(
+    path: String, finding: SettingsFinding
+  )] {
+    var client = client
+    client.dialect = dialect
+    let value = SettingsTree.settingsValue(served)
+    let config = dialect.config(of: value, policy: client.policy, defaults: client.settings)
+    return inside(
+      dialect.decode(value, defaults: client.settings).findings
+        + SettingsConsequences(client).findings(of: config, in: served), dialect)
+  }
+
+  private var served: PositionedValue { isServed ? tree : cdnTree }
+
+  private func inside(
+    _ findings: [SettingsFinding], _ dialect: SettingsDialect
+  ) -> [(path: String, finding: SettingsFinding)] {
     let section = SettingsTree.section(of: served, in: dialect)
-    return dialect.decode(SettingsTree.settingsValue(served)).findings.map { finding in
+    return findings.map { finding in
       let parts = PathText.parse(finding.path) ?? []
       let isInside = parts.starts(with: section)
       return (isInside ? parts.dropFirst(section.count).joined(separator: ".") : finding.path, finding)
@@ -151,12 +171,16 @@ extension ScenarioFile {
     if let replacement { return SettingsDocument(tree: replacement, isServed: true) }
     var nodes: [PositionedValue?] = []
     if let cohorts = root["fleet"]?.elements {
-      nodes = cohorts.map { $0["settings"] ?? root["settings"] }
+      let decoder = newDecoder
+      let fetching = cohorts.filter { isServed && decoder.settingsReader(of: $0, in: root).fetches }
+      nodes = (fetching.isEmpty ? cohorts : fetching).map { $0["settings"] ?? root["settings"] }
     }
     guard let first = nodes.first, let node = first else { return nil }
     switch node.content {
     case .object:
-      return nodes.allSatisfy { $0?.position == node.position } ? SettingsDocument(tree: node) : nil
+      // Written out in each cohort, they are the same if their text is.
+      let text = JSONText.compact(node)
+      return nodes.allSatisfy { $0.map(JSONText.compact) == text } ? SettingsDocument(tree: node) : nil
     case .string(let name):
       let isShared = nodes.allSatisfy { other in
         if case .string(name)? = other?.content { true } else { false }

@@ -35,6 +35,12 @@ struct SettingsResolution {
   var decoder: ScenarioDecoder
   var decoded: [String: CohortSettings.Version] = [:]
   var reported: Set<Diagnostic> = []
+  /// Whether what is published for all reaches only the clients that fetch Settings, where some do.
+  var reachesOnlyFetching = false
+  /// How the fleet's clients read Settings.
+  var dialects: Set<SettingsDialect> = []
+  /// Paths of overrides of which it has been said that a client does not read them.
+  var unread: Set<String> = []
 
   private typealias Settings = (tree: PositionedValue, prefix: String)
 
@@ -45,12 +51,16 @@ struct SettingsResolution {
       if let node = root["settings"] { _ = tree(node, "settings") }
       return []
     }
+    let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
+    dialects = Set(readers.map(\.dialect))
+    let spares = reachesOnlyFetching && readers.contains(where: \.fetches)
     var configs: [CohortSettings] = []
     for (index, cohort) in cohorts.enumerated() {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
-      let client = decoder.settingsReader(of: cohort, in: root)
+      let client = readers[index]
+      let isReached = client.fetches || !spares
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, let name = node?.text { key = "file " + name }
@@ -59,21 +69,24 @@ struct SettingsResolution {
       if let key, let version = decoded[key] {
         settings.base = version
       } else {
-        settings.base = base(node, place, cohort: index, client, declaredAt: (node ?? cohort).position)
+        settings.base = base(
+          node, place, cohort: index, client, isReached: isReached, declaredAt: (node ?? cohort).position)
         if let key { decoded[key] = settings.base }
       }
-      settings.rollout = rollout(
-        cohort["rollout"]?["settings"], ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings",
-        cohort: index, client)
+      if let node = cohort["rollout"]?["settings"] {
+        settings.rollout = rollout(
+          node, ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings", cohort: index, client)
+      }
       configs.append(settings)
     }
     return configs
   }
 
   private mutating func base(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind,
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind, isReached: Bool,
     declaredAt position: Position
   ) -> CohortSettings.Version {
+    let replacement = isReached ? replacement : nil
     let none =
       client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
     let own = node.flatMap { tree($0, place) }
@@ -83,16 +96,18 @@ struct SettingsResolution {
     }
     var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
-    let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
+    let changes = changes.filter {
+      ($0.cohort == nil && isReached || $0.cohort == cohort) && !$0.isOfRollout
+    }
     return version(settings, changes, client, declaredAt: position)
   }
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind
+    _ node: PositionedValue, _ place: String, cohort: Int, _ client: SettingsReaderKind
   ) -> CohortSettings.Version? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
-    guard let node, let settings = tree(node, place) else { return nil }
+    guard let settings = tree(node, place) else { return nil }
     return version(settings, changes, client, declaredAt: node.position)
   }
 
@@ -164,8 +179,15 @@ struct SettingsResolution {
     let isAllowed = allowsUnread && finding.effect == .notRead
     let isError = position == .commandLine && finding.spoilsOverride && !isAllowed
     var message = finding.message
-    if isError, finding.effect == .notRead, change != nil {
-      message += "; choose another client, or say settingsDialect: \"document\" in the cohort"
+    if isError, finding.effect == .notRead, let change {
+      // Once of a key, however many clients do not read it.
+      guard unread.insert(change.path).inserted else { return }
+      let key = change.parts.joined(separator: ".")
+      message +=
+        dialects.contains { $0.reads(key) }
+        ? "; choose another client, or say settingsDialect: \"document\" in the cohort"
+        : "; no client of this fleet reads it: this key of the CDN is useless to you (settingsDialect: \"document\" in the cohorts "
+          + "shows what it would do)"
     }
     add(message, at: position, path, isError ? .error : .warning)
   }
@@ -252,7 +274,7 @@ struct SettingsResolution {
   }
 
   /// A repair says last what is used instead; for an error nothing is.
-  private static func withoutRemedy(_ message: String) -> String {
+  static func withoutRemedy(_ message: String) -> String {
     guard message.hasSuffix(" is used") || message.hasSuffix(" is ignored") || message.hasSuffix(" are used")
     else {
       return message
@@ -371,11 +393,13 @@ struct SettingsReaderKind: Hashable {
   var dialect: SettingsDialect
   var policy: ClientPolicy
   var defaults: HTTPConfig
+  /// Whether it asks for its Settings.
+  var fetches: Bool
 
   /// Two cohorts with the same key read the same out of the same Settings.
   var key: String {
     let name = defaults == ClientPreset.builtIn(client)?.settings ? client : "\(client) \(defaults)"
-    return "\(policy.missingSection) \(policy.rateLimitingOff) \(name) \(dialect.rawValue)"
+    return "\(policy.missingSection) \(policy.rateLimitingOff) \(name) \(dialect.rawValue) \(fetches)"
   }
 }
 
@@ -449,6 +473,13 @@ extension SettingsTree {
   }
 }
 
+extension SettingsDialect {
+  /// Whether this client reads a key of a section, or the object that it is in.
+  fileprivate func reads(_ key: String) -> Bool {
+    readKeyPaths.contains { $0 == key || $0.contains(".") && key.hasPrefix($0 + ".") }
+  }
+}
+
 extension SettingsFinding {
   /// Whether a value that was given as an override cannot have been meant so.
   var spoilsOverride: Bool {
@@ -466,9 +497,6 @@ extension ScenarioDecoder {
   func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
     var silent = ScenarioDecoder(sources: [])
     silent.clientFiles = clientFiles
-    func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
-      cohort[name].flatMap { kind.read(&silent, $0, "") }
-    }
     let client = (cohort[Override.clientPath] ?? root[Override.clientPath]).flatMap {
       Kind<ClientPreset>.client.read(&silent, $0, "")
     }
@@ -477,8 +505,11 @@ extension ScenarioDecoder {
     for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
       _ = ClientPolicy.keys.read(&silent, node, "", into: &policy)
     }
+    let dialect = cohort["settingsDialect"].flatMap { Kind<SettingsDialect>.choice.read(&silent, $0, "") }
+    let fetch = cohort["settingsFetch"].flatMap { Kind<SettingsFetch>.choice.read(&silent, $0, "") }
     return SettingsReaderKind(
-      client: preset.name, dialect: value("settingsDialect", .choice) ?? preset.dialect, policy: policy,
-      defaults: preset.settings)
+      client: preset.name, dialect: dialect ?? preset.dialect, policy: policy,
+      defaults: preset.settings,
+      fetches: (fetch ?? preset.settingsFetch) != SettingsFetch.never)
   }
 }

@@ -28,7 +28,11 @@ public struct ClientPreset: Sendable, Hashable {
   /// Whether a batch that is answered 413 is cut in two.
   public var splitsOn413 = false
   public var growsUntilFailure = false
+  /// Batches held at most; `Int.max`: no limit.
+  public var batchLimit = Int.max
+  public var overflow = Overflow.dropsOldest
   public var uploadConcurrency = 1
+  public var whileWaiting = WhileWaiting.frees
   public var flushWhileUploading = FlushWhileUploading.joins
   public var actsAtFlushEnd = false
   public var rateLimitEndsLoop = true
@@ -109,7 +113,9 @@ public struct ClientPreset: Sendable, Hashable {
     Part(\.queue.mode, \.queueMode), Part(\.queue.maximumBatchEvents, \.maximumBatchEvents),
     Part(\.queue.maximumBatchBytes, \.maximumBatchBytes), Part(\.queue.limit, \.queueLimit),
     Part(\.queue.splitsOn413, \.splitsOn413), Part(\.queue.growsUntilFailure, \.growsUntilFailure),
-    Part(\.uploadConcurrency, \.uploadConcurrency), Part(\.flushWhileUploading, \.flushWhileUploading),
+    Part(\.queue.batchLimit, \.batchLimit), Part(\.queue.overflow, \.overflow),
+    Part(\.uploadConcurrency, \.uploadConcurrency), Part(\.whileWaiting, \.whileWaiting),
+    Part(\.flushWhileUploading, \.flushWhileUploading),
     Part(\.actsAtFlushEnd, \.actsAtFlushEnd), Part(\.rateLimitEndsLoop, \.rateLimitEndsLoop),
     Part(\.failureEndsLoop, \.failureEndsLoop),
     Part(\.saving, \.saving), Part(\.triggers, \.triggers),

@@ -113,11 +113,12 @@ package struct JSON5Parser {
     var elements: [PositionedValue] = []
     while !take(Ascii.closeBracket) {
       elements.append(try value())
+      let end = offset
       try skipBlanks()
       if take(Ascii.comma) {
         try skipBlanks()
       } else if peek != Ascii.closeBracket {
-        throw failure("expected \",\" or \"]\" after an element of a list, found \(found)")
+        throw missingComma("\",\" or \"]\" after an element of a list", behind: end)
       }
     }
     depth -= 1
@@ -145,12 +146,13 @@ package struct JSON5Parser {
       }
       try skipBlanks()
       members.append(.init(key: key, keyPosition: keyPosition, value: try value()))
+      let end = offset
       if members.count == 8 { seen = Set(members.map(\.key)) }
       try skipBlanks()
       if take(Ascii.comma) {
         try skipBlanks()
       } else if peek != Ascii.closeBrace {
-        throw failure("expected \",\" or \"}\" after a member of an object, found \(found)")
+        throw missingComma("\",\" or \"}\" after a member of an object", behind: end)
       }
     }
     depth -= 1
@@ -190,6 +192,14 @@ package struct JSON5Parser {
 
   mutating func failure(_ message: String, at target: Int? = nil) -> JSON5Error {
     JSON5Error(position: position(at: target ?? offset), message: message)
+  }
+
+  /// A value has ended at `end`, and something else than the end of the file follows. It is there that the comma is missing, also
+  /// where a later line is the first that shows it.
+  private mutating func missingComma(_ expected: String, behind end: Int) -> JSON5Error {
+    let (place, line) = (position(at: end), position(at: offset).line)
+    if line == place.line || offset == bytes.count { return failure("expected \(expected), found \(found)") }
+    return JSON5Error(position: place, message: "expected \(expected), found \(found) on line \(line)")
   }
 
   /// The text at the offset, for messages.

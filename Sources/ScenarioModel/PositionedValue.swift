@@ -69,6 +69,17 @@ package struct PositionedValue: Sendable {
     members?.first { $0.key == key }?.value
   }
 
+  /// The places in a list of keys of those that an object has, and of those that are asked for in any case.
+  package func places(of keys: [String], or isAsked: [Bool]) -> [Int] {
+    let members = members ?? []
+    return keys.indices.filter { place in isAsked[place] || members.contains { $0.key == keys[place] } }
+  }
+
+  /// The members of an object whose keys are not in a list, or empty.
+  package func members(besides keys: [String]) -> [Member] {
+    (members ?? []).filter { $0.key.isEmpty || !keys.contains($0.key) }
+  }
+
   /// The kind of the value, with its article, for messages.
   package var kind: String {
     switch content {

@@ -62,11 +62,36 @@ extension Scenario {
     fleet.reduce(0) { $0 + (campaign.concerns($1) ? $1.devices : 0) }
   }
 
-  /// Whether there is anything to recover from: an incident, or a campaign that is sent once.
+  /// What happens to the clients once, and not to the server: campaigns and spikes that do not repeat, and interruptions of the
+  /// network. The twin has none of them, for what repeats is load.
+  public var clientIncidents: [ClientIncident] {
+    var found = singleCampaigns.map { ClientIncident(label: $0.label, start: $0.time, end: $0.end) }
+    for cohort in fleet {
+      let own =
+        cohort.spikes.filter { $0.every == nil }.map {
+          ClientIncident(label: "spike", start: $0.time, end: $0.time + $0.spread)
+        }
+        + (cohort.connectivity?.interruptions ?? []).map {
+          ClientIncident(label: "network interruption", start: $0.start, end: $0.start + $0.duration)
+        }
+      // Cohorts may share one.
+      for one in own where !found.contains(one) { found.append(one) }
+    }
+    return found
+  }
+
+  /// Whether there is anything to recover from.
   public var hasIncidents: Bool { lastIncidentEnd != nil }
 
-  /// When the last incident and the last campaign that is sent once are over; nil: there is none.
+  /// When the last incident of the server or of the clients is over; nil: there is none.
   public var lastIncidentEnd: Instant? {
-    (tapi.incidents.map(\.end) + singleCampaigns.map(\.end)).max()
+    (tapi.incidents.map(\.end) + clientIncidents.map(\.end)).max()
   }
+}
+
+/// Something that happens to clients on the timeline, once.
+public struct ClientIncident: Sendable, Hashable {
+  public var label: String
+  public var start: Instant
+  public var end: Instant
 }

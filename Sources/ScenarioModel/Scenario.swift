@@ -25,6 +25,8 @@ public struct Scenario: Sendable, Hashable {
   public var push: [PushCampaign] = []
   /// 1 of so many of everything: what a `scale` left of a larger scenario. For reports; a run does not depend on it.
   public var scale = 1
+  /// Whether requests wait in an endless line for the server instead of being refused: the scenario is another's `ideal`.
+  public internal(set) var isIdeal = false
 
   public init(
     question: String? = nil, seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1),
@@ -38,14 +40,18 @@ public struct Scenario: Sendable, Hashable {
     self.fleet = fleet
   }
 
-  /// The twin run (definitions.md, Recovery): the same scenario and seed without its incidents, without campaigns that are sent once,
-  /// and without what operators do about them.
+  /// The twin run (definitions.md, Recovery): the same scenario and seed without its incidents, those of clients included, and without
+  /// what operators do about them.
   public var withoutIncidents: Scenario {
     var twin = self
     twin.tapi.incidents = []
     twin.tapi.actions = []
     twin.push.removeAll { $0.every == nil }
-    for i in twin.fleet.indices where twin.fleet[i].rollout?.isAction ?? false { twin.fleet[i].rollout = nil }
+    for i in twin.fleet.indices {
+      if twin.fleet[i].rollout?.isAction ?? false { twin.fleet[i].rollout = nil }
+      twin.fleet[i].spikes.removeAll { $0.every == nil }
+      twin.fleet[i].connectivity?.interruptions = []
+    }
     return twin
   }
 
@@ -104,6 +110,8 @@ public struct Cohort: Sendable, Hashable {
   public var rateLimitEndsLoop = true
   /// Whether any failure ends it: nothing more leaves before the next trigger, or the end of a wait.
   public var failureEndsLoop = false
+  /// What a batch that waits leaves of the uploads at once. *files* only.
+  public var whileWaiting = WhileWaiting.frees
   /// When retry state is saved, and what a launch makes of it (S18).
   public var saving = Saving.atOnce
   /// The triggers that make a device flush (S17).
@@ -258,8 +266,12 @@ public struct QueuePolicy: Sendable, Hashable {
   }
   /// Batch files, or chunks made anew at each flush.
   public var mode: Mode
-  /// Sealed events held at most; the oldest beyond that are dropped when a flush seals. 1 … 10^6, or `Int.max`: no limit.
+  /// Sealed events held at most; `overflow` says which are lost beyond that when a flush seals. 1 … 10^6, or `Int.max`: no limit.
   public var limit: Int
+  /// Batches held at most, those under way among them; `Int.max`: no limit. *files* only.
+  public var batchLimit = Int.max
+  /// `refusesNewest` in *files* only.
+  public var overflow = Overflow.dropsOldest
   /// Events in one batch at most. 1 … 65,535.
   public var maximumBatchEvents: Int
   /// Bytes of one request at most, by `Cohort.eventBytes` and `requestBytes`; nil: no limit.

@@ -194,7 +194,9 @@ extension ClientPolicy {
         return true
       }),
     choice(
-      \.retryAfterOnOtherCodes, "retryAfterOnOtherCodes", "Retry-After on a retryable status but 429", "S7"),
+      \.retryAfterOnOtherCodes, "retryAfterOnOtherCodes",
+      "Retry-After on a retryable status but a 429 that pauses the pipeline",
+      "S7"),
     choice(\.retryAfterForms, "retryAfterForms", "forms of Retry-After that are read", "S4"),
     bool(
       \.readsRateLimitReset, "readsRateLimitReset", "X-RateLimit-Reset is read where there is no Retry-After",

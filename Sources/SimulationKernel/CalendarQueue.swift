@@ -29,6 +29,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline var chunksUsed: Int
   /// The first chunk of the free list; 0: none.
   @usableFromInline var freeChunk: UInt32
+  /// Chunks that hold items; 0: the ring is empty.
+  @usableFromInline var chunksInUse = 0
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
   /// The slots of the ring before this one that have not been taken are empty.
@@ -125,6 +127,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @inlinable @inline(never)
   mutating func newChunk(of slot: Int, endingAt offset: Int) -> Int {
     if slot < emptyUntil { emptyUntil = slot }
+    chunksInUse &+= 1
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
       freeChunk = (pool + index &<< chunkBits).load(as: UInt32.self)
@@ -180,6 +183,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
       let previous = Int(truncatingIfNeeded: (pool + start).load(as: UInt32.self))
       (pool + start).storeBytes(of: freeChunk, as: UInt32.self)
       freeChunk = UInt32(truncatingIfNeeded: index)
+      chunksInUse &-= 1
       if previous == 0 { return }
       index = previous
       offset = (index &+ 1) &<< chunkBits
@@ -205,7 +209,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
   ///
-  /// O(slots passed over). Those that it has passed over before cost nothing, up to the first that was pushed into since.
+  /// O(slots passed over), and in an empty ring O(revolutions). Those that it has passed over before cost nothing, up to the first
+  /// that was pushed into since.
   @inlinable @inline(__always)
   public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     let first = max(slot, emptyUntil)
@@ -222,7 +227,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     while slot < limit {
       if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
       let last = min(limit, (slot | ringMask) &+ 1)
-      slot = firstFilled(from: min(max(slot, emptyUntil), last), before: last)
+      slot = chunksInUse == 0 ? last : firstFilled(from: min(max(slot, emptyUntil), last), before: last)
       emptyUntil = max(emptyUntil, slot)
       if slot < last { return slot }
     }

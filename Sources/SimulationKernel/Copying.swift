@@ -50,6 +50,7 @@ extension CalendarQueue {
       capacity: other.chunkCapacity << other.chunkBits)
     chunksUsed = other.chunksUsed
     freeChunk = other.freeChunk
+    chunksInUse = other.chunksInUse
     current = other.current
     emptyUntil = other.emptyUntil
     revolutions = other.revolutions

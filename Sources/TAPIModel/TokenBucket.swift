@@ -68,6 +68,13 @@ extension TokenBucket {
     return Instant(microseconds: updated.microseconds &+ (Self.token - level + rate - 1) / rate)
   }
 
+  /// When `take` gives so much (in units of `level`), if nobody takes anything before.
+  func time(of cost: Int64) -> Instant {
+    let missing = min(cost, full) - level
+    if missing <= 0 { return updated }
+    return rate == 0 ? .never : Instant(microseconds: updated.microseconds &+ (missing + rate - 1) / rate)
+  }
+
   /// Whether there are so many tokens at a time that is not before the latest.
   public func holds(_ tokens: Int, at now: Instant) -> Bool {
     var later = self

@@ -149,15 +149,17 @@ package enum Escaping {
   }
 
   private static func replacing(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
-    var scalars = String.UnicodeScalarView()
-    scalars.reserveCapacity(text.utf8.count)
+    guard text.unicodeScalars.contains(where: { replacement($0) != nil }) else { return text }
+    // A view of scalars copies all that is there with each text that is appended.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
     for scalar in text.unicodeScalars {
       if let other = replacement(scalar) {
-        scalars.append(contentsOf: other.unicodeScalars)
-      } else {
-        scalars.append(scalar)
+        bytes += other.utf8
+      } else if let unchanged = UTF8.encode(scalar) {
+        bytes += unchanged
       }
     }
-    return String(scalars)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

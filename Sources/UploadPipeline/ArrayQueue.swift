@@ -167,6 +167,14 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     return delay.end
   }
   package func heldEvents(of client: ClientIndex) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
+  package func heldBatches(of client: ClientIndex) -> UInt32 { UInt32(batches.count) }
+  package mutating func waitingBatches(of client: ClientIndex, at now: Int64) -> UInt32 {
+    for index in batches.indices where batches[index].lookAt <= now { batches[index].lookAt = 0 }
+    return UInt32(batches.count { !$0.isUploading && $0.lookAt > now })
+  }
+  package func firstWait(of client: ClientIndex) -> Int64? {
+    batches.lazy.filter { !$0.isUploading && $0.lookAt != 0 }.map(\.lookAt).min()
+  }
   package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
     options.pointee.isRebatch ? clientRetry : self[batch].retry
   }

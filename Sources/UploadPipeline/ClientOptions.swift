@@ -42,8 +42,16 @@ public struct ClientOptions: Sendable {
   public var triggersThatSkipWaits: ClientTriggers
   /// Events of a batch at most. 1 … 65,535.
   public var maximumBatchEvents: UInt32
-  /// Events held at most; the oldest beyond that are lost.
+  /// Events held at most, and batches (*files* only; `UInt32.max`: any number); `overflow` says which are lost beyond that.
   public var limit: UInt32
+  public var batchLimit: UInt32
+  public var overflow: Overflow
+  /// What a batch that waits leaves of the uploads at once. *files* only, and not beside gates that have runs, or lanes.
+  public var whileWaiting: WhileWaiting {
+    didSet { blocks = whileWaiting == .blocks }
+  }
+  /// Whether a batch that waits holds its upload's place.
+  public private(set) var blocks: Bool
   /// Whether a batch that is answered 413 is cut in two. *files* only.
   public var splitsOn413: Bool
   /// How long it takes to refresh credentials (O9), microseconds.
@@ -81,7 +89,8 @@ public struct ClientOptions: Sendable {
     refreshesCredentials: Bool = false,
     credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
-    failureEndsLoop: Bool = false
+    failureEndsLoop: Bool = false, batchLimit: Int = .max, overflow: Overflow = .dropsOldest,
+    whileWaiting: WhileWaiting = .frees
   ) {
     self.policy = policy
     self.quirks = quirks
@@ -100,6 +109,10 @@ public struct ClientOptions: Sendable {
     self.wakesByTimer = wakesByTimer
     self.maximumBatchEvents = UInt32(min(max(maximumBatchEvents, 1), Int(UInt16.max)))
     self.limit = UInt32(clamping: limit)
+    self.batchLimit = UInt32(clamping: batchLimit)
+    self.overflow = overflow
+    self.whileWaiting = whileWaiting
+    blocks = whileWaiting == .blocks
     self.splitsOn413 = splitsOn413
     self.refreshesCredentials = refreshesCredentials
     self.credentialRefresh = credentialRefresh
@@ -126,6 +139,22 @@ public enum FlushWhileUploading: String, Sendable, Hashable, CaseIterable {
   /// A whole loop follows when the running one ends; one for each such flush. A loop goes over what was sealed at its start.
   /// Events that come during a loop stay one open batch until the next loop begins.
   case queued
+}
+
+/// What a batch that waits for its next try leaves of the uploads at once.
+public enum WhileWaiting: String, Sendable, Hashable, CaseIterable {
+  /// Its place is free: other batches leave meanwhile.
+  case frees
+  /// Nothing: the worker that sent it sleeps until the wait is over, and takes no other batch.
+  case blocks
+}
+
+/// The events that a full queue loses.
+public enum Overflow: String, Sendable, Hashable, CaseIterable {
+  /// The oldest of those that are not under way make room.
+  case dropsOldest
+  /// New batches for which there is no room.
+  case refusesNewest
 }
 
 /// When retry state is saved, and what a launch makes of it (S18).

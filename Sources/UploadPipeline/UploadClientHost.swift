@@ -37,6 +37,13 @@ public protocol UploadQueue: ~Copyable {
   func queue(of client: ClientIndex) -> ClientQueue
   /// All events that have become batches and have not left.
   func heldEvents(of client: ClientIndex) -> UInt32
+  /// How many batches these are. Asked for with `ClientOptions.batchLimit` only.
+  func heldBatches(of client: ClientIndex) -> UInt32
+  /// How many batches wait for a time after `now`; those whose time has come are due from now on. Asked for with
+  /// `WhileWaiting.blocks` only, as is `firstWait`.
+  mutating func waitingBatches(of client: ClientIndex, at now: Int64) -> UInt32
+  /// When the wait of the first of them is over; nil: there is none.
+  mutating func firstWait(of client: ClientIndex) -> Int64?
 
   /// The running loop continues with batches from this event number on. A client with one upload at a time may keep none: it
   /// continues behind event `ordinal`, the batch whose upload has ended.

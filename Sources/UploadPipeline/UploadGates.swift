@@ -122,12 +122,6 @@ extension UploadClientHost where Self: ~Copyable {
     return (true, wakes && hold.until != .max ? hold.until : nil)
   }
 
-  /// A loop that is held while it waits for answers goes on when the hold is over.
-  @inlinable
-  public mutating func wakeRunningLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
-    if let until = gateWakeUp(client, at: now).until { wake(client, at: until, sink) }
-  }
-
   /// Whether a wake-up finds a running loop that was held.
   @inlinable
   func isHeldLoop(_ client: ClientIndex) -> Bool { hold(client).pointee.until != 0 }

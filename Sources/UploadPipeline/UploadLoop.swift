@@ -15,7 +15,7 @@ extension UploadClientHost where Self: ~Copyable {
       willSeal(n, through: ordinal &+ n, client)
       seal(n, from: ordinal, at: time, client, now: now)
       if losesNew(client, at: now) { loseNew(client, from: ordinal, at: now) }
-      if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
+      if isOverLimit(client) { keepLimit(client, at: now) }
     }
     runLoop(client, at: now, byTrigger: true, sink)
   }
@@ -204,8 +204,9 @@ extension UploadClientHost where Self: ~Copyable {
     _ client: ClientIndex, from cursor: UInt32, at now: Int64, _ sink: Sink
   ) {
     let state = state(of: client)
-    var cursor = cursor
+    var cursor = options.pointee.blocks ? startOver(client) : cursor
     while oldest(of: client) != .noBatch, uploads(of: client) < options.pointee.uploads,
+      !options.pointee.blocks || hasWorker(client, at: now),
       state.pointee.flags.isDisjoint(with: .draining.union(.offline)), isReady(client, at: now)
     {
       if options.pointee.policy.limitsCheck == .beforeDue, dropNextAtGlobalLimit(client, &cursor, at: now) {
@@ -265,9 +266,36 @@ extension UploadClientHost where Self: ~Copyable {
     }
     if uploads(of: client) == 0 {
       endLoop(client, at: now, sink)
-    } else if options.pointee.keepsGates {
+    } else if options.pointee.keepsGates || options.pointee.blocks {
       wakeRunningLoop(client, at: now, sink)
     }
+  }
+
+  /// *blocks*: the loop is that of workers, each of which goes on with the oldest batch that is due.
+  @inlinable
+  @inline(never)
+  mutating func startOver(_ client: ClientIndex) -> UInt32 {
+    setCursor(0, of: client)
+    return 0
+  }
+
+  /// *blocks*: whether some worker neither waits for an answer nor for the next try of its batch.
+  @inlinable
+  @inline(never)
+  public mutating func hasWorker(_ client: ClientIndex, at now: Int64) -> Bool {
+    uploads(of: client) &+ waitingBatches(of: client, at: now) < options.pointee.uploads
+  }
+
+  /// A loop that waits for answers goes on when a gate's hold is over, and *blocks* when a batch's wait is.
+  @inlinable
+  @inline(never)
+  public mutating func wakeRunningLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
+    var due = Int64.max
+    if options.pointee.keepsGates, let until = gateWakeUp(client, at: now).until { due = until }
+    if options.pointee.blocks, options.pointee.wakesByTimer, let wait = firstWait(of: client) {
+      due = min(due, max(wait, state(of: client).pointee.gate.waitUntil))
+    }
+    if due != .max { wake(client, at: due, sink) }
   }
 
   /// The loop goes on behind a batch.
@@ -416,7 +444,8 @@ extension UploadClientHost where Self: ~Copyable {
     } else if !options.pointee.wakesByTimer {
       return
     } else {
-      guard let first = firstDue(client) else { return }
+      let isBlocked = options.pointee.blocks && !hasWorker(client, at: now)
+      guard let first = isBlocked ? firstWait(of: client) : firstDue(client) else { return }
       due = max(first, now)
     }
     wake(client, at: max(due, state.pointee.gate.waitUntil), sink)
@@ -528,14 +557,33 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
-  /// The queue has its limit again: the oldest events go, never those under way.
+  /// Whether the client holds more than it may.
+  @inlinable
+  @inline(__always)
+  func isOverLimit(_ client: ClientIndex) -> Bool {
+    heldEvents(of: client) > options.pointee.limit || hasTooMany(client)
+  }
+
+  @inlinable
+  @inline(__always)
+  func hasTooMany(_ client: ClientIndex) -> Bool {
+    options.pointee.batchLimit != .max && heldBatches(of: client) > options.pointee.batchLimit
+  }
+
+  /// The queue has its limit again: the oldest events go, or the newest, never those under way.
   @inlinable
   @inline(never)
   public mutating func keepLimit(_ client: ClientIndex, at now: Int64) {
+    if options.pointee.overflow == .refusesNewest {
+      while isOverLimit(client), case let batch = newest(of: client), batch != .noBatch, !isTaken(batch) {
+        giveUp(batch, oldest: nil, .overflow, client, at: now)
+      }
+      return
+    }
     if options.pointee.isRebatch { rechunk(client, atMost: nil, at: now) }
     var batch = oldest(of: client)
     var held = heldEvents(of: client)
-    while batch != .noBatch, held > options.pointee.limit {
+    while batch != .noBatch, held > options.pointee.limit || hasTooMany(client) {
       let next = newer(than: batch)
       if !isTaken(batch) {
         let excess = held &- options.pointee.limit

@@ -5,7 +5,7 @@
 public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// S10: true clamps backoff + jitter to the cap again; false adds the jitter after the cap.
   public var clampAfterJitter = false
-  /// S7: what a Retry-After on a retryable status other than 429 does.
+  /// S7: what a Retry-After on a retryable status does, but for a 429 that pauses the pipeline.
   public var retryAfterOnOtherCodes = RetryAfterOnOtherCodes.ignored
   /// S4: which forms of Retry-After the client reads; the transport passes it to `RetryAfter.parse`.
   public var retryAfterForms = RetryAfter.Forms.secondsOrDate
@@ -76,7 +76,7 @@ extension RetryPolicy {
     case longestRetryAfter
   }
 
-  /// The effect of a Retry-After on a retryable status other than 429 (S7).
+  /// The effect of a Retry-After on a retryable status, but for a 429 that pauses the pipeline (S7).
   public enum RetryAfterOnOtherCodes: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// Nothing: the batch backs off.
     case ignored

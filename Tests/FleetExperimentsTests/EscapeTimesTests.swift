@@ -17,7 +17,7 @@ struct EscapeTimesTests {
     var summary = RunSummary(run: "", seed: 1)
     summary.hasIncidents = true
     summary.recoveryTime = recovery.map { $0 * Self.minute }
-    summary.recoveryFloor = floor.map { $0 * Self.minute }
+    summary.possibleTime = floor.map { $0 * Self.minute }
     summary.recoveryHorizon = horizon * Self.minute
     return summary
   }

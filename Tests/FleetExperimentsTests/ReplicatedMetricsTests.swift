@@ -27,7 +27,7 @@ struct ReplicatedMetricsTests {
   func catalogue() {
     #expect(
       MetricCatalogue.all.prefix(6).map(\.name) == [
-        "lost_or_blocked_events", "recovery_s", "late_events", "affected_delivery_p99_s",
+        "lost_or_blocked_events", "recovery_s", "late_events", "affected_delivery_judged_s",
         "attempts_above_twin_per_device", "attempts_mean_per_device_day",
       ])
     // Not name, seed, devices, length, the two flags, the two horizons and the scale.

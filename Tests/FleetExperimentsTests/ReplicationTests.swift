@@ -23,7 +23,7 @@ struct ReplicationTests {
       seeds.withLock { $0.append(scenario.seed) }
       if scenario.seed == failsAt { throw Failure() }
       let noise = Int64((scenario.seed &* 2_654_435_761) % 97)
-      let isTwin = scenario.tapi.incidents.isEmpty
+      let isTwin = scenario.tapi.incidents.isEmpty || scenario.isIdeal
       let effect = isTwin ? 0 : Int64(scenario.fleet[0].devices)
       var series = TimeSeries(interval: 1_000_000, duration: 200_000_000, rows: 200)
       for i in 0..<200 {

@@ -58,7 +58,8 @@ struct RescueTests {
     func allComeBack(_ change: (Scenario) -> Scenario) throws -> Bool {
       try zip(scenarios, twins).allSatisfy { scenario, twin in
         let record = try Simulation.run(change(scenario))
-        return RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed).recoveryTime != nil
+        return RunAnalysis.summary(of: record, ReferenceRuns(twin: twin), name: "", seed: scenario.seed)
+          .recoveryTime != nil
       }
     }
     func changed(_ scenario: Scenario, _ step: Int) -> Scenario {

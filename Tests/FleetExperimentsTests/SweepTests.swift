@@ -80,13 +80,13 @@ struct SweepTests {
   func twins() throws {
     let healthy = MemoryStore()
     _ = try Self.run(try Self.plan(seeds: Self.twoSeeds), in: healthy)
-    #expect(healthy.files.count == 2 * (3 + 1))
+    #expect(healthy.files.count == 2 * (3 + 1 + 1))
     // With too little capacity the twins meet refusals, and the waits count.
     let overloaded = MemoryStore()
     let sweep = try Self.plan(Self.scenario(capacity: "0.3/s"), seeds: Self.twoSeeds)
     let outcome = try Self.run(sweep, in: overloaded)
-    #expect(overloaded.files.count == 2 * (3 + 3))
-    #expect(outcome.planned == 2 * (3 + 3))
+    #expect(overloaded.files.count == 2 * (3 + 3 + 1))
+    #expect(outcome.planned == 2 * (3 + 3 + 1))
     for count in [2, 5] {
       let parts = MemoryStore()
       for index in 0..<count {
@@ -110,7 +110,7 @@ struct SweepTests {
     let sweep = try Self.plan(seeds: Self.twoSeeds)
     let whole = MemoryStore()
     _ = try Self.run(sweep, in: whole)
-    for survivors in 0..<8 {
+    for survivors in 0..<10 {
       let store = MemoryStore()
       let left = Mutex(survivors)
       #expect(throws: Killed.self) {
@@ -126,7 +126,7 @@ struct SweepTests {
       }
       #expect(store.files.count == survivors)
       let outcome = try Self.run(sweep, in: store)
-      #expect(outcome == Sweep.Outcome(planned: 8, foundComplete: survivors))
+      #expect(outcome == Sweep.Outcome(planned: 10, foundComplete: survivors))
       #expect(store.files == whole.files)
       #expect(store.kept.allSatisfy { $0.value == 1 })
     }
@@ -141,7 +141,7 @@ struct SweepTests {
       let store = MemoryStore(whole.files)
       store.files[sweep.plan.twin(1, seed).file] = nil
       let outcome = try Self.run(sweep, in: store)
-      #expect(outcome == Sweep.Outcome(planned: 24, foundComplete: 23))
+      #expect(outcome == Sweep.Outcome(planned: 28, foundComplete: 27))
       #expect(store.files == whole.files)
     }
   }

@@ -77,7 +77,7 @@ struct VerdictTests {
       run.healthyTime = healthy.map { $0 * Self.second }
       return sentence(run).split(separator: "\n").dropFirst().joined(separator: "|")
     }
-    #expect(text(healthy: 420, 3_240) == "Endpoint healthy after 7 min, last phones' data after 54 min.")
+    #expect(text(healthy: 420, 3_240) == "Endpoint well after 7 min; the fleet has caught up after 54 min.")
     // A minute, or a fifth, is no other time.
     #expect(text(healthy: 240, 300) == "")
     #expect(text(healthy: 2_700, 3_240) == "")
@@ -86,38 +86,26 @@ struct VerdictTests {
     (best.healthyTime, other.healthyTime) = (420 * Self.second, 900 * Self.second)
     #expect(
       sentence(best, other).contains(
-        "\nWith full the endpoint is healthy after 7 min, last phones' data after 54 min."))
+        "\nWith full the endpoint is well after 7 min; the fleet has caught up after 54 min."))
   }
 
   @Test(
-    "beside a recovery stands how soon any client could be back, and whether the server or the clients took so long"
+    "beside a recovery stands how soon any client could have caught up, or that the server is busy throughout"
   )
-  func floor() {
-    func text(_ recovery: Int64?, floor: Int64?, idle: Double = 100) -> String {
+  func possible() {
+    func text(_ recovery: Int64?, possible: Int64?, idle: Double = 100) -> String {
       var run = run("full", recovery: recovery)
-      run.recoveryFloor = floor.map { $0 * Self.second }
+      run.possibleTime = possible.map { $0 * Self.second }
       run.idleWhileBackloggedSeconds = idle
       return sentence(run).split(separator: "\n").dropFirst().joined(separator: "|")
     }
-    let atCapacity = "No client could be back before 5 min at this capacity"
-    // 5 % and a row of 1 s above it is still the server's doing.
-    #expect(
-      text(316, floor: 300)
-        == atCapacity + ": the server is busy until then, and no retry Setting shortens it.")
-    #expect(text(317, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
-    #expect(text(nil, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
-    // Lost events need no capacity.
-    #expect(
-      text(298, floor: 300)
-        == "Delivering all that waited takes 5 min at this capacity; the fleet is back sooner because events were lost."
-    )
-    #expect(text(299, floor: 300).hasPrefix(atCapacity))
-    #expect(text(317, floor: 0).hasPrefix("Nothing but the clients' own waits and closed apps"))
-    #expect(text(317, floor: nil) == "")
+    #expect(text(316, possible: 300).contains("before 5 min"))
+    #expect(text(nil, possible: 300) == text(316, possible: 300))
+    #expect(text(317, possible: 1).contains("at once"))
+    #expect(text(317, possible: nil) == "")
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
-    #expect(text(nil, floor: nil, idle: 61) == "")
-    #expect(
-      text(nil, floor: nil, idle: 60).hasPrefix("The server is busy to the end of the run: no retry Setting"))
+    #expect(text(nil, possible: nil, idle: 61) == "")
+    #expect(text(nil, possible: nil, idle: 60).hasPrefix("The server is busy to the end of the run"))
   }
 
   @Test("one seed of a fleet that recovers and one that does not decide nothing: each is one throw of a die")

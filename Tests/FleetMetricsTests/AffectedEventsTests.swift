@@ -120,10 +120,11 @@ struct AffectedEventsTests {
     ill.series[1, .acceptedAfterDropEvents] = 2
     ill.series[1, .blockedEvents] = 3
     let twin = FleetMetricsTests.record(backlogs: [0, 40])
-    let summary = RunAnalysis.summary(of: ill, twin: twin, name: "a", seed: 1)
+    let summary = RunAnalysis.summary(of: ill, ReferenceRuns(twin: twin), name: "a", seed: 1)
     #expect(summary.lateEvents == 10)
     #expect(summary.undeliveredEvents == 7 - 2 + 3 + 10)
-    #expect(RunAnalysis.summary(of: twin, twin: ill, name: "a", seed: 1).undeliveredEvents == 0)
+    #expect(
+      RunAnalysis.summary(of: twin, ReferenceRuns(twin: ill), name: "a", seed: 1).undeliveredEvents == 0)
   }
 
   @Test("excess load moves with the capacity, where whole seconds above it jump")

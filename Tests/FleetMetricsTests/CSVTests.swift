@@ -105,7 +105,7 @@ struct CSVTests {
   func percentile95() {
     var run = record(backlogs: [0])
     for time in 1...100 { run.deliveries.record(Int64(time)) }
-    let summary = RunAnalysis.summary(of: run, twin: run, name: "", seed: 0)
+    let summary = RunAnalysis.summary(of: run, ReferenceRuns(twin: run), name: "", seed: 0)
     var cohort = CohortRecord(name: "", devices: 1)
     cohort.setTimesToDelivery(run.deliveries)
     func value<Source>(_ columns: [CSVColumn<Source>], _ source: Source) -> CSVValue? {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Load")
 struct LoadTests {
   func summary(_ run: RunRecord, _ twin: RunRecord? = nil) -> RunSummary {
-    RunAnalysis.summary(of: run, twin: twin ?? run, name: "x", seed: 1)
+    RunAnalysis.summary(of: run, ReferenceRuns(twin: twin ?? run), name: "x", seed: 1)
   }
 
   @Test("The peak is the largest sum of ten steps anywhere, over nominal capacity")
@@ -50,12 +50,12 @@ struct LoadTests {
     #expect(summary(run).attempts == 0)
   }
 
-  @Test("Idle capacity counts outside outages, while the backlog is above the twin's")
+  @Test("Idle capacity counts outside outages, while more waits than need be")
   func idle() throws {
     let twin = record(backlogs: flat(100, 6))
     //  row      0    1 outage  2 (touched)  3    4 brownout  5
-    //  backlog  100  900       900          900  900         110
-    var run = record(backlogs: [100, 900, 900, 900, 900, 110], incidents: [(10 * second, 25 * second)])
+    //  backlog  100  900       900          900  900         101
+    var run = record(backlogs: [100, 900, 900, 900, 900, 101], incidents: [(10 * second, 25 * second)])
     run.incidents.append(
       IncidentSpan(label: "brownout × 0.5", isOutage: false, start: 40 * second, end: 50 * second))
     for i in run.series.rows.indices {

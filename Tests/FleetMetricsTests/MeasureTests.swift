@@ -45,7 +45,7 @@ struct MeasureTests {
     #expect(inSeries.contains(column.name) == files.contains(.series))
     if files.contains(.series) { #expect(TimeSeriesCSV.columns.count { $0.name == column.name } == 1) }
 
-    let summary = RunAnalysis.summary(of: run, twin: run, name: "", seed: 0)
+    let summary = RunAnalysis.summary(of: run, ReferenceRuns(twin: run), name: "", seed: 0)
     let total: CSVColumn<RunSummary> = measure.declaration.totalColumn()
     #expect(SummaryCSV.columns.contains { $0.name == total.name } == files.contains(.summary))
     if files.contains(.summary) {

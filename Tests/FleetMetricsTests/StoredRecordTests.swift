@@ -27,10 +27,10 @@ struct StoredRecordTests {
         == DeviceFigure.allCases.reduce(0) { $0 + ($1.isShare ? 1 : 2) })
     #expect(properties(DeviceCost()) == 2)
     // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, actions,
-    // devices, flush, synchrony, cost, unconfirmed; and the cohorts, connections, proxies, fetches of Settings and whether a
+    // devices, flush, synchrony, cost, unconfirmed, doomed; and the cohorts, connections, proxies, fetches of Settings and whether a
     // limit was reached, which are not kept.
     #expect(properties(TimeSeries(interval: 1, duration: 1, rows: 0)) == 3)
-    #expect(properties(record(backlogs: [])) == 17)
+    #expect(properties(record(backlogs: [])) == 18)
     #expect(properties(IncidentSpan(label: "", isOutage: false, start: 0, end: 0)) == 4)
   }
 

@@ -106,7 +106,7 @@ struct HTMLReportTests {
     var empty = calm
     empty.record.series = TimeSeries(
       interval: SyntheticFleet.second, duration: 300 * SyntheticFleet.second, rows: 0)
-    empty.twin.series = empty.record.series
+    empty.references.twin.series = empty.record.series
     empty.record.deliveries = Histogram()
     var powerless = SyntheticFleet.result("powerless", wave: 1, rows: 300, outage: 0..<10)
     powerless.record.nominalCapacityMilli = 0

@@ -167,13 +167,4 @@ struct FullSizeTests {
       #expect(csv.contains(",90000,") && !csv.contains("90000000") && csv.contains(",1000\n"))
     }
   }
-
-  @Test("none lost of a part is not none lost of all")
-  func none() {
-    for compared in compared(loses: false) {
-      #expect(compared.table(width: 100).contains("none of 1 in 1,000"))
-      #expect(compared.verdict().contains("none of 1 in 1,000 events lost"))
-      #expect(!compared.verdict().contains("nothing"))
-    }
-  }
 }

@@ -124,7 +124,7 @@ struct PictureTests {
       ComparisonPicture(
         Self.several(2) { result, number in
           result.record.series = TimeSeries(interval: 1_000_000, duration: 0, rows: 0)
-          result.twin.series = result.record.series
+          result.references.twin.series = result.record.series
         }
       ).svg)
     #expect(ComparisonPicture(.whole([])).svg.contains("Nothing was run"))

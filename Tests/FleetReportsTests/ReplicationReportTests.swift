@@ -28,7 +28,7 @@ struct ReplicationReportTests {
       variants, plan: ReplicationPlan(firstSeed: 1, count: 6), options: .init(), workers: 2,
       control: .init()
     ) { scenario, _, _ in
-      let isTwin = scenario.tapi.incidents.isEmpty
+      let isTwin = scenario.tapi.incidents.isEmpty || scenario.isIdeal
       let devices = scenario.fleet[0].devices
       var record = SyntheticFleet.record(
         rows: 3_600, wave: devices == 2 ? 0.9 : 0.3, loses: devices == 3,

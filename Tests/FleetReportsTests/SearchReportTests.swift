@@ -150,7 +150,7 @@ struct SearchReportTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
     ])
-    let recording = Recording<RunSummary>(needsTwin: false) { scenario, _, _ in
+    let recording = Recording<RunSummary>(needsReferences: false) { scenario, _, _ in
       let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
       var summary = RunSummary(run: "", seed: scenario.seed)
       summary.hasIncidents = true
@@ -236,7 +236,7 @@ struct SearchReportTests {
     #expect(lines.count == 2 + result.standings.count)
     #expect(lines[1].hasPrefix("0,recommended,3,1:1,0.000000,0."))
     #expect(
-      lines[0].contains("affected_delivery_p99_s_vs_today_ratio")
+      lines[0].contains("affected_delivery_judged_s_vs_today_ratio")
         && lines[0].contains("\"long, silent_score_ratio\""))
     let width = lines[1].split(separator: ",", omittingEmptySubsequences: false).count
     #expect(

@@ -13,8 +13,8 @@ enum SyntheticFleet {
   ) -> VariantResult {
     let twin = record(rows: rows, wave: 0, loses: false, outage: nil)
     let run = record(rows: rows, wave: wave, loses: loses, outage: outage)
-    let summary = RunAnalysis.summary(of: run, twin: twin, name: name, seed: 1)
-    return VariantResult(name: name, record: run, twin: twin, summary: summary)
+    let summary = RunAnalysis.summary(of: run, ReferenceRuns(twin: twin), name: name, seed: 1)
+    return VariantResult(name: name, record: run, references: ReferenceRuns(twin: twin), summary: summary)
   }
 
   private struct Course: Hashable {

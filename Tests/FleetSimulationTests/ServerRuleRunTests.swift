@@ -27,7 +27,7 @@ import Testing
     var options = RunOptions()
     options.checks = true
     let record = try Simulation.run(scenario, options: options)
-    return RunAnalysis.summary(of: record, twin: record, name: "run", seed: scenario.seed)
+    return RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "run", seed: scenario.seed)
   }
 
   private var bucket: TAPIConfiguration.Server {

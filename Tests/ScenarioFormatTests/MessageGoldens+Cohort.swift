@@ -46,6 +46,24 @@ extension MessageGoldens {
       3: fleet.phones.client: expected the name of a client, a file such as "mine.json5" or a client, found 5
     cohort +flush: { count: null, interval: null }
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
+    cohort +flush: { count: null, interval: null }, spikes: [{ at: '1m', events: 3, flush: false }]
+      3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
+    cohort +flush: { count: null, interval: null }, spikes: [{ at: '1m', events: 3 }]
+    cohort +network: { latency: { median: '80', p99: 600 } }
+      3: fleet.phones.network.latency.median: missing unit: write "80ms"
+      3: fleet.phones.network.latency.p99: missing unit: write "600ms"
+    cohort +client: { name: 'c', switches: { settings: { backoffConfig: { maxBackoffInterval: 86400, baseBackoffInterval: 'x' } } } }
+      3: fleet.phones.client.switches.settings.backoffConfig.baseBackoffInterval: "x" is not a number; allowed is 0.1 to 60 s
+      3: fleet.phones.client.switches.settings.backoffConfig.maxBackoffInterval: 86400 is out of range; allowed is 1 to 3600 s
+    cohort +queue: { mode: 'rebatch', batches: 3, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }
+      3: fleet.phones.queue.batches: a client that re-chunks has no batches that could be counted; set queue.limit, or queue.mode to "files"
+      3: fleet.phones.queue.overflow: batches are refused as a whole, so that the queue's mode must be "files"
+      3: fleet.phones.uploads.whileWaiting: a client that re-chunks waits as a whole; set queue.mode to "files"
+    cohort +queue: { growsUntilFailure: true, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }, gates: { wholeRun: true }
+      3: fleet.phones.queue.overflow: batches are refused as a whole, and here the newest has old events too; leave out queue.growsUntilFailure, and flushWhileUploading "queued"
+      3: fleet.phones.uploads.whileWaiting: workers that block have no runs and no lanes; leave out gates.wholeRun, gates.restartRun and gates.lanes
+    cohort +uploads: { whileWaiting: 'blocks' }, flushWhileUploading: 'ignored'
+      3: fleet.phones.uploads.whileWaiting: workers that block take what is there, run or not; set flushWhileUploading to "joins"
     cohort +flush: { count: 0, interval: 30, phase: 'synchronized' }
       3: fleet.phones.flush.count: 0 is out of range; allowed: whole numbers from 1 to 1000000
       3: fleet.phones.flush.interval: missing unit: write "30s"
@@ -158,8 +176,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

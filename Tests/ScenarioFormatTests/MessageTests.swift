@@ -130,7 +130,7 @@ struct MessageTests {
       ("[1]", "s:1:1: a scenario is an object, { format: 1, … }; found a list"),
       (
         "{\n  format: 1\n  seed: 2 }",
-        "s:3:3: expected \",\" or \"}\" after a member of an object, found \"seed\""
+        "s:2:12: expected \",\" or \"}\" after a member of an object, found \"seed\" on line 3"
       ),
     ])
   func noObject(_ text: String, _ message: String) {

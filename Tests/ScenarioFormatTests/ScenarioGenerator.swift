@@ -231,6 +231,7 @@ struct ScenarioGenerator {
   mutating func drawLanes(_ cohort: inout Cohort) {
     cohort.gates.lanes = nil
     guard cohort.queue.mode == .files, !cohort.queue.splitsOn413, cohort.policy.limitsCheck == .whenDue,
+      cohort.whileWaiting == .frees,
       !cohort.gates.reservesWholeRun, random.chance(50)
     else { return }
     cohort.gates.lanes = PriorityLanes(
@@ -298,6 +299,14 @@ struct ScenarioGenerator {
     cohort.countsHeldEvents = random.chance(50)
     cohort.countFlushWhileFailing = random.chance(50)
     cohort.failureEndsLoop = random.chance(50)
+    if cohort.queue.mode == .rebatch { return }
+    cohort.queue.batchLimit = random.pick([.max, 1, 1_000_000])
+    let refuses =
+      !cohort.queue.growsUntilFailure && cohort.flushWhileUploading != .queued && random.chance(50)
+    cohort.queue.overflow = refuses ? .refusesNewest : .dropsOldest
+    let hasRuns = cohort.gates.reservesWholeRun || cohort.gates.restartsRun
+    let blocks = !hasRuns && cohort.flushWhileUploading == .joins && random.chance(50)
+    cohort.whileWaiting = blocks ? .blocks : .frees
   }
 
   mutating func curve() -> RateCurve {

@@ -74,7 +74,21 @@ struct SettingsDialectDecodingTests {
     #expect(messages.count == 1)
     #expect(
       messages[0].hasPrefix("--set: settings.backoffConfig.jitterStrategy: analytics-swift does not read"))
-    #expect(messages[0].hasSuffix("or say settingsDialect: \"document\" in the cohort"))
+    #expect(messages[0].contains("this key of the CDN is useless to you"))
+    // Once of a key, however many clients do not read it; useless only where none does.
+    func fleet(_ third: String) -> [String] {
+      ScenarioText(
+        cohort: """
+          name: 'a', devices: 1, events: '1/s', client: 'segment-swift' },
+          { name: 'b', devices: 1, events: '1/s', client: 'segment-kotlin' },
+          { name: 'c', devices: 1, events: '1/s', client: '\(third)'
+          """
+      ).messages(overrides: [override])
+    }
+    #expect(fleet("segment-react-native").count == 1)
+    #expect(fleet("segment-react-native")[0].contains("useless to you"))
+    #expect(fleet("tapi-document").count == 1)
+    #expect(fleet("tapi-document")[0].hasSuffix("or say settingsDialect: \"document\" in the cohort"))
     let file = try text("client: 'segment-swift'").file()
     let allowed = try file.decode(overrides: [override], allowsUnread: true)
     #expect(allowed.scenario.fleet[0].settings == (try file.decode().scenario.fleet[0].settings))

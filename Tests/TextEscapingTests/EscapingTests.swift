@@ -133,6 +133,13 @@ struct EscapingTests {
     }
   }
 
+  @Test("a text of a million quotes is escaped without a copy of what has been written for each of them")
+  func long() {
+    let text = String(repeating: "\"", count: 1_000_000)
+    #expect(Escaping.markup(text).utf8.count == 6_000_000)
+    #expect(Escaping.json(text).utf8.count == 2_000_002)
+  }
+
   // MARK: Job runners
 
   /// White space as .NET knows it, in which GitHub's runner is written (`Char.IsWhiteSpace`).

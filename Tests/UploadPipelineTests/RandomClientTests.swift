@@ -175,7 +175,7 @@ struct RandomClientTests {
           interactivePartsPerMillion: 400_000, oneBelowAfter: gates.restartsRun ? nil : 2)
       }
     }
-    let options = ClientOptions(
+    var options = ClientOptions(
       uploads: pick([1, 2, 3, .max]), isRebatch: isRebatch,
       flushWhileUploading: pick(FlushWhileUploading.allCases),
       rateLimitEndsLoop: chance(50), saving: pick([.atOnce, .atOnceAsItIs]),
@@ -185,6 +185,13 @@ struct RandomClientTests {
       growsUntilFailure: !isRebatch && chance(20),
       credentialRefresh: seconds(1), gates: gates
     ).with(policy, actsAtFlushEnd: isRebatch && chance(50))
+    if !isRebatch, options.flushWhileUploading == .joins, gates.lanes == nil, !gates.reservesWholeRun,
+      !gates.restartsRun, chance(50)
+    {
+      options.whileWaiting = .blocks
+      options.batchLimit = pick([.max, 2, 5])
+      if !options.growsUntilFailure, chance(50) { options.overflow = .refusesNewest }
+    }
     var config = HTTPConfig()
     config.isManaged = !chance(15)
     config.rateLimit.isEnabled = chance(80)

@@ -47,6 +47,14 @@ struct InitTests {
     }
   }
 
+  @Test("all files that are in the way are refused at once")
+  func bothExisting() throws {
+    let scratch = try Scratch()
+    for name in ["scenario.json5", "settings.json"] { try scratch.write(name, "mine") }
+    let made = try Tool.run(["init", "--client", "segment-swift"] + Self.options, in: scratch.url)
+    #expect(made.code == 73 && made.standardError.contains("scenario.json5 and settings.json: "), "\(made)")
+  }
+
   @Test("without a terminal it names every option that is missing, and asks nothing")
   func missing() throws {
     let scratch = try Scratch()
@@ -56,6 +64,7 @@ struct InitTests {
       #expect(made.standardError.contains("'\(option)'"))
     }
     #expect(!made.standardError.contains("'--devices <n>'"))
+    #expect(made.standardError.split(separator: "(unknown if you do not know)").count == 3)
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty)
   }
 
@@ -117,7 +126,8 @@ struct InitTests {
       "\(checked.standardOutput)")
     let written = try scratch.text("mine/my.json5")
     #expect(
-      written.split(separator: #"sessions: { share: "25%", length: { exponential: "3m" } },"#).count == 4)
+      written.split(separator: #"sessions: { share: "25%", length: { exponential: "3m" }, curve: {"#).count
+        == 4)
     #expect(written.split(separator: #"os: "android-doze","#).count == 4)
     // The capacity is the peak load by 60 %, rounded up to two digits.
     let share = try #require(checked.standardOutput.firstMatch(of: /peak .* (\d+) % of the capacity/)?.1)
@@ -138,6 +148,78 @@ struct InitTests {
       ], in: scratch.url)
     #expect(made.code == 0 || made.code == 64, "\(made)")
     #expect(InitCommand.Answers.capacity(for: 1e308) == "1000000000/s")
+  }
+
+  /// What a client does that gives up after three tries, whatever a CDN serves to others.
+  private static let mine =
+    #"{ name: "mine", switches: { settingsFetch: "never", retries: "timer", settings: { backoffConfig: { maxRetryCount: 3 } } } }"#
+
+  @Test("clients that fetch no Settings get none, and validate says what a file changes in them")
+  func ownSettings() throws {
+    let scratch = try Scratch()
+    try scratch.write("mine.json5", Self.mine)
+    let made = try Tool.run(["init", "a.json5", "--client", "mine.json5"] + Self.options, in: scratch.url)
+    #expect(made.code == 0 && !made.standardOutput.contains("decide"), "\(made)")
+    #expect(try scratch.files().keys.sorted() == ["a.json5", "mine.json5"])
+    func changes(_ settings: String...) throws -> [String] {
+      let text = try Tool.run(["validate", "a.json5", "--json"] + settings, in: scratch.url).standardOutput
+      return try JSON(text: text)["settingsChanges"]?.elements.compactMap(\.text) ?? []
+    }
+    #expect(try changes() == [])
+    try scratch.write("cdn.json", #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 100 } } }"#)
+    let changed = try changes("--settings", "cdn.json")
+    #expect(changed.count == 1 && changed[0].hasSuffix(": backoffConfig.maxRetryCount 3 → 100"), "\(changed)")
+    let given = ["--settings", "cdn.json"]
+    let refused = try Tool.run(
+      ["init", "b.json5", "--client", "mine.json5"] + given + Self.options, in: scratch.url)
+    #expect(refused.code == 64, "\(refused)")
+    // Beside clients that do, those that fetch none keep their own.
+    let mixed = try Tool.run(
+      ["init", "c.json5", "--client", "segment-swift:50%,mine.json5:50%"] + given + Self.options,
+      in: scratch.url)
+    #expect(mixed.code == 0, "\(mixed)")
+    #expect(try scratch.text("c.json5").split(separator: "settings: \"cdn.json\"").count == 2)
+  }
+
+  /// Four million phones, open for twelve minutes of the 1,440 of a day: 33,333 at a time.
+  @Test(
+    "events of an open app are a rate of the day, and the peak opens more apps and makes none more chatty")
+  func whileOpen() throws {
+    let scratch = try Scratch()
+    func made(_ path: String, _ events: String) throws -> (text: String, scenario: String) {
+      let output = try Tool.run(
+        [
+          "init", path, "--client", "segment-kotlin", "--devices", "4M", "--events", events, "--use",
+          "12m:2.4m", "--peak", "250%", "--capacity", "unknown",
+        ], in: scratch.url)
+      #expect(output.code == 0, "\(output)")
+      return (output.standardOutput, try scratch.text(path))
+    }
+    let (open, daily) = (try made("a/s.json5", "8/min-open"), try made("b/s.json5", "96/day"))
+    #expect(open.scenario == daily.scenario)
+    for text in [open.text, daily.text] {
+      #expect(text.contains("33,333 apps open at a time, 8 events a minute each"), "\(text)")
+    }
+    #expect(open.scenario.contains(#"events: { rate: "96/day" },"#))
+    #expect(open.scenario.contains(#"curve: { points: [{ at: "0s", factor: "#))
+  }
+
+  @Test("a last incident that was worse than the model's is told, with what may explain it")
+  func trouble() throws {
+    let scratch = try Scratch()
+    func told(_ path: String, _ trouble: String) throws -> String {
+      let made = try Tool.run(
+        [
+          "init", path, "--client", "segment-swift", "--devices", "500", "--events", "30/h", "--capacity",
+          "20/s", "--trouble", trouble,
+        ], in: scratch.url)
+      #expect(made.code == 0, "\(made)")
+      return made.standardOutput
+    }
+    // Ten minutes of outage are well under way with 15, and not with three hours.
+    let (near, far) = (try told("a/s.json5", "15m"), try told("b/s.json5", "3h"))
+    #expect(near.contains("less than a factor of two apart") && !near.contains("--vary"), "\(near)")
+    #expect(far.contains("fleetsim compare b/s.json5 --vary tapi.incidents.0.warmUp=90m,3h,6h"), "\(far)")
   }
 
   private enum SettingsText {

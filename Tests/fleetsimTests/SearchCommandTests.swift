@@ -249,7 +249,7 @@ struct SearchCommandTests {
     #expect(refused.code == 64)
     #expect(
       refused.standardError.contains(
-        "'settings.backoffConfig.jitterStrategy' is not read by segment-swift, so a search of it finds nothing; leave it "
+        "'settings.backoffConfig.jitterStrategy' is not read by segment-swift: this key of the CDN is useless to you; leave it "
           + "out of the search, or give --all-keys"))
     let asked = try Tool.run(
       ["tune", "a.json5", "--client", "segment-kotlin"] + both + jitter, in: scratch.url)

@@ -38,7 +38,7 @@ struct SweepCommandTests {
       #expect(output.standardError == "")
     }
     let whole = try files(scratch, "whole")
-    #expect(whole.count == 1 + 9 + 7)
+    #expect(whole.count == 1 + 12 + 7)
     #expect(try files(scratch, "parts") == whole)
   }
 
@@ -88,7 +88,7 @@ struct SweepCommandTests {
     #expect(output.standardError.contains("--partial"))
     #expect(!scratch.contents.contains("d/merged"))
     output = try Tool.run(Self.arguments + ["--out", "d"], in: scratch.url)
-    #expect(output.standardOutput == "d: 9 runs with their twins complete, 2 of them made now.\n")
+    #expect(output.standardOutput == "d: 12 runs with their twins complete, 2 of them made now.\n")
     #expect(try files(scratch, "d") == before)
   }
 
@@ -164,7 +164,7 @@ struct SweepCommandTests {
     let scratch = try scratch()
     _ = try Tool.run(Self.arguments + ["--out", "d"], in: scratch.url)
     var output = try Tool.run(Self.common + ["4", "--out", "d"], in: scratch.url)
-    #expect(output.standardOutput == "d: 12 runs with their twins complete, 3 of them made now.\n")
+    #expect(output.standardOutput == "d: 16 runs with their twins complete, 4 of them made now.\n")
     output = try Tool.run(
       Self.common + ["4", "--set", "duration=30m", "--out", "d"], in: scratch.url)
     #expect(output.code == 65)
@@ -219,7 +219,7 @@ struct SweepCommandTests {
         """
         { "program": "fleetsim", "version": "0.0.9", "results": 999999, "title": "t", "arguments": [], "scenario": {},
           "seeds": { "first": 1, "count": 1 },
-          "variants": [{ "name": "a", "overrides": [], "digest": "", "twinDigest": "", "twinGroup": 0 }] }
+          "variants": [{ "name": "a", "overrides": [], "digest": "", "twinDigest": "", "idealDigest": "", "twinGroup": 0 }] }
         """, 65, "the sweep was made with results version 999999, this build has results version"
       ),
     ] as [(String?, Int32, String)])

@@ -13,7 +13,7 @@ struct CheckCommand: Study {
       "Runs each scenario (without its compare section) under the seeds of its baseline and compares it, seed by seed, with "
         + "what was recorded. The exit code is 1 if one of the verdict's criteria is worse: a fleet that holds its load, runs "
         + "that fail, lost events, recovery, late events, affected p99, extra attempts. Prints what is worse, why, and how much "
-        + "else moved; --verbose prints all of that.",
+        + "else moved; --verbose prints all of that. With --settings it judges a file as decide does, by differences that matter.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
         + "(the verdict's criteria have it: worse by more than 1 % of the recorded mean, and beyond chance), "
         + "{ \"relative\": 0.05 } or { \"absolute\": 10 } for the mean, or \"informational\" (told, never judged), which all "
@@ -24,6 +24,9 @@ struct CheckCommand: Study {
         "fleetsim check my.json5 --record --scale 1:20",
         "Record a small version of a scenario that gives the same answer:"),
       .init("fleetsim check scenario.json5", "Is it still as good?"),
+      .init(
+        "fleetsim check out/decision/suite/*.json5 --settings cdn.json",
+        "May this file be served in place of the one that was decided on?"),
       .init(
         "fleetsim check scenario.json5 --set settings.backoffConfig.jitterStrategy=none",
         "What would these Settings change?"),
@@ -53,11 +56,12 @@ struct CheckCommand: Study {
   private var askedFormat: Format?
   @Flag("verbose", help: "Print every metric that moved, and from what to what.") private var isVerbose: Bool
   let options = StudyOptions(
-    .check, without: [.journal, .seed, .settings, .set, .scale, .out],
+    .check, without: [.journal, .seed, .set, .scale, .out],
     quiet: "Print what is worse, and one line a scenario.")
 
   private static let defaultSeeds = 10
   static let mostSeeds = 10_000
+  private var settingsPath: String? { options.input.settingsPath }
   private var format: Format { askedFormat ?? (options.isJSON ? .json : .text) }
   /// `path=value`, as given.
   private var overrides: [String] { settings.map(\.text) + (scale.map { ["scale=\($0)"] } ?? []) }
@@ -72,8 +76,10 @@ struct CheckCommand: Study {
     /// `path=value`, with which it runs.
     var overrides: [String] = []
 
-    func loaded(_ files: Files) throws -> LoadedScenario {
-      try LoadedScenario(path, overrides: overrides.flatMap { try Assignment($0).overrides }, files)
+    func loaded(_ settingsPath: String?, _ files: Files) throws -> LoadedScenario {
+      try LoadedScenario(
+        path, settingsPath: settingsPath, overrides: overrides.flatMap { try Assignment($0).overrides },
+        isServed: settingsPath != nil, files)
     }
   }
 
@@ -93,6 +99,10 @@ struct CheckCommand: Study {
         "The value '\(seed.text)' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
           + "are another baseline: add --record --baseline FILE.")
     }
+    if records, settingsPath != nil {
+      throw UsageError(
+        "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings.")
+    }
     if isVerbose, options.isQuiet {
       throw UsageError("'--verbose' and '--quiet' exclude each other.")
     }
@@ -110,7 +120,10 @@ struct CheckCommand: Study {
       subjects[index].overrides =
         !records ? recorded + overrides : overrides.isEmpty ? recorded : overrides
     }
-    let input = try StudyInput(subjects.map { try $0.loaded(files) }, console)
+    let input = try StudyInput(subjects.map { try $0.loaded(settingsPath, files) }, console)
+    for (subject, decoded) in zip(subjects, input.bases) {
+      try refuse(settingsPath, subject, input.loaded[0].settingsDocument, decoded.scenario, files)
+    }
     let scenarios = input.bases.map(\.scenario)
     if records {
       for (subject, scenario) in zip(subjects, scenarios) {
@@ -143,6 +156,18 @@ struct CheckCommand: Study {
           try tell(subjects, found, input, console)
         }
       })
+  }
+
+  /// - Throws: `CommandFailure` 1 of a Settings file of which no run need show that it does harm.
+  private func refuse(
+    _ name: String?, _ subject: Subject, _ proposed: SettingsDocument?, _ scenario: Scenario, _ files: Files
+  ) throws {
+    guard let name else { return }
+    let settings = try DecidedSettings(
+      fleet: scenario.fleet, today: subject.loaded(nil, files).settingsDocument, proposed: proposed,
+      names: (subject.path, name))
+    guard let refusal = settings.refusals.first else { return }
+    throw CommandFailure(.failed, "\(name): \(refusal)")
   }
 
   /// The scenarios with the files that their baselines are in.
@@ -271,7 +296,8 @@ struct CheckCommand: Study {
         CheckOutcome(
           subjects[index].path, subjects[index].file,
           BaselineCheck(
-            baseline, found[index], interval: input.bases[index].scenario.interval.microseconds),
+            baseline, found[index], interval: input.bases[index].scenario.interval.microseconds,
+            isOfSettings: settingsPath != nil),
           of: input.bases[index].scenario,
           changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]))
       }

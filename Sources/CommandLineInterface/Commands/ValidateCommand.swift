@@ -55,7 +55,7 @@ struct ValidateCommand: Command {
   private func validate(_ loaded: LoadedScenario, _ console: Console) throws {
     let base = try loaded.decode()
     let choices = try loaded.choices(of: base)
-    let variants = try loaded.decodeAll(choices)
+    let variants = try loaded.decodeAll(choices, of: base)
     let warnings =
       console.printWarnings([base] + variants, loaded.path)
       + console.printMissedFlushes([base] + variants, loaded.path)
@@ -174,6 +174,7 @@ struct ValidateCommand: Command {
         ))
     }
     for note in smallness { rows.append(("small", note)) }
+    for line in scenario.settingsChanges { rows.append(("changes", line)) }
     for (index, line) in clients.text.enumerated() {
       rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
     }
@@ -218,6 +219,23 @@ extension Console {
       printError(warning + "\n")
     }
     return printed
+  }
+}
+
+extension Scenario {
+  /// What the Settings change in clients that have their own, those that fetch none and those of files: a line for each.
+  fileprivate var settingsChanges: [String] {
+    var seen: Set<String> = []
+    return fleet.compactMap { cohort in
+      guard cohort.settingsFetch == .never || !cohort.preset.isBuiltIn else { return nil }
+      let changes = SettingsDocument(cohort.preset.settings).differences(
+        to: SettingsDocument(cohort.settings))
+      if changes.isEmpty { return nil }
+      let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }
+      let fetches = cohort.settingsFetch == .never ? ", which fetches none" : ""
+      let line = "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
+      return seen.insert(line).inserted ? line : nil
+    }
   }
 }
 
@@ -374,6 +392,10 @@ struct ScenarioFindings: Sendable {
         ])
       ) { $0.scenario.tapi.actions },
       .init("variants", "The names of what its compare section asks for.") { $0.choices.map(\.name) },
+      .init(
+        "settingsChanges",
+        "What the Settings change in clients that have their own: those that fetch none, and those of client files."
+      ) { $0.scenario.settingsChanges },
       .list(
         "presetDifferences", "In what cohorts are not as the client preset that they name.",
         ComparisonFindings.presetDifference

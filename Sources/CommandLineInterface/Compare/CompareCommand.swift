@@ -177,9 +177,6 @@ extension StudyPlan<ComparisonFindings> {
         }
         found.losses = LossReport(variants, runs: found.compared.rows)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
-        try found.losses.findCauses(
-          ofRecovery: found.standings.firstChoice, options: runs.options, workers: runs.workers,
-          control: runs.control)
         found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
         return found
       },

@@ -16,7 +16,9 @@ struct DecideCommand: Study {
       "Runs the fleet with today's and with the proposed Settings, under the same seeds, through a suite of incidents at its busiest "
         + "time: none at all, an outage with half the capacity after it, silence, 429 with Retry-After, a brownout, a share of errors and a "
         + "restart. The scenario's own incidents come first. The run is lengthened where it would end before a recovery can be seen.",
-      "Answers publish (exit code 0: something is better, nothing worse), do not publish (1), or needs more runs (2). Each criterion of each "
+      "Answers publish (exit code 0: something is better, nothing worse), keep today's (0: no client reads anything that changes, or "
+        + "nothing was proposed and the search found nothing), do not publish (1), or needs more runs (2). Values that no client reads "
+        + "as they are written, and those that harm one whatever happens, are refused without a run. Each criterion of each "
         + "case gets seeds until it is decided or cannot be worse, and until a failure in 5 % of the runs is excluded "
         + "(\(Decision.faultless) runs without one). A failure is a run without recovery, or with more than 1 % of the events lost. "
         + "--budget ends it.",
@@ -62,6 +64,7 @@ struct DecideCommand: Study {
   )
   private var askedShares: [Int64]?
   private var shares: [Int64] { askedShares ?? [] }
+  @Flag("anyway", help: "Run what is refused without a run, too.") private var runsAnyway: Bool
   @Flag(
     "limits",
     help:
@@ -90,14 +93,9 @@ struct DecideCommand: Study {
     let input = try StudyInput(loaded, environment.console)
     let today = input.scenario
     let named = try proposedPath.map { name in
-      let settings = try decided(loaded[0], loaded[1].settingsDocument, of: input.bases[1].scenario, name)
-      guard today != input.bases[1].scenario else {
-        throw CommandFailure(
-          .data,
-          "\(name): no client of this fleet reads anything else out of it than out of \(todayPath ?? path): there is nothing to decide"
-        )
-      }
-      return Proposal(scenario: input.bases[1].scenario, whole: try Self.whole(loaded[1]), settings: settings)
+      Proposal(
+        scenario: input.bases[1].scenario, whole: try Self.whole(loaded[1]),
+        settings: try decided(loaded[0], loaded[1].settingsDocument, of: input.bases[1].scenario, name))
     }
     try Self.refuseLate(today, "\(path): tapi.incidents")
     let suite = IncidentSuite(
@@ -113,17 +111,39 @@ struct DecideCommand: Study {
     }
     let allowed = Set(allowed.flatMap(\.metrics))
     let search = named == nil ? try ProposalSearch(loaded[0], today, suite: suite) : nil
+    let unrun = { @Sendable (settings: DecidedSettings, kept: String?) in
+      Decided(
+        decision: Decision(unrun: suite, today: today, proposed: today), settings: settings, kept: kept)
+    }
+    var answer: Decided?
+    if let named {
+      if !runsAnyway, !named.settings.refusals.isEmpty {
+        answer = unrun(named.settings, nil)
+      } else if today == named.scenario || named.settings.reachesNobody {
+        answer = unrun(
+          named.settings,
+          "no client of this fleet reads anything else out of \(named.settings.names.proposed) than out of "
+            + named.settings.names.today)
+      }
+    }
     var plan = StudyPlan(
       input, heading: input.heading(facts(suite)),
       largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
-      find: { [self] runs in
-        let proposed =
-          try named
-          ?? found(search, loaded[0], runs)
+      find: { [self, answer] runs in
+        if let answer { return answer }
+        if let search { runs.control.expect(more: search.scenarios) }
+        guard let proposed = try named ?? found(search, loaded[0], runs) else {
+          let settings = try decided(loaded[0], nil, of: today, "the Settings found")
+          let count = FigureText.count(search?.count ?? 0, "candidate")
+          return unrun(
+            settings,
+            "none of \(count) is better in one case and worse in none, and no limit that is searched loses events"
+          )
+        }
         let decision = try Decision(
           suite, today: today, proposed: proposed.scenario, allowed: allowed,
           skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
-          run: runs.summaries.values)
+          expect: runs.control.expect(more:), run: runs.summaries.values)
         if let illness = decision.illness {
           let load = percent(NormalLoad(today).peakUtilisation)
           throw CommandFailure(
@@ -195,17 +215,12 @@ struct DecideCommand: Study {
     var settings: DecidedSettings
   }
 
-  /// Settings that a search has found.
+  /// Settings that a search has found; nil: none are better.
   private func found(_ search: ProposalSearch?, _ loaded: LoadedScenario, _ runs: StudyRuns) throws
-    -> Proposal
+    -> Proposal?
   {
     var search = search
-    guard let best = try search?.best(runs), let search else {
-      throw CommandFailure(
-        .failed,
-        "\(path): none of \(FigureText.count(search?.count ?? 0, "candidate")) is better than today's Settings in one case and worse in none, "
-          + "and no limit that is searched loses events; name Settings of your own with --proposed")
-    }
+    guard let best = try search?.best(runs), let search else { return nil }
     let scenario = try search.scenario(best)
     let document = (loaded.settingsDocument ?? SettingsDocument(HTTPConfig())).setting(
       loaded.overrides + best)
@@ -221,7 +236,7 @@ struct DecideCommand: Study {
       try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
         try LoadedScenario(
           path, settingsPath: $0, overrides: options.input.overrides + more,
-          allowsUnread: proposedPath == nil,
+          allowsUnread: proposedPath == nil, isServed: true,
           files)
       }
     }
@@ -288,6 +303,8 @@ struct DecidedSettings: Sendable {
   var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]
+  /// By a key, the clients that take another value in place of the proposed one, and their findings.
+  private var repairs: [String: [(client: String, message: String)]] = [:]
   /// The fleet's clients, each once.
   private var clients: [(name: String, dialect: SettingsDialect)] = []
   var clientCount: Int { clients.count }
@@ -314,10 +331,17 @@ struct DecidedSettings: Sendable {
       )
     }
     var seen: Set<String> = []
-    for cohort in fleet where seen.insert(cohort.preset.name).inserted {
+    let fetching = fleet.filter { $0.settingsFetch != .never }
+    for cohort in fetching.isEmpty ? fleet : fetching where seen.insert(cohort.preset.name).inserted {
       let (name, dialect) = (cohort.preset.name, cohort.settingsDialect)
       clients.append((name, dialect))
-      let (old, new) = (today?.findings(in: dialect) ?? [], proposed.findings(in: dialect))
+      let (old, new) = (
+        today?.findings(of: cohort.preset, in: dialect) ?? [],
+        proposed.findings(of: cohort.preset, in: dialect)
+      )
+      for finding in new where [.repaired, .readDifferently].contains(finding.finding.effect) {
+        repairs[finding.path, default: []].append((name, finding.finding.message))
+      }
       readings += new.map { (name, $0.path, $0.finding.message) }
       let ignored = Set((old + new).filter { $0.finding.effect == .notRead }.map(\.path))
       for path in differences.map(\.path) where Self.reads(dialect, path) && !ignored.contains(path) {
@@ -346,6 +370,29 @@ struct DecidedSettings: Sendable {
     var finding: SettingsFinding
     var isToday: Bool
     var isProposed: Bool
+
+    /// Those of the proposed file first, then the worst effects.
+    var severity: Int {
+      (isProposed ? 100 : 0) + (SettingsFinding.Effect.allCases.firstIndex(of: finding.effect) ?? 0)
+    }
+
+    /// `The proposed file makes segment-swift lose data: key: message.`
+    var sentence: String {
+      let files =
+        isToday ? (isProposed ? "Both files make" : "Today's file makes") : "The proposed file makes"
+      let key = path.isEmpty ? "" : path + ": "
+      return "\(files) \(client) \(words): \(key)\(finding.message)."
+    }
+
+    private var words: String {
+      switch finding.effect {
+      case .endsProcess: "end the app"
+      case .losesData: "lose data"
+      case .legacy: "run without Settings"
+      case .resetsValues: "go back to its defaults"
+      default: "use values that work against each other"
+      }
+    }
   }
 
   /// The proposed Settings with a key as it is today; nil where a file is missing.
@@ -361,6 +408,42 @@ struct DecidedSettings: Sendable {
       harm.isProposed && harm.finding.effect.breaksClient
         && !harms.contains { $0.isToday && $0.client == harm.client && $0.finding.effect.breaksClient }
     }
+  }
+
+  /// The harm that the proposed file does to a client and today's does not, whatever runs show.
+  var newHarms: [Harm] {
+    harms.filter { harm in
+      harm.isProposed
+        && !harms.contains {
+          $0.isToday
+            && ($0.client, $0.path, $0.finding.effect) == (harm.client, harm.path, harm.finding.effect)
+        }
+    }
+  }
+
+  /// The changed values that no client takes as they are written: key and finding.
+  var untaken: [(path: String, message: String)] {
+    differences.compactMap { difference in
+      guard difference.new != nil, let readers = readers[difference.path] else { return nil }
+      let repairs = RateLimitDurationKey.names(of: difference.path).flatMap { self.repairs[$0] ?? [] }
+      let isTaken = readers.contains { reader in !repairs.contains { $0.client == reader } }
+      return isTaken ? nil : repairs.first.map { (difference.path, $0.message) }
+    }
+  }
+
+  /// Whether the files differ, and no client of the fleet reads any of it.
+  var reachesNobody: Bool { !differences.isEmpty && readers.isEmpty }
+
+  /// What no run need show, in sentences: the proposed file is not to be published.
+  var refusals: [String] {
+    newHarms.sorted { $0.severity > $1.severity }.map(\.sentence)
+      + untaken.map { "\($0.path): \($0.message)." }
+  }
+
+  /// The first of them that is about one key; nil: none is.
+  func refusal(of key: String) -> String? {
+    newHarms.first { $0.path == key }.map { "\($0.client): \($0.finding.message)" }
+      ?? untaken.first { $0.path == key }?.message
   }
 
   /// Whether some client is broken by a file, and not by the proposed one.

@@ -12,6 +12,8 @@ import TextEscaping
 struct Decided: Sendable {
   var decision: Decision
   var settings: DecidedSettings
+  /// Why today's Settings stay where no run was made of others; nil: some were proposed or found.
+  var kept: String?
   /// The fleet at its full size with the Settings that are to be served from now on; nil: it is simulated whole.
   var whole: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
@@ -23,8 +25,6 @@ struct Decided: Sendable {
   var limits: [OutageLimit] = []
   /// The limit to which the proposed Settings lose most, and the figures of a run without it.
   var checked: Decision.CheckedLoss?
-  /// The causes of the longest recovery.
-  var causes: RecoveryCauses?
 
   /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
@@ -32,7 +32,7 @@ struct Decided: Sendable {
   var instead: Decision?
 
   private var wording: DecisionWording {
-    DecisionWording(decision, checked: checked, causes: causes, trials: trials, instead: instead)
+    DecisionWording(decision, checked: checked, trials: trials, instead: instead)
   }
 
   /// The case that says most: the first that changes.
@@ -54,8 +54,6 @@ struct Decided: Sendable {
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
-    causes = try decision.recoveryCauses(
-      options: runs.options, workers: runs.workers, control: runs.control)
     if findsLimits {
       limits = try [today, proposed].map { try OutageLimit(of: $0, run: runs.summaries.values) }
     }
@@ -70,19 +68,43 @@ struct Decided: Sendable {
 
   private static let names = ["today", "proposed"]
 
+  /// What to do.
+  enum Outcome: Sendable, Hashable {
+    case publish, keep, refuse
+    case needsMore(runs: Int)
+  }
+
+  var outcome: Outcome {
+    if kept != nil { return .keep }
+    if !settings.breaks.isEmpty || isUnrun { return .refuse }
+    return switch decision.outcome {
+    case .publish: .publish
+    case .worse, .noBetter: settings.found == nil ? .refuse : .keep
+    case .needsMore(let runs): .needsMore(runs: runs)
+    }
+  }
+
+  /// Whether the answer needed no decision by runs.
+  var isUnrun: Bool { decision.cases.isEmpty }
+
   /// Whether the proposed Settings are to be published.
-  var isPublished: Bool { decision.outcome == .publish && settings.breaks.isEmpty }
+  var isPublished: Bool { outcome == .publish }
 
   /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
-  private var outcome: String { settings.breaks.isEmpty ? wording.outcome : "Do not publish" }
+  private var heading: String {
+    switch outcome {
+    case .keep: "Keep today's"
+    case .refuse: settings.breaks.isEmpty && !isUnrun ? wording.outcome : "Do not publish"
+    case .publish, .needsMore: wording.outcome
+    }
+  }
 
-  /// How the command ends: nil to publish.
+  /// How the command ends: nil to publish, or to keep today's.
   var failure: CommandFailure? {
     let proposed = settings.names.proposed
-    if !settings.breaks.isEmpty { return CommandFailure(.failed, "\(proposed): not to be published") }
-    return switch decision.outcome {
-    case .publish: nil
-    case .worse, .noBetter: CommandFailure(.failed, "\(proposed): not to be published")
+    return switch outcome {
+    case .publish, .keep: nil
+    case .refuse: CommandFailure(.failed, "\(proposed): not to be published")
     case .needsMore(let runs):
       CommandFailure(
         .undecided,
@@ -185,14 +207,14 @@ extension Decided {
 
   /// The figures of each case, a line for each Settings: what no case has is left out.
   private var figures: TextTable {
-    let header = ["case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests"]
+    let header = ["case", "Settings", "lost", "recovery", "possible", "late", "p99", "requests"]
     let rows = decision.cases.indices.flatMap { place in
       Self.names.enumerated().map { index, name in
         let figures = DecisionWording.columns.dropFirst().map { names in
           cell(place, names).map { figure(place, $0.criterion, index == 1) } ?? "–"
         }
         return [index == 0 ? decision.cases[place].suite.name : "", name] + figures.prefix(2)
-          + [index == 1 ? wording.floor(place) ?? "–" : ""] + figures.dropFirst(2)
+          + [index == 1 ? wording.possible(place) ?? "–" : ""] + figures.dropFirst(2)
       }
     }
     let columns = header.indices.filter { column in
@@ -213,9 +235,9 @@ extension Decided {
       }
       if let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
         let healthy = [false, true].map { wording.healthy(place, $0) ?? "–" }
-        if Set(healthy) != ["–"] { rows.insert(["endpoint healthy"] + healthy + ["–", "–"], at: index + 1) }
-        if let floor = wording.floor(place) {
-          rows.insert(["recovery at best", floor, floor, "–", "–"], at: index + 1)
+        if Set(healthy) != ["–"] { rows.insert(["endpoint well"] + healthy + ["–", "–"], at: index + 1) }
+        if let possible = wording.possible(place) {
+          rows.insert(["possible", possible, possible, "–", "–"], at: index + 1)
         }
       }
       rows.append(
@@ -325,61 +347,54 @@ extension Decided {
 
   /// The answer, then what the files do to data whatever happens, and which changes reach nobody; the rest behind that.
   private var lines: [String] {
-    var lines = wording.lines
-    var worst = settings.harms.sorted { Self.severity($0) > Self.severity($1) }
-    if let broken = settings.breaks.max(by: { Self.severity($0) < Self.severity($1) }) {
+    var lines = isUnrun ? [] : wording.lines
+    var worst = settings.harms.sorted { $0.severity > $1.severity }
+    if let kept {
+      lines = ["\(heading): \(kept)."]
+    } else if isUnrun {
+      let refusals = settings.refusals
+      lines =
+        ["\(heading). \(refusals.first ?? "")"] + refusals.dropFirst()
+        + ["No run was made for that; --anyway makes them all the same."]
+      worst = []
+    } else if let broken = settings.breaks.max(by: { $0.severity < $1.severity }) {
       worst.removeAll { ($0.client, $0.path) == (broken.client, broken.path) }
       let runs =
         broken.finding.effect == .endsProcess
         ? "Whatever the runs say, which do not end the app" : "With a client that does so"
       let found = wording.findings
       lines[0] =
-        "\(outcome). \(sentence(broken)) Mend that first."
+        "\(heading). \(sentence(broken)) Mend that first."
         + (found.isEmpty ? "" : " \(runs): \(found)")
+    } else if outcome == .keep {
+      lines[0] = "\(heading). Of the best that a search found: \(wording.findings)"
     }
     let harms = worst.prefix(Self.mostHarms).map(sentence)
-    let unread =
-      settings.unread.isEmpty
+    let unread = settings.unread.map(Self.corrected)
+    let useless =
+      unread.isEmpty
       ? []
       : [
-        "No client of this fleet reads \(settings.unread.map(Self.corrected).joined(separator: ", ")): to change that changes nothing."
+        "No client of this fleet reads \(unread.joined(separator: ", ")): "
+          + (unread.count == 1
+            ? "this key of the CDN is useless to you." : "these keys of the CDN are useless to you.")
       ]
-    lines.insert(contentsOf: harms + unread, at: 1)
+    lines.insert(contentsOf: harms + useless, at: 1)
     return lines
   }
   private static let mostHarms = 3
 
   private func sentence(_ harm: DecidedSettings.Harm) -> String {
-    let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
-    let verb = harm.isToday && harm.isProposed ? "make" : "makes"
-    let key = harm.path.isEmpty ? "" : harm.path + ": "
     let isMended =
       harm.finding.effect.breaksClient && !harm.isProposed
       && !settings.harms.contains { $0.isProposed && $0.client == harm.client }
-    return
-      "\(files) \(verb) \(harm.client) \(Self.words(harm.finding.effect)): \(key)\(harm.finding.message)."
+    return harm.sentence
       + (isMended ? " The proposed file mends that: publish that key whatever becomes of the others." : "")
   }
 
   /// A key, with the one that it may be a slip of.
   private static func corrected(_ path: String) -> String {
     path + (SettingsDocument.correction(of: path).map { " (did you mean \($0)?)" } ?? "")
-  }
-
-  /// Those of the proposed file first, then the worst effects.
-  private static func severity(_ harm: DecidedSettings.Harm) -> Int {
-    (harm.isProposed ? 100 : 0)
-      + (SettingsFinding.Effect.allCases.firstIndex(of: harm.finding.effect) ?? 0)
-  }
-
-  private static func words(_ effect: SettingsFinding.Effect) -> String {
-    switch effect {
-    case .endsProcess: "end the app"
-    case .losesData: "lose data"
-    case .legacy: "run without Settings"
-    case .resetsValues: "go back to its defaults"
-    default: "use values that work against each other"
-    }
   }
 
   /// The assumptions of the answer, for the person who signs it: the fleet, its load, the endpoint, and the number of runs.
@@ -461,11 +476,11 @@ extension Decided {
   static let document = CommandDocument<Findings<Decided>>.study(
     "whether Settings are to be published, and why.",
     [
-      .choice("decision", "What to do.", ["publish", "do not publish", "needs more runs"]) {
-        if !$0.settings.breaks.isEmpty { return "do not publish" }
-        return switch $0.decision.outcome {
+      .choice("decision", "What to do.", ["publish", "keep today's", "do not publish", "needs more runs"]) {
+        switch $0.outcome {
         case .publish: "publish"
-        case .worse, .noBetter: "do not publish"
+        case .keep: "keep today's"
+        case .refuse: "do not publish"
         case .needsMore: "needs more runs"
         }
       },
@@ -474,7 +489,7 @@ extension Decided {
       },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
         found -> Int? in
-        if case .needsMore(let runs) = found.decision.outcome { runs } else { nil }
+        if case .needsMore(let runs) = found.outcome { runs } else { nil }
       },
       .init("today", "The Settings file of today.") { $0.settings.names.today },
       .init("proposed", "The proposed Settings file.") { $0.settings.names.proposed },
@@ -533,6 +548,15 @@ extension Decided {
   func answer(facts: String) -> Answer {
     let lines = lines
     var answer = Answer(verdict: lines.joined(separator: "\n"), brief: lines[0], facts: facts)
+    if isUnrun {
+      answer.terminal = [.verdict] + (settings.differences.isEmpty ? [] : [.table(changes)])
+      answer.page =
+        settings.differences.isEmpty ? [] : [.table(changes, title: "What changes in the Settings")]
+      answer.data = [OutputFile(.decision, Table(Self.columns, rows).csv)]
+      answer.listing = ["\(FileName.report)", "\(FileName.decision)", "\(FileName.manifest)"]
+      answer.offer = "a report"
+      return answer
+    }
     answer.terminal = [.verdict, .table(matrix)]
     if decision.cells(.worse).contains(where: \.cell.isPrice) {
       answer.terminal.append(.text(Self.starred + "\n"))
@@ -546,9 +570,6 @@ extension Decided {
     if let limitText { answer.terminal.append(.text(limitText + "\n")) }
     if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
     if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
-    if !readings.isEmpty {
-      answer.terminal.append(.list(readings, title: "What the clients make of the proposed Settings:"))
-    }
     if !shown.runs.isEmpty {
       answer.page.append(
         .html(
@@ -643,10 +664,15 @@ extension Decided {
     let scale = Scaling(divisor: Int(base.scale))
     let scenarios = decision.cases.map { one in
       let scenario = decision.suite.scenario(one.suite, of: whole ?? base)
-      let runs = Array((isPublished ? one.proposed : one.today).prefix(Decision.looks[0]))
+      // All that were compared: a check of the same two files comes to the same.
+      let runs = Array((isPublished ? one.proposed : one.today).prefix(one.pairs))
+      let mayGetWorse = Dictionary(
+        decision.allowed.map { ($0, Metric.Tolerance.informational) }, uniquingKeysWith: { first, _ in first }
+      )
       var recorded = Baseline(
         scenario: one.suite.name, overrides: [],
-        seeds: SeedRange(first: decision.firstSeed, count: runs.count), summaries: runs)
+        seeds: SeedRange(first: decision.firstSeed, count: runs.count), summaries: runs,
+        tolerances: mayGetWorse)
       recorded.results = CommandLineTool.resultsVersion
       baseline.replace(recorded)
       return OutputFile(
@@ -667,15 +693,15 @@ extension Decided {
   var markdown: String {
     let lines = lines
     let verdict =
-      "\(MarkdownFile.opening): \(outcome.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
+      "\(MarkdownFile.opening): \(heading.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
     func section(_ title: String, _ table: TextTable) -> String {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }
     return verdict + section("Better, worse, or as good", matrix)
       + section("The figures, of the whole fleet", pageFigures)
       + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
-      + section("What changes in the Settings", changes) + "### What was assumed\n\n"
-      + assumptions.map { "- \($0)\n" }.joined() + "\n"
+      + section("What changes in the Settings", changes)
+      + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")
       + (readings.isEmpty
         ? "" : "### What the clients make of them\n\n" + readings.map { "- \($0)\n" }.joined() + "\n")
   }

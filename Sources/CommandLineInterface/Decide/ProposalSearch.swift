@@ -46,7 +46,7 @@ struct ProposalSearch: Sendable {
     for (key, values) in Self.keys {
       let path = SearchableSettings.prefix + key
       let taken = VariantChoice.splitList(values).filter { value in
-        base.fleet.contains { $0.settingsDialect.readKeyPaths.contains(key) }
+        base.fleet.contains { Self.takes($0.settingsDialect, path, value) }
           && !base.fleet.contains { cohort in Self.objects(cohort.settingsDialect, path, value) }
       }
       if taken.count > 1 { parameters.append(try SearchParameter("\(path)=\(taken.joined(separator: ","))")) }
@@ -64,10 +64,22 @@ struct ProposalSearch: Sendable {
   /// Whether the value does harm to a client that reads the key. A client that takes less of it in its place is no reason to keep it
   /// from the others.
   private static func objects(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
+    effects(dialect, path, value)?.contains(where: \.isHarmful) ?? false
+  }
+
+  /// Whether a client reads the key, and takes the value as it is.
+  private static func takes(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
+    effects(dialect, path, value).map { !$0.contains(.repaired) } ?? false
+  }
+
+  /// nil: the client does not read the key.
+  private static func effects(
+    _ dialect: SettingsDialect, _ path: String, _ value: String
+  ) -> [SettingsFinding.Effect]? {
     let key = String(path.dropFirst(SearchableSettings.prefix.count))
-    guard dialect.readKeyPaths.contains(key) else { return false }
+    guard dialect.readKeyPaths.contains(key) else { return nil }
     let document = SettingsDocument(HTTPConfig()).setting([Override(path: path, value: value)])
-    return document.findings(in: dialect).contains { $0.path == key && $0.finding.effect.isHarmful }
+    return document.findings(in: dialect).filter { $0.path == key }.map(\.finding.effect)
   }
 
   /// The best that was found, as overrides, or else today's with the limits raised that lose events; nil: neither is there.
@@ -113,6 +125,14 @@ struct ProposalSearch: Sendable {
   /// The fleet with Settings of the search.
   func scenario(_ overrides: [Override]) throws -> Scenario {
     try loaded.decode(VariantChoice(name: "", overrides: overrides)).scenario
+  }
+
+  /// About the runs that it takes: each candidate in each case.
+  var scenarios: [Scenario] {
+    cases.flatMap { place in
+      let scenario = suite.scenario(suite.cases[place], of: today)
+      return (0..<count * Self.seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
+    }
   }
 
   /// How many candidates there are.

@@ -339,11 +339,12 @@ struct LiveFindings: Sendable {
     speed: Double
   ) {
     predicted = predictions[0]
-    var twin = predicted.twin
-    twin.series.cut(after: result.record.series.duration)
+    var references = predicted.references
+    references.twin.series.cut(after: result.record.series.duration)
+    references.ideal?.series.cut(after: result.record.series.duration)
     measured = VariantResult(
-      name: "measured", record: result.record, twin: twin,
-      summary: RunAnalysis.summary(of: result.record, twin: twin, name: "measured", seed: scenario.seed))
+      name: "measured", record: result.record, references: references,
+      summary: RunAnalysis.summary(of: result.record, references, name: "measured", seed: scenario.seed))
     (self.result, self.server, self.speed) = (result, server.description, speed)
     isFinished = result.reached >= scenario.duration
     // A part of a run has nothing to be compared with.

@@ -21,7 +21,7 @@ struct StabilityCommand: Study {
         + "seeds, which decide where it and its neighbours all agree; more are spent near the cliff. A risk of 20 % takes 4 seeds "
         + "everywhere and 16 to 32 near the cliff, 10 % takes 9 and 35 to 70, 5 % takes 19 and 73 to 146: about 1,000, 2,200 and "
         + "4,500 runs of an ordinary map.",
-      "A run is ill that has not recovered after twice its floor of recovery, at least 2 min. How long it takes to come back by "
+      "A run is ill that has not recovered after twice the time that is possible, at least 2 min. How long it takes to come back by "
         + "chance from there is said in the mean, with a 95 % interval. Runs that were still ill at their end count with their time.",
       "With --out it writes stability.csv, stability.svg, report.html and run.json; of one point escape.csv besides, with when its "
         + "runs recovered.",

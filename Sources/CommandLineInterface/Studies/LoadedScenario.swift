@@ -13,15 +13,19 @@ struct LoadedScenario {
   private var file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
-  init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false, _ files: Files) throws {
+  init(
+    _ path: String, _ input: InputOptions, allowsUnread: Bool = false, isServed: Bool = false, _ files: Files
+  ) throws {
     try self.init(
-      path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread, files)
+      path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread,
+      isServed: isServed, files)
   }
 
+  /// - Parameter isServed: whether Settings for all reach only the clients that fetch any, where some do.
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
     _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false,
-    _ files: Files
+    isServed: Bool = false, _ files: Files
   ) throws {
     (self.path, self.overrides, self.allowsUnread, self.files) = (path, overrides, allowsUnread, files)
     let text = try files.text(path)
@@ -30,6 +34,7 @@ struct LoadedScenario {
     file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
       try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
     }
+    file.isServed = isServed
   }
 
   /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the
@@ -84,9 +89,11 @@ struct LoadedScenario {
     return loaded
   }
 
-  /// - Parameter isVariant: of a scenario that has been decoded before.
+  /// - Parameters:
+  ///   - choice: nil: the scenario itself, which comes before its variants and answers for its compare section.
+  ///   - base: the scenario itself, if it is at hand.
   func decode(
-    _ choice: VariantChoice? = nil, isVariant: Bool = false
+    _ choice: VariantChoice? = nil, of base: ScenarioFile.Decoded? = nil
   ) throws -> ScenarioFile.Decoded {
     do {
       let chosen = choice?.overrides ?? []
@@ -102,7 +109,8 @@ struct LoadedScenario {
       for name in overrides.compactMap(\.clientFile) where !file.hasClient(name) {
         file.addClient(try files.text(name), name: name)
       }
-      return try file.decode(overrides: overrides, allowsUnread: allowsUnread, isVariant: isVariant)
+      return try file.decode(
+        overrides: overrides, allowsUnread: allowsUnread, isVariant: choice != nil, of: base)
     } catch let problems as ScenarioProblems {
       throw problems.naming { $0 == "scale" ? "--scale" : nil }
     }
@@ -112,12 +120,14 @@ struct LoadedScenario {
   /// decoded before, so a problem with an override is one with a choice, and `--vary` is where that came
   /// from.
   /// - Throws: `ScenarioProblems`.
-  func decodeAll(_ choices: [VariantChoice]) throws -> [ScenarioFile.Decoded] {
+  func decodeAll(
+    _ choices: [VariantChoice], of base: ScenarioFile.Decoded
+  ) throws -> [ScenarioFile.Decoded] {
     var problems: [Diagnostic] = []
     var decoded: [ScenarioFile.Decoded] = []
     for choice in choices {
       do {
-        decoded.append(try decode(choice, isVariant: true))
+        decoded.append(try decode(choice, of: base))
       } catch let error as ScenarioProblems {
         for var problem in error.diagnostics where problem.severity == .error {
           if problem.file == "--set" { problem.file = "--vary" }

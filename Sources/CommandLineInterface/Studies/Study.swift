@@ -113,7 +113,7 @@ struct StudyOptions: ParameterGroup {
 }
 
 /// Cores that are there to be used.
-private func onlineProcessors() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+func onlineProcessors() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
 /// The scenarios that a study is about.
 struct StudyInput {
@@ -139,7 +139,7 @@ struct StudyInput {
       decoded = bases
       warnings = zip(loaded, bases).flatMap { console.printWarnings([$1], $0.path) }
     } else {
-      decoded = try loaded[0].decodeAll(self.choices)
+      decoded = try loaded[0].decodeAll(self.choices, of: bases[0])
       warnings = console.printWarnings(decoded, loaded[0].path)
     }
   }

@@ -184,13 +184,13 @@ struct MergeCommand: Command {
 
   private func report(_ missing: [SweepResults.Missing], _ file: SweepPlanFile) -> String {
     let all = file.plan.variants.count * file.plan.seeds.count
-    let runs = missing.count { !$0.isTwin }
+    let runs = missing.count { $0.role.isEmpty }
     let twins = missing.count - runs
     var text =
       "\(path): missing: \(runs) of \(FigureText.count(all, "run")) and \(FigureText.count(twins, "twin"))\n"
     for run in missing.prefix(Self.mostNamed) {
       text +=
-        "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "
+        "  \(run.role)\(run.variant), seed \(run.seed): "
         + "\(SweepDirectory.runsName)/\(run.name.file)\n"
     }
     return text + (missing.count > Self.mostNamed ? "  and \(missing.count - Self.mostNamed) more\n" : "")

@@ -35,6 +35,7 @@ struct SweepPlanFile: Sendable {
         ("name", .string(variant.name)),
         ("overrides", .array(variant.overrides.map(ComparisonFindings.override.json))),
         ("digest", .string(variant.digest)), ("twinDigest", .string(variant.twinDigest)),
+        ("idealDigest", .string(variant.idealDigest)),
         ("twinGroup", .integer(Int64(variant.twinGroup))), ("scale", .integer(Int64(variant.scale))),
       ])
     }
@@ -110,12 +111,13 @@ extension SweepPlanFile {
     ])
 
   private static let variant = ObjectKeys(
-    SweepPlan.Variant(name: "", overrides: [], digest: "", twinDigest: "", twinGroup: 0),
+    SweepPlan.Variant(name: "", overrides: [], digest: "", twinDigest: "", idealDigest: "", twinGroup: 0),
     [
       Field(reading: "overrides", \.overrides, Kind.object(override).list(0 ... .max), isRequired: true),
       Field(reading: "name", \.name, .text, isRequired: true),
       Field(reading: "digest", \.digest, .text, isRequired: true),
       Field(reading: "twinDigest", \.twinDigest, .text, isRequired: true),
+      Field(reading: "idealDigest", \.idealDigest, .text, isRequired: true),
       Field(reading: "twinGroup", \.twinGroup, .digits(0...SweepCommand.mostRuns), isRequired: true),
       Field(reading: "scale", \.scale, .digits(1...1_000_000)),
     ])

@@ -129,7 +129,8 @@ struct TuneCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<TuneFindings> {
     let files = environment.files
     let input = try StudyInput(
-      paths.map { try LoadedScenario($0, options.input, allowsUnread: true, files) }, environment.console)
+      paths.map { try LoadedScenario($0, options.input, allowsUnread: true, isServed: true, files) },
+      environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
     let space = try space(file)
@@ -144,7 +145,7 @@ struct TuneCommand: Study {
     if !allowsAllKeys { try clients.check(space) }
     let config = try todaysConfig(bases, space)
     if let document = loaded[0].settingsDocument { try clients.check(document) }
-    try checkValues(space, loaded[0])
+    try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
       space: space,
       todaysValues: space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
@@ -157,35 +158,65 @@ struct TuneCommand: Study {
     study.raceScale = try raceScale(bases, loaded)
     if let askedFresh { study.freshSeeds = askedFresh }
     if !uncertainty.isEmpty {
-      for scenario in loaded { try check(uncertainty.extremes, of: "--uncertain", scenario) }
+      for (scenario, base) in zip(loaded, bases) {
+        try check(uncertainty.extremes, of: "--uncertain", scenario, base)
+      }
       if askedFresh == nil { study.freshSeeds = TuneStudy.defaultFreshDraws }
       study.draws = uncertainty.draws([TuneStudy.exploring, seeds, study.freshSeeds], seed: study.seed)
     }
     // There are Settings to publish where some were found and fresh seeds confirm them.
-    let settings = { @Sendable [space] (result: TuneResult) in
-      (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
-        .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
+    let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
+    let fleet = bases.flatMap(\.scenario.fleet)
+    let settings = { @Sendable [space] (candidate: SearchCandidate) in
+      todays.setting(loaded[0].overrides + space.overrides(candidate))
+    }
+    // What `decide` refuses without a run is no candidate.
+    let judged = { @Sendable (candidate: SearchCandidate) in
+      try? DecidedSettings(
+        fleet: fleet, today: todays.setting(loaded[0].overrides), proposed: settings(candidate),
+        names: ("", ""))
+    }
+    study.isPublishable = { judged($0)?.refusals.isEmpty ?? true }
+    for (index, parameter) in space.parameters.enumerated() {
+      for (place, value) in parameter.values.enumerated() {
+        var alone = space.today
+        alone.choices[index] = place
+        let key = String(parameter.path.dropFirst(SearchableSettings.prefix.count))
+        guard let refusal = judged(alone)?.refusal(of: key) else { continue }
+        environment.console.printError("\(parameter.path)=\(value) is left out of the search: \(refusal)\n")
+      }
     }
     var plan = StudyPlan(
       input, heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
       find: { [study] runs in
         let result = try search(study, loaded, runs)
-        let published = result.isRecommended ? settings(result) : nil
+        let published = result.isRecommended ? settings(result.winner.candidate) : nil
         return TuneFindings(
           paths: loaded.map(\.path), result: result,
-          settings: published.map { ($0.cdnJSON, $0.documentJSON) })
+          settings: published.map { ($0.cdnJSON, $0.documentJSON) }, next: published.map { _ in next })
       }, isFinished: \.result.isFinished,
       answer: { found in
         TuneReport(found.result).answer(
           facts: facts(bases, found.result), settings: found.settings,
-          clients: clients.sentences(found.result, settings(found.result)))
-      }, closing: { RunDirectory.closing($0.result.runs) })
+          clients: clients.sentences(found.result, settings(found.result.winner.candidate)))
+      },
+      closing: { found in
+        RunDirectory.closing(found.result.runs)
+          + (found.next.map { "Not decided yet, in the other cases of a suite: \($0)\n" } ?? "")
+      })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
     plan.describe = { [study] manifest, _ in
       manifest.seed = study.seed
       manifest.scenario = JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) }))
     }
     return plan
+  }
+
+  /// The command that decides on what is recommended.
+  private var next: String {
+    let today = options.input.settingsPath.map { " --today \($0)" } ?? ""
+    let out = options.outputPath ?? "DIR"
+    return "fleetsim decide \(paths[0])\(today) --proposed \(out)/\(FileName.settings)"
   }
 
   // MARK: The search space
@@ -354,16 +385,20 @@ struct TuneCommand: Study {
   }
 
   /// Every value of every parameter on its own.
-  private func checkValues(_ space: SearchSpace, _ loaded: LoadedScenario) throws {
+  private func checkValues(
+    _ space: SearchSpace, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded
+  ) throws {
     let choices = space.parameters.flatMap { parameter in
       parameter.values.map { Override.choosing(parameter.path, $0) }
     }
-    try check(choices, of: "--search", loaded)
+    try check(choices, of: "--search", loaded, base)
   }
 
-  private func check(_ choices: [[Override]], of option: String, _ loaded: LoadedScenario) throws {
+  private func check(
+    _ choices: [[Override]], of option: String, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded
+  ) throws {
     do {
-      _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) })
+      _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) }, of: base)
     } catch let problems as ScenarioProblems {
       throw problems.naming("--vary") { _ in option }
     }
@@ -472,7 +507,7 @@ struct TuneClients {
     where !readers.contains(where: { Self.reads($0.dialect, parameter) }) {
       let names = readers.map(\.name).joined(separator: " nor ")
       throw UsageError(
-        "'\(parameter.path)' is not read by \(names), so a search of it finds nothing; leave it out of the search, or "
+        "'\(parameter.path)' is not read by \(names): this key of the CDN is useless to you; leave it out of the search, or "
           + "give --all-keys to search it all the same.")
     }
   }
@@ -525,6 +560,8 @@ struct TuneFindings: Sendable {
   var result: TuneResult
   /// As JSON text; nil: nothing is recommended.
   var settings: (cdn: String, document: String)?
+  /// The command that decides on them; nil: there are none.
+  var next: String?
 
   /// A key, a constraint or a scenario, by its place in the study.
   private struct Part: Sendable {
@@ -592,6 +629,12 @@ struct TuneFindings: Sendable {
       .init("verdict", "What to do, in sentences.") { TuneVerdict($0.result).sentence },
       .init("isRecommended", "Whether there are Settings to publish, confirmed by fresh seeds.") {
         $0.settings != nil
+      },
+      .init(
+        "next",
+        "The command that decides whether to publish them, in all cases of a suite; null: there are none."
+      ) {
+        $0.next
       },
       .list(
         "keys", "What the best finalist changes; `isRecommended` says whether to do it.",

@@ -93,9 +93,14 @@ public struct Baseline: Sendable {
   /// change beyond chance still has to matter: under common random numbers a difference of a few requests is told from zero.
   /// - Parameter summaries: those of the runs, in the order of the seeds.
   /// - Parameter interval: width of a row of the time series, microseconds.
-  public func changes(to summaries: [RunSummary], interval: Int64 = 0) -> [MetricChange] {
-    let created = entries.first { $0.metric == MetricCatalogue.created }?.values ?? []
-    let createdMean = SampleStatistics(created.compactMap(\.restricted)).mean
+  /// - Parameter isOfSettings: whether criteria are judged by the rule of verdicts and decisions, with their floors.
+  public func changes(
+    to summaries: [RunSummary], interval: Int64 = 0, isOfSettings: Bool = false
+  ) -> [MetricChange] {
+    func recorded(_ name: String) -> [Double] {
+      entries.first { $0.metric == name }?.values.compactMap(\.restricted) ?? []
+    }
+    let createdMean = SampleStatistics(recorded(MetricCatalogue.created)).mean
     let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
     var changes = entries.compactMap { entry in
       MetricCatalogue.metric(named: entry.metric).map { metric in
@@ -103,6 +108,16 @@ public struct Baseline: Sendable {
           metric.scaled(by: summaries.commonScale), entry, now: summaries.map { metric.value(of: $0) },
           isCriterion: criteria.contains(metric.name),
           floor: metric.floor(createdEvents: createdMean, interval: Double(interval) / 1e6))
+      }
+    }
+    if isOfSettings {
+      let all = [
+        recorded(MetricCatalogue.created) + summaries.map { Double($0[.createdEvents]) },
+        recorded(Measure.settledBatches.summaryColumn) + summaries.map { Double($0[.settledBatches]) },
+      ].map { SampleStatistics($0).mean }
+      let batch = all[1] > 0 ? max(1, all[0] / all[1]) : 1
+      for index in changes.indices where changes[index].isCriterion {
+        changes[index].judge(batch: batch, createdEvents: all[0])
       }
     }
     let moved = changes.indices.filter { changes[$0].hasMoved }
@@ -173,6 +188,8 @@ public struct MetricChange: Sendable {
   public let difference: PairedDifference
   /// Up to which difference the metric says nothing.
   package let floor: Double
+  /// By the rule of verdicts; nil: it is held against its tolerance.
+  private(set) var standing: MetricRule.Standing?
   /// Holm's p value that nothing has changed, for metrics that are held against their intervals.
   public fileprivate(set) var adjustedP: Double?
 
@@ -213,8 +230,25 @@ public struct MetricChange: Sendable {
       p, McNemar.pValue(onlyFirst: differences.count { $0 < 0 }, onlySecond: differences.count { $0 > 0 }))
   }
 
+  /// Judges by the rule of verdicts, at the level of decisions.
+  fileprivate mutating func judge(batch: Double, createdEvents: Double) {
+    guard entry.tolerance == .notSignificantlyWorse else { return }
+    standing =
+      MetricRule.finding(
+        of: now, to: entry.values, lowerIsBetter: metric.direction != .higherIsBetter,
+        floor: metric.unit == "events" ? metric.floor(createdEvents: createdEvents, interval: 0) : floor,
+        clump: metric.unit == "events" ? batch : nil, at: SeedPlan.level
+      ).standing
+  }
+
   public var judgement: Judgement {
     if !hasMoved { return .unchanged }
+    switch standing {
+    case .better: return .better
+    case .worse: return .worse
+    case .asGood, .undecided, .incomparable: return .tolerated
+    case nil: break
+    }
     let isJudged = entry.tolerance != .informational
     // A metric that is there no more, or suddenly, is no longer what was recorded.
     if appearances > 0 || now.count != entry.values.count { return isJudged ? .worse : .tolerated }

@@ -36,9 +36,12 @@ public struct BaselineCheck: Sendable {
   /// - Parameter baseline: the recorded results.
   /// - Parameter summaries: those of the runs, in the order of the baseline's seeds.
   /// - Parameter interval: width of a row of their time series, microseconds.
-  public init(_ baseline: Baseline, _ summaries: [RunSummary], interval: Int64) {
+  /// - Parameter isOfSettings: whether other Settings are judged, as a decision on them does.
+  public init(
+    _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
+  ) {
     self.baseline = baseline
-    changes = baseline.changes(to: summaries, interval: interval)
+    changes = baseline.changes(to: summaries, interval: interval, isOfSettings: isOfSettings)
     let twins = summaries.map(\.baseline)
     self.twins = twins
     health = baseline.unhealthyTwins.map { unhealthy in

@@ -89,11 +89,13 @@ package struct Decision: Sendable {
   /// - Parameter allowed: metrics that may get worse.
   /// - Parameter skipped: seeds that are left out, from the scenario's own on.
   /// - Parameter budget: attempts to simulate at most, those of the first look aside.
+  /// - Parameter expect: hears which runs are left as far as is known, whenever that changes.
   /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
   package init(
     _ suite: IncidentSuite, today: Scenario, proposed: Scenario, allowed: Set<String> = [],
-    skipping skipped: Int = 0, budget: Int64 = defaultBudget, run: ([Scenario]) throws -> [RunSummary]
+    skipping skipped: Int = 0, budget: Int64 = defaultBudget, expect: ([Scenario]) -> Void = { _ in },
+    run: ([Scenario]) throws -> [RunSummary]
   ) throws {
     self.suite = suite
     todayScenario = today
@@ -102,16 +104,24 @@ package struct Decision: Sendable {
     self.skipped = UInt64(skipped)
     cases = suite.cases.map { Case(suite: $0) }
     do {
+      expect(left)
       try runs(today: [0: 2], proposed: [:], run)
       illness = HealthWording.sentence(cases.first?.today.map(\.baseline) ?? [])
       if illness == nil {
         try lengthen(run)
-        try look(budget: budget, run)
+        expect(left)
+        try look(budget: budget, expect, run)
       }
       isFinished = true
     } catch let error as CancellationError {
       guard cases.allSatisfy({ $0.pairs > 0 }) else { throw error }
     }
+  }
+
+  /// A decision that needs no run: it has no cases.
+  package init(unrun suite: IncidentSuite, today: Scenario, proposed: Scenario) {
+    (self.suite, todayScenario, proposedScenario) = (suite, today, proposed)
+    (allowed, skipped, cases, isFinished) = ([], 0, [], true)
   }
 
   /// Gives runs the length that a recovery needs; what was run before is run anew at that length.
@@ -123,9 +133,12 @@ package struct Decision: Sendable {
     if suite.duration(of: cases[0].suite) != firstDuration { cases[0] = Case(suite: cases[0].suite) }
   }
 
-  private mutating func look(budget: Int64, _ run: ([Scenario]) throws -> [RunSummary]) throws {
+  private mutating func look(
+    budget: Int64, _ expect: ([Scenario]) -> Void, _ run: ([Scenario]) throws -> [RunSummary]
+  ) throws {
     let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
     try runs(today: all, proposed: all, run)
+    expect(left)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
       var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
@@ -146,6 +159,22 @@ package struct Decision: Sendable {
       }
       guard !today.isEmpty || !proposed.isEmpty, Double(attempts) + cost <= Double(budget) else { return }
       try runs(today: today, proposed: proposed, run)
+      expect(left)
+    }
+  }
+
+  /// The runs that are left if nothing that is known by now changes: to be published, each case needs as many as exclude a failure.
+  private var left: [Scenario] {
+    if isRefused || cases.allSatisfy({ $0.pairs > 0 }) && !mayGetBetter { return [] }
+    return cases.indices.flatMap { place in
+      [
+        (todayScenario, cases[place].today.count, Self.looks[0]),
+        (proposedScenario, cases[place].proposed.count, Self.faultless),
+      ]
+      .flatMap { base, made, wanted in
+        let scenario = suite.scenario(cases[place].suite, of: base)
+        return (min(made, wanted)..<wanted).map { scenario.with(seed: seed($0)) }
+      }
     }
   }
 

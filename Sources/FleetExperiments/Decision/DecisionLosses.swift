@@ -70,17 +70,6 @@ extension Decision {
     cases[place].compared.compactMap { $0.recoveryTime ?? $0.recoveryHorizon }.map(Double.init).mean ?? 0
   }
 
-  /// Finds the parts of the longest recovery, by a run of eager clients under its first seed.
-  /// - Throws: the error of the run.
-  package func recoveryCauses(options: RunOptions, workers: Int, control: ComparisonControl) throws
-    -> RecoveryCauses?
-  {
-    guard let place = longestRecovery?.place, let run = cases[place].proposed.first else { return nil }
-    return try RecoveryCauses.find(
-      Variant(name: "proposed", scenario: suite.scenario(cases[place].suite, of: proposedScenario)), run,
-      interval: proposedScenario.interval.microseconds, options: options, workers: workers, control: control)
-  }
-
   /// The worst loss, and what a run with a higher limit, or without it, comes to.
   package struct CheckedLoss: Sendable {
     package var loss: Loss

@@ -7,8 +7,6 @@ package struct DecisionWording: Sendable {
   package let decision: Decision
   /// The main loss with the proposed Settings, checked by a run without its limit; nil: nothing, or not checked.
   package var checked: Decision.CheckedLoss?
-  /// The parts of the longest recovery with the proposed Settings; nil: not known, or nothing to divide.
-  package var causes: RecoveryCauses?
   /// The trials of the changed key that makes the worst case worse; nil: nothing is worse, or nothing was tried.
   package var trials: KeyTrials?
   /// The decision on the proposed Settings without the harmful key; nil: not run.
@@ -16,10 +14,10 @@ package struct DecisionWording: Sendable {
   private var scale: Double { Double(decision.todayScenario.scale) }
 
   package init(
-    _ decision: Decision, checked: Decision.CheckedLoss? = nil, causes: RecoveryCauses? = nil,
-    trials: KeyTrials? = nil, instead: Decision? = nil
+    _ decision: Decision, checked: Decision.CheckedLoss? = nil, trials: KeyTrials? = nil,
+    instead: Decision? = nil
   ) {
-    (self.decision, self.checked, self.causes, self.trials) = (decision, checked, causes, trials)
+    (self.decision, self.checked, self.trials) = (decision, checked, trials)
     self.instead = instead
   }
 
@@ -168,7 +166,8 @@ package struct DecisionWording: Sendable {
       return "\(after) the fleet is back \(Self.span(proposed, "in")) instead of \(today)"
     case MetricCatalogue.late: return "\(phrase) then leaves \(proposed) instead of \(today) events late"
     case MetricCatalogue.affectedDelivery:
-      return "\(after) 99 % of the affected events arrive within \(proposed) instead of \(today)"
+      let percent = (rows(place, true) + rows(place, false)).map(\.judgedPercent).min() ?? 99
+      return "\(after) \(percent) % of the affected events arrive within \(proposed) instead of \(today)"
     case MetricCatalogue.attempts:
       return "\(after) a device sends \(proposed) instead of \(today) requests a day"
     default: return "\(phrase) then costs a device \(proposed) instead of \(today) extra requests"
@@ -190,27 +189,17 @@ package struct DecisionWording: Sendable {
       let both = old == "never" ? ", with today's Settings no more than with the proposed ones" : ""
       let one = decision.cases[place].suite
       let watched = FigureText.span((decision.suite.duration(of: one) - one.end).microseconds)
-      let why = causes.flatMap { $0.recovery == nil ? " " + ($0.notes.first ?? "") : nil } ?? ""
       let healthy =
         healthy(place, true).map { " The endpoint turns nobody away \(Self.span($0, "after"))." } ?? ""
-      return floor(place).map {
-        "The fleet does not recover within \(watched) \(phrase)\(both), though capacity allows it \(Self.span($0, "after"))."
-          + why + healthy
+      return possible(place).map {
+        "The fleet does not catch up within \(watched) \(phrase)\(both); a client could \(Self.span($0, "after"))."
+          + healthy
       }
         ?? "No retry Setting brings the fleet back within \(watched) \(phrase): the server is busy throughout, and only capacity helps."
     }
     let opening = effect(on: cell) + "\(new) \(phrase), where today's take \(old)"
-    // The parts are those of one run, and add up to its recovery.
-    guard let causes, let whole = causes.recovery else {
-      return floor(place).map { "\(opening). Capacity takes \($0 == Self.atOnce ? "nothing" : $0) of that." }
-        ?? opening + "."
-    }
-    let parts = [
-      ("capacity", causes.floor), (causes.absence ?? "closed apps", causes.byAbsence ?? 0),
-      ("the clients' waits", causes.byWaits ?? 0),
-    ].filter { $0.1 > 0 }.map { "\($0.0) \(FigureText.span($0.1))" }
-    return
-      "\(opening). Its first run takes \(FigureText.span(whole)): \(parts.joined(separator: ", "))."
+    return opening
+      + (possible(place).map { "; at this capacity a client could \(Self.span($0, "after"))." } ?? ".")
   }
 
   /// Returns the effect of the proposed Settings on the longest recovery, which follows.
@@ -473,12 +462,12 @@ package struct DecisionWording: Sendable {
     figure.first?.isNumber ?? false ? "\(word) \(figure)" : figure
   }
 
-  /// How soon any client could be back after the case's incidents; nil where it is not known of all runs.
-  package func floor(_ place: Int) -> String? {
+  /// How soon any client could catch up after the case's incidents; nil where it is not known of all runs.
+  package func possible(_ place: Int) -> String? {
     let rows = rows(place, true)
-    let floors = rows.compactMap(\.recoveryFloor)
-    guard !rows.isEmpty, floors.count == rows.count else { return nil }
-    let mean = floors.reduce(0, +) / Int64(floors.count)
+    let times = rows.compactMap(\.possibleTime)
+    guard !rows.isEmpty, times.count == rows.count else { return nil }
+    let mean = times.reduce(0, +) / Int64(times.count)
     return mean == 0 ? Self.atOnce : FigureText.span(mean)
   }
 

@@ -20,13 +20,16 @@ public struct Variant: Sendable {
 public struct VariantResult: Sendable {
   public var name: String
   public var record: RunRecord
-  /// The same variant without its incidents.
-  public var twin: RunRecord
+  /// The runs that it is compared with.
+  public var references: ReferenceRuns
   public var summary: RunSummary
-  public init(name: String, record: RunRecord, twin: RunRecord, summary: RunSummary) {
+  /// The same variant without its incidents.
+  public var twin: RunRecord { references.twin }
+
+  public init(name: String, record: RunRecord, references: ReferenceRuns, summary: RunSummary) {
     self.name = name
     self.record = record
-    self.twin = twin
+    self.references = references
     self.summary = summary
   }
 
@@ -129,6 +132,16 @@ public final class ComparisonControl: Sendable {
     state.withLock { state in
       state.expectedRuns = runs
       state.expectedDuration = duration
+    }
+  }
+
+  /// Says which scenarios are left to run, in place of what it said before.
+  package func expect(more scenarios: [Scenario]) {
+    let more = RunPlan.first(of: scenarios)
+    func total(_ durations: some Sequence<Span>) -> Int64 { durations.reduce(0) { $0 + $1.microseconds } }
+    state.withLock { state in
+      state.expectedRuns = state.runs.count + more.count
+      state.expectedDuration = total(state.runs.lazy.map(\.duration)) + total(more.lazy.map(\.duration))
     }
   }
 

@@ -226,6 +226,8 @@ public struct ReplicatedMetrics: Sendable {
   public private(set) var metrics: [Metric]
   public let variants: [String]
   private var scales: Set<Int64> = []
+  /// The percentile by which delivery of the affected events is judged (`RunSummary.judgedPercent`): the least of all runs.
+  package private(set) var judgedPercent = 99
   /// By variant, metric and replication.
   private var values: [[[MetricValue]]]
 
@@ -239,6 +241,12 @@ public struct ReplicatedMetrics: Sendable {
   public mutating func add(_ summary: RunSummary, to variant: Int) {
     if scales.insert(summary.scale).inserted {
       for index in metrics.indices { metrics[index].scale = scales.count == 1 ? summary.scale : 1 }
+    }
+    if summary.judgedPercent < judgedPercent {
+      judgedPercent = summary.judgedPercent
+      for index in metrics.indices where metrics[index].name == MetricCatalogue.affectedDelivery {
+        metrics[index] = metrics[index].titled("affected p\(judgedPercent)")
+      }
     }
     add(to: variant, summary.column)
   }

@@ -24,9 +24,9 @@ final class RunScheduler<Value: Sendable>: Sendable {
     var hasValues = true
 
     /// - Parameter known: the values that are there; nil: none is.
-    init(_ scenarios: [Scenario], known: [Value?]? = nil, needTwins: Bool) {
+    init(_ scenarios: [Scenario], known: [Value?]? = nil, needReferences: Bool) {
       let left = scenarios.indices.filter { known?[$0] == nil }.map { scenarios[$0] }
-      self.init(plan: RunPlan(left, needTwins: needTwins), scenario: { $0.scenario(left) })
+      self.init(plan: RunPlan(left, needReferences: needReferences), scenario: { $0.scenario(left) })
       self.known = known
     }
 
@@ -146,8 +146,8 @@ final class RunScheduler<Value: Sendable>: Sendable {
       var complete: [Complete] = []
       for request in asking.sorted() {
         guard let found = group.plan.records(of: request, among: records) else { continue }
-        let scenario = group.scenario(RunPlan.Run(request: request, isTwin: false))
-        complete.append((request, scenario, found.own, found.twin))
+        let scenario = group.scenario(RunPlan.Run(request: request, kind: .own))
+        complete.append((request, scenario, found.own, found.references))
         for run in group.plan.runs(of: request) {
           readers[run]?.remove(request)
           if readers[run]?.isEmpty == true { (readers[run], records[run]) = (nil, nil) }
@@ -158,7 +158,9 @@ final class RunScheduler<Value: Sendable>: Sendable {
   }
 
   /// A request whose records are there.
-  private typealias Complete = (request: Int, scenario: Scenario, own: RunRecord, twin: RunRecord)
+  private typealias Complete = (
+    request: Int, scenario: Scenario, own: RunRecord, references: ReferenceRuns
+  )
 
   private struct State {
     var opened = 0
@@ -176,21 +178,21 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let ends: SharedEnds?
   private let open: @Sendable (Int) throws -> Group
   private let make: @Sendable (Task) throws -> RunRecord
-  private let reduce: @Sendable (Scenario, RunRecord, RunRecord) throws -> Value
+  private let reduce: @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value
   private let take: @Sendable ([Value]) -> Bool
   private let state = Mutex(State())
 
   /// - Parameter count: the most groups.
   /// - Parameter ends: where the ends of twins are kept; nil: each group keeps its own.
   /// - Parameter make: makes a run, on a worker's thread.
-  /// - Parameter reduce: the value of a scenario, from its record and its twin's, on a worker's thread.
+  /// - Parameter reduce: the value of a scenario, from its record and those that it is compared with, on a worker's thread.
   /// - Parameter take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
   init(
     count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
     ends: SharedEnds? = nil,
     open: @escaping @Sendable (Int) throws -> Group,
     make: @escaping @Sendable (Task) throws -> RunRecord,
-    reduce: @escaping @Sendable (Scenario, RunRecord, _ twin: RunRecord) throws -> Value,
+    reduce: @escaping @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value,
     take: @escaping @Sendable ([Value]) -> Bool
   ) {
     (self.count, self.options, self.engine, self.control, self.ends) = (count, options, engine, control, ends)
@@ -239,7 +241,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
     let record = try make(task)
     control.finish(task.slot)
     let complete = state.withLock { $0.open[task.group]!.finish(task.position, record, control) }
-    let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.twin)) }
+    let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.references)) }
     let isOver = state.withLock { state in
       for (request, value) in values { state.open[task.group]?.values[request] = value }
       state.open[task.group]?.missing -= values.count
@@ -287,7 +289,7 @@ enum Workers {
   }
 }
 
-/// The runs that some requests need, each once: a request's own, and its twin's, which others may share.
+/// The runs that some requests need, each once: a request's own, its twin's and its ideal run, which others may share.
 ///
 /// Twins that differ in their clients' reactions alone are a group. The first of a group is made in any case and stands for the
 /// others if no upload failed in it; otherwise they follow it.
@@ -295,11 +297,24 @@ struct RunPlan: Sendable {
   /// A run, by the first request that needs it. Runs are known by their positions in `runs`.
   struct Run: Sendable, Hashable {
     var request: Int
-    var isTwin: Bool
+    var kind: Kind
 
-    func scenario(_ requests: [Scenario]) -> Scenario {
-      isTwin ? requests[request].withoutIncidents : requests[request]
+    func scenario(_ requests: [Scenario]) -> Scenario { kind.scenario(of: requests[request]) }
+  }
+
+  /// The runs of one request.
+  enum Kind: Int, Sendable, Hashable, Comparable {
+    case own, twin, ideal
+
+    func scenario(of request: Scenario) -> Scenario {
+      switch self {
+      case .own: request
+      case .twin: request.withoutIncidents
+      case .ideal: request.ideal
+      }
     }
+
+    static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
   }
 
   /// The runs that a request needs, by identities of any kind.
@@ -307,12 +322,15 @@ struct RunPlan: Sendable {
     var own: Identity
     /// nil: the request needs no twin.
     var twin: (own: Identity, group: Identity)?
+    /// nil: the request needs no ideal run.
+    var ideal: Identity?
   }
 
   private(set) var runs: [Run] = []
   /// By request.
   private(set) var own: [Int] = []
   private(set) var twins: [Int] = []
+  private(set) var ideals: [Int?] = []
   /// The runs that must be made whatever comes of them. Twins come first: whether the rest of a group needs twins of its own is
   /// then known while there is other work to do.
   private(set) var first: [Int] = []
@@ -331,7 +349,7 @@ struct RunPlan: Sendable {
     }
     for (number, request) in requests.enumerated() {
       guard let twin = request.twin else { continue }
-      let (position, isNew) = position(of: twin.own, Run(request: number, isTwin: true), in: &self)
+      let (position, isNew) = position(of: twin.own, Run(request: number, kind: .twin), in: &self)
       twins.append(position)
       guard isNew else { continue }
       if let leader = leaderOfGroup[twin.group] {
@@ -344,7 +362,7 @@ struct RunPlan: Sendable {
     }
     for (number, request) in requests.enumerated() {
       // A request without incidents is its own twin; two equal requests are one run.
-      let (position, isNew) = position(of: request.own, Run(request: number, isTwin: false), in: &self)
+      let (position, isNew) = position(of: request.own, Run(request: number, kind: .own), in: &self)
       own.append(position)
       if let leader = leaders.removeValue(forKey: position) {
         followers[leader]?.removeAll { $0 == position }
@@ -353,17 +371,29 @@ struct RunPlan: Sendable {
         first.append(position)
       }
     }
+    for (number, request) in requests.enumerated() {
+      guard let ideal = request.ideal else {
+        ideals.append(nil)
+        continue
+      }
+      let (position, isNew) = position(of: ideal, Run(request: number, kind: .ideal), in: &self)
+      ideals.append(position)
+      if isNew { first.append(position) }
+    }
     if twins.isEmpty { twins = own }
   }
 
   /// The plan of scenarios, by what their runs depend on.
-  init(_ scenarios: [Scenario], needTwins: Bool = true) {
+  /// - Parameter needReferences: whether they are compared with twins and ideal runs.
+  init(_ scenarios: [Scenario], needReferences: Bool = true) {
     self.init(
       scenarios.map { scenario in
+        let own = RunIdentity(scenario)
+        guard needReferences else { return Request(own: own) }
         let twin = scenario.withoutIncidents
         return Request(
-          own: RunIdentity(scenario),
-          twin: needTwins ? (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin)) : nil)
+          own: own, twin: (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin)),
+          ideal: scenario.hasIncidents ? RunIdentity(scenario.ideal) : nil)
       })
   }
 
@@ -382,18 +412,25 @@ struct RunPlan: Sendable {
     return followers.isEmpty || record.sawNoFailure ? [] : followers
   }
 
-  /// The runs that a request may read: its own, its twin, and the one that may stand for that.
+  /// The runs that a request may read: its own, its twin, the one that may stand for that, and its ideal run.
   func runs(of request: Int) -> Set<Int> {
-    Set([own[request], twins[request]] + (leaders[twins[request]].map { [$0] } ?? []))
+    Set([own[request], twins[request], ideals[request], leaders[twins[request]]].compactMap(\.self))
   }
 
   /// Returns the records that a request needs, of the runs that are there; nil: something is missing.
-  func records(of request: Int, among records: [Int: RunRecord]) -> (own: RunRecord, twin: RunRecord)? {
+  func records(
+    of request: Int, among records: [Int: RunRecord]
+  ) -> (own: RunRecord, references: ReferenceRuns)? {
     guard let record = records[own[request]] else { return nil }
     let leader = leaders[twins[request]].flatMap { records[$0] }
     guard let twin = records[twins[request]] ?? leader.flatMap({ $0.sawNoFailure ? $0 : nil }) else {
       return nil
     }
-    return (record, twin)
+    var references = ReferenceRuns(twin: twin)
+    if let position = ideals[request] {
+      guard let ideal = records[position] else { return nil }
+      references.ideal = ideal
+    }
+    return (record, references)
   }
 }

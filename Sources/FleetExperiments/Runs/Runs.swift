@@ -17,17 +17,17 @@ package struct Recording<Value: Sendable>: Sendable {
     var value: @Sendable (ArraySlice<UInt8>, Scenario) throws(StoredRecord.Problem) -> Value
   }
 
-  /// Whether it is made of the twin's record too.
-  let needsTwin: Bool
+  /// Whether it is made of the records of twin and ideal run too.
+  let needsReferences: Bool
   /// nil: no store keeps it.
   package let text: Text?
-  let value: @Sendable (Scenario, _ record: RunRecord, _ twin: RunRecord) throws -> Value
+  let value: @Sendable (Scenario, _ record: RunRecord, ReferenceRuns) throws -> Value
 
   package init(
-    needsTwin: Bool = true, text: Text? = nil,
-    value: @escaping @Sendable (Scenario, _ record: RunRecord, _ twin: RunRecord) throws -> Value
+    needsReferences: Bool = true, text: Text? = nil,
+    value: @escaping @Sendable (Scenario, _ record: RunRecord, ReferenceRuns) throws -> Value
   ) {
-    (self.needsTwin, self.text, self.value) = (needsTwin, text, value)
+    (self.needsReferences, self.text, self.value) = (needsReferences, text, value)
   }
 }
 
@@ -158,9 +158,9 @@ package final class Runs<Value: Sendable>: Sendable {
 
   private func make(_ scenarios: [Scenario]) throws {
     memory.withLock { $0.twins.forgetIfMany() }
-    var group = RunScheduler<Void>.Group(scenarios, needTwins: recording.needsTwin)
+    var group = RunScheduler<Void>.Group(scenarios, needReferences: recording.needsReferences)
     let asked = Set(group.plan.own)
-    for (position, run) in group.plan.runs.enumerated() where run.isTwin && !asked.contains(position) {
+    for (position, run) in group.plan.runs.enumerated() where run.kind == .twin && !asked.contains(position) {
       group.records[position] = memory.withLock { $0.twins[group.scenario(run)] }
     }
     let scheduler = RunScheduler<Void>(
@@ -168,16 +168,16 @@ package final class Runs<Value: Sendable>: Sendable {
       open: { [group] _ in group },
       make: { task in
         let record = try task.record(self.control)
-        if task.run.isTwin {
+        if task.run.kind == .twin {
           let bytes = MemoryEstimate(task.scenario, options: self.options).resultBytes
           self.memory.withLock { $0.twins.add(record, of: task.scenario, bytes: bytes) }
         }
         return record
       },
-      reduce: { scenario, record, twin in
-        let value = try self.recording.value(scenario, record, twin)
+      reduce: { scenario, record, references in
+        let value = try self.recording.value(scenario, record, references)
         let (key, counts) = scenario.withoutRetryCounts
-        let reachedLimit = record.reachedRetryLimit || twin.reachedRetryLimit
+        let reachedLimit = record.reachedRetryLimit || references.twin.reachedRetryLimit
         self.memory.withLock {
           $0.similar[key, default: []].append(
             Similar(counts: counts, reachedLimit: reachedLimit, value: value))
@@ -202,11 +202,11 @@ package final class Runs<Value: Sendable>: Sendable {
       open: { number in
         let scenarios = scenarios(number)
         let known = try scenarios.map { try self.read($0) }
-        return .init(scenarios, known: known, needTwins: self.recording.needsTwin)
+        return .init(scenarios, known: known, needReferences: self.recording.needsReferences)
       },
       make: { try $0.record(self.control) },
-      reduce: { scenario, record, twin in
-        let value = try self.recording.value(scenario, record, twin)
+      reduce: { scenario, record, references in
+        let value = try self.recording.value(scenario, record, references)
         try self.write(value, of: scenario)
         return value
       }, take: take)
@@ -256,8 +256,8 @@ package final class Runs<Value: Sendable>: Sendable {
 }
 
 extension RunSummary {
-  fileprivate init(_ scenario: Scenario, _ record: RunRecord, _ twin: RunRecord) {
-    self = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed).scaled(as: scenario)
+  fileprivate init(_ scenario: Scenario, _ record: RunRecord, _ references: ReferenceRuns) {
+    self = RunAnalysis.summary(of: record, references, name: "", seed: scenario.seed).scaled(as: scenario)
   }
 
   fileprivate func scaled(as scenario: Scenario) -> RunSummary {
@@ -281,7 +281,7 @@ extension Recording where Value == RunSummary {
         var reader = StoredLines.Reader(body)
         return try StoredSummary.read(&reader).scaled(as: scenario)
       })
-  ) { scenario, record, twin in RunSummary(scenario, record, twin) }
+  ) { scenario, record, references in RunSummary(scenario, record, references) }
 }
 
 /// The part of a run that replications keep.
@@ -310,17 +310,18 @@ extension Recording where Value == ReplicationSample {
         try reader.end()
         return ReplicationSample(summary: summary, curves: curves)
       })
-  ) { scenario, record, twin in
+  ) { scenario, record, references in
     ReplicationSample(
-      summary: RunSummary(scenario, record, twin), curves: CurveSample(record, twin: twin))
+      summary: RunSummary(scenario, record, references),
+      curves: CurveSample(record, twin: references.twin))
   }
 }
 
 extension Recording where Value == VariantResult {
   /// Everything, which no store keeps.
-  package static let result = Recording { scenario, record, twin in
+  package static let result = Recording { scenario, record, references in
     VariantResult(
-      name: "", record: record, twin: twin, summary: RunSummary(scenario, record, twin))
+      name: "", record: record, references: references, summary: RunSummary(scenario, record, references))
   }
 }
 
@@ -330,7 +331,7 @@ extension Recording where Value == SeriesCounts {
     let columns = study.weights.map(\.column.rawValue).joined(separator: ",")
     let rows = study.observed.rows.count
     return Recording(
-      needsTwin: false,
+      needsReferences: false,
       text: Text(
         name: "counts " + columns + " " + study.observed.rows.map(String.init).joined(separator: ","),
         bytes: { counts in
@@ -381,7 +382,8 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
 
   /// SHA-256 of what a run depends on but for its seed.
   static func digest(_ scenario: Scenario) -> String {
-    SHA256.hexadecimal(Array(scenario.withoutQuestion.with(seed: 0).normalisedJSON.utf8))
+    let text = scenario.withoutQuestion.with(seed: 0).normalisedJSON + (scenario.isIdeal ? "ideal" : "")
+    return SHA256.hexadecimal(Array(text.utf8))
   }
 
   /// Enough of it to name a file.

@@ -39,7 +39,7 @@ public enum Sweep {
       open: { _ in
         var group = RunScheduler<Void>.Group(plan: runs) { run in
           let scenario = scenarios[run.request % scenarios.count]
-          return (run.isTwin ? scenario.withoutIncidents : scenario)
+          return run.kind.scenario(of: scenario)
             .with(seed: seeds[run.request / scenarios.count])
         }
         (group.first, group.hasValues) = (mine, false)
@@ -70,7 +70,8 @@ public struct SweepResults {
     public var name: RunName
     public var variant: String
     public var seed: UInt64
-    public var isTwin: Bool
+    /// Whose reference run it is, before the variant's name: `twin of `; empty: its own run.
+    public var role: String
   }
 
   private let plan: SweepPlan
@@ -95,21 +96,21 @@ public struct SweepResults {
       }
     }
     if !missing.isEmpty {
-      missing.sort { ($0.request, $0.isTwin ? 1 : 0) < ($1.request, $1.isTwin ? 1 : 0) }
+      missing.sort { ($0.request, $0.kind) < ($1.request, $1.kind) }
       return .failure(
         MissingRuns(
           runs: missing.map { run in
             Missing(
               name: plan.name(run, [seed]), variant: plan.variants[run.request].name, seed: seed,
-              isTwin: run.isTwin)
+              role: run.kind.role)
           }))
     }
     return .success(
       plan.variants.enumerated().compactMap { index, variant in
-        runs.records(of: index, among: records).map { record, twin in
-          var summary = RunAnalysis.summary(of: record, twin: twin, name: variant.name, seed: seed)
+        runs.records(of: index, among: records).map { record, references in
+          var summary = RunAnalysis.summary(of: record, references, name: variant.name, seed: seed)
           summary.scale = Int64(variant.scale)
-          return VariantResult(name: variant.name, record: record, twin: twin, summary: summary)
+          return VariantResult(name: variant.name, record: record, references: references, summary: summary)
         }
       })
   }
@@ -129,6 +130,8 @@ public struct SweepPlan: Sendable, Hashable {
     /// The SHA-256, in hexadecimal, of all that the variant and its twin depend on but for the seed.
     public var digest: String
     public var twinDigest: String
+    /// Its ideal run's; empty: it has no incident, and needs none.
+    public var idealDigest: String
     /// The first variant whose twin differs from this one's in its clients' reactions alone. If that twin sees no failure, it is
     /// this one's too (`RunPlan`).
     public var twinGroup: Int
@@ -136,13 +139,15 @@ public struct SweepPlan: Sendable, Hashable {
     public var scale: Int
 
     public init(
-      name: String, overrides: [Override], digest: String, twinDigest: String, twinGroup: Int, scale: Int = 1
+      name: String, overrides: [Override], digest: String, twinDigest: String, idealDigest: String,
+      twinGroup: Int, scale: Int = 1
     ) {
       self.scale = scale
       self.name = name
       self.overrides = overrides
       self.digest = digest
       self.twinDigest = twinDigest
+      self.idealDigest = idealDigest
       self.twinGroup = twinGroup
     }
   }
@@ -168,10 +173,12 @@ public struct SweepPlan: Sendable, Hashable {
       let group = RunIdentity(ignoringReactionsOf: twin)
       let first = groups[group] ?? index
       groups[group] = first
+      let digest = RunName.digest(variant.scenario)
       return Variant(
-        name: variant.choice.name, overrides: variant.choice.overrides,
-        digest: RunName.digest(variant.scenario), twinDigest: RunName.digest(twin), twinGroup: first,
-        scale: variant.scenario.scale)
+        name: variant.choice.name, overrides: variant.choice.overrides, digest: digest,
+        twinDigest: variant.scenario.isItsOwnTwin ? digest : RunName.digest(twin),
+        idealDigest: variant.scenario.hasIncidents ? RunName.digest(variant.scenario.ideal) : "",
+        twinGroup: first, scale: variant.scenario.scale)
     }
   }
 
@@ -186,6 +193,11 @@ public struct SweepPlan: Sendable, Hashable {
     RunName(digest: variants[variant].twinDigest, seed: seed, results: results)
   }
 
+  func ideal(_ variant: Int, _ seed: UInt64) -> RunName? {
+    let digest = variants[variant].idealDigest
+    return digest.isEmpty ? nil : RunName(digest: digest, seed: seed, results: results)
+  }
+
   /// Returns the runs that all variants need under some seeds, request by request: seed after seed, and under each variant after
   /// variant.
   func runs(_ seeds: [UInt64]) -> RunPlan {
@@ -193,14 +205,19 @@ public struct SweepPlan: Sendable, Hashable {
       seeds.flatMap { seed in
         variants.indices.map { index in
           RunPlan.Request(
-            own: run(index, seed), twin: (twin(index, seed), twin(variants[index].twinGroup, seed)))
+            own: run(index, seed), twin: (twin(index, seed), twin(variants[index].twinGroup, seed)),
+            ideal: ideal(index, seed))
         }
       })
   }
 
   func name(_ run: RunPlan.Run, _ seeds: [UInt64]) -> RunName {
     let (variant, seed) = (run.request % variants.count, seeds[run.request / variants.count])
-    return run.isTwin ? twin(variant, seed) : self.run(variant, seed)
+    return switch run.kind {
+    case .own: self.run(variant, seed)
+    case .twin: twin(variant, seed)
+    case .ideal: ideal(variant, seed) ?? self.run(variant, seed)
+    }
   }
 
   /// Whether everything that `other` asks for is part of this plan too.
@@ -378,5 +395,16 @@ extension SweepShard {
   /// Digits alone.
   private static func whole(_ text: some StringProtocol) -> Int? {
     text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+  }
+}
+
+extension RunPlan.Kind {
+  /// Before a variant's name.
+  fileprivate var role: String {
+    switch self {
+    case .own: ""
+    case .twin: "twin of "
+    case .ideal: "ideal run of "
+    }
   }
 }

@@ -3,7 +3,7 @@ import FleetStatistics
 
 /// How long ill runs take to come back by chance.
 ///
-/// A run is *ill* from the moment on at which it has taken twice as long as its floor of recovery, at least two minutes, and has
+/// A run is *ill* from the moment on at which it has taken twice as long as is possible, at least two minutes, and has
 /// not recovered. What came back before had only to work off its backlog. From then on a run that is kept ill by its own load
 /// comes back by a rare chance, whose rate does not change with time. The mean time to it is therefore the same from any moment
 /// of the illness, and runs that are still ill at their end tell as much as the others.
@@ -31,7 +31,7 @@ package struct EscapeTimes: Sendable, Hashable {
       guard let length = run.recoveryTime ?? run.recoveryHorizon else { continue }
       let recovered = run.recoveryTime != nil
       all.append(.init(length: Double(length), cameAbout: recovered))
-      let onset = Self.factor * max(run.recoveryFloor ?? 0, Self.resolution)
+      let onset = Self.factor * max(run.possibleTime ?? 0, Self.resolution)
       guard length > onset else { continue }
       ill.append(.init(length: Double(length - onset), cameAbout: recovered))
       onsets += Double(onset)
@@ -100,7 +100,7 @@ extension EscapeTimes {
     [
       .init(
         "ill_seeds", "runs",
-        "Runs that had not recovered after twice their floor of recovery, at least 2 min; empty where the twin does not hold."
+        "Runs that had not recovered after twice the time that is possible, at least 2 min; empty where the twin does not hold."
       ) { escapes($0).map { .integer(Int64($0.illRuns)) } ?? .empty },
       .init("escaped_seeds", "runs", "Of these: recovered later, within the run.") {
         escapes($0).map { .integer(Int64($0.escapedRuns)) } ?? .empty

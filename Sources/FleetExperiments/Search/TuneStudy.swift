@@ -36,6 +36,8 @@ package struct TuneStudy: Sendable {
   package var across = Across.mean
   /// The seed of the draw of candidates.
   package var seed: UInt64 = 1
+  /// Whether a candidate's Settings may be published at all, whatever runs show.
+  package var isPublishable: @Sendable (SearchCandidate) -> Bool = { _ in true }
   /// Candidates of the first round.
   package var candidates = Self.defaultCandidates
   /// The scale of the fleets on which candidates race. The finalists, and all that is said of them, have the whole fleets.
@@ -73,8 +75,10 @@ package struct TuneStudy: Sendable {
     return MetricCatalogue.headline + MetricCatalogue.all.filter { names.contains($0.name) }
   }
 
-  /// Whether the longest wait is not below the first one, if both are searched: who changes one of them later would be surprised.
+  /// Whether it may be published, and the longest wait is not below the first one, if both are searched: who changes one of them
+  /// later would be surprised.
   func isSensible(_ candidate: SearchCandidate) -> Bool {
+    guard isPublishable(candidate) else { return false }
     func value(_ key: String) -> Quantity? {
       guard
         let index = space.parameters.firstIndex(where: { $0.path == SearchableSettings.prefix + key }),

@@ -45,8 +45,8 @@ package struct Standings: Sendable {
     var lostEvents: Double
     var createdEvents: Double
     var settledBatches: Double
-    /// Seconds from the last incident's end: how soon any client could be back, and how long the run goes on; nil: not known.
-    var floor: Double?
+    /// Seconds from the last incident's end: how soon any client could catch up, and how long the run goes on; nil: not known.
+    var possible: Double?
     var horizon: Double?
     /// Seconds until the fleet has recovered, and until the server turns nobody away; nil: never.
     var recovery: Double?
@@ -57,7 +57,7 @@ package struct Standings: Sendable {
     /// Whether the server had next to nothing to spare from the incidents to the end.
     var isBusyThroughout: Bool {
       guard let idle, let horizon else { return false }
-      return neverRecovers && floor == nil && idle <= horizon / 100
+      return neverRecovers && possible == nil && idle <= horizon / 100
     }
     var neverRecovers: Bool { hasIncidents && !recovers }
     var losesTooMuch: Bool { MetricRule.losesTooMuch(lostEvents, of: createdEvents) }
@@ -311,7 +311,7 @@ extension Standings.Run {
     lostEvents = Double(run.lostOrBlockedEvents)
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
-    floor = run.recoveryFloor.map { Double($0) / 1e6 }
+    possible = run.possibleTime.map { Double($0) / 1e6 }
     recovery = run.recoveryTime.map { Double($0) / 1e6 }
     healthy = run.healthyTime.map { Double($0) / 1e6 }
     horizon = run.recoveryHorizon.map { Double($0) / 1e6 }

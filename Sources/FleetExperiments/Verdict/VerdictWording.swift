@@ -18,7 +18,8 @@ package struct VerdictWording {
   package var lines: [String] {
     if standings.variants.count == 1 {
       return [
-        Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, twoTimes, floor,
+        Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, twoTimes,
+        possible,
       ]
       .filter { !$0.isEmpty }
     }
@@ -31,7 +32,9 @@ package struct VerdictWording {
           + "differs between them."
       ]
     }
-    return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, floor].filter { !$0.isEmpty }
+    return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, possible].filter {
+      !$0.isEmpty
+    }
   }
 
   // MARK: One line
@@ -187,7 +190,8 @@ package struct VerdictWording {
       case MetricCatalogue.lost: own + verb(variants, "loses ", "lose ")
       case MetricCatalogue.late: own + verb(variants, "leaves ", "leave ")
       case MetricCatalogue.recovery: own + verb(variants, "recovers ", "recover ")
-      case MetricCatalogue.affectedDelivery: "99 % of the affected events are delivered within "
+      case MetricCatalogue.affectedDelivery:
+        "\(metrics.judgedPercent) % of the affected events are delivered within "
       case MetricCatalogue.attemptsAboveTwin: own + verb(variants, "costs ", "cost ")
       default: own + verb(variants, "needs ", "need ")
       }
@@ -254,8 +258,8 @@ package struct VerdictWording {
       return text == "never" ? "recovers in no run" : "recovered \(text) after the last incident"
     case MetricCatalogue.affectedDelivery:
       return text.hasPrefix("> ")
-        ? "less than 99 % of the affected events delivered within \(text.dropFirst(2))"
-        : "99 % of the affected events delivered within \(text)"
+        ? "less than \(metrics.judgedPercent) % of the affected events delivered within \(text.dropFirst(2))"
+        : "\(metrics.judgedPercent) % of the affected events delivered within \(text)"
     case MetricCatalogue.attemptsAboveTwin: return "\(extra(text)) extra attempts a device"
     default: return "\(text) attempts a device and day"
     }
@@ -274,8 +278,7 @@ package struct VerdictWording {
       MetricText.mean(metrics, index, sorted[sorted.count - 1], isPlain: true)
     )
     if low == high { return low }
-    // "none of 1 in 1,000" of a scaled fleet stands alone only.
-    return "\(low.hasPrefix("none ") ? "none" : low) to \(high)"
+    return "\(low) to \(high)"
   }
 
   // MARK: What is open
@@ -354,10 +357,9 @@ package struct VerdictWording {
       let count = faultless.map { runs[$0].count }.min() ?? 0
       let losesNothing = faultless.allSatisfy { variant in runs[variant].allSatisfy { $0.lostEvents == 0 } }
       let risk = percent(ExactBinomial.upperBound(of: 0, in: count))
-      let none = MetricText.noneLost(of: metrics.metrics.first?.scale ?? 1) ?? "nothing"
       parts.append(
         "\(names(faultless)) failed in none of these \(FigureText.count(count, "run")) (\(failure))"
-          + (losesNothing ? " and lost \(none); either" : "; a failure")
+          + (losesNothing ? " and lost nothing; either" : "; a failure")
           + " in up to \(risk) of runs can't be excluded")
     }
     for variant in leaders.filter({ !faultless.contains($0) }).prefix(Self.mostQuestions) {
@@ -376,41 +378,26 @@ package struct VerdictWording {
     (runs.joined().contains(where: \.hasIncidents) ? "no recovery, or " : "") + "more than 1 % lost"
   }
 
-  /// How soon any client could be back, beside how soon the best one here is; empty where nothing is known of it.
-  private var floor: String {
+  /// How soon any client could catch up; empty where that is not known.
+  private var possible: String {
     guard health.isEmpty,
       let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
     else { return "" }
     let seen = runs.joined().filter(\.hasIncidents)
-    let floors = seen.compactMap(\.floor)
-    guard !floors.isEmpty, floors.count == seen.count else {
+    let times = seen.compactMap(\.possible)
+    guard !times.isEmpty, times.count == seen.count else {
       return seen.isEmpty || !seen.allSatisfy(\.isBusyThroughout)
         ? ""
         : "The server is busy to the end of the run: no retry Setting brings the fleet back within it, only more capacity or less "
           + "load does."
     }
-    let least = runs.map { SampleStatistics($0.compactMap(\.floor)).mean }.min() ?? 0
-    let text = MetricText.value(metrics.metrics[index], least)
-    if least <= standings.interval {
-      return
-        "Nothing but the clients' own waits and closed apps keeps the fleet from being back at once: capacity does not."
-    }
-    let best = standings.leaders.filter { variant in runs[variant].allSatisfy { !$0.neverRecovers } }
-      .map { metrics.sample(index, variant: $0).mean }.min()
-    if let best, best < least - standings.interval {
-      return
-        "Delivering all that waited takes \(text) at this capacity; the fleet is back sooner because events were lost."
-    }
-    if let best, best <= 1.05 * least + standings.interval {
-      return
-        "No client could be back before \(text) at this capacity: the server is busy until then, and no retry Setting "
-        + "shortens it."
-    }
-    return
-      "No client could be back before \(text) at this capacity; the rest is clients' waits and closed apps."
+    let least = runs.map { SampleStatistics($0.compactMap(\.possible)).mean }.min() ?? 0
+    return least <= standings.interval
+      ? "At this capacity a client could catch up at once."
+      : "At this capacity no client could catch up before \(MetricText.value(metrics.metrics[index], least))."
   }
 
-  /// `Endpoint healthy after 7 min, last phones' data after 54 min.`: of the best variant, where the two differ; else empty.
+  /// `Endpoint well after 7 min; the fleet has caught up after 54 min.`: of the best variant, where the two differ; else empty.
   private var twoTimes: String {
     guard health.isEmpty, let best = standings.firstChoice,
       let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
@@ -424,7 +411,7 @@ package struct VerdictWording {
     let metric = metrics.metrics[index]
     let of = standings.variants.count > 1 ? "With \(name(best)) the endpoint is" : "Endpoint"
     return
-      "\(of) healthy after \(MetricText.value(metric, healthy)), last phones' data after \(MetricText.value(metric, back))."
+      "\(of) well after \(MetricText.value(metric, healthy)); the fleet has caught up after \(MetricText.value(metric, back))."
   }
 
   private var caveat: String {

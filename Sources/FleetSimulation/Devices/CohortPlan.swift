@@ -19,6 +19,8 @@ package struct CohortPlan {
   /// Events created before it are *old*: they tell when the backlog of the last incident (`Scenario.lastIncidentEnd`) has drained.
   let oldBefore: Int64
   let checks: Bool
+  /// Of an ideal run: a request that is lost on the way keeps its place (`IdealTier`).
+  let isIdeal: Bool
   /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. This is so
   /// where nothing else could be said of it, or change it, meanwhile.
   package let keepsHeldApart: Bool
@@ -69,6 +71,7 @@ package struct CohortPlan {
     end = scenario.duration.microseconds
     oldBefore = scenario.lastIncidentEnd?.microseconds ?? .min
     self.checks = checks
+    isIdeal = scenario.isIdeal
     keepsHeldApart = Self.keepsHeldApart(client)
     blocksGivenUp = cohort.policy.givenUp == .blocked
     let sessions = SessionPlan(cohort, scenario)
@@ -128,7 +131,7 @@ extension CohortPlan {
     // Another gate might have a say before the delay has.
     var others = client.gates
     others.projectDelay = nil
-    guard client.gates.projectDelay != nil, others == ClientGates() else { return false }
+    guard client.gates.projectDelay != nil, others == ClientGates(), !client.blocks else { return false }
     return !client.isRebatch && !client.growsNewest && !client.actsAtFlushEnd
       && client.policy.limitsCheck == .whenDue
   }
@@ -410,6 +413,7 @@ extension ClientOptions {
       refreshesCredentials: cohort.policy.unauthorized == .refreshThenRetryOnce,
       credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates,
       countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,
-      failureEndsLoop: cohort.failureEndsLoop)
+      failureEndsLoop: cohort.failureEndsLoop, batchLimit: cohort.queue.batchLimit,
+      overflow: cohort.queue.overflow, whileWaiting: cohort.whileWaiting)
   }
 }

@@ -225,15 +225,12 @@ struct TriggerPlan: BitwiseCopyable {
 struct WorldPlan: BitwiseCopyable {
   /// The next flush of a spike; `.max`: none.
   var nextFlush: Int64
-  /// The end of the online or offline period; `.max`: there are none.
-  var nextPeriod: Int64
   /// The next start or end of an interruption; `.max`: none.
   var nextInterruption: Int64
   /// nil: the app runs all the time.
   var session: SessionPlan.Period?
-  /// Changes of period so far: each draws the length of the next by its number.
-  var periods: UInt32
-  var isInOfflinePeriod: Bool
+  /// nil: there are no periods without a network.
+  var network: Connectivity.Period?
   /// There is no network, whatever the system lets the app do.
   var isOffline: Bool
 }

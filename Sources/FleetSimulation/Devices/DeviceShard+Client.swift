@@ -364,6 +364,8 @@ extension DeviceShard {
     }
     if uploads(of: device) >= options.pointee.uploads {
       note("more uploads at once than allowed", device, at: now)
+    } else if options.pointee.blocks, !hasWorker(device, at: now.microseconds) {
+      note("an upload of a worker that waits", device, at: now)
     }
   }
 

@@ -24,6 +24,21 @@ extension DeviceShard {
     return sum
   }
 
+  /// Each of them is under way, due or waits.
+  package func heldBatches(of device: DeviceIndex) -> UInt32 {
+    guard let loops else { return 0 }
+    let place = self[device].pointee.waiting
+    return loops[device].pointee.inFlight &+ loops[device].pointee.ready.count &+ place.count &- place.stale
+  }
+
+  package mutating func waitingBatches(of device: DeviceIndex, at now: Int64) -> UInt32 {
+    collectDue(device, at: now)
+    let place = self[device].pointee.waiting
+    return place.count &- place.stale
+  }
+
+  package mutating func firstWait(of device: DeviceIndex) -> Int64? { firstWaiting(device)?.due }
+
   @inline(__always)
   mutating func appendNewest(_ batch: BatchIndex, _ device: DeviceIndex) {
     let record = self[device]

@@ -88,10 +88,10 @@ extension DeviceShard {
   }
 
   private func addState(of world: WorldPlan, to digest: inout StateDigest) {
-    for time in [world.nextFlush, world.nextPeriod, world.nextInterruption] { digest.add(time) }
+    for time in [world.nextFlush, world.network?.end ?? .max, world.nextInterruption] { digest.add(time) }
     world.session?.addState(to: &digest)
-    digest.add(world.periods)
-    digest.add(world.isInOfflinePeriod)
+    digest.add(world.network?.number ?? 0)
+    digest.add(world.network?.isOffline ?? false)
     digest.add(world.isOffline)
   }
 

@@ -118,8 +118,7 @@ extension DeviceShard {
   mutating func startWorld(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     world(device).initialize(
       to: WorldPlan(
-        nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
-        isInOfflinePeriod: false, isOffline: false))
+        nextFlush: .max, nextInterruption: .max, session: nil, network: nil, isOffline: false))
     scheduleSpike(device, after: -1, sink)
     schedule(device, at: nextFetch(device, after: -1), sink)
     startSessions(device, sink)
@@ -144,8 +143,9 @@ extension DeviceShard {
       changeSession(device, session, at: now, sink)
     }
     if let systems, now.microseconds == systems[device.place].next { changeWindow(device, at: now, sink) }
-    if now.microseconds == world.pointee.nextPeriod || now.microseconds == world.pointee.nextInterruption {
-      if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, sink) }
+    let periodEnds = now.microseconds == world.pointee.network?.end
+    if periodEnds || now.microseconds == world.pointee.nextInterruption {
+      if periodEnds { changePeriod(device, sink) }
       if now.microseconds == world.pointee.nextInterruption {
         scheduleInterruption(device, after: now.microseconds, sink)
       }
@@ -191,24 +191,16 @@ extension DeviceShard {
 
   // MARK: When it is offline
 
-  private func draws(_ device: DeviceIndex) -> RandomKey { key(of: device).child(RandomPurpose.connectivity) }
-
   private func isOffline(_ device: DeviceIndex, at now: Instant) -> Bool {
-    if world(device).pointee.isInOfflinePeriod { return true }
-    guard let connectivity = plan.pointee.world.connectivity, !connectivity.interruptions.isEmpty else {
-      return false
-    }
-    let draws = draws(device).child(4)
-    return connectivity.interruptions.indices.contains { index in
-      let one = connectivity.interruptions[index]
-      return one.start <= now && now < one.start + one.duration && one.concerns(draws.child(UInt64(index)))
-    }
+    if world(device).pointee.network?.isOffline ?? false { return true }
+    guard let connectivity = plan.pointee.world.connectivity else { return false }
+    return connectivity.interruptionEnd(at: now.microseconds, key(of: device)) != nil
   }
 
   private mutating func scheduleInterruption(
     _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    let draws = draws(device).child(4)
+    let draws = Connectivity.interruptionDraws(key(of: device))
     var next = Int64.max
     for (index, one) in (plan.pointee.world.connectivity?.interruptions ?? []).enumerated() {
       let (start, end) = (one.start.microseconds, (one.start + one.duration).microseconds)
@@ -219,32 +211,22 @@ extension DeviceShard {
     schedule(device, at: next, sink)
   }
 
-  /// A device that has periods is somewhere in one when the run starts.
   private mutating func startPeriods(
     _ device: DeviceIndex, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    let draws = draws(device)
-    guard Int64(draws.child(0).uniform(below: 1_000_000)) < periods.sharePartsPerMillion else { return }
-    let (online, offline) = (periods.online.mean, periods.offline.mean)
-    let isOffline = draws.child(1).unitOpen * (online + offline) < offline
-    world(device).pointee.isInOfflinePeriod = isOffline
-    let rest = (isOffline ? periods.offline : periods.online).rest(draws.child(2))
-    world(device).pointee.nextPeriod = rest
-    schedule(device, at: rest, sink)
+    guard let period = Connectivity.firstPeriod(periods, key(of: device)) else { return }
+    world(device).pointee.network = period
+    schedule(device, at: period.end, sink)
   }
 
   private mutating func changePeriod(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    guard let periods = plan.pointee.world.connectivity?.periods else { return }
-    let world = world(device)
-    world.pointee.isInOfflinePeriod.toggle()
-    let draw = draws(device).child(3).child(UInt64(world.pointee.periods))
-    world.pointee.periods &+= 1
-    let length = (world.pointee.isInOfflinePeriod ? periods.offline : periods.online).sample(draw)
-    let next = now.microseconds &+ max(length.microseconds, 1)
-    world.pointee.nextPeriod = next
-    schedule(device, at: next, sink)
+    guard let periods = plan.pointee.world.connectivity?.periods, let past = world(device).pointee.network
+    else { return }
+    let period = Connectivity.period(after: past, periods, key(of: device))
+    world(device).pointee.network = period
+    schedule(device, at: period.end, sink)
   }
 
   // MARK: Going and coming
@@ -262,7 +244,8 @@ extension DeviceShard {
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
     giveUpFetch(device, at: now, sink)
     if pages != nil { setPageOnline(false, device, at: now.microseconds, sink) }
-    if cutOff == 0 || pages != nil { return }
+    // In an ideal run only the place in line is lost.
+    if cutOff == 0 || pages != nil || plan.pointee.isIdeal { return }
     record.pointee.flags.insert(.draining)
     var batch = record.pointee.oldest
     while batch != .noBatch {
@@ -407,12 +390,5 @@ extension DeviceShard {
     let (planned, nextInterval) = plannedTriggers(device)
     planNextTrigger(
       device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)
-  }
-}
-
-extension Connectivity.Interruption {
-  /// Whether a device is among those without a network.
-  fileprivate func concerns(_ draw: RandomKey) -> Bool {
-    Int64(draw.uniform(below: 1_000_000)) < sharePartsPerMillion
   }
 }

@@ -354,6 +354,8 @@ extension DeviceShard {
   package struct HeldEvents: Sendable {
     var acceptedUnconfirmed: Int64 = 0
     var pending = EventsByPlace()
+    /// Those of `pending` in closed apps that will be given up before they are sent again, by how.
+    var doomed: [Measure: Int64] = [:]
   }
 
   /// O(devices and their batches).
@@ -381,6 +383,7 @@ extension DeviceShard {
       let (flags, gate) = (self[device].pointee.flags, self[device].pointee.gate)
       if flags.contains(.suspended) {
         held.pending[.closedApp] += sealed + unsealed
+        addDoomed(device, to: &held.doomed)
       } else if flags.contains(.offline) {
         held.pending[.offline] += sealed + unsealed
       } else if !gate.isReady(at: end) {
@@ -393,6 +396,60 @@ extension DeviceShard {
       }
     }
     return held
+  }
+
+  /// Adds the events of a closed app that its client will give up when it looks at them next, as the limits then are.
+  private func addDoomed(_ device: DeviceIndex, to doomed: inout [Measure: Int64]) {
+    guard pages == nil, let time = nextLook(device) else { return }
+    let age: Measure = plan.pointee.blocksGivenUp ? .blockedByAge : .droppedByAge
+    var pipeline = devices.client(device).pointee.pipeline
+    var batch = self[device].pointee.oldest
+    while batch != .noBatch {
+      let open = Int64(batches[batch].events) - acceptedEvents(of: batch, device)
+      let (aged, decision) = machine(of: device)._withUnsafeGuaranteedRef { machine in
+        (
+          machine.maximumEventAge.map { eventsCreated(before: time - $0, of: batch, device) } ?? 0,
+          machine.beforeSend(batch: retryState(of: batch, device), pipeline: &pipeline, now: time)
+        )
+      }
+      if case .drop(let reason) = decision, open > 0 {
+        doomed[plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason), default: 0] += open
+        // The clients' one record starts anew with the first batch.
+        if options.pointee.isRebatch { return }
+      } else if aged > 0 {
+        doomed[age, default: 0] += min(aged, open)
+      }
+      batch = batches[batch].newer
+    }
+    if let limit = machine(of: device)._withUnsafeGuaranteedRef({ $0.maximumEventAge }) {
+      let aged = unsealedEvents(device, before: min(plan.pointee.end, time - limit))
+      if aged > 0 { doomed[age, default: 0] += aged }
+    }
+  }
+
+  /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its
+  /// operating system.
+  private func nextLook(_ device: DeviceIndex) -> Int64? {
+    guard let session = worlds?[device.place].session, !session.isForeground else { return nil }
+    let interval = plan.pointee.flush.interval
+    let waits = !options.pointee.triggers.contains(.foreground) && interval != .max
+    var look = session.end &+ (waits ? interval : 0)
+    let gate = self[device].pointee.gate
+    if !gate.isReady(at: look) { look = max(look, gate.waitUntil) }
+    guard let systems, systems[device.place].holds else { return look }
+    return min(look, systems[device.place].next)
+  }
+
+  private func eventsCreated(before time: Int64, of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
+    var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
+    let draws = drawsAgain(of: device)
+    var events: Int64 = 0
+    while events < Int64(batches[batch].events), created < time {
+      events += 1
+      ordinal &+= 1
+      created = plan.next(after: created, before: ordinal, draws)
+    }
+    return events
   }
 
   /// Returns the events in batches that wait, each until a time of its own, on a device whose client does not wait as a whole.

@@ -62,6 +62,7 @@ package struct RunAssembly: ~Copyable {
     cohorts[last].uploads += shard.attempts
     cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
     cohorts[last].pending += held.pending
+    cohorts[last].doomed.merge(held.doomed, uniquingKeysWith: +)
     cohorts[last].setTimesToDelivery(cohortDeliveries)
     cohorts[last].lanes = laneDeliveries.map(CohortRecord.Lane.init)
   }
@@ -195,6 +196,7 @@ package struct RunAssembly: ~Copyable {
     record.synchronyPeriod = scenario.synchronyPeriod?.microseconds ?? 0
     record.actions = scenario.actionSpans
     record.cohorts = cohorts
+    record.doomedEvents = cohorts.reduce(0) { $0 + $1.doomedEvents }
     record.reachedRetryLimit = reachedRetryLimit
     return record
   }
@@ -208,12 +210,12 @@ package struct RunAssembly: ~Copyable {
 }
 
 extension Scenario {
-  /// The incidents, and the campaigns that are sent once, with their labels.
+  /// The incidents of the server and of the clients, with their labels.
   var incidentSpans: [IncidentSpan] {
     tapi.incidents.map(\.span)
-      + singleCampaigns.map {
+      + clientIncidents.map {
         IncidentSpan(
-          label: $0.label, isOutage: false, start: $0.time.microseconds, end: $0.end.microseconds)
+          label: $0.label, isOutage: false, start: $0.start.microseconds, end: $0.end.microseconds)
       }
   }
 

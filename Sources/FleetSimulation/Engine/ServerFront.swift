@@ -15,6 +15,8 @@ package struct ServerFront: ~Copyable {
   var server: TAPIServer
   /// nil: there are none. The tier lies apart: each window looks whether there is one, and would copy it for that.
   let proxies: UnsafeMutablePointer<ProxyTier>?
+  /// The line before the server of an ideal run; nil: it is none.
+  let line: UnsafeMutablePointer<IdealTier>?
   /// By shard, microseconds.
   private let timeouts: UnsafeMutablePointer<Int64>
   var rows: RowCursor
@@ -45,6 +47,7 @@ package struct ServerFront: ~Copyable {
     proxies = scenario.tapi.proxies.map {
       Self.apart(ProxyTier($0, key: RandomKey(seed: scenario.seed), interval: scenario.interval))
     }
+    line = scenario.isIdeal ? Self.apart(IdealTier(scenario, shards: shards)) : nil
     costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
@@ -64,6 +67,7 @@ package struct ServerFront: ~Copyable {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
     proxies = other.proxies.map { Self.apart($0.pointee) }
+    line = other.line.map { Self.apart($0.pointee) }
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
@@ -78,14 +82,15 @@ package struct ServerFront: ~Copyable {
     (violation, lastTime) = (other.violation, other.lastTime)
   }
 
-  private static func apart(_ tier: ProxyTier) -> UnsafeMutablePointer<ProxyTier> {
-    let place = UnsafeMutablePointer<ProxyTier>.allocate(capacity: 1)
+  private static func apart<Tier>(_ tier: Tier) -> UnsafeMutablePointer<Tier> {
+    let place = UnsafeMutablePointer<Tier>.allocate(capacity: 1)
     place.initialize(to: tier)
     return place
   }
 
   deinit {
     proxies?.deinitialize(count: 1).deallocate()
+    line?.deinitialize(count: 1).deallocate()
     timeouts.deallocate()
     PlainMemory.release(offered)
   }
@@ -94,6 +99,7 @@ package struct ServerFront: ~Copyable {
   var offeredPer100ms: [UInt32] { Array(UnsafeBufferPointer(start: offered, count: tenthCount)) }
 
   package var nextOwnTime: Instant {
+    if let line { return min(server.nextOwnTime, line.pointee.nextTime) }
     guard let proxies else { return server.nextOwnTime }
     return min(server.nextOwnTime, proxies.pointee.nextTime)
   }
@@ -107,6 +113,7 @@ package struct ServerFront: ~Copyable {
 
   /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
   package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    if line != nil { return advanceWithLine(through: limit, &sink) }
     if proxies != nil { return advanceWithProxies(through: limit, &sink) }
     advanceServer(through: limit, &sink)
   }
@@ -129,6 +136,10 @@ package struct ServerFront: ~Copyable {
       let request = completion.request
       if proxies != nil, !request.fetchesSettings {
         endTry(completion, &sink)
+        continue
+      }
+      if line != nil, !completion.isServed {
+        rejoin(request, at: completion.at)
         continue
       }
       switch completion.outcome {
@@ -158,6 +169,7 @@ package struct ServerFront: ~Copyable {
     if proxies != nil, !request.fetchesSettings {
       return arriveAtProxy(request, retryCount: retryCount, &sink)
     }
+    if line != nil { return arriveInLine(request, &sink) }
     let now = request.arrival
     check(now)
     let queued = server.queued

@@ -5,6 +5,8 @@ import TAPIModel
 /// constant.
 package struct ShardLayout: Sendable {
   package var cohort: Int
+  /// The number of the cohort's first device in the fleet.
+  package var firstOfCohort: Int
   /// Within the cohort.
   package var first: Int
   package var count: Int
@@ -12,13 +14,16 @@ package struct ShardLayout: Sendable {
   /// Cuts each cohort into `perCohort` pieces of nearly equal size (never an empty one).
   package static func cut(_ fleet: [Cohort], perCohort: Int) -> [ShardLayout] {
     var shards: [ShardLayout] = []
+    var firstOfCohort = 0
     for (index, cohort) in fleet.enumerated() {
       let pieces = max(1, min(perCohort, cohort.devices))
       for piece in 0..<pieces {
         let first = cohort.devices * piece / pieces
         let next = cohort.devices * (piece + 1) / pieces
-        shards.append(ShardLayout(cohort: index, first: first, count: next - first))
+        shards.append(
+          ShardLayout(cohort: index, firstOfCohort: firstOfCohort, first: first, count: next - first))
       }
+      firstOfCohort += cohort.devices
     }
     return shards
   }
@@ -27,20 +32,15 @@ package struct ShardLayout: Sendable {
 extension Scenario {
   /// Returns the server's knowledge of the senders, by shard.
   func uploadSources(of shards: [ShardLayout]) -> [UploadSource] {
-    var first: [UInt32] = []
-    var total = 0
-    for cohort in fleet {
-      first.append(UInt32(truncatingIfNeeded: total))
-      total += cohort.devices
-    }
-    return shards.map { shard in
+    shards.map { shard in
       let cohort = fleet[shard.cohort]
+      let firstOfCohort = UInt32(truncatingIfNeeded: shard.firstOfCohort)
       var source = UploadSource(
-        writeKey: cohort.effectiveWriteKey, firstDevice: first[shard.cohort],
+        writeKey: cohort.effectiveWriteKey, firstDevice: firstOfCohort,
         eventBytes: cohort.eventBytes, requestBytes: cohort.requestBytes)
       source.connection = cohort.connection
       source.latency = cohort.latency
-      let firstDevice = first[shard.cohort] &+ UInt32(truncatingIfNeeded: shard.first)
+      let firstDevice = firstOfCohort &+ UInt32(truncatingIfNeeded: shard.first)
       source.devices = firstDevice..<firstDevice + UInt32(truncatingIfNeeded: shard.count)
       if tapi.connections != nil { source.pace = NormalLoad.pace(of: cohort, over: duration) }
       (source.timeout, source.connectTimeout) = (cohort.timeout, cohort.connectTimeout)

@@ -26,21 +26,18 @@ struct ShardRunner: ~Copyable {
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   /// The arrivals' words in the order of time, once `orderArrivals` has run; otherwise those of the last parts.
   var arrivalWords = GrowableBuffer<UInt64>()
-  /// Words of all runners, of a slice of the window: on its way into their order.
-  var merged = GrowableBuffer<UInt64>()
   /// By arrival, whether the server has accepted it; it writes that, and who reads it takes it back.
   private(set) var isAdmitted = GrowableBuffer<Bool>()
   /// Without their order: how many arrive in each part of the window.
   private(set) var arrivalsByPart = GrowableBuffer<UInt32>()
-  /// The answers that the runner has given and nobody has counted yet, by piece of a window.
-  private(set) var tallies = GrowableBuffer<AnswerTally>(capacity: WindowPieces.most)
+  /// Whether they have been counted, and none arrives.
+  private var hasCountedNone = false
   /// Runners lie one behind another; what one thread writes shares no cache line with what another reads.
   private let distance = InlineArray<16, UInt64>(repeating: 0)
 
   init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
     self.shard = shard
     self.calendar = calendar
-    for _ in 0..<WindowPieces.most { tallies.append(AnswerTally()) }
   }
 
   /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
@@ -52,7 +49,7 @@ struct ShardRunner: ~Copyable {
       calendar: ShardCalendar(copying: other.calendar, end: Instant(microseconds: plan.end)))
     (scanned, round) = (other.scanned, other.round)
     (hasFastTriggers, hasFastFiles) = (other.hasFastTriggers, other.hasFastFiles)
-    (hasFastRetries, wasIdle) = (other.hasFastRetries, other.wasIdle)
+    hasFastRetries = other.hasFastRetries
     arrivals = other.arrivals.copy()
     arrivalWords = other.arrivalWords.copy()
     isAdmitted = other.isAdmitted.copy()
@@ -75,10 +72,25 @@ struct ShardRunner: ~Copyable {
     return round &+ Int64(shard[scanned].pointee.phase)
   }
 
-  mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
+  /// Begins to rest, if there is nothing to do before another window than `slot`. The one before has been passed, and the arrivals
+  /// of `slot` are prepared.
+  ///
+  /// - Returns: that window, `.max` if there is none before `end`; nil: the runner is busy.
+  mutating func rest(from slot: Int, until end: Int) -> Int? {
+    if !wasIdle || arrivals.count > 0 { return nil }
     let scan = nextScanned
-    let limit = scan == .max ? limit : min(limit, max(slot, calendar.clock.slot(of: scan)))
-    return calendar.nextOccupied(from: slot, limit: limit)
+    let limit = scan == .max ? end : min(end, max(slot, calendar.clock.slot(of: scan)))
+    let next = calendar.nextOccupied(from: slot, limit: limit)
+    if next <= slot { return nil }
+    isResting = true
+    return next < end ? next : .max
+  }
+
+  /// Ends its rest in a window before which nothing has been due.
+  mutating func comeBack(slot: Int, inOrder: Bool) {
+    isResting = false
+    calendar.skip(to: slot)
+    prepareArrivals(slot: slot, inOrder: inOrder)
   }
 
   /// Collects what reaches the server in a window; everything sent before it has been sent.
@@ -107,13 +119,6 @@ struct ShardRunner: ~Copyable {
     }
   }
 
-  /// Sorts words of all runners, of a slice of the window.
-  mutating func sortMerged() {
-    WindowOrder.sort(
-      &merged, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
-      keyBits: calendar.clock.offsetBits)
-  }
-
   /// How many of the arrivals' words, in order, are less than a word.
   func place(of word: UInt64) -> Int {
     var (low, high) = (0, arrivalWords.count)
@@ -128,6 +133,8 @@ struct ShardRunner: ~Copyable {
   private mutating func countArrivals() {
     let parts = WindowParts(calendar.clock)
     let (uploads, count) = (arrivals.base, arrivals.count)
+    if count == 0, hasCountedNone { return arrivalWords.removeAll() }
+    hasCountedNone = count == 0
     arrivalsByPart.resizeUninitialized(to: parts.count)
     arrivalWords.resizeUninitialized(to: count &+ 1)
     let (byPart, words) = (arrivalsByPart.base, arrivalWords.base)
@@ -143,12 +150,6 @@ struct ShardRunner: ~Copyable {
     arrivalWords.resizeUninitialized(to: late)
   }
 
-  mutating func takeTally(_ piece: Int) -> AnswerTally {
-    let tally = tallies[piece]
-    tallies[piece] = AnswerTally()
-    return tally
-  }
-
   /// Marks one of the words of this runner.
   @inline(__always)
   mutating func admit(_ word: UInt64, _ isAdmitted: Bool = true) {
@@ -156,7 +157,9 @@ struct ShardRunner: ~Copyable {
   }
 
   /// Whether nothing was due in the latest window.
-  private(set) var wasIdle = false
+  private var wasIdle = false
+  /// Whether nothing is due before the window for which it comes back (`Roster`), and so no window asks it.
+  private(set) var isResting = false
 
   /// Everything due for this shard's devices in the window.
   ///

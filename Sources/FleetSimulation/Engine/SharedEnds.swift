@@ -58,6 +58,8 @@ package final class SharedEnds: Sendable {
   ///
   /// - Parameter noFailure: only one in which no upload failed.
   func end(ofTwinOf scenario: Scenario, noFailure: Bool) -> RunEnd? {
+    // Who knows of an incident of its own has other tables than its twin.
+    if !scenario.clientIncidents.isEmpty { return nil }
     let twin = scenario.withoutIncidents
     let (own, ofGroup) = (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin))
     return state.withLock { $0.ends[ofGroup] ?? (noFailure ? nil : $0.ends[own]) }
@@ -163,7 +165,7 @@ struct EndRecorder {
 extension WindowedEngine {
   /// The digest of the server, with all that is said in `TAPIServer.state`; nil: this run has more state than is looked at.
   private var stateOfServer: StateDigest? {
-    guard front.proxies == nil else { return nil }
+    guard front.proxies == nil, front.line == nil else { return nil }
     for i in 0..<runners.count where !runners[i].shard.canTellState || runners[i].calendar.late.count > 0 {
       return nil
     }

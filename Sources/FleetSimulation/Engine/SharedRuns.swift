@@ -429,8 +429,12 @@ extension Scenario {
     var common = withoutIncidents
     // Lengths within a factor of two: the moments of their ends are the same, and rows of counters about as many.
     if commonWithLonger != nil { common.duration = Span(microseconds: duration.microseconds.nextPowerOfTwo) }
-    // A gap ends when a message is opened, which devices know from its beginning on.
+    // A gap ends when a message is opened, which devices know from its beginning on; so it is with their own incidents.
     common.push = push
+    for i in fleet.indices {
+      common.fleet[i].spikes = fleet[i].spikes
+      common.fleet[i].connectivity = fleet[i].connectivity
+    }
     common.question = nil
     common.scale = 1
     for i in fleet.indices
@@ -490,7 +494,9 @@ extension Scenario {
   /// Devices draw their events up to the next interval. Time-outs are planned when an upload leaves or arrives. Waits, which
   /// incidents bring, are counted when they begin.
   private var commonWithLonger: Int64? {
-    guard push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else { return nil }
+    guard !isIdeal, push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else {
+      return nil
+    }
     var (drawn, wait) = (Span.zero, Int64(0))
     for cohort in fleet {
       guard let interval = cohort.flush.interval, cohort.lifecycle == nil, cohort.sessions == nil,

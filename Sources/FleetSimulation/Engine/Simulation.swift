@@ -8,6 +8,7 @@ public final class RunControl: Sendable {
   private let cancelled = Atomic<Bool>(false)
   private let virtualMicroseconds = Atomic<Int64>(0)
   private let attemptsSoFar = Atomic<Int64>(0)
+  private let passesSoFar = Atomic<Int64>(0)
   public init() {}
   /// Asks the run to stop; it throws `CancellationError` within milliseconds.
   public func cancel() { cancelled.store(true, ordering: .relaxed) }
@@ -17,9 +18,12 @@ public final class RunControl: Sendable {
   public var virtualTime: Instant { Instant(microseconds: virtualMicroseconds.load(ordering: .relaxed)) }
   /// Upload attempts of the whole fleet so far.
   public var attempts: Int64 { attemptsSoFar.load(ordering: .relaxed) }
-  package func report(virtualTime: Instant, attempts: Int64) {
+  /// How often a shard has been asked for what is due in a window, added up over shards and windows.
+  package var devicePasses: Int64 { passesSoFar.load(ordering: .relaxed) }
+  package func report(virtualTime: Instant, attempts: Int64, devicePasses: Int64 = 0) {
     virtualMicroseconds.store(virtualTime.microseconds, ordering: .relaxed)
     attemptsSoFar.store(attempts, ordering: .relaxed)
+    passesSoFar.store(devicePasses, ordering: .relaxed)
   }
 }
 

@@ -12,7 +12,7 @@ enum WindowAnswers {
   case byAdmission(refusal: TAPIServer.FastAnswer)
 }
 
-/// The counts of a runner's requests in a piece of a window, by answer.
+/// The counts of requests in a piece of a window, by answer.
 struct AnswerTally: BitwiseCopyable {
   var all: Int64 = 0
   /// First attempts.
@@ -74,8 +74,9 @@ struct WindowPieces: ~Copyable {
 
 extension ServerFront {
   /// Whether `TAPIServer.bucket` and `commonAnswer` may decide on the requests of a window.
-  func hasFastAnswers(until end: Int64) -> Bool {
-    server.hasFastAnswers && !checks && server.nextOwnTime.microseconds >= end
+  func hasFastAnswers(from start: Int64, until end: Int64) -> Bool {
+    server.hasFastAnswers && !checks && nextOwnTime.microseconds >= end
+      && (line.map { $0.pointee.isIdle(from: start) && server.downAnswer == nil } ?? true)
   }
 
   /// Cuts the pieces of a window with fast answers; false: there are too many.
@@ -103,7 +104,7 @@ extension ServerFront {
   mutating func countAnswers(_ runners: borrowing WindowedEngine.Runners) {
     for piece in 0..<pieces.count {
       var sum = AnswerTally()
-      for i in 0..<runners.count { sum &+= runners[i].takeTally(piece) }
+      for member in 0..<runners.members { sum &+= runners.rosters[member].takeTally(piece) }
       let time = pieces.start(of: piece)
       let row = counters[rows.row(at: time)]
       row[.firstAttempts] &+= sum.first
@@ -118,16 +119,21 @@ extension ServerFront {
 
 extension ShardRunner {
   /// Gives what arrives in the window at `start` its answers, and counts them by piece of the window.
-  mutating func answerAll(_ answers: WindowAnswers, start: Int64, pieces: UnsafePointer<Int64>) {
+  mutating func answerAll(
+    _ answers: WindowAnswers, start: Int64, pieces: UnsafePointer<Int64>,
+    _ tallies: UnsafeMutablePointer<AnswerTally>
+  ) {
     switch answers {
     case .given: return
-    case .common(.silence): loseAll(start: start, pieces)
+    case .common(.silence): loseAll(start: start, pieces, tallies)
     case .common(let common):
-      for i in 0..<arrivals.count { count(i, common, isUnheard: answer(i, common, start: start), pieces) }
+      for i in 0..<arrivals.count {
+        count(i, common, isUnheard: answer(i, common, start: start), pieces, tallies)
+      }
     case .byAdmission(let refusal):
       for i in 0..<arrivals.count {
         let answer = isAdmitted.base[i] ? .accepted : refusal
-        count(i, answer, isUnheard: self.answer(i, answer, start: start), pieces)
+        count(i, answer, isUnheard: self.answer(i, answer, start: start), pieces, tallies)
         isAdmitted.base[i] = false
       }
     }
@@ -149,10 +155,11 @@ extension ShardRunner {
 
   @inline(__always)
   private func count(
-    _ index: Int, _ answer: TAPIServer.FastAnswer, isUnheard: Bool, _ pieces: UnsafePointer<Int64>
+    _ index: Int, _ answer: TAPIServer.FastAnswer, isUnheard: Bool, _ pieces: UnsafePointer<Int64>,
+    _ tallies: UnsafeMutablePointer<AnswerTally>
   ) {
     let upload = arrivals.base + index
-    let tally = tallies.base + Self.piece(of: upload.pointee, pieces)
+    let tally = tallies + Self.piece(of: upload.pointee, pieces)
     tally.pointee.all &+= 1
     tally.pointee.first &+= upload.pointee.attempt == 1 ? 1 : 0
     tally.pointee.accepted &+= answer.status == 200 ? 1 : 0
@@ -178,11 +185,13 @@ extension ShardRunner {
   }
 
   /// Nobody answers.
-  private mutating func loseAll(start: Int64, _ pieces: UnsafePointer<Int64>) {
+  private mutating func loseAll(
+    start: Int64, _ pieces: UnsafePointer<Int64>, _ tallies: UnsafeMutablePointer<AnswerTally>
+  ) {
     let timeout = shard.plan.pointee.network.timeout
     for i in 0..<arrivals.count {
       let upload = arrivals[i]
-      let tally = tallies.base + Self.piece(of: upload, pieces)
+      let tally = tallies + Self.piece(of: upload, pieces)
       tally.pointee.all &+= 1
       tally.pointee.first &+= upload.attempt == 1 ? 1 : 0
       let now = start &+ Int64(upload.offset)

@@ -30,7 +30,7 @@ struct WindowArrivals: ~Copyable {
 
   func count(_ runners: borrowing WindowedEngine.Runners) -> Int {
     var count = 0
-    for i in 0..<runners.count { count &+= runners[i].arrivals.count }
+    runners.forEachBusy { count &+= $0.pointee.arrivals.count }
     return count
   }
 
@@ -65,11 +65,11 @@ struct WindowArrivals: ~Copyable {
   }
 
   private mutating func addParts(_ parts: WindowParts, _ runners: borrowing WindowedEngine.Runners) {
-    byPart.removeAll()
-    byPart.append(from: runners[0].arrivalsByPart.base, count: parts.count)
+    byPart.resizeUninitialized(to: parts.count)
     let sums = byPart.base
-    for i in 1..<runners.count {
-      let more = runners[i].arrivalsByPart.base
+    sums.update(repeating: 0, count: parts.count)
+    runners.forEachBusy {
+      let more = $0.pointee.arrivalsByPart.base
       for part in 0..<parts.count { sums[part] &+= more[part] }
     }
   }
@@ -78,8 +78,8 @@ struct WindowArrivals: ~Copyable {
   private mutating func gatherLate(from offset: UInt64, _ runners: borrowing WindowedEngine.Runners) {
     let first = offset &<< UInt64(ArrivalWord.offsetShift)
     words.removeAll()
-    for i in 0..<runners.count {
-      let (late, count) = (runners[i].arrivalWords.base, runners[i].arrivalWords.count)
+    runners.forEachBusy {
+      let (late, count) = ($0.pointee.arrivalWords.base, $0.pointee.arrivalWords.count)
       for j in 0..<count where late[j] >= first { words.append(late[j]) }
     }
     sort()
@@ -107,17 +107,18 @@ struct WindowArrivals: ~Copyable {
 
   /// Merges what the runners have put in order.
   mutating func gather(_ runners: borrowing WindowedEngine.Runners) {
+    // A runner that rests, for which nobody prepares anything, must not get old words back.
+    words.removeAll()
     if runners.count == 1 {
       words.swapStorage(with: &runners[0].arrivalWords)
       return
     }
-    words.removeAll()
     if runners.count == 2 {
       merge(runners.base, runners.base + 1)
       return
     }
-    for i in 0..<runners.count {
-      words.append(from: runners[i].arrivalWords.base, count: runners[i].arrivalWords.count)
+    runners.forEachBusy {
+      words.append(from: $0.pointee.arrivalWords.base, count: $0.pointee.arrivalWords.count)
     }
     sort()
   }
@@ -253,6 +254,7 @@ struct WindowArrivals: ~Copyable {
 /// An arrival in a window, in one word: offset within the window | shard (16 bits) | index among the shard's arrivals (28 bits).
 package enum ArrivalWord {
   static var offsetShift: Int { 44 }
+  static var mostShards: Int { 1 << 16 }
   private static var shardShift: UInt64 { 28 }
 
   @inline(__always)

@@ -12,7 +12,21 @@ struct WindowedEngine: ~Copyable {
   struct Runners: ~Copyable, DeliverySink {
     let base: UnsafeMutablePointer<ShardRunner>
     let count: Int
+    /// By member of the team.
+    let rosters: UnsafeMutablePointer<Roster>
+    let members: Int
     let job: UnsafeMutablePointer<DevicePasses.Job>
+
+    /// Takes over runners that have been initialised. All are busy at first.
+    init(_ base: UnsafeMutablePointer<ShardRunner>, count: Int, members: Int, slot: Int) {
+      (self.base, self.count, self.members) = (base, count, members)
+      rosters = .allocate(capacity: members)
+      for member in 0..<members {
+        (rosters + member).initialize(to: Roster(member, of: members, runners: count, slot: slot))
+      }
+      job = .allocate(capacity: 1)
+      job.initialize(to: .start)
+    }
 
     @inline(__always)
     subscript(index: Int) -> ShardRunner {
@@ -28,7 +42,23 @@ struct WindowedEngine: ~Copyable {
     }
 
     mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
+      if self[shard].isResting { rosters[shard % members].bringBack(shard, base, inOrder: false) }
       self[shard].calendar.schedule(delivery, due: due)
+    }
+
+    /// Runners that may have something to do in the window at hand.
+    var busyCount: Int {
+      var count = 0
+      for member in 0..<members { count &+= rosters[member].busy.count }
+      return count
+    }
+
+    @inline(__always)
+    func forEachBusy(_ body: (UnsafeMutablePointer<ShardRunner>) -> Void) {
+      for member in 0..<members {
+        let (busy, count) = (rosters[member].busy.base, rosters[member].busy.count)
+        for i in 0..<count { body(base + Int(busy[i])) }
+      }
     }
 
     func request(_ word: UInt64, at now: Instant) -> UploadRequest {
@@ -43,6 +73,8 @@ struct WindowedEngine: ~Copyable {
     deinit {
       base.deinitialize(count: count)
       base.deallocate()
+      rosters.deinitialize(count: members)
+      rosters.deallocate()
       job.deallocate()
     }
   }
@@ -59,6 +91,8 @@ struct WindowedEngine: ~Copyable {
   /// Where the run stands: the window that comes next, and whether it has begun at all.
   private(set) var slot = 0
   private var hasStarted = false
+  /// Device passes of single runners so far.
+  private var devicePasses = 0
   /// By shard, if the run ended as another one did: what that one's devices held then.
   var heldAtEnd: [DeviceShard.HeldEvents]?
 
@@ -67,7 +101,9 @@ struct WindowedEngine: ~Copyable {
     clock = WindowClock(notLongerThan: Self.lookAhead(scenario, asked: options.window))
     slotCount = clock.slotCount(of: scenario)
     threads = options.threads(for: scenario)
-    layout = ShardLayout.cut(scenario.fleet, perCohort: max(options.shards, threads))
+    layout = ShardLayout.cut(
+      scenario.fleet,
+      perCohort: min(max(options.shards, threads), ArrivalWord.mostShards / max(scenario.fleet.count, 1)))
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
     nonisolated(unsafe) let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
@@ -88,8 +124,7 @@ struct WindowedEngine: ~Copyable {
     }
     team.run(alone: false)
     team.dismiss()
-    runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
-    runners.job.initialize(to: .start)
+    runners = Runners(base, count: layout.count, members: threads, slot: 0)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
     arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
   }
@@ -98,9 +133,8 @@ struct WindowedEngine: ~Copyable {
     of piece: ShardLayout, _ scenario: Scenario, checks: Bool, _ clock: WindowClock
   ) -> CohortPlan {
     CohortPlan(
-      scenario.fleet[piece.cohort],
-      firstDevice: scenario.fleet[..<piece.cohort].reduce(0) { $0 + $1.devices },
-      scenario: scenario, checks: checks, windowWidth: clock.width)
+      scenario.fleet[piece.cohort], firstDevice: piece.firstOfCohort, scenario: scenario, checks: checks,
+      windowWidth: clock.width)
   }
 
   /// A copy of a run that stands, which goes on as another scenario: one with which the past is in common
@@ -116,9 +150,11 @@ struct WindowedEngine: ~Copyable {
         of: piece, scenario, checks: other.runners[number].shard.plan.pointee.checks, clock)
       (base + number).initialize(
         to: ShardRunner(copying: other.runners[number], plan: plan, rowCount: rowCount))
+      if other.runners[number].isResting {
+        base[number].comeBack(slot: other.slot, inOrder: other.arrivals.areOrdered)
+      }
     }
-    runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
-    runners.job.initialize(to: .start)
+    runners = Runners(base, count: layout.count, members: threads, slot: other.slot)
     front = ServerFront(copying: other.front, scenario, shards: layout)
     arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
     arrivals.areOrdered = other.arrivals.areOrdered
@@ -193,7 +229,8 @@ struct WindowedEngine: ~Copyable {
       hasStarted = true
     }
     let end = scenario.duration.microseconds
-    var sinceReport = 0
+    var windows = 0
+    var nextLook = devicePasses + 64 * runners.count
     // Adding the counters up is O(intervals), so a long run is not looked at more often than a short one.
     let slotsBetweenChecks = slotCount / 2_000
     var nextCheck = 0
@@ -214,16 +251,18 @@ struct WindowedEngine: ~Copyable {
         }
       }
       passes.job.pointee = .window(
-        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, answers: answers,
+        slot: slot, start: start, end: windowEnd, slotCount: slotCount, answers: answers,
         pieces: front.pieces.base, inOrder: arrivals.areOrdered)
+      devicePasses += runners.busyCount
       runAll()
       slot += 1
       if nothingHappens { slot = skipEmptyWindows(from: slot, before: halt.time) }
-      sinceReport += 1
-      if sinceReport == 64 {
-        sinceReport = 0
-        if control.isCancelled { throw CancellationError() }
-        control.report(virtualTime: Instant(microseconds: windowEnd), attempts: attempts)
+      windows += 1
+      if windows % 64 == 0, control.isCancelled { throw CancellationError() }
+      // A look at all runners is a small part of what they have done since the latest one.
+      if devicePasses >= nextLook {
+        nextLook = devicePasses + 64 * runners.count
+        report(to: control, at: windowEnd)
         if slot >= nextCheck {
           nextCheck = slot + slotsBetweenChecks
           try check(at: windowEnd)
@@ -233,7 +272,7 @@ struct WindowedEngine: ~Copyable {
     front.advance(through: Instant(microseconds: end - 1), &runners)
     front.countAnswers(runners)
     for i in 0..<runners.count { runners[i].countLateAcceptances() }
-    control.report(virtualTime: Instant(microseconds: end), attempts: attempts)
+    report(to: control, at: end)
     try check(at: end)
     return true
   }
@@ -241,23 +280,28 @@ struct WindowedEngine: ~Copyable {
   /// The most that devices are to hear in the window that comes next.
   var feedback: Feedback {
     var feedback = Feedback.nothing
-    for i in 0..<runners.count { feedback = max(feedback, runners[i].feedback(slot: slot)) }
+    let slot = slot
+    runners.forEachBusy { feedback = max(feedback, $0.pointee.feedback(slot: slot)) }
     return feedback
   }
 
-  /// The next window in which something happens, from `slot` on, for which the runners have prepared the arrivals.
+  /// The next window in which something happens, from `slot` on, for which its runners have prepared the arrivals.
   private mutating func skipEmptyWindows(from slot: Int, before time: Int64) -> Int {
-    for i in 0..<runners.count where !runners[i].wasIdle || runners[i].arrivals.count > 0 { return slot }
+    if runners.busyCount > 0 { return slot }
     var next = min(
       slotCount,
       clock.slot(of: min(front.nextOwnTime.microseconds, min(time, scenario.duration.microseconds))))
-    for i in 0..<runners.count where next > slot { next = runners[i].nextOccupied(from: slot, limit: next) }
+    for member in 0..<runners.members { next = min(next, runners.rosters[member].nextReturn) }
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
-    for i in 0..<runners.count {
-      runners[i].calendar.skip(to: next)
-      runners[i].prepareArrivals(slot: next, inOrder: arrivals.areOrdered)
+    for member in 0..<runners.members {
+      runners.rosters[member].open(slot: next, runners.base, inOrder: arrivals.areOrdered)
     }
     return next
+  }
+
+  private func report(to control: RunControl, at time: Int64) {
+    control.report(
+      virtualTime: Instant(microseconds: time), attempts: attempts, devicePasses: Int64(devicePasses))
   }
 
   var attempts: Int64 {
@@ -272,8 +316,11 @@ struct WindowedEngine: ~Copyable {
   private mutating func serverPass(_ count: Int, start: Int64, end: Int64, doJob: (DevicePasses.Job) -> Void)
     -> WindowAnswers
   {
-    let isFast = count > 0 && front.hasFastAnswers(until: end)
-    let hasFewArrivals = isFast && count < WindowArrivals.few && front.server.downAnswer != .silence
+    let isFast = count > 0 && front.hasFastAnswers(from: start, until: end)
+    // In an ideal run nobody is refused: fast answers are for windows in which all are accepted.
+    let isIdeal = front.line != nil
+    let hasFewArrivals =
+      isFast && !isIdeal && count < WindowArrivals.few && front.server.downAnswer != .silence
     let isInPieces = isFast && !hasFewArrivals && front.cut(from: start, until: end, runners)
     if isInPieces, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners)
     {
@@ -289,7 +336,7 @@ struct WindowedEngine: ~Copyable {
       arrivals.answerFew(from: start, &front, runners)
       return .given
     }
-    if isInPieces {
+    if isInPieces, !isIdeal {
       arrivals.admit(from: start, until: end, &front.server, runners)
       return .byAdmission(refusal: front.server.refusalAnswer)
     }
@@ -329,57 +376,69 @@ struct DevicePasses: @unchecked Sendable {
     case order
     /// Puts the words of all runners in order, each member a slice of the window.
     case merge(words: UnsafeMutablePointer<UInt64>)
-    /// `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
+    /// `slotCount`: of the run; `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
     case window(
-      slot: Int, start: Int64, end: Int64, isLast: Bool, answers: WindowAnswers, pieces: UnsafePointer<Int64>,
-      inOrder: Bool)
+      slot: Int, start: Int64, end: Int64, slotCount: Int, answers: WindowAnswers,
+      pieces: UnsafePointer<Int64>, inOrder: Bool)
   }
 
   let runners: UnsafeMutablePointer<ShardRunner>
-  let count: Int
+  let rosters: UnsafeMutablePointer<Roster>
   /// The next job; written while nobody works.
   let job: UnsafeMutablePointer<Job>
 
   init(_ runners: borrowing WindowedEngine.Runners) {
     self.runners = runners.base
-    count = runners.count
+    rosters = runners.rosters
     job = runners.job
   }
 
-  /// The part of one of `members`: every `members`-th runner, so that the pieces of each cohort go to different threads.
+  /// The part of one of `members`, which has its own runners.
   func run(member: Int, of members: Int) {
-    if case .merge(let words) = job.pointee { return merge(slice: member, of: members, into: words) }
-    for i in stride(from: member, to: count, by: members) {
-      switch job.pointee {
-      case .start:
-        runners[i].start()
-        runners[i].prepareArrivals(slot: 0, inOrder: false)
-      case .order: runners[i].orderArrivals()
-      case .merge: break
-      case .window(let slot, let start, let end, let isLast, let answers, let pieces, let inOrder):
-        if case .given = answers {} else { runners[i].answerAll(answers, start: start, pieces: pieces) }
-        runners[i].devicePass(slot: slot, start: start, end: end)
-        if !isLast { runners[i].prepareArrivals(slot: slot + 1, inOrder: inOrder) }
+    let roster = rosters + member
+    switch job.pointee {
+    case .merge(let words): merge(slice: member, of: members, into: words)
+    case .start:
+      for i in 0..<roster.pointee.busy.count {
+        let runner = runners + Int(roster.pointee.busy[i])
+        runner.pointee.start()
+        runner.pointee.prepareArrivals(slot: 0, inOrder: false)
       }
+    case .order:
+      for i in 0..<roster.pointee.busy.count { runners[Int(roster.pointee.busy[i])].orderArrivals() }
+    case .window(let slot, let start, let end, let slotCount, let answers, let pieces, let inOrder):
+      let tallies = roster.pointee.tallies.base
+      roster.pointee.forEachBusy(runners) { runner in
+        if case .given = answers {} else { runner.answerAll(answers, start: start, pieces: pieces, tallies) }
+        runner.devicePass(slot: slot, start: start, end: end)
+        if slot + 1 == slotCount { return nil }
+        runner.prepareArrivals(slot: slot + 1, inOrder: inOrder)
+        return runner.rest(from: slot + 1, until: slotCount)
+      }
+      if slot + 1 < slotCount { roster.pointee.open(slot: slot + 1, runners, inOrder: inOrder) }
     }
   }
 
   /// Writes the words of all runners that lie in a slice of the window to their place among all, in the order of time.
   private func merge(slice: Int, of slices: Int, into words: UnsafeMutablePointer<UInt64>) {
-    let width = runners[slice].calendar.clock.width
+    let width = runners[0].calendar.clock.width
     func bound(_ slice: Int) -> UInt64 {
       UInt64(width) &* UInt64(slice) / UInt64(slices) &<< UInt64(ArrivalWord.offsetShift)
     }
     var place = 0
-    let own = runners + slice
+    let own = rosters + slice
     own.pointee.merged.removeAll()
-    for i in 0..<count {
-      let first = runners[i].place(of: bound(slice))
-      let end = slice &+ 1 == slices ? runners[i].arrivalWords.count : runners[i].place(of: bound(slice &+ 1))
-      own.pointee.merged.append(from: runners[i].arrivalWords.base + first, count: end &- first)
-      place &+= first
+    for member in 0..<slices {
+      for i in 0..<rosters[member].busy.count {
+        let runner = runners + Int(rosters[member].busy[i])
+        let (words, count) = (runner.pointee.arrivalWords.base, runner.pointee.arrivalWords.count)
+        let first = runner.pointee.place(of: bound(slice))
+        let end = slice &+ 1 == slices ? count : runner.pointee.place(of: bound(slice &+ 1))
+        own.pointee.merged.append(from: words + first, count: end &- first)
+        place &+= first
+      }
     }
-    own.pointee.sortMerged()
+    own.pointee.sortMerged(runners[0].calendar.clock)
     (words + place).update(from: own.pointee.merged.base, count: own.pointee.merged.count)
   }
 }

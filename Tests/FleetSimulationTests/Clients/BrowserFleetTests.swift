@@ -36,7 +36,7 @@ struct BrowserFleetTests {
 
   private func run(_ scenario: Scenario) throws -> RunSummary {
     let record = try windowed(scenario)
-    return RunAnalysis.summary(of: record, twin: record, name: "pages", seed: 1)
+    return RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "pages", seed: 1)
   }
 
   @Test("without an incident each event is one request, delivered at once, and nothing polls")

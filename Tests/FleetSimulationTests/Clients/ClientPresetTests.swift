@@ -147,7 +147,7 @@ struct ClientPresetTests {
     }
     // A device that nobody follows adds its holds up.
     let record = try Simulation.run(fleet.scenario)
-    let alone = RunAnalysis.summary(of: record, twin: record, name: "alone", seed: 1)
+    let alone = RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "alone", seed: 1)
     #expect(alone[.heldLoops] == Int64(loops.reduce(0) { $0 + $1.ends.count }))
     #expect(alone[.heldLoops] == summary[.heldLoops] && alone.attempts == summary.attempts)
   }

@@ -73,7 +73,7 @@ struct GateCompositionTests {
       #expect(liesApart(apart) && !liesApart(asking), "seed \(seed)")
       let record = try Simulation.run(apart)
       expectSame(record, try Simulation.run(asking), "apart and asked for", seed: seed)
-      let summary = RunAnalysis.summary(of: record, twin: record, name: "apart", seed: 1)
+      let summary = RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "apart", seed: 1)
       if summary[.heldLoops] > 0 { withHolds += 1 }
     }
     #expect(withHolds * 4 > seeds * 3)

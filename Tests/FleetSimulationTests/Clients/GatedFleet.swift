@@ -47,7 +47,7 @@ struct GatedFleet {
     var options = RunOptions()
     options.checks = true
     let (record, trace) = try Simulation.trace(scenario, device: 0, options: options)
-    let summary = RunAnalysis.summary(of: record, twin: record, name: "gated", seed: 1)
+    let summary = RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "gated", seed: 1)
     let sent = trace.events.compactMap { event -> Double? in
       switch event.kind {
       case .sent, .asked: Double(event.time) / 1e6

@@ -58,6 +58,19 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
   }
 }
 
+extension Scenario {
+  /// The fleet as so many cohorts of a device or two, most of which have nothing to do in most windows.
+  func inCohorts(_ count: Int) -> Scenario {
+    var scenario = self
+    scenario.fleet = (0..<count).map { number in
+      var cohort = fleet[number % fleet.count]
+      (cohort.name, cohort.devices) = ("c\(number)", 1 + number % 2)
+      return cohort
+    }
+    return scenario
+  }
+}
+
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
   static let seeds = Array(1...UInt64(TestDepth.cases(12, exhaustively: 100)))
@@ -98,6 +111,40 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
           PlainEngine.run(scenario).record, try windowed(scenario, checks: false), "engines", seed: seed)
       }
     }
+  }
+
+  @Test("With thirty cohorts, most of which rest, the plain engine and one thread and three agree")
+  func manyCohorts() throws {
+    for seed in Self.seeds {
+      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
+        let scenario = scenario.inCohorts(30)
+        let plain = PlainEngine.run(scenario).record
+        for threads in [1, 3] {
+          expectSame(
+            plain, try windowed(scenario, threads: threads, checks: threads == 1), "\(threads) threads",
+            seed: seed)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "A window asks the shards with something to do, however many cohorts there are", arguments: [1, 20, 400])
+  func devicePasses(cohorts: Int) throws {
+    var cohort = Cohort(name: "c", devices: 1, events: .poisson(meanGap: .seconds(10)))
+    cohort.flush = FlushPolicy(count: 20, interval: .seconds(30))
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))
+    let scenario = Scenario(
+      duration: .seconds(600), tapi: TAPIConfiguration(server: server), fleet: [cohort]
+    ).inCohorts(cohorts)
+    let control = RunControl()
+    let attempts = try Simulation.run(scenario, control: control).series.totals.attempts
+    #expect(attempts > 15 * Int64(cohorts))
+    // An upload leaves, arrives and is answered in a window each, and a shard may be asked once more after each of them. In vain go
+    // the first window, and flushes of devices without events: at most 20 a device.
+    let devices = scenario.fleet.reduce(0) { $0 + Int64($1.devices) }
+    #expect(control.devicePasses <= 6 * attempts + 2 * 21 * devices)
   }
 
   @Test("Windows of the look-ahead, half of it and a seventh of it agree, and so do 1, 2, 3 and 8 shards")

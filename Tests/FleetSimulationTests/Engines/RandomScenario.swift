@@ -351,8 +351,22 @@ struct RandomScenario {
       page.savesEvents = drawn % 3 != 0
       cohort.page = page
     }
+    if drawn % 10 == 5, cohort.queue.mode == .files {
+      cohort.whileWaiting = .blocks
+      cohort.flushWhileUploading = .joins
+      (cohort.gates.reservesWholeRun, cohort.gates.restartsRun) = (false, false)
+      cohort.queue.batchLimit = drawn % 3 == 0 ? .max : 4
+      cohort.queue.overflow = drawn % 4 == 1 ? .refusesNewest : .dropsOldest
+    }
+    if cohort.whileWaiting == .blocks {
+      let gates = cohort.gates
+      if cohort.flushWhileUploading != .joins || gates.reservesWholeRun || gates.restartsRun {
+        cohort.whileWaiting = .frees
+      }
+    }
+    if cohort.queue.overflow == .refusesNewest { cohort.queue.growsUntilFailure = false }
     if drawn % 3 == 1, cohort.queue.mode == .files, !cohort.queue.splitsOn413, !cohort.gates.reservesWholeRun,
-      cohort.policy.limitsCheck == .whenDue
+      cohort.policy.limitsCheck == .whenDue, cohort.whileWaiting == .frees
     {
       cohort.gates.lanes = PriorityLanes(
         interactivePartsPerMillion: 400_000, oneBelowAfter: drawn % 2 == 0 ? nil : 2)

@@ -105,6 +105,17 @@ struct SharedRunsTests {
       duration: .seconds(900), tapi: TAPIConfiguration(server: server, incidents: [outage]), fleet: [cohort])
   }
 
+  @Test("Fleets of thirty cohorts, most of which rest where runs part, give the records of separate runs")
+  func manyCohorts() throws {
+    for seed in Self.seeds {
+      let scenarios = varying(RandomScenario.scenario(seed: seed).inCohorts(30))
+      let runs = SharedRuns(options: RunOptions())
+      for (record, scenario) in zip(try together(scenarios, runs, order: seed), scenarios) {
+        expectSame(record, try Simulation.run(scenario), "together and by itself", seed: seed)
+      }
+    }
+  }
+
   private func separately(_ scenarios: [Scenario], _ options: RunOptions = .init()) throws -> [RunRecord] {
     try scenarios.map { try Simulation.run($0, options: options) }
   }

@@ -13,7 +13,8 @@ import Testing
       ]
     ).scenario
     return RunAnalysis.summary(
-      of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: breaker,
+      of: try Simulation.run(scenario), ReferenceRuns(twin: try Simulation.run(scenario.withoutIncidents)),
+      name: breaker,
       seed: scenario.seed)
   }
 

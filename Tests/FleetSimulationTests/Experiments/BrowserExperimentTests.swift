@@ -13,7 +13,7 @@ import Testing
     for (key, value) in changes { overrides[key] = value }
     let scenario = try ExperimentFiles.decode("026-browser-pages/scenario.json5", overrides).scenario
     let record = try Simulation.run(scenario)
-    return RunAnalysis.summary(of: record, twin: record, name: client, seed: scenario.seed)
+    return RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: client, seed: scenario.seed)
   }
 
   private static let open = [("fleet.visitors.sessions", "null")]

@@ -15,7 +15,8 @@ import Testing
       ]
     ).scenario
     return RunAnalysis.summary(
-      of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: client,
+      of: try Simulation.run(scenario), ReferenceRuns(twin: try Simulation.run(scenario.withoutIncidents)),
+      name: client,
       seed: scenario.seed)
   }
 

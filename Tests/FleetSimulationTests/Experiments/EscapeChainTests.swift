@@ -126,7 +126,7 @@ struct EscapeChainTests {
       scenario.seed = UInt64(seed)
       let record = try Simulation.run(scenario)
       let twin = try Simulation.run(scenario.withoutIncidents)
-      let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed)
+      let summary = RunAnalysis.summary(of: record, ReferenceRuns(twin: twin), name: "", seed: scenario.seed)
       let length = try #require(summary.recoveryTime ?? summary.recoveryHorizon)
       watches.append(.init(length: Double(length) / 1e6, cameAbout: summary.recoveryTime != nil))
     }

@@ -36,7 +36,8 @@ enum ExperimentFiles {
   /// The summary of a run beside its twin.
   static func summary(of scenario: Scenario) throws -> RunSummary {
     RunAnalysis.summary(
-      of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: "run",
+      of: try Simulation.run(scenario), ReferenceRuns(twin: try Simulation.run(scenario.withoutIncidents)),
+      name: "run",
       seed: scenario.seed)
   }
 

@@ -156,7 +156,7 @@ struct PushTests {
         IncidentSpan(label: "push sale", isOutage: false, start: 600_000_000, end: 900_000_000)
       ])
     let summary = RunAnalysis.summary(
-      of: record, twin: try run(scenario.withoutIncidents), name: "", seed: 1)
+      of: record, ReferenceRuns(twin: try run(scenario.withoutIncidents)), name: "", seed: 1)
     #expect(summary.hasIncidents && summary.baseline.isHealthy)
     // The last openings come minutes after the last message, each with a minute in which events wait for the interval.
     let recovery = try #require(summary.recoveryTime)

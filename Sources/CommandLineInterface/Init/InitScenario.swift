@@ -1,0 +1,182 @@
+import FleetExperiments
+import ScenarioFormat
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+// The scenario that the answers make.
+
+extension InitCommand.Answers {
+  /// The defaults of the first client that fetches Settings, one that reads them as an SDK does before others, to be replaced by
+  /// those that its CDN serves.
+  var settings: SettingsDocument {
+    let fetching = clients.map(\.client).filter { $0.settingsFetch != .never }
+    guard let first = fetching.first(where: { $0.dialect != .document }) ?? fetching.first else {
+      return SettingsDocument(HTTPConfig())
+    }
+    return first.dialect == .document
+      ? SettingsDocument(first.settings) : SettingsDocument(defaultsOf: first.dialect)
+  }
+
+  /// A key that is worth comparing, its values, and why.
+  struct Comparison {
+    var path: String
+    var values: String
+    var reason: String
+  }
+
+  /// The comparisons in the order of their worth. The keys that all clients use come first, those that decide whether events are
+  /// lost ahead of the rest. Retry-After comes last.
+  var comparisons: [Comparison] {
+    let limit = "How many 429s may a batch meet before its events are lost?"
+    let all = [
+      Comparison(
+        path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 100, 1000]", reason: limit),
+      Comparison(path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 30, 100]", reason: limit),
+      Comparison(
+        path: "settings.backoffConfig.maxRetryCount", values: "[3, 10, 100]",
+        reason: "How often may a batch fail before its events are lost?"),
+      Comparison(
+        path: "settings.backoffConfig.jitterStrategy",
+        values: #"["additive:10", "full", "equal", "decorrelated"]"#,
+        reason: "Which jitter brings the fleet back best?"),
+      Comparison(
+        path: "settings.backoffConfig.maxBackoffInterval", values: "[60, 120, 300, 900]",
+        reason: "Which longest wait between retries brings the fleet back best?"),
+    ].filter { comparison in
+      clients.allSatisfy { $0.client.uses(String(comparison.path.dropFirst("settings.".count))) }
+    }
+    return all + [
+      Comparison(
+        path: "tapi.overload.retryAfter", values: #"["none", "20s", "5m"]"#,
+        reason: "Which Retry-After brings the fleet back best?")
+    ]
+  }
+
+  /// The evening's peak, an hour and a half after the run begins; empty where the rate does not vary.
+  private var curve: String {
+    func text(_ factor: Double) -> String { "\"\(MetricText.plain(factor * 100))%\"" }
+    if peak <= 1 { return "" }
+    if peak <= 2 {
+      return ", curve: { amplitude: \(text(peak - 1)), peak: \"1h30m\", period: \"24h\" }"
+    }
+    // A wave of eight hours on an even rest, with the mean of 1.
+    let rest = (1 - peak / 6) * 6 / 5
+    let now = rest + (peak - rest) * 2.5 / 4
+    let points = [("0s", now), ("1h30m", peak), ("5h30m", rest), ("21h30m", rest)]
+      .map { "{ at: \"\($0)\", factor: \(text($1)) }" }
+    return ", curve: { points: [\(points.joined(separator: ", "))], period: \"24h\" }"
+  }
+
+  /// The scenario as a commented file. The fleet's peak is where the incident is.
+  ///
+  /// - Parameter client: how the scenario names a client's file.
+  func scenario(
+    scale: Int, capacity: String, settings: String, comparison: Comparison, client path: (String) -> String
+  ) -> String {
+    let outage = outage.text()
+    // An hour before, and time enough to drain a backlog at a third of the speed at which it grew, or to see twice the trouble.
+    let seconds = max(7_200 + self.outage.baseValue * 4, 3_600 + (trouble?.baseValue ?? 0) * 2.1)
+    let hours = Int64((seconds / 3_600).rounded(.up))
+    let isPart = scale > 1
+    let scaled = [
+      isPart
+        ? "A part that runs in seconds: figures of verdicts are those of the whole fleet; --scale 1:1 runs all of it."
+        : "Small enough to be run as it is; of a larger fleet scale: \"1:20\" runs a part that gives the same answer.",
+      "scale: \"1:\(scale)\",",
+    ]
+    let hasPeak = peak > 1
+    let when = hasPeak ? "at the evening's peak, " : ""
+    let everyoneFetches = clients.allSatisfy { $0.client.settingsFetch != .never }
+    func published(_ indent: String) -> String {
+      fetchesSettings ? "\(indent)// As the CDN serves it today.\n\(indent)settings: \"\(settings)\",\n" : ""
+    }
+    func sessions(_ client: ClientPreset) -> [String] {
+      guard let use else { return [] }
+      let system = client.page == nil ? use.system : nil
+      let closed =
+        system == nil
+        ? "closed ones send nothing" : "in the background the system lets them send in its windows alone"
+      return [
+        "// Apps are open for a while\(hasPeak ? ", more of them in the evening" : ""); \(closed).",
+        "sessions: { share: \"\(Units.text(partsPerMillion: use.share))\", length: { exponential: \"\(use.session)\" }\(curve) },",
+      ] + (system.map { ["os: \"\($0)\","] } ?? [])
+    }
+    let about =
+      use != nil
+      ? "The mean of a day: they come while the app is open."
+      : hasPeak
+        ? "The mean of a day whose peak is an hour and a half after this run begins." : "All day long."
+    let total = devices ?? 1
+    var left = total
+    let cohorts = clients.enumerated().map { index, part in
+      let isLast = index == clients.count - 1
+      let own = isLast ? left : Int((Double(total) * Double(part.share) / 1e6).rounded())
+      left -= own
+      let isFile = ClientPreset.builtIn(part.name) == nil
+      let fetches = part.client.settingsFetch != .never
+      let lines =
+        [
+          "name: \"\(clients.count == 1 ? "phones" : part.client.name)\",", "devices: \(max(1, own)),",
+          "// How the client behaves; fleetsim presets \(part.name) shows every switch.",
+          "client: \"\(isFile ? path(part.name) : part.name)\",",
+        ] + (fetches ? [] : ["// It fetches no Settings: what it does is in the client."])
+        + ["// \(about)", "events: { rate: \"\(rate.text())\"\(use == nil ? curve : "") },"]
+        + sessions(part.client)
+        + [
+          part.client.flush == nil
+            ? #"flush: { count: 20, interval: "30s" },"# : "// It flushes as the client does."
+        ]
+      return "    {\n" + (fetches && !everyoneFetches ? published("      ") : "")
+        + lines.map { "      \($0)\n" }.joined() + "    },"
+    }
+    let retryAfter = Span.seconds(20)
+    let isBelowFlush = clients.allSatisfy { part in
+      part.client.retries == .gate && part.client.page == nil
+        && (part.client.flush.map { $0.interval ?? .zero } ?? .seconds(30)) > retryAfter
+    }
+    return """
+      // Made by fleetsim init. Every key: fleetsim help scenario
+      {
+        format: 1,
+        question: "An outage\(hasPeak ? " at the evening's peak" : ""): how does the fleet come back?",
+        seed: 1,
+        duration: "\(hours)h",
+        interval: "5s",
+        // \(scaled[0])
+        \(scaled[1])
+        tapi: {
+          // \(self.capacity == nil ? "PROPOSED by load, not measured: put the endpoint's own limit here." : "What the endpoint can take.")
+          // Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
+          bucket: { capacity: "\(capacity)" },
+      \(isBelowFlush ? "    // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.\n" : "")\
+          overload: { status: 429, retryAfter: "\(Units.text(retryAfter))" },
+          // It is down \(when)from an hour into the run on. status: "none" is silence: clients wait for their time-out.
+          incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
+        },
+        network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
+      \(everyoneFetches ? published("  ") : "")\
+        fleet: [
+      \(cohorts.joined(separator: "\n"))
+        ],
+        // \(comparison.reason)
+        compare: {
+          "\(comparison.path)": \(comparison.values),
+        },
+      }
+
+      """
+  }
+}
+
+extension ClientPreset {
+  /// Whether a key of Settings decides anything for this client.
+  fileprivate func uses(_ key: String) -> Bool {
+    guard dialect == .document else { return dialect.readKeyPaths.contains(key) }
+    if key.hasPrefix("rateLimitConfig.") {
+      return settings.rateLimit.isEnabled && policy.rateLimited == .pausesPipeline
+    }
+    let hasWaits = policy.waits != DelayLadder()
+    return settings.backoff.isEnabled && (key == "backoffConfig.maxRetryCount" || !hasWaits)
+  }
+}

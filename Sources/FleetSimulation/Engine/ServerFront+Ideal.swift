@@ -1,0 +1,162 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+/// The line before the server of an ideal run, and when whoever waits in it can be reached.
+struct IdealTier {
+  fileprivate var line = IdealLine()
+  /// By shard; nil: its devices can always be reached.
+  private let reaches: [Reach?]
+  /// By shard, for clients that put all they hold into one request: events that fit into one; else 0.
+  private let room: [Int]
+  /// By device that has waited: what its request could still have carried, and until when it may bring it behind.
+  private var visits: [UInt32: (events: Int, until: Instant)] = [:]
+  private var latestVisit = Instant.start
+  /// When the line has something to do by itself.
+  fileprivate(set) var nextTime = Instant.never
+
+  init(_ scenario: Scenario, shards: [ShardLayout]) {
+    reaches = shards.map { Reach(scenario.fleet[$0.cohort], scenario) }
+    room = shards.map {
+      let cohort = scenario.fleet[$0.cohort]
+      return cohort.queue.mode == .rebatch ? cohort.largestBatch : 0
+    }
+  }
+
+  /// A client that chunks anew has events that came while it waited. They fit into the request that is served now.
+  fileprivate mutating func noteVisit(_ request: UploadRequest, waitedFrom start: Instant, at now: Instant) {
+    let left = room[Int(request.shard)] - Int(request.events)
+    guard left > 0, now > start, visits[request.device] == nil else { return }
+    let end = now + (now - start) + Self.grace
+    visits[request.device] = (left, end)
+    latestVisit = max(latestVisit, end)
+  }
+
+  /// Whether the events of a request belong to one that was served before. If they do not fit, what is left of this one's room
+  /// is for those that come behind.
+  fileprivate mutating func belongsToVisit(_ request: UploadRequest) -> Bool {
+    let (room, events) = (room[Int(request.shard)], Int(request.events))
+    guard room > 0, let visit = visits[request.device] else { return false }
+    if request.arrival > visit.until {
+      visits[request.device] = nil
+      return false
+    }
+    visits[request.device]?.events += (events <= visit.events ? 0 : room) - events
+    return events <= visit.events
+  }
+
+  /// Whether it has no say in what arrives from a time on, if its own time lies behind that.
+  func isIdle(from start: Int64) -> Bool { line.count == 0 && latestVisit.microseconds < start }
+
+  /// So long after it has left, an upload may still end in the background: the time-out of most clients.
+  private static var grace: Span { .seconds(30) }
+
+  /// When the sender of a request can be reached again; nil: now.
+  fileprivate func absence(of request: UploadRequest, at now: Instant) -> Instant? {
+    guard let reach = reaches[Int(request.shard)], now - request.arrival > Self.grace else { return nil }
+    let time = reach.next(of: Int(request.device), from: now.microseconds)
+    return time > now.microseconds ? Instant(microseconds: time) : nil
+  }
+}
+
+/// When a cohort's apps are in the foreground and have a network.
+private struct Reach {
+  private let key: RandomKey
+  private let end: Int64
+  private let sessions: SessionPlan?
+  private let connectivity: Connectivity?
+
+  /// nil: always.
+  init?(_ cohort: Cohort, _ scenario: Scenario) {
+    if cohort.sessions == nil && cohort.connectivity == nil { return nil }
+    key = RandomKey(seed: scenario.seed)
+    end = scenario.duration.microseconds
+    sessions = SessionPlan(cohort, scenario)
+    connectivity = cohort.connectivity
+  }
+
+  /// The first time from `start` on at which a device can be reached, microseconds. O(periods of the device since the run's start).
+  func next(of device: Int, from start: Int64) -> Int64 {
+    let key = key.child(UInt64(device))
+    var time = start
+    while time < end {
+      let open = sessions.map {
+        $0.inForeground(from: time, before: end, key, latest: nil) { from, _ in from }
+      }
+      let online = connectivity?.online(from: open ?? time, before: end, key) ?? open ?? time
+      if online == open ?? time { return online }
+      time = online
+    }
+    return time
+  }
+}
+
+extension ServerFront {
+  private var idle: Span { .seconds(1) }
+
+  /// The work of the server and the line up to and including `limit`. At one instant the server's comes first.
+  @inline(never)
+  mutating func advanceWithLine(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    guard let line else { return }
+    while min(server.nextOwnTime, line.pointee.nextTime) <= limit {
+      let now = min(server.nextOwnTime, line.pointee.nextTime)
+      if server.nextOwnTime == now { advanceServer(through: now, &sink) }
+      serveLine(at: now, &sink)
+    }
+  }
+
+  @inline(never)
+  mutating func arriveInLine(_ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable) {
+    let now = request.arrival
+    check(now)
+    count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
+    offered[tenths.row(at: now.microseconds)] &+= 1
+    if line?.pointee.belongsToVisit(request) ?? false {
+      let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
+      countAnswer(decision, at: now)
+      return answer(decision, request, wasPending: true, &sink)
+    }
+    line?.pointee.line.append(request)
+    count(1, .serverQueue, at: now)
+    serveLine(at: now, &sink)
+  }
+
+  /// A request that the server has lost stands in line again.
+  mutating func rejoin(_ request: UploadRequest, at now: Instant) {
+    line?.pointee.line.leave(request, until: now)
+  }
+
+  /// Serves those whose turn it is, for as long as there is room.
+  private mutating func serveLine(at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    guard let tier = line else { return }
+    let waiting = tier.pointee.line.count
+    tier.pointee.line.rejoin(at: now)
+    count(Int64(tier.pointee.line.count - waiting), .serverQueue, at: now)
+    while var request = tier.pointee.line.first, server.room(for: request) <= now {
+      tier.pointee.line.removeFirst()
+      count(-1, .serverQueue, at: now)
+      if let time = tier.pointee.absence(of: request, at: now) {
+        tier.pointee.line.leave(request, until: time)
+        continue
+      }
+      tier.pointee.noteVisit(request, waitedFrom: request.arrival, at: now)
+      request.arrival = now
+      let tokens = costsByEvent ? server.microTokensTaken : 0
+      let admission = server.arrive(request)
+      if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+      switch admission {
+      case .answered(let decision) where decision.status == 200:
+        countAnswer(decision, at: now)
+        answer(decision, request, wasPending: true, &sink)
+      case .pending: book()
+      default:
+        // A limit of the sender's own: others need not wait for it.
+        tier.pointee.line.leave(request, until: now + idle)
+      }
+    }
+    tier.pointee.nextTime = min(
+      tier.pointee.line.nextReturn,
+      tier.pointee.line.first.map { max(server.room(for: $0), now + Span(microseconds: 1)) } ?? .never)
+  }
+}

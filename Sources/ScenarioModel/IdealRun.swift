@@ -1,0 +1,87 @@
+import ShippedClients
+import ShippedQuirks
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+extension Scenario {
+  /// The ideal run (definitions.md, Recovery): what any client could reach at best.
+  ///
+  /// Devices, events, sessions, networks and the server's capacity are those of the scenario, and so are the incidents that take
+  /// capacity away. Its clients make the same batches, are served in the order in which they ask, give nothing up, and lose
+  /// nothing on the way. One such run serves all scenarios that differ in their clients' reactions alone.
+  public var ideal: Scenario {
+    var ideal = self
+    ideal.isIdeal = true
+    for index in fleet.indices { ideal.fleet[index].becomeIdeal(in: self) }
+    ideal.tapi.becomeIdeal()
+    return ideal
+  }
+}
+
+extension Cohort {
+  fileprivate mutating func becomeIdeal(in scenario: Scenario) {
+    let client = self
+    take(ClientPreset())
+    if let page = client.page {
+      // A page sends each event as it comes, or a buffer of them.
+      let sendsEach = page.strategy == .standard
+      flush = FlushPolicy(
+        count: sendsEach ? 1 : page.size,
+        interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
+      queue.maximumBatchEvents = sendsEach ? 1 : max(page.size, 1)
+      uploadConcurrency = .max
+    } else {
+      queue.mode = client.queue.mode
+      queue.maximumBatchEvents = client.queue.maximumBatchEvents
+      queue.maximumBatchBytes = client.queue.maximumBatchBytes
+      queue.growsUntilFailure = client.queue.growsUntilFailure
+      uploadConcurrency = client.uploadConcurrency
+      (countOfAnEvent, countsAllEvents) = (client.countOfAnEvent, client.countsAllEvents)
+      triggers = client.triggers
+    }
+    queue.limit = .max
+    settings = HTTPConfig()
+    for config in [\HTTPConfig.backoff.maxTotalBackoffDuration, \.rateLimit.maxTotalBackoffDuration] {
+      settings[keyPath: config] = Span.hours(1_000_000).microseconds
+    }
+    (settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
+    settingsFetch = .never
+    (lifecycle, saving, connectTimeout) = (nil, .atOnce, nil)
+    link.requestLossPartsPerMillion = 0
+    link.answerLossPartsPerMillion = 0
+    // It waits in line for as long as it takes.
+    timeout = scenario.duration + scenario.duration + .hours(1)
+  }
+}
+
+extension TAPIConfiguration {
+  /// Faults of single requests cost an ideal client nothing, unless they concern every request or the server's work.
+  fileprivate mutating func becomeIdeal() {
+    incidents = incidents.compactMap(\.ofCapacity)
+    actions = actions.filter { if case .capacity = $0.kind { true } else { false } }
+    rules.retryCountLimit = nil
+    rules.requestSizeLimit = nil
+    overload = Overload()
+    (connections, settings, proxies) = (nil, nil, nil)
+    guard case .workers(var workers) = server else { return }
+    (workers.queueLimit, workers.queueTimeout, workers.congestion) = (nil, nil, nil)
+    (workers.order, workers.delayControl, workers.concurrencyLimit) = (.fifo, nil, nil)
+    server = .workers(workers)
+  }
+}
+
+extension Incident {
+  /// The incident as far as it takes capacity away; nil: it does not.
+  fileprivate var ofCapacity: Incident? {
+    var incident = self
+    switch kind {
+    case .outage, .brownout: break
+    case .errors(let status, 1_000_000, false, _):
+      incident.kind = .outage(status: status, retryAfter: .none, keepsWork: true)
+    case .errors(_, let share, true, _): incident.kind = .brownout(factorPartsPerMillion: 1_000_000 - share)
+    case .errors, .cdnOutage, .lostAnswers, .latency, .tokenExpiry: return nil
+    }
+    return incident
+  }
+}

@@ -1,0 +1,38 @@
+import SimulationKernel
+
+/// The endless line before an ideal run's server: first come, first served. Whoever cannot be reached when its turn comes loses its
+/// place, and joins the end as soon as it can be reached again.
+package struct IdealLine {
+  private var waiting = Lane<UploadRequest>()
+  private var absent = EventHeap<UploadRequest>()
+
+  package init() {}
+
+  /// Requests in line; those that are absent are not.
+  package var count: Int { waiting.count }
+  /// The request whose turn it is.
+  package var first: UploadRequest? { waiting.inOrder.first }
+  /// When the next absent request comes back.
+  package var nextReturn: Instant { absent.nextTime }
+
+  package mutating func append(_ request: UploadRequest) { waiting.append(request) }
+
+  /// Removes the request whose turn it is; there must be one.
+  package mutating func removeFirst() { _ = waiting.takeOldest() }
+
+  package mutating func leave(_ request: UploadRequest, until time: Instant) { absent.add(request, at: time) }
+
+  /// Those that are back by `now` join the line.
+  package mutating func rejoin(at now: Instant) {
+    while absent.nextTime <= now { waiting.append(absent.takeFirst().payload) }
+  }
+}
+
+extension TAPIServer {
+  /// When the server has room for a request if nothing else happens to it: by now, later, or not before its next own time (`.never`).
+  package func room(for request: UploadRequest) -> Instant {
+    if outage != nil { return .never }
+    if isBucket { return bucket.time(of: rules?.cost(of: request) ?? TokenBucket.token) }
+    return pool.busy < pool.workers ? .start : .never
+  }
+}

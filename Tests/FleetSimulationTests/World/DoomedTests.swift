@@ -1,0 +1,75 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import TestClients
+import TestSupport
+import Testing
+import UploadRetry
+
+/// Events that a run leaves in closed apps, and whose limits end before the apps open again.
+@Suite("Doomed events")
+struct DoomedTests {
+  /// Phones that are open for a few minutes at a time, an outage of 20 minutes, and an age limit of one to six hours.
+  private static func scenario(_ random: inout SeededGenerator, _ seed: UInt64) -> Scenario {
+    var cohort = Cohort(
+      name: "phones", devices: 400, events: .poisson(meanGap: .minutes(10)),
+      flush: FlushPolicy(count: nil, interval: .seconds(30)), timeout: .seconds(10),
+      latency: .constant(.milliseconds(100)))
+    cohort.take([.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative][Int(seed % 4)])
+    cohort.sessions = Sessions(
+      sharePartsPerMillion: Int64.random(in: 20_000...40_000, using: &random),
+      length: .exponential(mean: .minutes(Int64.random(in: 2...8, using: &random))))
+    let limit = Int64.random(in: 1...6, using: &random) * 3_600_000_000
+    cohort.settings.backoff.maxTotalBackoffDuration = limit
+    cohort.settings.rateLimit.maxTotalBackoffDuration = limit
+    cohort.settings.backoff.maxRetryCount = 1_000
+    cohort.settings.rateLimit.maxRetryCount = 1_000
+    return Scenario(
+      seed: seed, duration: .hours(4), interval: .minutes(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000)),
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(60),
+            duration: .minutes(20))
+        ]),
+      fleet: [cohort])
+  }
+
+  @Test(
+    "As many events are doomed at the end of a run of 4 hours as a run of 100 hours then loses to their age")
+  func againstLongRuns() throws {
+    var random = SeededGenerator(seed: 6)
+    var sum: Int64 = 0
+    for seed in 1...UInt64(TestDepth.cases(4, exhaustively: 12)) {
+      let short = Self.scenario(&random, seed)
+      var long = short
+      long.duration = .hours(100)
+      let (record, later) = (try Simulation.run(short), try Simulation.run(long))
+      let lost = later.series.totals.lostOrBlockedEvents - record.series.totals.lostOrBlockedEvents
+      let client = short.fleet[0].client
+      // A client that flushes by the interval alone may be closed again before.
+      let isExact = client != "segment-react-native"
+      #expect(
+        abs(record.doomedEvents - lost) <= (isExact ? 0 : lost / 200),
+        "seed \(seed), \(client): \(record.doomedEvents) of \(lost)")
+      #expect(record.cohorts[0].doomedEvents == record.doomedEvents)
+      sum += lost
+    }
+    #expect(sum > 100)
+  }
+
+  @Test("Nothing is doomed where the limit is longer than any app is closed, nor of apps that are open")
+  func nothing() throws {
+    var random = SeededGenerator(seed: 6)
+    var scenario = Self.scenario(&random, 1)
+    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 1_000_000 * 3_600_000_000
+    scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = 1_000_000 * 3_600_000_000
+    #expect(try Simulation.run(scenario).doomedEvents == 0)
+    scenario = Self.scenario(&random, 1)
+    scenario.fleet[0].sessions = nil
+    #expect(try Simulation.run(scenario).doomedEvents == 0)
+  }
+}

@@ -25,7 +25,7 @@ public struct LossCharge: Sendable, Hashable {
   }
 
   /// A limit of a client on what it keeps and for how long.
-  public enum Limit: String, Sendable, Hashable, CaseIterable {
+  public enum Limit: String, Sendable, Hashable {
     case backoffRetries = "backoffConfig.maxRetryCount"
     case rateLimitRetries = "rateLimitConfig.maxRetryCount"
     case age = "maxTotalBackoffDuration"

@@ -41,9 +41,9 @@ public struct LossReport: Sendable {
     var before: Int64
     /// The same with the higher limit.
     var lost: Int64
-    /// Pending at its end, and how many more than with the limit as it is.
+    /// Pending at the end of either run.
+    var pendingBefore: Int64
     var pending: Int64
-    var more: Int64
     /// Whether the limit still loses some.
     var isReached: Bool
   }
@@ -139,8 +139,7 @@ public struct LossReport: Sendable {
         before: worstRun.map(lost) ?? 0,
         lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents }
           ?? record.lostOrBlockedEvents,
-        pending: record.series.rows.last?[.backlogEvents] ?? 0,
-        more: (record.series.rows.last?[.backlogEvents] ?? 0) - (worstRun?.pendingEvents ?? 0),
+        pendingBefore: worstRun?.pendingEvents ?? 0, pending: record.series.totals[.backlogEvents],
         isReached: record.cohorts[worst.charge.cohort].doomed[worst.charge.reason] ?? 0 > 0
           || record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
     } catch is CancellationError {
@@ -148,9 +147,6 @@ public struct LossReport: Sendable {
     }
     control.finish(run)
   }
-
-  /// The parts of recovery, and whose limits lost events: a sentence each.
-  package var why: [String] { notes }
 
   /// A sentence for each of the worst two charges of each variant, and what the checking run came to.
   package var notes: [String] {
@@ -179,7 +175,7 @@ public struct LossReport: Sendable {
       : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
     // What was not given up may still wait, instead of being delivered.
     let rest =
-      check.more > (check.before - check.lost) / 10
+      check.pending - check.pendingBefore > (check.before - check.lost) / 10
       ? ", but \(FigureText.grouped(check.pending * scale)) still wait at the end" : ""
     return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)\(rest)."
   }

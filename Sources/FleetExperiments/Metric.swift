@@ -24,7 +24,7 @@ public struct Metric: Sendable {
   public let unit: String
   public let definition: String
   /// As a heading of a table.
-  public private(set) var title: String
+  public package(set) var title: String
   /// As a heading of a page's table, which has room for more.
   package let pageTitle: String
   /// As a heading of a page's table of single runs; nil: the table has no such column.
@@ -47,12 +47,6 @@ public struct Metric: Sendable {
   func scaled(by scale: Int64) -> Metric {
     var metric = self
     metric.scale = scale
-    return metric
-  }
-
-  func titled(_ title: String) -> Metric {
-    var metric = self
-    metric.title = title
     return metric
   }
 
@@ -158,10 +152,8 @@ public enum MetricCatalogue {
   public static let undelivered = "undelivered_events"
   /// Lost for good, or blocked: the server never gets them.
   public static let lost = "lost_or_blocked_events"
-  /// Not there when the run ended, although they would have been without the incidents.
+  /// Not there when the run ended, although they could have been.
   public static let late = "late_events"
-  /// From the last incident's end until the server turns nobody away.
-  public static let healthy = "healthy_s"
   public static let recovery = "recovery_s"
   public static let timeToDelivery = "time_to_delivery_p99_s"
   /// The column of the affected events' time to delivery, at the percentile that the ideal run reaches.
@@ -191,7 +183,7 @@ public enum MetricCatalogue {
     Entry(name: lost, title: "lost", run: "lost"),
     Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
     Entry(
-      name: healthy, page: "endpoint well", run: "endpoint well", isInMeans: true,
+      name: "healthy_s", page: "endpoint well", run: "endpoint well", isInMeans: true,
       horizon: "recovery_horizon_s"),
     Entry(name: recovery, title: "recovery", run: "recovery", horizon: "recovery_horizon_s"),
     Entry(name: late, title: "late", run: "late"),

@@ -358,6 +358,8 @@ public enum Measure: Int, CaseIterable, Sendable {
 /// A type that holds a number for each measure.
 public protocol Measured: Sendable {
   subscript(measure: Measure) -> Int64 { get }
+  /// Events that are pending and will be given up before they are sent again; 0 where nobody knows.
+  var doomedEvents: Int64 { get }
 }
 
 extension Measured {
@@ -367,8 +369,9 @@ extension Measured {
   public var droppedEvents: Int64 { Measure.drops.reduce(0) { $0 + self[$1] } }
   /// Dropped, and not accepted after all.
   public var lostEvents: Int64 { droppedEvents - self[.acceptedAfterDropEvents] }
-  /// Lost for good, or blocked: the server never gets them.
-  public var lostOrBlockedEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) }
+  public var doomedEvents: Int64 { 0 }
+  /// The server never gets them: lost for good, blocked or doomed.
+  public var lostOrBlockedEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) + doomedEvents }
   /// The created events that are neither accepted, dropped nor blocked.
   public var openEvents: Int64 {
     self[.createdEvents] - self[.deliveredEvents] - lostEvents - self[.blockedEvents]

@@ -36,7 +36,8 @@ public enum RunAnalysis {
       summary.recoveryHorizon = max(0, record.series.duration - lastEnd)
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
       summary.possibleTime = reach.possibleTime(after: lastEnd)
-      summary.recoveryTime = recoveryTime(of: record, reach, after: lastEnd)
+      summary.recoveryTime = recoveryTime(
+        of: record, reach, possible: summary.possibleTime, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
       summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
     }
@@ -295,12 +296,15 @@ extension RunAnalysis {
   ///
   /// Events that were given up count as settled: a run is judged by its losses apart. A fleet has not caught up while operators
   /// still hold something that they take back within the run, nor before the ideal run has.
+  /// - Parameter possible: `Reach.possibleTime`.
   /// - Returns: nil if that can't be seen within the run.
-  static func recoveryTime(of record: RunRecord, _ reach: Reach, after end: Int64) -> Int64? {
+  static func recoveryTime(
+    of record: RunRecord, _ reach: Reach, possible: Int64?, after end: Int64
+  ) -> Int64? {
     let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
     var earliest = max(end, held)
     if reach.hasIdeal {
-      guard let possible = reach.possibleTime(after: end) else { return nil }
+      guard let possible else { return nil }
       earliest = max(earliest, end + possible)
     }
     return calm(

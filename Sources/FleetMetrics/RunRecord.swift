@@ -108,8 +108,6 @@ public struct CohortRecord: Measured, Hashable {
   /// The pending events that will be given up before they are sent again, by how.
   public var doomed: [Measure: Int64] = [:]
   public var doomedEvents: Int64 { doomed.values.reduce(0, +) }
-  /// The server never gets them: lost, blocked or doomed.
-  public var lostOrBlockedEvents: Int64 { totals.lostOrBlockedEvents + doomedEvents }
 
   /// The fate of one lane's events.
   public struct Lane: Sendable, Hashable {

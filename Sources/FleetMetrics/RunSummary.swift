@@ -79,12 +79,12 @@ public struct RunSummary: Measured, Hashable {
     if idealDeliveryP99 != nil || idealDeliveryP50 == nil { return 99 }
     return idealDeliveryP90 != nil ? 90 : 50
   }
-  /// `time`: nil: longer than `affectedHorizon`.
-  public var judgedDelivery: (percent: Int, time: Int64?) {
+  /// nil: longer than `affectedHorizon`.
+  public var judgedDelivery: Int64? {
     switch judgedPercent {
-    case 50: (50, affectedDeliveryP50)
-    case 90: (90, affectedDeliveryP90)
-    default: (99, affectedDeliveryP99)
+    case 50: affectedDeliveryP50
+    case 90: affectedDeliveryP90
+    default: affectedDeliveryP99
     }
   }
 
@@ -96,8 +96,6 @@ public struct RunSummary: Measured, Hashable {
     let (product, overflow) = count.multipliedReportingOverflow(by: scale)
     return overflow ? .max : product
   }
-  /// The server never gets them: lost, blocked or doomed.
-  public var lostOrBlockedEvents: Int64 { totals.lostOrBlockedEvents + doomedEvents }
   /// Lost, blocked, doomed or late: what an engineer has to answer for.
   public var undeliveredEvents: Int64 { lostOrBlockedEvents + lateEvents }
 }

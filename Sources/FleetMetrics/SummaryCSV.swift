@@ -227,7 +227,7 @@ public enum SummaryCSV {
       The highest of their 50th, 90th and 99th percentile that the ideal run reaches: by this one verdicts judge. Empty: more than \
       `affected_horizon_s`.
       """, .lowerIsBetter
-    ) { .seconds($0.judgedDelivery.time) },
+    ) { .seconds($0.judgedDelivery) },
     .init(
       "ideal_delivery_p50_s", "s", "The ideal run's median; empty: more than can be seen, or no incident.",
       .neither

@@ -170,7 +170,7 @@ package enum Compared: Sendable {
   ) -> Answer {
     let sentence = verdict(choices)
     var answer = page(
-      seed: seed, verdict: ([sentence] + (losses?.why ?? []) + notes).joined(separator: "\n"),
+      seed: seed, verdict: ([sentence] + (losses?.notes ?? []) + notes).joined(separator: "\n"),
       choices: choices, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
     let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""

@@ -485,7 +485,7 @@ extension RunSummary {
   /// `12 min 30 s`, `> 2 h`, or `–` without such events.
   var affectedDeliveryText: String {
     guard affectedEvents > 0 else { return "–" }
-    return judgedDelivery.time.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
+    return judgedDelivery.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
   }
 
   /// `1,234`

@@ -47,7 +47,7 @@ extension Cohort {
     }
     (settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
     settingsFetch = .never
-    (lifecycle, saving, connectTimeout) = (nil, .atOnce, nil)
+    (lifecycle, connectTimeout) = (nil, nil)
     link.requestLossPartsPerMillion = 0
     link.answerLossPartsPerMillion = 0
     // It waits in line for as long as it takes.

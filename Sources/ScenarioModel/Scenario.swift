@@ -315,6 +315,6 @@ extension Scenario {
     return devices.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
   }
 
-  /// How long a recovery has to hold (`RunAnalysis.smoothingWidth`): the longest flush interval, at least a minute.
+  /// How long a recovery has to hold (`RunAnalysis.lookAhead`): the longest flush interval, at least a minute.
   package var recoveryHold: Span { max(fleet.compactMap(\.flush.interval).max() ?? .zero, .seconds(60)) }
 }

@@ -63,12 +63,10 @@ public struct TokenBucket: BitwiseCopyable, Sendable {
 /// Requests of which only numbers are known, not their order.
 extension TokenBucket {
   /// When the next whole token is there, if there is none now and nobody takes it.
-  @inlinable public var nextToken: Instant {
-    if rate == 0 { return .never }
-    return Instant(microseconds: updated.microseconds &+ (Self.token - level + rate - 1) / rate)
-  }
+  @inlinable public var nextToken: Instant { time(of: Self.token) }
 
   /// When `take` gives so much (in units of `level`), if nobody takes anything before.
+  @inlinable
   func time(of cost: Int64) -> Instant {
     let missing = min(cost, full) - level
     if missing <= 0 { return updated }

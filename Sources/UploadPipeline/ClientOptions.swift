@@ -47,11 +47,9 @@ public struct ClientOptions: Sendable {
   public var batchLimit: UInt32
   public var overflow: Overflow
   /// What a batch that waits leaves of the uploads at once. *files* only, and not beside gates that have runs, or lanes.
-  public var whileWaiting: WhileWaiting {
-    didSet { blocks = whileWaiting == .blocks }
-  }
+  public var whileWaiting: WhileWaiting
   /// Whether a batch that waits holds its upload's place.
-  public private(set) var blocks: Bool
+  @inlinable public var blocks: Bool { if case .blocks = whileWaiting { true } else { false } }
   /// Whether a batch that is answered 413 is cut in two. *files* only.
   public var splitsOn413: Bool
   /// How long it takes to refresh credentials (O9), microseconds.
@@ -112,7 +110,6 @@ public struct ClientOptions: Sendable {
     self.batchLimit = UInt32(clamping: batchLimit)
     self.overflow = overflow
     self.whileWaiting = whileWaiting
-    blocks = whileWaiting == .blocks
     self.splitsOn413 = splitsOn413
     self.refreshesCredentials = refreshesCredentials
     self.credentialRefresh = credentialRefresh

@@ -211,33 +211,34 @@ struct DrainedTests {
 
 @Suite("Endpoint well")
 struct EndpointTests {
+  private let twin = record(backlogs: flat(0, 60))
+  private let ended = record(backlogs: flat(0, 60), incidents: [(100 * second, 200 * second)])
+
+  private func healthy(_ run: RunRecord) -> Int64? {
+    RunAnalysis.summary(of: run, ReferenceRuns(twin: twin), name: "x", seed: 1).healthyTime
+  }
+
   @Test("A server is well from the time on from which it turns nobody away")
   func healthy() {
-    let twin = record(backlogs: flat(0, 60))
-    var run = record(backlogs: flat(0, 60), incidents: [(100 * second, 200 * second)])
+    var run = ended
     for row in 0..<60 { run.series[row, .retries] = 1_000 }
     // More than 1 % fails in rows 20 to 24, and exactly 1 % later.
     for row in 20..<25 { run.series[row, .answers429] = 11 }
     for row in 25..<60 { run.series[row, .answers503] = 10 }
-    func healthy() -> Int64? {
-      RunAnalysis.summary(of: run, ReferenceRuns(twin: twin), name: "x", seed: 1).healthyTime
-    }
-    #expect(healthy() == 60 * second)
+    #expect(healthy(run) == 60 * second)
     run.series[30, .unanswered] = 1
-    #expect(healthy() == 120 * second)
+    #expect(healthy(run) == 120 * second)
     for row in 25..<60 { run.series[row, .answers5xxOther] = 1 }
-    #expect(healthy() == nil)
+    #expect(healthy(run) == nil)
   }
 
   @Test("A server whose queue is longer by more than a second's work than without the incident is not well")
   func queue() {
-    let twin = record(backlogs: flat(0, 60))
-    var run = record(backlogs: flat(0, 60), incidents: [(100 * second, 200 * second)])
+    var run = ended
     // 100 requests a second.
     for row in 0..<60 { run.series[row, .firstAttempts] = 500 }
     for row in 15..<25 { run.series[row, .serverQueue] = 101 }
     for row in 25..<60 { run.series[row, .serverQueue] = 100 }
-    #expect(
-      RunAnalysis.summary(of: run, ReferenceRuns(twin: twin), name: "x", seed: 1).healthyTime == 60 * second)
+    #expect(healthy(run) == 60 * second)
   }
 }

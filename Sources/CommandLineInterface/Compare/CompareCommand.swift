@@ -295,8 +295,8 @@ struct ComparisonFindings: Sendable {
       .init("seeds", "The seeds of the runs, the same for every variant.") {
         $0.compared.rows.first?.map(\.seed) ?? []
       },
-      .init("why", "What recovery is made of, and whose limits lost events: a sentence each.") {
-        $0.losses.why
+      .init("why", "Whose limits lost events: a sentence each.") {
+        $0.losses.notes
       },
       .list(
         "variants", "In the order asked for.",

@@ -115,7 +115,7 @@ public struct Baseline: Sendable {
         recorded(MetricCatalogue.created) + summaries.map { Double($0[.createdEvents]) },
         recorded(Measure.settledBatches.summaryColumn) + summaries.map { Double($0[.settledBatches]) },
       ].map { SampleStatistics($0).mean }
-      let batch = all[1] > 0 ? max(1, all[0] / all[1]) : 1
+      let batch = MetricRule.clump(createdEvents: all[0], settledBatches: all[1])
       for index in changes.indices where changes[index].isCriterion {
         changes[index].judge(batch: batch, createdEvents: all[0])
       }

@@ -448,10 +448,14 @@ package struct DecisionWording: Sendable {
 
   /// How soon after the incidents the endpoint turns nobody away, mean over the runs; nil where it does not in all of them.
   package func healthy(_ place: Int, _ isProposed: Bool) -> String? {
-    let rows = rows(place, isProposed)
-    let times = rows.compactMap(\.healthyTime)
-    guard !rows.isEmpty, times.count == rows.count else { return nil }
-    let mean = times.reduce(0, +) / Int64(times.count)
+    mean(rows(place, isProposed).map(\.healthyTime))
+  }
+
+  /// `5 min`, `at once`; nil where some run has no such time.
+  private func mean(_ times: [Int64?]) -> String? {
+    let known = times.compactMap(\.self)
+    guard !times.isEmpty, known.count == times.count else { return nil }
+    let mean = known.reduce(0, +) / Int64(known.count)
     return mean == 0 ? Self.atOnce : FigureText.span(mean)
   }
 
@@ -464,11 +468,7 @@ package struct DecisionWording: Sendable {
 
   /// How soon any client could catch up after the case's incidents; nil where it is not known of all runs.
   package func possible(_ place: Int) -> String? {
-    let rows = rows(place, true)
-    let times = rows.compactMap(\.possibleTime)
-    guard !rows.isEmpty, times.count == rows.count else { return nil }
-    let mean = times.reduce(0, +) / Int64(times.count)
-    return mean == 0 ? Self.atOnce : FigureText.span(mean)
+    mean(rows(place, true).map(\.possibleTime))
   }
 
   /// Those under the seeds that both have.

@@ -245,7 +245,7 @@ public struct ReplicatedMetrics: Sendable {
     if summary.judgedPercent < judgedPercent {
       judgedPercent = summary.judgedPercent
       for index in metrics.indices where metrics[index].name == MetricCatalogue.affectedDelivery {
-        metrics[index] = metrics[index].titled("affected p\(judgedPercent)")
+        metrics[index].title = "affected p\(judgedPercent)"
       }
     }
     add(to: variant, summary.column)

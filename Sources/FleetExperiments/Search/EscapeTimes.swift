@@ -18,7 +18,7 @@ package struct EscapeTimes: Sendable, Hashable {
   /// From the last incident's end to the moment from which the ill runs are ill, microseconds, in the mean; 0 without any.
   package let meanOnset: Double
 
-  /// The width of the mean by which a recovery is judged, microseconds: nothing shorter can be told from an instant.
+  /// No run is ill before twice this, microseconds: nothing shorter can be told from an instant.
   private static let resolution: Int64 = 60_000_000
   /// How much longer than its floor a run takes that is called ill.
   private static let factor: Int64 = 2

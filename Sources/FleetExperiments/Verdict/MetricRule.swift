@@ -107,6 +107,11 @@ package enum MetricRule {
   /// Shares of runs that fail don't matter up to this difference, if chance may explain it; beyond chance every one does.
   package static let relevantRisk = 0.05
 
+  /// Events come and go in batches: the mean size of one.
+  package static func clump(createdEvents: Double, settledBatches: Double) -> Double {
+    settledBatches > 0 ? max(1, createdEvents / settledBatches) : 1
+  }
+
   /// - Parameter first: by seed.
   /// - Parameter second: under the same seeds.
   /// - Parameter floor: no difference up to it matters.

@@ -238,10 +238,10 @@ package struct Standings: Sendable {
     metrics.metrics[index].floor(createdEvents: mean(first, second, \.createdEvents), interval: interval)
   }
 
-  /// Events come and go in batches: the mean size of one.
   private func batch(_ first: Int, _ second: Int) -> Double {
-    let settled = mean(first, second, \.settledBatches)
-    return settled > 0 ? max(1, mean(first, second, \.createdEvents) / settled) : 1
+    MetricRule.clump(
+      createdEvents: mean(first, second, \.createdEvents),
+      settledBatches: mean(first, second, \.settledBatches))
   }
 
   private func mean(_ first: Int, _ second: Int, _ value: (Run) -> Double) -> Double {

@@ -175,7 +175,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     settle(batch, client, at: Instant(microseconds: now))
   }
 
-  mutating func counter(of loss: ClientLoss) -> Measure {
+  func counter(of loss: ClientLoss) -> Measure {
     switch loss {
     case .limit(let reason): plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason)
     case .refused: .refusedByGate

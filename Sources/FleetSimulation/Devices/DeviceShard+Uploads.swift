@@ -645,17 +645,24 @@ extension DeviceShard {
     }
     if batches[batch].flags.contains(.accepted) { return }
     count(lost: Int64(events), reason, device, at: now)
-    var created = batches[batch].firstTime
-    var ordinal = batches[batch].firstOrdinal
-    if created >= plan.pointee.oldBefore { return }
+    let old = eventsCreated(before: plan.pointee.oldBefore, among: events, of: batch, device)
+    if old > 0 { count(old, .settledOldEvents, at: now) }
+  }
+
+  /// How many of the `events` oldest events of a batch were created before a time. O(these).
+  func eventsCreated(
+    before time: Int64, among events: UInt32, of batch: BatchIndex, _ device: DeviceIndex
+  ) -> Int64 {
+    var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
+    if created >= time { return 0 }
     let draws = drawsAgain(of: device)
-    var old: Int64 = 0
-    for _ in 0..<events where created < plan.pointee.oldBefore {
-      old &+= 1
+    var count: Int64 = 0
+    while count < Int64(events), created < time {
+      count &+= 1
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
     }
-    count(old, .settledOldEvents, at: now)
+    return count
   }
 
   /// Events of a device that are given up.

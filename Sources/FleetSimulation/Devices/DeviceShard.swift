@@ -401,30 +401,27 @@ extension DeviceShard {
   /// Adds the events of a closed app that its client will give up when it looks at them next, as the limits then are.
   private func addDoomed(_ device: DeviceIndex, to doomed: inout [Measure: Int64]) {
     guard pages == nil, let time = nextLook(device) else { return }
-    let age: Measure = plan.pointee.blocksGivenUp ? .blockedByAge : .droppedByAge
+    // Nothing is that old where there is no limit on the age of events.
+    let limit = machine(of: device)._withUnsafeGuaranteedRef { $0.maximumEventAge }
+    let oldestAllowed = limit.map { time - $0 } ?? .min
+    func add(_ events: Int64, _ reason: DropReason) {
+      if events > 0 { doomed[counter(of: .limit(reason)), default: 0] += events }
+    }
     var pipeline = devices.client(device).pointee.pipeline
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
-      let open = Int64(batches[batch].events) - acceptedEvents(of: batch, device)
-      let (aged, decision) = machine(of: device)._withUnsafeGuaranteedRef { machine in
-        (
-          machine.maximumEventAge.map { eventsCreated(before: time - $0, of: batch, device) } ?? 0,
-          machine.beforeSend(batch: retryState(of: batch, device), pipeline: &pipeline, now: time)
-        )
-      }
-      if case .drop(let reason) = decision, open > 0 {
-        doomed[plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason), default: 0] += open
+      let (events, record) = (batches[batch].events, retryState(of: batch, device))
+      let open = Int64(events) - acceptedEvents(of: batch, device)
+      if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0 {
+        add(open, reason)
         // The clients' one record starts anew with the first batch.
         if options.pointee.isRebatch { return }
-      } else if aged > 0 {
-        doomed[age, default: 0] += min(aged, open)
+      } else {
+        add(min(eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device), open), .age)
       }
       batch = batches[batch].newer
     }
-    if let limit = machine(of: device)._withUnsafeGuaranteedRef({ $0.maximumEventAge }) {
-      let aged = unsealedEvents(device, before: min(plan.pointee.end, time - limit))
-      if aged > 0 { doomed[age, default: 0] += aged }
-    }
+    if limit != nil { add(unsealedEvents(device, before: min(plan.pointee.end, oldestAllowed)), .age) }
   }
 
   /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its
@@ -438,18 +435,6 @@ extension DeviceShard {
     if !gate.isReady(at: look) { look = max(look, gate.waitUntil) }
     guard let systems, systems[device.place].holds else { return look }
     return min(look, systems[device.place].next)
-  }
-
-  private func eventsCreated(before time: Int64, of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
-    var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
-    let draws = drawsAgain(of: device)
-    var events: Int64 = 0
-    while events < Int64(batches[batch].events), created < time {
-      events += 1
-      ordinal &+= 1
-      created = plan.next(after: created, before: ordinal, draws)
-    }
-    return events
   }
 
   /// Returns the events in batches that wait, each until a time of its own, on a device whose client does not wait as a whole.

@@ -7,7 +7,7 @@ import TAPIModel
 struct IdealTier {
   fileprivate var line = IdealLine()
   /// By shard; nil: its devices can always be reached.
-  private let reaches: [Reach?]
+  private let reaches: [Reachability?]
   /// By shard, for clients that put all they hold into one request: events that fit into one; else 0.
   private let room: [Int]
   /// By device that has waited: what its request could still have carried, and until when it may bring it behind.
@@ -17,7 +17,7 @@ struct IdealTier {
   fileprivate(set) var nextTime = Instant.never
 
   init(_ scenario: Scenario, shards: [ShardLayout]) {
-    reaches = shards.map { Reach(scenario.fleet[$0.cohort], scenario) }
+    reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
       return cohort.queue.mode == .rebatch ? cohort.largestBatch : 0
@@ -61,7 +61,7 @@ struct IdealTier {
 }
 
 /// When a cohort's apps are in the foreground and have a network.
-private struct Reach {
+private struct Reachability {
   private let key: RandomKey
   private let end: Int64
   private let sessions: SessionPlan?
@@ -106,12 +106,10 @@ extension ServerFront {
     }
   }
 
+  /// A request that has been counted arrives at the line.
   @inline(never)
   mutating func arriveInLine(_ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable) {
     let now = request.arrival
-    check(now)
-    count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
-    offered[tenths.row(at: now.microseconds)] &+= 1
     if line?.pointee.belongsToVisit(request) ?? false {
       let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
       countAnswer(decision, at: now)

@@ -169,13 +169,13 @@ package struct ServerFront: ~Copyable {
     if proxies != nil, !request.fetchesSettings {
       return arriveAtProxy(request, retryCount: retryCount, &sink)
     }
-    if line != nil { return arriveInLine(request, &sink) }
     let now = request.arrival
     check(now)
     let queued = server.queued
     let isFirst = request.attempt == 1 || request.fetchesSettings
     count(1, isFirst ? .firstAttempts : .retries, at: now)
     offered[tenths.row(at: now.microseconds)] &+= 1
+    if line != nil { return arriveInLine(request, &sink) }
     let tokens = costsByEvent ? server.microTokensTaken : 0
     let admission = server.arrive(request, retryCount: retryCount)
     if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }

@@ -7,6 +7,8 @@ import SimulationKernel
 struct Roster: ~Copyable {
   /// Their numbers.
   private(set) var busy = GrowableBuffer<UInt32>()
+  /// How often a runner has passed a window.
+  private(set) var passes = 0
   /// When the others come back: window | runner (16 bits). One that has been brought back before is passed over.
   private var returns = WordHeap()
   /// The window for which the busy ones have prepared their arrivals.
@@ -40,6 +42,7 @@ struct Roster: ~Copyable {
     _ runners: UnsafeMutablePointer<ShardRunner>, _ body: (inout ShardRunner) -> Int?
   ) {
     let (numbers, count) = (busy.base, busy.count)
+    passes &+= count
     var kept = 0
     for i in 0..<count {
       let number = numbers[i]
@@ -50,12 +53,18 @@ struct Roster: ~Copyable {
         kept &+= 1
       }
     }
-    busy.resizeUninitialized(to: kept)
+    if kept < count { busy.resizeUninitialized(to: kept) }
   }
 
   /// Brings back those that have something to do in a window, before which nobody has.
+  @inline(__always)
   mutating func open(slot: Int, _ runners: UnsafeMutablePointer<ShardRunner>, inOrder: Bool) {
     self.slot = slot
+    if nextReturn <= slot { bringBackAll(runners, inOrder: inOrder) }
+  }
+
+  @inline(never)
+  private mutating func bringBackAll(_ runners: UnsafeMutablePointer<ShardRunner>, inOrder: Bool) {
     while nextReturn <= slot {
       let number = Int(truncatingIfNeeded: returns.popFirst() & (1 &<< Self.runnerBits &- 1))
       if runners[number].isResting { bringBack(number, runners, inOrder: inOrder) }

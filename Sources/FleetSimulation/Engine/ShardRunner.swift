@@ -76,8 +76,14 @@ struct ShardRunner: ~Copyable {
   /// of `slot` are prepared.
   ///
   /// - Returns: that window, `.max` if there is none before `end`; nil: the runner is busy.
+  @inline(__always)
   mutating func rest(from slot: Int, until end: Int) -> Int? {
     if !wasIdle || arrivals.count > 0 { return nil }
+    return restIfIdle(from: slot, until: end)
+  }
+
+  @inline(never)
+  private mutating func restIfIdle(from slot: Int, until end: Int) -> Int? {
     let scan = nextScanned
     let limit = scan == .max ? end : min(end, max(slot, calendar.clock.slot(of: scan)))
     let next = calendar.nextOccupied(from: slot, limit: limit)

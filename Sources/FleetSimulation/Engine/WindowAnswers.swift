@@ -74,9 +74,12 @@ struct WindowPieces: ~Copyable {
 
 extension ServerFront {
   /// Whether `TAPIServer.bucket` and `commonAnswer` may decide on the requests of a window.
+  @inline(__always)
   func hasFastAnswers(from start: Int64, until end: Int64) -> Bool {
-    server.hasFastAnswers && !checks && nextOwnTime.microseconds >= end
-      && (line.map { $0.pointee.isIdle(from: start) && server.downAnswer == nil } ?? true)
+    guard server.hasFastAnswers && !checks && server.nextOwnTime.microseconds >= end else { return false }
+    guard let line else { return true }
+    return line.pointee.nextTime.microseconds >= end && line.pointee.isIdle(from: start)
+      && server.downAnswer == nil
   }
 
   /// Cuts the pieces of a window with fast answers; false: there are too many.
@@ -119,6 +122,7 @@ extension ServerFront {
 
 extension ShardRunner {
   /// Gives what arrives in the window at `start` its answers, and counts them by piece of the window.
+  @inline(never)
   mutating func answerAll(
     _ answers: WindowAnswers, start: Int64, pieces: UnsafePointer<Int64>,
     _ tallies: UnsafeMutablePointer<AnswerTally>

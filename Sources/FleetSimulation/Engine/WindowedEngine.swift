@@ -46,11 +46,17 @@ struct WindowedEngine: ~Copyable {
       self[shard].calendar.schedule(delivery, due: due)
     }
 
-    /// Runners that may have something to do in the window at hand.
-    var busyCount: Int {
-      var count = 0
-      for member in 0..<members { count &+= rosters[member].busy.count }
-      return count
+    /// Whether no runner has anything to do in the window at hand.
+    var areResting: Bool {
+      for member in 0..<members where rosters[member].busy.count > 0 { return false }
+      return true
+    }
+
+    /// Device passes of single runners so far.
+    var devicePasses: Int {
+      var sum = 0
+      for member in 0..<members { sum &+= rosters[member].passes }
+      return sum
     }
 
     @inline(__always)
@@ -91,8 +97,6 @@ struct WindowedEngine: ~Copyable {
   /// Where the run stands: the window that comes next, and whether it has begun at all.
   private(set) var slot = 0
   private var hasStarted = false
-  /// Device passes of single runners so far.
-  private var devicePasses = 0
   /// By shard, if the run ended as another one did: what that one's devices held then.
   var heldAtEnd: [DeviceShard.HeldEvents]?
 
@@ -230,7 +234,7 @@ struct WindowedEngine: ~Copyable {
     }
     let end = scenario.duration.microseconds
     var windows = 0
-    var nextLook = devicePasses + 64 * runners.count
+    var nextLook = runners.devicePasses + 64 * runners.count
     // Adding the counters up is O(intervals), so a long run is not looked at more often than a short one.
     let slotsBetweenChecks = slotCount / 2_000
     var nextCheck = 0
@@ -253,15 +257,15 @@ struct WindowedEngine: ~Copyable {
       passes.job.pointee = .window(
         slot: slot, start: start, end: windowEnd, slotCount: slotCount, answers: answers,
         pieces: front.pieces.base, inOrder: arrivals.areOrdered)
-      devicePasses += runners.busyCount
       runAll()
       slot += 1
       if nothingHappens { slot = skipEmptyWindows(from: slot, before: halt.time) }
       windows += 1
-      if windows % 64 == 0, control.isCancelled { throw CancellationError() }
+      if windows % 64 > 0 { continue }
+      if control.isCancelled { throw CancellationError() }
       // A look at all runners is a small part of what they have done since the latest one.
-      if devicePasses >= nextLook {
-        nextLook = devicePasses + 64 * runners.count
+      if runners.devicePasses >= nextLook {
+        nextLook = runners.devicePasses + 64 * runners.count
         report(to: control, at: windowEnd)
         if slot >= nextCheck {
           nextCheck = slot + slotsBetweenChecks
@@ -287,7 +291,7 @@ struct WindowedEngine: ~Copyable {
 
   /// The next window in which something happens, from `slot` on, for which its runners have prepared the arrivals.
   private mutating func skipEmptyWindows(from slot: Int, before time: Int64) -> Int {
-    if runners.busyCount > 0 { return slot }
+    if !runners.areResting { return slot }
     var next = min(
       slotCount,
       clock.slot(of: min(front.nextOwnTime.microseconds, min(time, scenario.duration.microseconds))))
@@ -301,7 +305,7 @@ struct WindowedEngine: ~Copyable {
 
   private func report(to control: RunControl, at time: Int64) {
     control.report(
-      virtualTime: Instant(microseconds: time), attempts: attempts, devicePasses: Int64(devicePasses))
+      virtualTime: Instant(microseconds: time), attempts: attempts, devicePasses: Int64(runners.devicePasses))
   }
 
   var attempts: Int64 {
@@ -407,15 +411,15 @@ struct DevicePasses: @unchecked Sendable {
     case .order:
       for i in 0..<roster.pointee.busy.count { runners[Int(roster.pointee.busy[i])].orderArrivals() }
     case .window(let slot, let start, let end, let slotCount, let answers, let pieces, let inOrder):
-      let tallies = roster.pointee.tallies.base
+      let (tallies, next) = (roster.pointee.tallies.base, slot &+ 1)
       roster.pointee.forEachBusy(runners) { runner in
         if case .given = answers {} else { runner.answerAll(answers, start: start, pieces: pieces, tallies) }
         runner.devicePass(slot: slot, start: start, end: end)
-        if slot + 1 == slotCount { return nil }
-        runner.prepareArrivals(slot: slot + 1, inOrder: inOrder)
-        return runner.rest(from: slot + 1, until: slotCount)
+        if next == slotCount { return nil }
+        runner.prepareArrivals(slot: next, inOrder: inOrder)
+        return runner.rest(from: next, until: slotCount)
       }
-      if slot + 1 < slotCount { roster.pointee.open(slot: slot + 1, runners, inOrder: inOrder) }
+      if next < slotCount { roster.pointee.open(slot: next, runners, inOrder: inOrder) }
     }
   }
 

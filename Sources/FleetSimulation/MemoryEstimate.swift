@@ -50,8 +50,15 @@ public struct MemoryEstimate: Sendable, Hashable {
   /// The forecast in bytes.
   public var expected: Int64 { Self.sum(items) }
 
-  /// The part that is expected to take most, of one cohort or of the fleet.
-  public var largest: Item? { items.max { $0.expected < $1.expected } }
+  /// The part that is expected to take most: that of one cohort if it is most of it, else of all.
+  public var largest: Item? {
+    byPart.first.flatMap { part, expected in
+      let most = items.filter { $0.part == part }.max { $0.expected < $1.expected }
+      return most.map {
+        $0.expected > expected / 2 ? $0 : Item(part: part, cohort: nil, expected: expected)
+      }
+    }
+  }
 
   /// Expected bytes by part over all cohorts, the largest first.
   public var byPart: [(part: Part, expected: Int64)] {
@@ -241,7 +248,8 @@ private struct CohortSize {
 
   var parts: [PartBytes] {
     let plan = CohortPlan(
-      cohort, firstDevice: 0, scenario: run.scenario, checks: false, windowWidth: run.clock.width)
+      cohort, firstDevice: 0, scenario: run.scenario, lastIncidentEnd: nil, checks: false,
+      windowWidth: run.clock.width)
     var table = plan.events.isRegular ? 0 : MemoryLayout<PendingEvents>.stride
     if plan.tables.triggers { table += MemoryLayout<TriggerPlan>.stride }
     if plan.tables.restarts { table += MemoryLayout<RestartPlan>.stride }
@@ -249,6 +257,8 @@ private struct CohortSize {
     if plan.events.schedule?.sessions != nil { table += 2 * MemoryLayout<SessionPlan.Period>.stride }
     if plan.fetches != nil { table += MemoryLayout<FetchPlan>.stride }
     if plan.world.windows != nil { table += MemoryLayout<SystemPlan>.stride }
+    if plan.tables.savedStates { table += MemoryLayout<SavedState>.stride }
+    if plan.pages != nil { table += MemoryLayout<BrowserDevice>.stride }
     return [
       (.deviceRecords, devices * Double(DeviceRows.rowBytes)),
       (.deviceTables, devices * Double(table)),

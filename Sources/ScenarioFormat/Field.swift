@@ -54,11 +54,15 @@ package struct Field<Owner: Sendable>: Sendable {
       return true
     }
     write = { owner, defaultValue, base in
+      if writing == .never { return nil }
       let value = get(owner)
-      if kind.isLeftOut(value) || writing == .never { return nil }
-      let base = (base ?? defaultValue).map(get)
-      if let defaultValue, writing == .unlessDefault, value == get(defaultValue), value == base { return nil }
-      return base.flatMap { base in kind.layering?.write(value, base) } ?? kind.write(value)
+      if kind.isLeftOut(value) { return nil }
+      guard let base = base ?? defaultValue else { return kind.write(value) }
+      let below = get(base)
+      if writing == .unlessDefault, value == below, let defaultValue, value == get(defaultValue) {
+        return nil
+      }
+      return kind.layering?.write(value, below) ?? kind.write(value)
     }
   }
 
@@ -282,8 +286,8 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
   func write(_ owner: Owner) -> PositionedValue { write(owner, defaultValue: defaultValue) }
   func write(_ owner: Owner, defaultValue: Owner?, over base: Owner? = nil) -> PositionedValue {
     var members: [PositionedValue.Member] = []
-    for (place, field) in fields.enumerated() {
-      guard let value = field.write(owner, defaultValue, base) else { continue }
+    for place in fields.indices {
+      guard let value = fields[place].write(owner, defaultValue, base) else { continue }
       members.append(.init(key: names[place], keyPosition: .commandLine, value: value))
     }
     return PositionedValue(.object(members), at: .commandLine)

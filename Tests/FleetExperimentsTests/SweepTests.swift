@@ -58,6 +58,37 @@ struct SweepTests {
     #expect(Set(others + [name]).count == others.count + 1)
   }
 
+  @Test("scenarios have one name if what they say is the same, whatever was named before")
+  func namesOfParts() throws {
+    let text = """
+      { format: 1, seed: 5, duration: "20m", interval: "10s", tapi: { bucket: { capacity: "4/s" } },
+        fleet: [{ name: "a", devices: 20, events: "6/min" }, { name: "b", devices: 30, events: "6/min" }] }
+      """
+    let base = try ScenarioFile(text: text, name: "s") { _ in "" }.decode().scenario
+    func changed(_ change: (inout Scenario) -> Void) -> Scenario {
+      var scenario = base
+      change(&scenario)
+      return scenario
+    }
+    let scenarios = [
+      base, base.ideal, changed { $0.fleet.reverse() }, changed { $0.fleet.removeLast() },
+      changed { $0.fleet[1].devices += 1 }, changed { $0.fleet[0].name = "c" },
+      changed { $0.interval = .seconds(9) },
+      changed { $0.tapi.rules.retryCountLimit = 3 }, changed { $0.fleet[0].writeKey = "b" },
+      changed { ($0.fleet[0].name, $0.fleet[1].name) = ("b", "a") }, changed { $0.question = "Why?" },
+    ]
+    let plan = SweepPlan(
+      results: 1,
+      variants: (scenarios + scenarios.reversed()).map {
+        (choice: VariantChoice(name: "", overrides: []), scenario: $0)
+      }, seeds: Self.twoSeeds)
+    let names = plan.variants.indices.map { plan.run($0, 5) }
+    #expect(Array(names.reversed()) == names)
+    // The question alone is no other scenario.
+    #expect(Set(names).count == scenarios.count - 1)
+    #expect(names[0] == names[scenarios.count - 1])
+  }
+
   /// Two seeds, where more would be more of the same.
   private static let twoSeeds = SeedRange(first: 5, count: 2)
 

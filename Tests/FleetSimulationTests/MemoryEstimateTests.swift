@@ -56,6 +56,24 @@ struct MemoryEstimateTests {
     #expect(Self.bytes(.deviceTables, restarting) == 56_000_000)
   }
 
+  @Test("saved states and pages have rows, and the largest part is that of all cohorts together")
+  func tables() {
+    let saving = Self.scenario {
+      $0.lifecycle = Lifecycle()
+      $0.saving = .atOnce
+    }
+    var late = saving
+    late.fleet[0].saving = .afterAnswers
+    // A gate, a batch's record and what the pipeline counts.
+    let saved = Self.bytes(.deviceTables, late) - Self.bytes(.deviceTables, saving)
+    #expect(saved >= 48_000_000 && saved <= 128_000_000)
+    var many = Self.scenario { $0.devices = 1 }
+    many.fleet = Array(repeating: many.fleet[0], count: 20_000)
+    let largest = MemoryEstimate(many).largest
+    #expect(largest?.cohort == nil && largest?.part == .metrics)
+    #expect(MemoryEstimate(Self.scenario()).largest?.cohort == "phones")
+  }
+
   @Test("in an outage a device that keeps files has one for each flush, one that re-chunks has one in all")
   func backlog() {
     // 20 flushes in ten minutes, some more while the last backoff runs; 32 bytes each, 16 with its retry state beside it.

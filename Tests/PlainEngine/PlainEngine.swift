@@ -142,7 +142,8 @@ package struct PlainEngine: ~Copyable {
     for (number, piece) in layout.enumerated() {
       let cohort = scenario.fleet[piece.cohort]
       let plan = CohortPlan(
-        cohort, firstDevice: firstDevice, scenario: scenario, checks: true, windowWidth: nil)
+        cohort, firstDevice: firstDevice, scenario: scenario, lastIncidentEnd: scenario.lastIncidentEnd,
+        checks: true, windowWidth: nil)
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(

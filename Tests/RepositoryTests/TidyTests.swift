@@ -93,6 +93,26 @@ struct TidyTests {
     #expect(named >= 10)
   }
 
+  @Test("CI takes actions by their commit, and packages of Python by their hashes")
+  func pinned() throws {
+    let scripts =
+      Repository.files(in: [".ci", ".github"], [""]) + Repository.files(in: ["experiments"], [".sh", ".py"])
+    var (actions, packages) = (0, 0)
+    for path in scripts {
+      for line in (try? Repository.text(path))?.lines ?? [] {
+        if line.contains(/^[ -]*uses: [^.]/) {
+          actions += 1
+          #expect(line.contains(#/@[0-9a-f]{40} /#), "\(path): \(line)")
+        }
+        if line.contains(/\bpip"? install\b/) {
+          packages += 1
+          #expect(line.contains(/--require-hashes -r [\w\/.]*requirements\.lock/), "\(path): \(line)")
+        }
+      }
+    }
+    #expect(actions >= 10 && packages >= 5)
+  }
+
   @Test("the changelog has an Unreleased section first, and Added, Changed and Fixed in each")
   func changelog() throws {
     let lines = try Repository.lines("CHANGELOG.md").map(\.line)

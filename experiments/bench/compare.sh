@@ -43,7 +43,7 @@ fleetsim=.build/release/fleetsim
 if [ -n "$reference" ]; then
   make -s -C "$reference" BUILD="$work/reference" "$work/reference/herd1_general" "$work/reference/outage001" >&2
 fi
-if ! { "$python" -m venv "$work/venv" && "$work/venv/bin/pip" install -q --disable-pip-version-check simpy; } >&2; then
+if ! { "$python" -m venv "$work/venv" && "$work/venv/bin/pip" install -q --require-hashes -r experiments/bench/requirements.lock; } >&2; then
   echo "compare.sh: SimPy could not be installed" >&2
   exit 69
 fi

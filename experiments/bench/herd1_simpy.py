@@ -1,6 +1,6 @@
 """herd-1 in SimPy, written as the SimPy tutorial teaches: processes, time-outs and events.
 
-    python3 -m venv venv && venv/bin/pip install simpy
+    python3 -m venv venv && venv/bin/pip install --require-hashes -r requirements.lock
     venv/bin/python herd1_simpy.py --devices 10000
 
 Prints one line of JSON. The model is that of herd-1.json5 beside this file; ns_per_attempt covers the making of the fleet

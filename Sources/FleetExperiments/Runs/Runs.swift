@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import Synchronization
+import TAPIModel
 
 /// The part of each run that a study keeps.
 package struct Recording<Value: Sendable>: Sendable {
@@ -56,9 +57,7 @@ package final class Runs<Value: Sendable>: Sendable {
     var similar: [Scenario: [Similar]] = [:]
     var twins = Twins()
     var readBack: Set<Scenario> = []
-    /// `RunName.digest` by scenarios with the seed 0; forgotten when there are many.
-    var digests: [Scenario: String] = [:]
-    static var mostDigests: Int { 4_096 }
+    var digests = ScenarioDigests()
 
     /// Returns the value of another scenario that comes to the same. The two differ in Settings that no client asked for, such as
     /// waits for 429s where the server sends none. A higher limit on retries is such a difference, too, where a lower one was
@@ -237,16 +236,8 @@ package final class Runs<Value: Sendable>: Sendable {
     try store.keep(text.bytes(value), as: name)
   }
 
-  /// Returns `RunName.digest`, which is worked out once for all seeds: it would take some percent of a short run's time.
   private func digest(_ scenario: Scenario) -> String {
-    let seedless = scenario.with(seed: 0)
-    if let known = memory.withLock({ $0.digests[seedless] }) { return known }
-    let digest = RunName.digest(scenario)
-    memory.withLock { memory in
-      if memory.digests.count == Memory.mostDigests { memory.digests = [:] }
-      memory.digests[seedless] = digest
-    }
-    return digest
+    memory.withLock { $0.digests.digest(of: scenario) }
   }
 
   private func remember(_ value: Value, of scenario: Scenario) throws {
@@ -380,17 +371,39 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
     identity = SHA256.hexadecimal(Array(text.utf8))
   }
 
-  /// SHA-256 of what a run depends on but for its seed.
-  static func digest(_ scenario: Scenario) -> String {
-    let text = scenario.withoutQuestion.with(seed: 0).normalisedJSON + (scenario.isIdeal ? "ideal" : "")
-    return SHA256.hexadecimal(Array(text.utf8))
-  }
-
   /// Enough of it to name a file.
   public var description: String { String(identity.prefix(24)) }
   public var file: String { "\(self).run" }
 
   public static func < (a: RunName, b: RunName) -> Bool { a.identity < b.identity }
+}
+
+/// SHA-256 of all that a run depends on but for its seed. What several scenarios have in common is written down once.
+struct ScenarioDigests: Sendable {
+  /// Those of scenarios without a fleet and of single cohorts; forgotten when there are many.
+  private var parts: [Scenario: String] = [:]
+  private static let mostParts = 1 << 14
+
+  mutating func digest(of scenario: Scenario) -> String {
+    var rest = scenario.withoutQuestion.with(seed: 0)
+    rest.fleet = []
+    var digests = part(rest)
+    for cohort in scenario.fleet {
+      digests += part(Scenario(duration: .zero, tapi: Self.standIn, fleet: [cohort]))
+    }
+    return SHA256.hexadecimal(Array(digests.utf8))
+  }
+
+  private static let standIn = TAPIConfiguration(
+    server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1, burst: 1)))
+
+  private mutating func part(_ part: Scenario) -> String {
+    if let known = parts[part] { return known }
+    if parts.count == Self.mostParts { parts = [:] }
+    let digest = SHA256.hexadecimal(Array((part.normalisedJSON + (part.isIdeal ? "ideal" : "")).utf8))
+    parts[part] = digest
+    return digest
+  }
 }
 
 extension RunStore {

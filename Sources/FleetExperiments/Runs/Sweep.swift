@@ -165,7 +165,7 @@ public struct SweepPlan: Sendable, Hashable {
 
   /// - `variants`: with the overrides that make them; their own seeds do not matter.
   public init(results: Int, variants: [(choice: VariantChoice, scenario: Scenario)], seeds: SeedRange) {
-    var groups: [RunIdentity: Int] = [:]
+    var (groups, digests) = ([RunIdentity: Int](), ScenarioDigests())
     self.results = results
     self.seeds = seeds
     self.variants = variants.enumerated().map { index, variant in
@@ -173,11 +173,11 @@ public struct SweepPlan: Sendable, Hashable {
       let group = RunIdentity(ignoringReactionsOf: twin)
       let first = groups[group] ?? index
       groups[group] = first
-      let digest = RunName.digest(variant.scenario)
+      let digest = digests.digest(of: variant.scenario)
       return Variant(
         name: variant.choice.name, overrides: variant.choice.overrides, digest: digest,
-        twinDigest: variant.scenario.isItsOwnTwin ? digest : RunName.digest(twin),
-        idealDigest: variant.scenario.hasIncidents ? RunName.digest(variant.scenario.ideal) : "",
+        twinDigest: variant.scenario.isItsOwnTwin ? digest : digests.digest(of: twin),
+        idealDigest: variant.scenario.hasIncidents ? digests.digest(of: variant.scenario.ideal) : "",
         twinGroup: first, scale: variant.scenario.scale)
     }
   }

@@ -41,12 +41,13 @@ package struct CohortPlan {
   var pages: Pages?
 
   /// - Parameters:
+  ///   - lastIncidentEnd: the scenario's, which it has to look for in every cohort.
   ///   - windowWidth: of the engine that runs it, microseconds; nil: an engine without windows.
   ///   - isLive: uploads go to a real server, which may want to know their `X-Retry-Count` and say how long to wait as it likes.
   ///   - script: when events are created, of a device that is driven by hand.
   package init(
-    _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?,
-    isLive: Bool = false, script: ScriptedTimes? = nil
+    _ cohort: Cohort, firstDevice: Int, scenario: Scenario, lastIncidentEnd: Instant?, checks: Bool,
+    windowWidth: Int64?, isLive: Bool = false, script: ScriptedTimes? = nil
   ) {
     pages = cohort.page.map { options in
       Pages(
@@ -69,7 +70,7 @@ package struct CohortPlan {
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds
-    oldBefore = scenario.lastIncidentEnd?.microseconds ?? .min
+    oldBefore = lastIncidentEnd?.microseconds ?? .min
     self.checks = checks
     isIdeal = scenario.isIdeal
     keepsHeldApart = Self.keepsHeldApart(client)

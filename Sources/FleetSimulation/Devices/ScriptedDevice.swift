@@ -32,7 +32,8 @@ package struct ScriptedDevice: ~Copyable {
       fleet: [cohort])
     let script = ScriptedTimes()
     let plan = CohortPlan(
-      cohort, firstDevice: 0, scenario: scenario, checks: true, windowWidth: nil, script: script)
+      cohort, firstDevice: 0, scenario: scenario, lastIncidentEnd: scenario.lastIncidentEnd, checks: true,
+      windowWidth: nil, script: script)
     var shard = DeviceShard(plan: plan, interval: span, number: 0, first: 0, count: 1, rowCount: 2)
     shard.script = script
     source = ScriptedDraws(draws)

@@ -111,9 +111,7 @@ struct WindowedEngine: ~Copyable {
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
     nonisolated(unsafe) let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
-    let plans = layout.map { [clock] piece in
-      Self.plan(of: piece, scenario, checks: options.checks, clock)
-    }
+    let plans = Self.plans(of: layout, scenario, checks: options.checks, clock)
     // Each thread makes its own shards: a large fleet's memory takes a while to come.
     let team = ThreadTeam(size: threads) { [layout, threads, clock, slotCount] member in
       for number in stride(from: member, to: layout.count, by: threads) {
@@ -133,12 +131,16 @@ struct WindowedEngine: ~Copyable {
     arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
   }
 
-  private static func plan(
-    of piece: ShardLayout, _ scenario: Scenario, checks: Bool, _ clock: WindowClock
-  ) -> CohortPlan {
-    CohortPlan(
-      scenario.fleet[piece.cohort], firstDevice: piece.firstOfCohort, scenario: scenario, checks: checks,
-      windowWidth: clock.width)
+  /// The plan of each shard.
+  private static func plans(
+    of layout: [ShardLayout], _ scenario: Scenario, checks: Bool, _ clock: WindowClock
+  ) -> [CohortPlan] {
+    let lastIncidentEnd = scenario.lastIncidentEnd
+    return layout.map { piece in
+      CohortPlan(
+        scenario.fleet[piece.cohort], firstDevice: piece.firstOfCohort, scenario: scenario,
+        lastIncidentEnd: lastIncidentEnd, checks: checks, windowWidth: clock.width)
+    }
   }
 
   /// A copy of a run that stands, which goes on as another scenario: one with which the past is in common
@@ -149,9 +151,8 @@ struct WindowedEngine: ~Copyable {
     slotCount = clock.slotCount(of: scenario)
     let rowCount = RunAssembly.rowCount(scenario)
     let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
-    for (number, piece) in layout.enumerated() {
-      let plan = Self.plan(
-        of: piece, scenario, checks: other.runners[number].shard.plan.pointee.checks, clock)
+    let checks = other.runners[0].shard.plan.pointee.checks
+    for (number, plan) in Self.plans(of: layout, scenario, checks: checks, clock).enumerated() {
       (base + number).initialize(
         to: ShardRunner(copying: other.runners[number], plan: plan, rowCount: rowCount))
       if other.runners[number].isResting {
@@ -182,9 +183,9 @@ struct WindowedEngine: ~Copyable {
   /// Goes on as another scenario, with which the past and the end are in common.
   mutating func become(_ scenario: Scenario) {
     self.scenario = scenario
-    for (number, piece) in layout.enumerated() {
-      runners[number].shard.follow(
-        Self.plan(of: piece, scenario, checks: runners[number].shard.plan.pointee.checks, clock))
+    let checks = runners[0].shard.plan.pointee.checks
+    for (number, plan) in Self.plans(of: layout, scenario, checks: checks, clock).enumerated() {
+      runners[number].shard.follow(plan)
     }
     front = ServerFront(copying: front, scenario, shards: layout)
   }

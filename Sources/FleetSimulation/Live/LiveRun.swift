@@ -91,12 +91,13 @@ public struct LiveRun: ~Copyable {
     timeouts = layout.map { scenario.fleet[$0.cohort].timeout.microseconds }
     let rowCount = RunAssembly.rowCount(scenario)
     shards = .allocate(capacity: layout.count)
+    let lastIncidentEnd = scenario.lastIncidentEnd
     var firstDevice = 0
     for (number, piece) in layout.enumerated() {
       let cohort = scenario.fleet[piece.cohort]
       let plan = CohortPlan(
-        cohort, firstDevice: firstDevice, scenario: scenario, checks: true, windowWidth: nil,
-        isLive: true)
+        cohort, firstDevice: firstDevice, scenario: scenario, lastIncidentEnd: lastIncidentEnd, checks: true,
+        windowWidth: nil, isLive: true)
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(

@@ -131,7 +131,8 @@ extension Scenario {
     var devices: [(events: [Int64], phase: Int64)] = []
     for cohort in fleet {
       let plan = CohortPlan(
-        cohort, firstDevice: devices.count, scenario: self, checks: false, windowWidth: nil)
+        cohort, firstDevice: devices.count, scenario: self, lastIncidentEnd: nil, checks: false,
+        windowWidth: nil)
       withUnsafePointer(to: plan) { plan in
         for device in 0..<cohort.devices {
           let phase = cohort.flush.interval == nil ? 0 : plan.flushPhase(plan.deviceKey(device))

@@ -63,8 +63,10 @@ struct GateCompositionTests {
   @Test("K2: held requests that lie apart do to the byte as if each loop asked for each of them")
   func heldApart() throws {
     func liesApart(_ scenario: Scenario) -> Bool {
-      CohortPlan(scenario.fleet[0], firstDevice: 0, scenario: scenario, checks: false, windowWidth: 1_000)
-        .keepsHeldApart
+      CohortPlan(
+        scenario.fleet[0], firstDevice: 0, scenario: scenario, lastIncidentEnd: scenario.lastIncidentEnd,
+        checks: false, windowWidth: 1_000
+      ).keepsHeldApart
     }
     var withHolds = 0
     let seeds = TestDepth.cases(20, exhaustively: 60)

@@ -56,19 +56,19 @@ public enum StatisticsCSV {
       .integer(Int64($0.sample.count))
     },
     .init("mean", "metric's", "Mean; of times that a run may not live to see up to the end of the run.") {
-      .decimal($0.sample.mean, decimals: 6)
+      $0.metric.figure($0.sample.mean)
     },
     .init(
       "half_width_95", "metric's",
       "Half width of the 95 % interval of the expected value; empty where there is none (`interval`)."
-    ) { .decimal($0.estimate.halfWidth, decimals: 6) },
-    .init("low_95", "metric's", "Lower end of the interval.") { .decimal($0.estimate.low, decimals: 6) },
-    .init("high_95", "metric's", "Upper end of the interval.") { .decimal($0.estimate.high, decimals: 6) },
+    ) { $0.metric.figure($0.estimate.halfWidth) },
+    .init("low_95", "metric's", "Lower end of the interval.") { $0.metric.figure($0.estimate.low) },
+    .init("high_95", "metric's", "Upper end of the interval.") { $0.metric.figure($0.estimate.high) },
     .init("standard_deviation", "metric's", "Spread of single runs.") {
-      .decimal($0.sample.standardDeviation, decimals: 6)
+      $0.metric.figure($0.sample.standardDeviation)
     },
-    .init("minimum", "metric's", "Smallest value of a run.") { .decimal($0.minimum, decimals: 6) },
-    .init("maximum", "metric's", "Largest value of a run.") { .decimal($0.maximum, decimals: 6) },
+    .init("minimum", "metric's", "Smallest value of a run.") { $0.metric.figure($0.minimum) },
+    .init("maximum", "metric's", "Largest value of a run.") { $0.metric.figure($0.maximum) },
     .init(
       "rank", "",
       "One more than the number of variants that are better by the verdict's rule. Empty where neither way is better."
@@ -88,6 +88,11 @@ public enum StatisticsCSV {
       """
     ) { .text($0.estimate.method.text) },
   ]
+}
+
+extension Metric {
+  /// A cell of a table: a count is that of the whole fleet.
+  fileprivate func figure(_ value: Double?) -> CSVValue { .decimal(value.map { $0 * factor }, decimals: 6) }
 }
 
 extension MeanEstimate.Method {
@@ -143,7 +148,7 @@ public enum DifferencesCSV {
       .integer(Int64($0.pair.difference.sample.count))
     },
     .init("difference", "metric's", "Mean of variant minus reference, seed by seed.") {
-      .decimal($0.pair.difference.mean, decimals: 6)
+      $0.metric.figure($0.pair.difference.mean)
     },
     .init(
       "relative_difference_ratio", "1", "The same as a share of the reference's mean; empty for a mean of 0."
@@ -151,13 +156,13 @@ public enum DifferencesCSV {
       $0.referenceMean == 0 ? .empty : .decimal($0.pair.difference.mean / $0.referenceMean, decimals: 6)
     },
     .init("half_width_95", "metric's", "Half width of the difference's own 95 % interval (paired t).") {
-      .decimal($0.pair.difference.interval()?.halfWidth, decimals: 6)
+      $0.metric.figure($0.pair.difference.interval()?.halfWidth)
     },
     .init("low_95", "metric's", "Lower end of the interval.") {
-      .decimal($0.pair.difference.interval()?.low, decimals: 6)
+      $0.metric.figure($0.pair.difference.interval()?.low)
     },
     .init("high_95", "metric's", "Upper end of the interval.") {
-      .decimal($0.pair.difference.interval()?.high, decimals: 6)
+      $0.metric.figure($0.pair.difference.interval()?.high)
     },
     .init("p_value", "1", "Of the paired t test that there is no difference.") {
       .decimal($0.pair.pValue, decimals: 9)
@@ -169,10 +174,10 @@ public enum DifferencesCSV {
       "low_holm", "metric's",
       "Lower end of the interval widened so that it excludes 0 exactly where Holm tells the two apart."
     ) {
-      .decimal($0.pair.interval?.low, decimals: 6)
+      $0.metric.figure($0.pair.interval?.low)
     },
     .init("high_holm", "metric's", "Upper end of the same.") {
-      .decimal($0.pair.interval?.high, decimals: 6)
+      $0.metric.figure($0.pair.interval?.high)
     },
     .init("differs", "", "Whether the two can be told apart: `p_holm` below 0.05.") {
       .flag($0.pair.differs)

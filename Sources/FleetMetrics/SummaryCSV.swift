@@ -192,7 +192,8 @@ public enum SummaryCSV {
 
   private static let scale = CSVColumn<RunSummary>(
     "scale", "1",
-    "One of so many devices and requests was simulated. Counts in files are as simulated; tables, verdicts and pages multiply them."
+    "One of so many devices and requests was simulated. Counts of runs and their series are as simulated; "
+      + "statistics, tables, verdicts and pages have those of the whole fleet."
   ) { .integer($0.scale) }
 
   /// Whether it was the server or its clients that took so long.

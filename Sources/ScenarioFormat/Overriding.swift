@@ -207,6 +207,8 @@ extension Override {
   public static let clampPath = "policy.clampAfterJitter"
   /// The path of the whole Settings, for every cohort.
   public static let settingsPath = "settings"
+  /// The path of the part that is simulated.
+  public static let scalePath = "scale"
   /// In place of a cohort's name: every cohort, as in `fleet.*.flush.interval`.
   public static let everyCohort = "*"
   /// The path of the client, for every cohort.

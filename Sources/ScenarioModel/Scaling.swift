@@ -14,10 +14,12 @@ public struct Scaling: Sendable, Hashable {
 
   public static let whole = Scaling(divisor: 1)
 
+  private static let mostParts = 1_000_000
+
   /// `1:20`; nil of anything else.
   public init?(_ text: String) {
     guard text.hasPrefix("1:"), text.utf8.dropFirst(2).allSatisfy({ 48...57 ~= $0 }),
-      let divisor = Int(text.dropFirst(2)), (1...1_000_000).contains(divisor)
+      let divisor = Int(text.dropFirst(2)), (1...Self.mostParts).contains(divisor)
     else { return nil }
     self.divisor = divisor
   }
@@ -32,6 +34,8 @@ public struct Scaling: Sendable, Hashable {
   public static let leastServed = 8.0
   /// The least number of devices of a cohort.
   public static let leastDevices = 25
+  /// Devices of a fleet that is made no smaller, though it may keep its answer.
+  public static let enoughDevices = 1_000
 
   /// The scenario at this scale.
   public func scaled(_ scenario: Scenario) -> Scenario {
@@ -198,14 +202,20 @@ extension Distribution {
 
 extension Scaling {
   /// The smallest part of these scenarios in which each keeps its answer and so many devices.
-  public static func smallest(of scenarios: [Scenario], leaving devices: Int) -> Scaling {
+  public static func smallest(of scenarios: [Scenario], leaving devices: Int = enoughDevices) -> Scaling {
     func all(_ scenario: Scenario) -> Int { scenario.fleet.reduce(0) { $0 + $1.devices } }
-    var scale = Scaling(divisor: max(1, scenarios.map { all($0) / max(1, devices) }.min() ?? 1))
-    while scale != .whole, scenarios.contains(where: { !scale.reasons(against: $0).reasons.isEmpty }) {
-      // A tenth less at a time: which one it is makes no difference to anybody.
-      scale.divisor -= max(1, scale.divisor / 10)
+    func isFine(_ divisor: Int) -> Bool {
+      scenarios.allSatisfy { Scaling(divisor: divisor).reasons(against: $0).reasons.isEmpty }
     }
-    return scale
+    var divisor = min(max(1, scenarios.map { all($0) / max(1, devices) }.min() ?? 1), mostParts)
+    // A tenth less at a time: which one it is makes no difference to anybody.
+    while !isFine(divisor) { divisor -= max(1, divisor / 10) }
+    // A little larger, it may be a part of every cohort to the device.
+    let cohorts = scenarios.flatMap(\.fleet)
+    let whole = (divisor / 2 + 1...divisor).last { part in
+      cohorts.allSatisfy { $0.devices.isMultiple(of: part) } && isFine(part)
+    }
+    return Scaling(divisor: whole ?? divisor)
   }
 
   /// Why a scenario can't be made so small; nil: it can.

@@ -40,6 +40,28 @@ struct StatisticsCSVTests {
     #expect(attempts["interval"] == "student")
   }
 
+  @Test("of a part of a fleet counts are the whole fleet's, and shares and times as they are")
+  func scaled() throws {
+    let rows = (0..<2).map { variant in
+      [3.0, 4, 5].map { value in
+        var run = RunSummary(run: "v", seed: UInt64(value))
+        (run.scale, run[.droppedByAge]) = (1_000, Int64(value) * Int64(1 + variant))
+        run.cost.mean[.attempts] = value
+        return run
+      }
+    }
+    let standings = Standings(["today", "new"], rows: rows, interval: 0)
+    let lost = try row(StatisticsCSV.bytes(of: standings), "today", "lost_events")
+    // 4 ± 4.302653 / √3, a thousand times.
+    #expect(lost["mean"] == "4000.000000" && lost["half_width_95"] == "2484.137712")
+    #expect(lost["standard_deviation"] == "1000.000000" && lost["maximum"] == "5000.000000")
+    let attempts = try row(StatisticsCSV.bytes(of: standings), "today", "attempts_mean_per_device_day")
+    #expect(attempts["mean"] == "4.000000")
+    let difference = try row(DifferencesCSV.bytes(of: standings.metrics), "new", "lost_events")
+    #expect(difference["difference"] == "4000.000000")
+    #expect(difference["relative_difference_ratio"] == "1.000000")
+  }
+
   @Test("where a run or two never recover, no mean has an interval: they are of another kind than the rest")
   func twoKinds() throws {
     let bytes = StatisticsCSV.bytes(of: standings())

@@ -63,6 +63,8 @@ extension TunerTests {
     let cases = [
       (devices: 20_000, capacity: 216, divisor: 4), (20_000, 101, 2), (20_000, 99, 1), (4_999, 1_000, 1),
       (9_999, 1_000, 1), (1_000_000, 100_000, 200),
+      // A half leaves whole devices and a third does not; of a prime number no part does.
+      (17_000, 1_000, 2), (20_011, 1_000, 4),
     ]
     for (devices, capacity, divisor) in cases {
       let scenario = try scenario(devices: devices, capacity: capacity)
@@ -74,5 +76,7 @@ extension TunerTests {
       scenario(devices: 100_000, capacity: 10_000), scenario(devices: 20_000, capacity: 10_000),
     ]
     #expect(Scaling.smallest(of: both, leaving: 5_000).divisor == 4)
+    let largest = try scenario(devices: 4_000_000_000, capacity: 100_000_000)
+    #expect(Scaling.smallest(of: [largest], leaving: 1_000).divisor == 1_000_000)
   }
 }

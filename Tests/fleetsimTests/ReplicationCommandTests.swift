@@ -172,6 +172,33 @@ struct ReplicationCommandTests {
   }
 
   @Test(
+    "where the seeds are left to it, it runs a part of the fleet and counts the whole; --scale and --seed say otherwise",
+    arguments: [
+      ([], "2"), (["--scale", "1:1"], "1"), (["--set", "scale=1:1"], "1"), (["--vary", "scale=1:1"], "1"),
+      (["--seeds", "2"], "1"), (["--seed", "5"], "1"),
+    ])
+  func smallFleet(options: [String], scale: String) throws {
+    let scratch = try Scratch()
+    // 50 ms there and 50 ms back: 8 devices at a time are 80 requests a second, and twice as many are run.
+    try scratch.write(
+      "s.json5",
+      Scenarios.scenario(devices: 4_000, duration: "8m", capacity: "320/s")
+        .replacing("burst: 2", with: "burst: 30"))
+    let budget = options.contains { $0.hasPrefix("--seed") } ? [] : ["--budget", "1"]
+    let output = try Tool.run(["compare", "s.json5", "--out", "out"] + budget + options, in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    let text = output.standardOutput
+    #expect(text.contains("4,000 devices, 8 min"))
+    #expect(text.ranges(of: "cale 1:2").count == (scale == "1" ? 0 : 2))
+    #expect(text.contains(/--seeds [0-9]+ --scale 1:2\)/) == (scale != "1"))
+    let name = options.contains("--seeds") ? "out/replications.csv" : "out/summary.csv"
+    let rows = try scratch.text(name).split(separator: "\n")
+      .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    let column = try #require(rows[0].firstIndex(of: "scale"))
+    #expect(rows.dropFirst().allSatisfy { $0[column] == scale })
+  }
+
+  @Test(
     "a fleet that always does the same is known after 60 seeds: fewer do not exclude a failure in 5 % of the runs"
   )
   func known() throws {

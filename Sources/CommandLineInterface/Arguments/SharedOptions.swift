@@ -282,7 +282,7 @@ struct InputOptions: ParameterGroup {
 
   /// In order; later ones win.
   var overrides: [Override] {
-    settings.flatMap(\.overrides) + (scale.map { [Override(path: "scale", value: $0)] } ?? [])
+    settings.flatMap(\.overrides) + (scale.map { [Override(path: Override.scalePath, value: $0)] } ?? [])
       + (seed.map { [Override(path: "seed", value: String($0))] } ?? [])
   }
 }

@@ -11,7 +11,8 @@ struct RunCommand: Study {
     discussion: [
       "Runs the scenario and, beside it, its twin without incidents: recovery is measured against the twin. Prints a "
         + "table and a verdict. There are as many seeds as it takes to know within 5 % how many of the runs fail, how soon the fleet is "
-        + "back, how late the affected events are and what it costs in attempts, as far as --budget carries; --seed asks for one.",
+        + "back, how late the affected events are and what it costs in attempts, as far as --budget carries; --seed asks for one. "
+        + ReplicationOptions.fleetOfSeveral,
       "Files are written only with --out: timeseries.csv, summary.csv, delivery_histogram.csv, report.html and run.json. "
         + ReplicationOptions.filesOfSeveral,
       "With --require the exit code is 1 unless every run keeps every limit. A limit is on a criterion "
@@ -41,7 +42,8 @@ struct RunCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
-    return .comparison(input, plan, options, environment, isComparison: false, requirements: requirements)
+    return try .comparison(
+      input, plan, options, environment, isComparison: false, requirements: requirements)
   }
 }
 
@@ -60,7 +62,8 @@ struct CompareCommand: Study {
         + "criterion of the verdict is decided or shown as good, a failure in 5 % of the runs is excluded or found, or --budget is used "
         + "up. --seeds and --precision ask for so many or for so precise; --seed asks for one. The result says how sure it is: means "
         + "with 95 % intervals, paired differences to the first variant, ranks with ties. "
-        + ReplicationOptions.filesOfSeveral,
+        + ReplicationOptions.fleetOfSeveral,
+      ReplicationOptions.filesOfSeveral,
     ],
     examples: [
       .init("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -110,11 +113,15 @@ struct CompareCommand: Study {
       }
       return choices
     }
-    return .comparison(input, plan, options, environment, isComparison: true)
+    return try .comparison(input, plan, options, environment, isComparison: true)
   }
 }
 
 extension ReplicationOptions {
+  /// The fleet where nobody says how many seeds there are, for the help.
+  fileprivate static let fleetOfSeveral =
+    "Unless --seed, --seeds, --precision or --scale says otherwise, a small part of the fleet is run that keeps its answer, "
+    + "so that there are many seeds. Counts are those of the whole fleet; --scale 1:1 runs all of it."
   /// The files of several seeds, for the help.
   fileprivate static let filesOfSeveral =
     "Of several seeds --out writes statistics.csv, differences.csv, replications.csv (a row of summary.csv for each run), curves.csv "
@@ -153,8 +160,12 @@ extension StudyPlan<ComparisonFindings> {
   fileprivate static func comparison(
     _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions,
     _ environment: CommandEnvironment, isComparison: Bool, requirements: [Requirement] = []
-  ) -> StudyPlan {
-    var replications = replications
+  ) throws -> StudyPlan {
+    var (input, replications) = (input, replications)
+    // Several seeds of a small fleet tell more than one of the whole. But where devices upload several batches at a time, few
+    // of them fill the capacity, and a part recovers later than the whole.
+    let isParallel = input.decoded.contains { $0.scenario.fleet.contains { $0.uploadConcurrency > 1 } }
+    if replications?.until != nil, !isParallel { try input.takeSmallFleet() }
     replications?.firstSeed = input.scenario.seed
     let (variants, choices) = (input.variants, input.choices)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
@@ -212,7 +223,7 @@ extension StudyPlan<ComparisonFindings> {
   ) -> String {
     let scenario = input.decoded[0].scenario
     var text =
-      "\(input.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(scenario.fullSizeText), "
+      "\(input.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(FigureText.count(scenario.fullSize, "device")), "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if input.decoded.count > 1 { text += ", \(input.decoded.count) variants" }
     if let plan {

@@ -85,12 +85,13 @@ struct DecideCommand: Study {
   private var markdownPath: String?
   let options = StudyOptions(without: [.settings])
 
-  /// Devices that a fleet is made smaller to, where that keeps its answer.
+  /// Its budget has room for larger fleets than those that are compared.
   private static let enoughDevices = 3_000
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Decided> {
-    let loaded = try loaded(environment.files)
-    let input = try StudyInput(loaded, environment.console)
+    var input = try StudyInput(loaded(environment.files), environment.console)
+    try input.takeSmallFleet(leaving: Self.enoughDevices, margin: 1)
+    let loaded = input.loaded
     let today = input.scenario
     let named = try proposedPath.map { name in
       Proposal(
@@ -229,32 +230,19 @@ struct DecideCommand: Study {
       settings: try decided(loaded, document, of: scenario, "the Settings found", isFound: true))
   }
 
-  /// The fleet with today's and with the proposed Settings: unless `--scale` says so, the smallest part of enough devices that keeps
-  /// its answer.
+  /// The fleet with today's and with the proposed Settings.
   private func loaded(_ files: Files) throws -> [LoadedScenario] {
-    func loaded(_ more: [Override]) throws -> [LoadedScenario] {
-      try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
-        try LoadedScenario(
-          path, settingsPath: $0, overrides: options.input.overrides + more,
-          allowsUnread: proposedPath == nil, isServed: true,
-          files)
-      }
+    try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
+      try LoadedScenario(
+        path, settingsPath: $0, overrides: options.input.overrides, allowsUnread: proposedPath == nil,
+        isServed: true, files)
     }
-    let asked = try loaded([])
-    if options.input.overrides.contains(where: { $0.path == Self.scale }) { return asked }
-    let whole = try asked[0].decode(VariantChoice(name: "", overrides: [Self.unscaled])).scenario
-    let scale = Scaling.smallest(of: [whole], leaving: Self.enoughDevices)
-    guard scale.divisor > (try asked[0].decode().scenario.scale) else { return asked }
-    return try loaded([Override(path: Self.scale, value: scale.text)])
   }
-
-  private static let scale = "scale"
-  private static let unscaled = Override(path: scale, value: Scaling.whole.text)
 
   /// The whole fleet, for the files to go on with; nil: it is simulated whole.
   private static func whole(_ loaded: LoadedScenario, _ more: [Override] = []) throws -> Scenario? {
     if try loaded.decode().scenario.scale == 1 { return nil }
-    return try loaded.decode(VariantChoice(name: "", overrides: more + [unscaled])).scenario
+    return try loaded.with(scale: .whole).decode(VariantChoice(name: "", overrides: more)).scenario
   }
 
   /// - Throws: `CommandFailure` 65 about an incident that never happens.

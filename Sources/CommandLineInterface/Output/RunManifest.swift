@@ -30,7 +30,7 @@ struct RunManifest {
   var executable: Executable
   var arguments: [String]
   var seed: UInt64
-  /// One of so many devices was simulated: the factor of counts in the files.
+  /// One of so many devices was simulated: the factor of counts of runs.
   var scale = 1
   var checks: Bool
   /// With seeds from `seed` on; nil: that one alone.

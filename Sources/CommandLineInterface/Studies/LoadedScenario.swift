@@ -6,7 +6,7 @@ import ScenarioModel
 struct LoadedScenario {
   /// As the user named it.
   let path: String
-  let overrides: [Override]
+  private(set) var overrides: [Override]
   /// Whether an override may be of a key of Settings that a cohort's client does not read.
   private let allowsUnread: Bool
   private let files: Files
@@ -89,6 +89,13 @@ struct LoadedScenario {
     return loaded
   }
 
+  /// The same scenario at another scale.
+  func with(scale: Scaling) -> LoadedScenario {
+    var loaded = self
+    loaded.overrides.append(Override(path: Override.scalePath, value: scale.text))
+    return loaded
+  }
+
   /// - Parameters:
   ///   - choice: nil: the scenario itself, which comes before its variants and answers for its compare section.
   ///   - base: the scenario itself, if it is at hand.
@@ -112,7 +119,7 @@ struct LoadedScenario {
       return try file.decode(
         overrides: overrides, allowsUnread: allowsUnread, isVariant: choice != nil, of: base)
     } catch let problems as ScenarioProblems {
-      throw problems.naming { $0 == "scale" ? "--scale" : nil }
+      throw problems.naming { $0 == Override.scalePath ? "--scale" : nil }
     }
   }
 
@@ -236,7 +243,7 @@ extension Console {
 extension Scenario {
   var devices: Int64 { fleet.reduce(0) { $0 + Int64($1.devices) } }
   /// The devices of the scenario that it is a part of.
-  private var fullSize: Int64 { devices * Int64(scale) }
+  var fullSize: Int64 { devices * Int64(scale) }
 
   /// `5,000 devices`, or `5,000 devices (1:1000 of 5,000,000)`.
   var sizeText: String {
@@ -251,6 +258,6 @@ extension Scenario {
 
   /// A report's note on a scaled scenario; nil at full size.
   var scaleNote: String? {
-    scale > 1 ? "scale 1:\(scale); counts are multiplied" : nil
+    scale > 1 ? "scale 1:\(scale) (--scale 1:1 runs all of it); counts are the whole fleet's" : nil
   }
 }

@@ -153,6 +153,26 @@ struct StudyInput {
       [LoadedScenario(path, options.input, environment.files)], environment.console, choices: choices)
   }
 
+  /// Takes a small part of the fleet that keeps the answer of everything that is run, unless an option says which.
+  /// - Parameter margin: so many times the smallest of so many devices; at its limit a recovery may come 10 % late.
+  mutating func takeSmallFleet(leaving devices: Int = Scaling.enoughDevices, margin: Int = 2) throws {
+    let asked = loaded[0].overrides + choices.flatMap(\.overrides)
+    if asked.contains(where: { $0.path == Override.scalePath }) { return }
+    let whole = scenario.scale == 1 ? self : try at(.whole)
+    let smallest = Scaling.smallest(of: whole.decoded.map(\.scenario), leaving: devices)
+    let scale = Scaling(divisor: smallest.divisor / margin)
+    if scale.divisor > scenario.scale { self = try at(scale) }
+  }
+
+  private func at(_ scale: Scaling) throws -> StudyInput {
+    var input = self
+    input.loaded = loaded.map { $0.with(scale: scale) }
+    input.bases = try input.loaded.map { try $0.decode() }
+    input.decoded =
+      choices.isEmpty ? input.bases : try input.loaded[0].decodeAll(choices, of: input.bases[0])
+    return input
+  }
+
   /// The first scenario.
   var scenario: Scenario { bases[0].scenario }
   var path: String { loaded[0].path }

@@ -99,8 +99,9 @@ package struct SeedPlan: Sendable, Hashable {
   /// Returns how many seeds it took, or what is open after so many and how many more would tell.
   /// - Parameter known: what everything is after that: `decided`.
   /// - Parameter open: the undecided questions, in words.
+  /// - Parameter scale: one of so many devices was simulated.
   package func text(
-    _ decision: Decision, seeds: Int, attempts: Int64, known: String, open: [String]
+    _ decision: Decision, seeds: Int, attempts: Int64, known: String, open: [String], scale: Int64 = 1
   ) -> String {
     let count = FigureText.count(seeds, "seed")
     if decision.isDecided { return "Everything is \(known) after \(count) (\(Self.text(attempts)))." }
@@ -111,7 +112,8 @@ package struct SeedPlan: Sendable, Hashable {
     let more =
       missing >= Self.mostMissing
       ? "More than \(FigureText.grouped(Int64(Self.mostMissing))) more seeds would be needed."
-      : "About \(FigureText.count(missing, "more seed")) would tell (--seeds \(seeds + missing))."
+      : "About \(FigureText.count(missing, "more seed")) would tell (--seeds \(seeds + missing)"
+        + (scale > 1 ? " --scale 1:\(scale))." : ").")
     return "Open after \(count), \(end): \(VerdictWording.list(open)). \(more)"
   }
 

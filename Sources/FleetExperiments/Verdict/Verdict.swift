@@ -66,7 +66,8 @@ public enum Verdict {
     }
     return until.text(
       decision, seeds: comparison.replications, attempts: comparison.attempts,
-      known: comparison.variants.count == 1 ? "known" : "decided or shown as good", open: names)
+      known: comparison.variants.count == 1 ? "known" : "decided or shown as good", open: names,
+      scale: comparison.rows.commonScale)
   }
 
   /// How the runs of one variant of a comparison fared, in one line.

@@ -7,9 +7,11 @@ import PackageDescription
 /// For modules that work once a command, not once an event: optimising them took half of a release build.
 /// `FLEETSIM_SMALL` halves the program: `.ci/static` has the minutes for it.
 let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
-/// The second flag spares a job that checks all types once more for an interface that nobody gets sooner.
+/// The second flag spares a job that checks all types once more for an interface that nobody gets sooner. Debug information of a
+/// release takes a sixteenth of the build, and the linker drops it (below).
 let notOptimised: [SwiftSetting] = [
-  .unsafeFlags([isSmall ? "-Osize" : "-Onone", "-no-emit-module-separately-wmo"])
+  .unsafeFlags([isSmall ? "-Osize" : "-Onone", "-no-emit-module-separately-wmo"]),
+  .unsafeFlags(["-Xfrontend", "-gnone"], .when(configuration: .release)),
 ]
 
 func tests(

@@ -44,8 +44,8 @@ public struct LossReport: Sendable {
     /// Pending at the end of either run.
     var pendingBefore: Int64
     var pending: Int64
-    /// Whether the limit still loses some.
-    var isReached: Bool
+    /// What loses the most in that run.
+    var mostLeft: String?
   }
 
   private let variants: [Variant]
@@ -105,8 +105,9 @@ public struct LossReport: Sendable {
 
   /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it. The run has the seed
   /// that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
-  /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most. Every cohort then has the
-  ///   higher limit, as one file of Settings gives it. `nil`: the charges of all count.
+  ///
+  /// Of a limit in Settings every cohort that fetches them has the higher one, as one file gives it.
+  /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most; `nil`: those of all count.
   /// - Parameter options: of that run.
   /// - Parameter control: of that run.
   /// - Throws: the error of the run.
@@ -126,8 +127,9 @@ public struct LossReport: Sendable {
     var scenario = variants[worst.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
-    if cohort != nil, limit.settingsKey != nil {
-      for place in scenario.fleet.indices where place != worst.charge.cohort {
+    if limit.settingsKey != nil, scenario.fleet[worst.charge.cohort].settingsFetch != .never {
+      for place in scenario.fleet.indices
+      where place != worst.charge.cohort && scenario.fleet[place].settingsFetch != .never {
         _ = limit.raise(in: &scenario.fleet[place])
       }
     }
@@ -140,8 +142,8 @@ public struct LossReport: Sendable {
         lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents }
           ?? record.lostOrBlockedEvents,
         pendingBefore: worstRun?.pendingEvents ?? 0, pending: record.series.totals[.backlogEvents],
-        isReached: record.cohorts[worst.charge.cohort].doomed[worst.charge.reason] ?? 0 > 0
-          || record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
+        mostLeft: LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
+          .first?.text(in: scenario))
     } catch is CancellationError {
       return
     }
@@ -172,7 +174,8 @@ public struct LossReport: Sendable {
     let outcome =
       check.lost == 0
       ? "loses none"
-      : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
+      : "still loses \(lost)"
+        + (check.mostLeft.map { ", most to \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10

@@ -123,7 +123,7 @@ public enum MetricValue: Sendable, Hashable {
 /// Every metric of a run: the numeric columns of `summary.csv` in the verdict's order, then in the file's.
 public enum MetricCatalogue {
   /// The metrics that the verdict ranks on with or without incidents, in its order.
-  package static let ranked = [lost, recovery, late, affectedDelivery, attemptsAboveTwin, attempts]
+  package static let ranked = [lost, healthy, recovery, late, affectedDelivery, attemptsAboveTwin, attempts]
 
   /// Returns the metrics that the verdict decides by, in its order. Attempts are those above the twin's where there is an
   /// incident, else all of them.
@@ -146,6 +146,9 @@ public enum MetricCatalogue {
   /// The verdict's metrics, in its order.
   package static let headline: [Metric] = all.filter(\.isHeadline)
 
+  /// Whether it is a time after the last incident: that of a run which does not live to see it is `never`.
+  package static func isReturn(_ metric: Metric) -> Bool { metric.horizon == recoveryHorizon }
+
   /// The metric of that name in `summary.csv`.
   public static func metric(named name: String) -> Metric? { all.first { $0.name == name } }
 
@@ -154,6 +157,9 @@ public enum MetricCatalogue {
   public static let lost = "lost_or_blocked_events"
   /// Not there when the run ended, although they could have been.
   public static let late = "late_events"
+  /// How soon the server turns nobody away.
+  public static let healthy = "healthy_s"
+  /// How soon the data is where it could be.
   public static let recovery = "recovery_s"
   public static let timeToDelivery = "time_to_delivery_p99_s"
   /// The column of the affected events' time to delivery, at the percentile that the ideal run reaches.
@@ -161,6 +167,7 @@ public enum MetricCatalogue {
   public static let attemptsAboveTwin = "attempts_above_twin_per_device"
   public static let attempts = "attempts_mean_per_device_day"
   package static let created = "created_events"
+  private static let recoveryHorizon = "recovery_horizon_s"
   package static let herdFactor = "herd_factor_ratio"
 
   /// The facts that reports and statistics know of a metric beside its column in `summary.csv`.
@@ -182,10 +189,8 @@ public enum MetricCatalogue {
   private static let entries = [
     Entry(name: lost, title: "lost", run: "lost"),
     Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
-    Entry(
-      name: "healthy_s", page: "endpoint well", run: "endpoint well", isInMeans: true,
-      horizon: "recovery_horizon_s"),
-    Entry(name: recovery, title: "recovery", run: "recovery", horizon: "recovery_horizon_s"),
+    Entry(name: healthy, title: "endpoint well", run: "endpoint well", horizon: recoveryHorizon),
+    Entry(name: recovery, title: "recovery", run: "recovery", horizon: recoveryHorizon),
     Entry(name: late, title: "late", run: "late"),
     Entry(name: undelivered, title: "undelivered"),
     Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
@@ -195,7 +200,7 @@ public enum MetricCatalogue {
     Entry(name: attemptsAboveTwin, title: "extra attempts", run: "extra attempts / device"),
     Entry(name: attempts, title: "attempts/device/day", run: "attempts / device"),
     Entry(name: "blocked_events", page: "of these blocked", isInMeans: true),
-    Entry(name: "drained_s", run: "drained in", horizon: "recovery_horizon_s"),
+    Entry(name: "drained_s", run: "drained in", horizon: recoveryHorizon),
     Entry(name: timeToDelivery, title: "p99 delivery", run: "p99 delivery", isInMeans: true),
     Entry(name: "amplification_ratio", run: "amplification"),
     Entry(name: "peak_offered_ratio", page: "peak load, × capacity", run: "peak load", isInMeans: true),
@@ -289,7 +294,7 @@ extension MetricText {
     let sample = metrics.sample(index, variant: variant)
     guard sample.count > 0 else { return "–" }
     if let share = metrics.share(index, variant: variant), share.successes == 0 {
-      return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
+      return MetricCatalogue.isReturn(metric) ? "never" : "> " + value(metric, sample.mean)
     }
     return isPlain
       ? value(metric, sample.mean) : interval(metric, metrics.estimate(index, variant: variant))

@@ -78,10 +78,17 @@ package struct AffectedEvents {
     }
   }
 
+  /// Where fewer of the events that the estimate leaves are still watched, a few of them stand for all, and nothing is known.
+  ///
+  /// Source: S. J. Pocock, T. C. Clayton and D. G. Altman, "Survival plots of time-to-event outcomes in clinical trials", Lancet 359
+  /// (2002), 1686–1689: a curve ends where 10 to 20 % are still followed.
+  private static var leastWatched: Double { 0.1 }
+
   /// Returns the smallest time to delivery that `percent` % of the events do not exceed, within 3 %. `nil`: the time is longer
-  /// than could be watched, or there are no events.
+  /// than could be watched (`leastWatched`), or there are no events.
   package func percentile(_ percent: Int) -> Int64? {
-    var watched = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
+    let all = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
+    var watched = all
     guard watched > 0 else { return nil }
     var next = 0
     var share = 1.0
@@ -91,6 +98,7 @@ package struct AffectedEvents {
         watched -= undelivered[next].events
         next += 1
       }
+      if Double(watched) < Self.leastWatched * share * Double(all) { return nil }
       let before = share
       share *= 1 - Double(delivered[bucket]) / Double(watched)
       watched -= delivered[bucket]

@@ -270,17 +270,23 @@ struct Reach {
   func excess(_ row: Int) -> Int64 { record.series[row, .backlogEvents] - backlog[row] }
 
   /// Returns the time from `end` to the first row in which next to nobody with an open app waits for the ideal run's server: then
-  /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance.
+  /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind as well: who the
+  /// incident has kept away is back by then.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after end: Int64) -> Int64? {
     guard let series = ideal?.series else { return nil }
     let requests = series.totals[.acceptedBatches]
     let eventsPerRequest =
       requests > 0 ? Double(series.totals[.deliveredEvents]) / Double(requests) : 1
-    return zip(series.rows, tolerance.indices).first { row, place in
-      row.start + row.length >= end
-        && Double(row[.serverQueue]) * eventsPerRequest <= Double(tolerance[place])
-    }.map { $0.0.start + $0.0.length - end }
+    let rows = series.rows
+    func isCalm(_ row: Int) -> Bool {
+      Double(rows[row][.serverQueue]) * eventsPerRequest <= Double(tolerance[row])
+    }
+    let places = 0..<min(rows.count, tolerance.count)
+    return places.first { row in
+      rows[row].start + rows[row].length >= end && isCalm(row)
+        && (row + 1 == places.endIndex || isCalm(row + 1))
+    }.map { rows[$0].start + rows[$0].length - end }
   }
 }
 

@@ -401,14 +401,18 @@ extension Compared {
     ("Twin", "The same run, with the same seed, without its incidents. It shows what normal looks like."),
     (
       "Recovered",
-      "The backlog, as a mean over the last minute (or the longest flush interval, if that is longer), is at most "
-        + "10 % or one event above the twin's and stays so for as long again. The time counts from the end of the last "
-        + "incident."
+      "Caught up: the fleet holds back at most 1 % of the events that an ideal run could have delivered by then, and stays so. The "
+        + "time counts from the end of the last incident."
     ),
     (
-      "Floor",
-      "How soon any client could be back, by capacity, demand and backlog alone. What closed apps take beyond it is what clients that "
-        + "ask again within seconds need in the same sessions."
+      "Possible",
+      "How soon any client could have caught up. In the ideal run clients are served in order as soon as the server has room and "
+        + "their app is open, and give nothing up."
+    ),
+    (
+      "Endpoint well",
+      "The server turns nobody away any more: at most 1 % of the requests fail, or no more than in the twin, and its queue is as "
+        + "short. The time counts from the end of the last incident."
     ),
     (
       "Drained",
@@ -417,10 +421,13 @@ extension Compared {
     ),
     (
       "Lost",
-      "Events that the server never gets: dropped by a device, for whatever reason, and not accepted after all, or blocked (given "
-        + "up, but kept by their device)."
+      "Events that the server never gets: dropped by a device, for whatever reason, and not accepted after all, "
+        + "blocked (given up, but kept by their device), or doomed (their app opens again too late)."
     ),
-    ("Late", "Events pending at the end of the run, beyond those that the twin has pending."),
+    (
+      "Late",
+      "Events pending at the end of the run, beyond those that the ideal run and the twin have pending."
+    ),
     (
       "Failed run", "A run that never recovers, or that loses more than 1 % of the events created."
     ),
@@ -428,7 +435,8 @@ extension Compared {
       "Affected p99",
       "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
         + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
-        + "created from the first incident's start until the fleet has recovered."
+        + "created from the first incident's start until the fleet has recovered. Where no client reaches 99 % within the run, it is "
+        + "90 or 50 %."
     ),
     ("p99 delivery", "The same over the delivered events of the whole run."),
     ("Extra attempts", "Upload attempts more than the twin's, over the run, a device."),

@@ -33,12 +33,13 @@ package enum SummaryTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
     return TextTable(
       header: [
-        "strategy", "lost", "recovery", "late", "affected p\(summaries.map(\.judgedPercent).min() ?? 99)",
+        "strategy", "lost", "endpoint well", "recovery", "late",
+        "affected p\(summaries.map(\.judgedPercent).min() ?? 99)",
       ]
         + [haveIncidents ? "extra attempts" : "attempts/device"],
       rows: summaries.map { summary in
         [
-          summary.run, summary.lostText, summary.recoveryText,
+          summary.run, summary.lostText, summary.endpointText, summary.recoveryText,
           Humanised.count(summary.fullSize(summary.lateEvents)), summary.affectedDeliveryText,
           haveIncidents
             ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
@@ -83,6 +84,7 @@ package enum SummaryTable {
   /// A metric of a run in words. It has more digits than the value in `summary.csv` where it is named here.
   private static func text(_ metric: Metric, of run: RunSummary) -> String {
     switch metric.name {
+    case MetricCatalogue.healthy: run.endpointText
     case MetricCatalogue.recovery: run.recoveryText
     case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run, none: run.lostText)
     case MetricCatalogue.late: events(run.lateEvents, of: run)
@@ -124,8 +126,8 @@ package enum SummaryTable {
       note: best.isEmpty
         ? nil
         : """
-        ✓ the verdict's best. It looks at runs that fail, lost events, recovery time, late events, the affected events' p99 and \
-        extra attempts, in this order; peak load and herd factor are shown, never ranked on.
+        ✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the affected events' \
+        p99 and extra attempts, in this order; peak load and herd factor are shown, never ranked on.
         """)
   }
 
@@ -477,9 +479,12 @@ extension IncidentSpan {
 }
 
 extension RunSummary {
+  var endpointText: String { sinceIncidents(healthyTime) }
+  var recoveryText: String { sinceIncidents(recoveryTime) }
+
   /// `12 min 30 s`, `never`, or `no incident`.
-  var recoveryText: String {
-    hasIncidents ? recoveryTime.map(Humanised.duration) ?? "never" : "no incident"
+  private func sinceIncidents(_ time: Int64?) -> String {
+    hasIncidents ? time.map(Humanised.duration) ?? "never" : "no incident"
   }
 
   /// `12 min 30 s`, `> 2 h`, or `–` without such events.

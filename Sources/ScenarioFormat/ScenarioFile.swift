@@ -34,7 +34,7 @@ public struct ScenarioFile: Sendable {
   private(set) var sources: [String]
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
-  /// Whether Settings for all cohorts reach only the clients that fetch any, where some do: they are a file that a CDN serves.
+  /// Whether Settings for all cohorts reach only the clients that fetch any: they are a file that a CDN serves.
   package var isServed = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private(set) var clientFiles: [String: PositionedValue?] = [:]
@@ -47,10 +47,11 @@ public struct ScenarioFile: Sendable {
   /// `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
-    text: String, name: String, settingsText: (text: String, name: String)? = nil,
+    text: String, name: String, settingsText: (text: String, name: String)? = nil, isServed: Bool = false,
     readFile: (String) throws -> String
   ) throws {
     sources = [name]
+    self.isServed = isServed
     root = try JSON5Parser.parse(text, file: name)
     guard root.members != nil else {
       let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
@@ -61,7 +62,9 @@ public struct ScenarioFile: Sendable {
       lacksReplacement = replacement == nil
     }
     let publishing = PublishingActions(root)
-    for (path, node) in FileReferences.settings(in: publishing.root, onlyCompared: settingsText != nil) {
+    // Clients that a served file does not reach keep what the scenario gives them.
+    let isReplaced = settingsText != nil && !isServed
+    for (path, node) in FileReferences.settings(in: publishing.root, onlyCompared: isReplaced) {
       if let text = fileText(of: node, at: publishing.path(of: path) ?? path, with: readFile),
         let name = node.text
       {

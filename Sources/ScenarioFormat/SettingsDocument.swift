@@ -225,6 +225,11 @@ package struct SettingsCheck: Sendable {
       throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
         .problems(in: name)
     }
+    guard client.settingsFetch != .never else {
+      let message = "\(client.name) fetches no Settings: this file does not reach it"
+      findings = [(1, SettingsFinding(path: "", effect: .notRead, message: message))]
+      return
+    }
     let value = SettingsTree.settingsValue(tree)
     var found = client.dialect.decode(value, defaults: client.settings).findings
     let config = client.dialect.config(of: value, policy: client.policy, defaults: client.settings)

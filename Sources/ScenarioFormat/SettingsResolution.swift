@@ -35,7 +35,7 @@ struct SettingsResolution {
   var decoder: ScenarioDecoder
   var decoded: [String: CohortSettings.Version] = [:]
   var reported: Set<Diagnostic> = []
-  /// Whether what is published for all reaches only the clients that fetch Settings, where some do.
+  /// Whether what is published for all reaches only the clients that fetch Settings.
   var reachesOnlyFetching = false
   /// How the fleet's clients read Settings.
   var dialects: Set<SettingsDialect> = []
@@ -53,14 +53,13 @@ struct SettingsResolution {
     }
     let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
     dialects = Set(readers.map(\.dialect))
-    let spares = reachesOnlyFetching && readers.contains(where: \.fetches)
     var configs: [CohortSettings] = []
     for (index, cohort) in cohorts.enumerated() {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
       let client = readers[index]
-      let isReached = client.fetches || !spares
+      let isReached = client.fetches || !reachesOnlyFetching
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, let name = node?.text { key = "file " + name }

@@ -36,7 +36,8 @@ extension Cohort {
       queue.maximumBatchEvents = client.queue.maximumBatchEvents
       queue.maximumBatchBytes = client.queue.maximumBatchBytes
       queue.growsUntilFailure = client.queue.growsUntilFailure
-      uploadConcurrency = client.uploadConcurrency
+      // One that chunks anew gathers what comes while it waits; batches that are sealed need not wait for one another.
+      uploadConcurrency = client.queue.mode == .rebatch ? client.uploadConcurrency : .max
       (countOfAnEvent, countsAllEvents) = (client.countOfAnEvent, client.countsAllEvents)
       triggers = client.triggers
     }

@@ -233,6 +233,27 @@ struct DecisionTests {
         "Do not publish. Nothing that was measured gets better or worse by enough to matter."))
   }
 
+  @Test(
+    "more seeds follow where nothing is better yet and may be; a kept event is not held against them as late")
+  func kept() throws {
+    let found = try decision { run, isProposed, isOutage in
+      // Every other run: three clumps of six are too few to tell, and 15 of 30 are not.
+      guard isOutage, run.seed % 2 == 0 else { return }
+      if isProposed { run.lateEvents = 500 } else { run[.droppedByRetryLimit] = 600 }
+    }
+    #expect(found.outcome == .publish)
+    #expect(state(found, "outage", MetricCatalogue.lost) == .better)
+    #expect(state(found, "outage", MetricCatalogue.late) == .asGood)
+    let outage = try #require(found.cases.first { $0.suite.name == "outage" })
+    #expect(outage.today.count == 30)
+    let back = try decision { run, isProposed, isOutage in
+      guard isOutage else { return }
+      if isProposed { run.lateEvents = 1_000 } else { run[.droppedByRetryLimit] = 600 }
+    }
+    // 400 more than were lost are late.
+    #expect(state(back, "outage", MetricCatalogue.late) == .worse)
+  }
+
   @Test("of losses that differ by too little to matter it tells the largest")
   func littleLost() throws {
     let found = try decision { run, isProposed, isOutage in

@@ -141,7 +141,9 @@ struct LossChargeTests {
     let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
     #expect(left > 0)
     #expect(
-      report.notes.first?.hasSuffix(" loses \(FigureText.grouped(left)) events to other causes.") == true)
+      report.notes.first?.hasSuffix(
+        " still loses \(FigureText.grouped(left)) events, most to phones (tapi-document): maxTotalBackoffDuration 1 min reached."
+      ) == true, "\(report.notes)")
 
     let quiet = Self.outage(minutes: 1)
     var none = LossReport(

@@ -26,8 +26,8 @@ struct ReplicatedMetricsTests {
   @Test("the catalogue has every numeric column of summary.csv, those of the verdict first and in its order")
   func catalogue() {
     #expect(
-      MetricCatalogue.all.prefix(6).map(\.name) == [
-        "lost_or_blocked_events", "recovery_s", "late_events", "affected_delivery_judged_s",
+      MetricCatalogue.all.prefix(7).map(\.name) == [
+        "lost_or_blocked_events", "healthy_s", "recovery_s", "late_events", "affected_delivery_judged_s",
         "attempts_above_twin_per_device", "attempts_mean_per_device_day",
       ])
     // Not name, seed, devices, length, the two flags, the two horizons and the scale.

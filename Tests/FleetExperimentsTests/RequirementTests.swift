@@ -73,7 +73,8 @@ struct RequirementTests {
   @Test("the verdict's criteria have names of one word")
   func names() {
     #expect(
-      Requirement.criteriaNames == "failures, health, lost, recovery, late, affected-p99, extra-attempts")
+      Requirement.criteriaNames
+        == "failures, health, lost, endpoint-well, recovery, late, affected-p99, extra-attempts")
     for name in ["affected p99", "affected_p99", "affected-p99", "affected_delivery_p99_s"] {
       #expect((try? Requirement("\(name) <= 1h")) != nil, "\(name)")
     }

@@ -297,7 +297,8 @@ struct TunerTests {
     #expect(
       text.contains(
         " 15 fresh seeds of both and 45 more of the new Settings show no criterion worse: health without incidents, runs that fail, "
-          + "lost, recovery, late, affected p99 and extra attempts. It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "
+          + "lost, endpoint well, recovery, late, affected p99 and extra attempts. "
+          + "It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "
       ), "\(text)")
     // 1 - 0.05^(1/60)
     #expect(text.contains("a failure in up to 4.87 % of them can't be excluded"), "\(text)")

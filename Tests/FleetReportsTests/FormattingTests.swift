@@ -84,6 +84,7 @@ struct TerminalTableTests {
     var full = RunSummary(run: "full", seed: 1)
     full.hasIncidents = true
     full.recoveryTime = 750_000_000
+    full.healthyTime = 75_000_000
     full.devices = 20_000
     full[.firstAttempts] = 2_570_000
     full.affectedEvents = 1_000
@@ -103,10 +104,10 @@ struct TerminalTableTests {
   func aligned() {
     #expect(
       SummaryTable.terminal(summaries).terminal(width: 100) == """
-        strategy       lost     recovery  late  affected p99  extra attempts
-        ────────  ─────────  ───────────  ────  ────────────  ──────────────
-        full              0  12 min 30 s     0         3.2 s            12.3
-        a|b       1,234,567        never     0         > 2 h               0
+        strategy       lost  endpoint well     recovery  late  affected p99  extra attempts
+        ────────  ─────────  ─────────────  ───────────  ────  ────────────  ──────────────
+        full              0     1 min 15 s  12 min 30 s     0         3.2 s            12.3
+        a|b       1,234,567          never        never     0         > 2 h               0
 
         """)
   }
@@ -117,12 +118,14 @@ struct TerminalTableTests {
       SummaryTable.terminal(summaries).terminal(width: 40) == """
         full
           lost            0
+          endpoint well   1 min 15 s
           recovery        12 min 30 s
           late            0
           affected p99    3.2 s
           extra attempts  12.3
         a|b
           lost            1,234,567
+          endpoint well   never
           recovery        never
           late            0
           affected p99    > 2 h

@@ -130,7 +130,7 @@ struct ReplicationReportTests {
     #expect(HTMLReportTests.problem(in: html) == nil)
     #expect(!html.contains("Differences to") && !html.contains("<small>#"))
     let header = Compared.means(comparison).table(width: 110).prefix { $0 != "\n" }
-    #expect(header.hasPrefix("strategy  lost  recovery") && !header.contains("recovered"))
+    #expect(header.hasPrefix("strategy  lost  endpoint well  recovery") && !header.contains("recovered"))
   }
 
   @Test("The picture stands alone")

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `decide`, `check` and `tune` on the same two Settings files.
-@Suite("Agreement of decide, check and tune")
+/// `decide`, `check`, `tune` and `compare` on the same two Settings files.
+@Suite("Agreement of decide, check, tune and compare")
 struct AgreementTests {
   /// Settings of analytics-swift: one key of `backoffConfig` is not as in `standard`.
   private static func settings(_ key: String, _ value: String) -> String {
@@ -69,5 +69,94 @@ struct AgreementTests {
     let isRecommended = document["isRecommended"] == .bool(true)
     #expect(tuned.code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(tuned)")
     #expect(isRecommended == (document["next"]?.text != nil))
+  }
+
+  /// Phones, open 2 % of the time, whose batches wait in closed apps for longer than a limit of hours.
+  private static func closing(_ more: String, client: String = "segment-kotlin") -> String {
+    """
+    { format: 1, seed: 1, duration: "3h", interval: "10s", network: { latency: "100ms" },
+      settings: "today.json",
+      tapi: { bucket: { capacity: "10/s", burst: 20 }, overload: { status: 429, retryAfter: "20s" }, \(more) },
+      fleet: [{ name: "phones", devices: 1500, client: "\(client)", events: "60/day",
+        sessions: { share: "2%", length: { exponential: "3m" } }, flush: { count: 20, interval: "30s" } }] }
+    """
+  }
+  private static let outage = #"[{ kind: "outage", at: "1h", for: "20m", status: 503 }]"#
+  private static let age = "maxTotalBackoffDuration"
+
+  /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
+  private func found(_ words: [String], _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
+    let output = try Tool.run(words + ["--json"], in: scratch.url)
+    return (output.code, output.code == 64 ? .null : try JSON(text: output.standardOutput))
+  }
+
+  @Test(
+    "an event that is late and not lost is no harm to any of them",
+    arguments: [("43200", "604800", true), ("3600", "604800", true), ("604800", "43200", false)])
+  func kept(today: String, proposed: String, isBetter: Bool) throws {
+    let scratch = try Scratch()
+    try scratch.write("fleet.json5", Self.closing(""))
+    try scratch.write("own.json5", Self.closing("incidents: \(Self.outage)"))
+    try scratch.write("incidents.json5", "{ friday: \(Self.outage) }")
+    for (name, value) in [("today.json", today), ("new.json", proposed)] {
+      try scratch.write(name, Self.settings("maxRetryCount", "100, \"\(Self.age)\": \(value)"))
+    }
+    let decision = try found(
+      [
+        "decide", "fleet.json5", "--proposed", "new.json", "--incidents", "incidents.json5",
+        "--only-incidents",
+      ], scratch)
+    #expect(decision.document["decision"]?.text == (isBetter ? "publish" : "do not publish"))
+    #expect(decision.code == (isBetter ? 0 : 1), "\(decision.document["criteria"]!)")
+    #expect(try Tool.run(["check", "own.json5", "--record", "--seeds", "30"], in: scratch.url).code == 0)
+    let check = try found(["check", "own.json5", "--settings", "new.json"], scratch)
+    #expect(check.code == decision.code, "\(check.document)")
+    let comparison = try found(
+      ["compare", "own.json5", "--vary", "settings=today.json,new.json", "--seeds", "30"], scratch)
+    let best = comparison.document["variants"]?.elements.map { $0["isBest"] }
+    #expect(best == [.bool(!isBetter), .bool(isBetter)])
+    guard TestDepth.isExhaustive || today == "3600" else { return }
+    let tuned = try found(
+      [
+        "tune", "own.json5", "--search", "settings.backoffConfig.\(Self.age)=\(today),\(proposed)",
+        "--seeds", "3",
+      ], scratch)
+    #expect(tuned.document["isRecommended"] == .bool(isBetter), "\(tuned.document["verdict"]!)")
+  }
+
+  @Test(
+    "Settings that reach nobody are worth no run, pass the check and are not searched",
+    arguments: ["100, \"maxTotalBackoffDuration\": 60", "0"])
+  func unreached(proposed: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("mine.json5", InitTests.mine)
+    for (name, value) in [("today.json", "100"), ("new.json", proposed)] {
+      try scratch.write(name, Self.settings("maxRetryCount", value))
+    }
+    let own = Self.closing("incidents: \(Self.outage)", client: "mine.json5").replacing(
+      #"settings: "today.json","#, with: "")
+    try scratch.write("own.json5", own)
+    for search in [[], ["--proposed", "new.json"]] {
+      let decision = try found(["decide", "own.json5", "--today", "today.json"] + search, scratch)
+      #expect(decision.code == 0 && decision.document["decision"]?.text == "keep today's")
+      #expect(decision.document["runs"]?.number == 0)
+    }
+    #expect(try Tool.run(["check", "own.json5", "--record", "--seeds", "2"], in: scratch.url).code == 0)
+    let check = try Tool.run(["check", "own.json5", "--settings", "new.json"], in: scratch.url)
+    #expect(check.code == 0 && check.standardError.isEmpty, "\(check)")
+    let search = ["tune", "own.json5", "--search", "settings.backoffConfig.maxRetryCount=3,100"]
+    #expect(try found(search, scratch).code == 64)
+    let alone = try found(["validate", "--settings", "new.json", "--client", "mine.json5"], scratch)
+    #expect(alone.code == 0 && alone.document["isHarmful"] == .bool(false))
+    #expect(alone.document["findings"]?.elements.map { $0["effect"]?.text } == ["notRead"])
+    // Beside a client that fetches them they reach that one alone.
+    let two = own.replacing(
+      "fleet: [",
+      with: #"fleet: [{ name: "swift", devices: 10, client: "segment-swift", events: "60/day" }, "#)
+    try scratch.write("two.json5", two)
+    let mixed = try Tool.run(
+      ["decide", "two.json5", "--today", "today.json", "--proposed", "new.json", "--budget", "1"],
+      in: scratch.url)
+    #expect(mixed.standardOutput.contains(" 1 of 2 clients\n"), "\(mixed)")
   }
 }

@@ -110,7 +110,8 @@ struct CheckCommandTests {
     let found = try worse(
       scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.jitterStrategy=none"])
     #expect(
-      found == ["recovery_s", "affected_delivery_judged_s", "attempts_above_twin_per_device"], "\(found)")
+      found == ["healthy_s", "recovery_s", "affected_delivery_judged_s", "attempts_above_twin_per_device"],
+      "\(found)")
   }
 
   @Test("with Retry-After ignored the check fails and names what it costs")

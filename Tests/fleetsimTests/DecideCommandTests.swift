@@ -45,7 +45,7 @@ struct DecideCommandTests {
     "--only-incidents", "--journal", "journal",
   ]
   /// Events that are kept take their time and requests.
-  private static let worthIt = ["--allow", "recovery", "--allow", "attempts"]
+  private static let worthIt = ["--allow", "endpoint", "--allow", "recovery", "--allow", "attempts"]
 
   @Test("says publish where the proposed Settings keep what today's destroy, and the other way round not")
   func publish() throws {

@@ -151,7 +151,7 @@ struct InitTests {
   }
 
   /// What a client does that gives up after three tries, whatever a CDN serves to others.
-  private static let mine =
+  static let mine =
     #"{ name: "mine", switches: { settingsFetch: "never", retries: "timer", settings: { backoffConfig: { maxRetryCount: 3 } } } }"#
 
   @Test("clients that fetch no Settings get none, and validate says what a file changes in them")
@@ -161,6 +161,10 @@ struct InitTests {
     let made = try Tool.run(["init", "a.json5", "--client", "mine.json5"] + Self.options, in: scratch.url)
     #expect(made.code == 0 && !made.standardOutput.contains("decide"), "\(made)")
     #expect(try scratch.files().keys.sorted() == ["a.json5", "mine.json5"])
+    // Its own limit is what its file compares.
+    let compared = try Tool.run(["compare", "a.json5", "--seeds", "2", "--json"], in: scratch.url)
+    let variants = try JSON(text: compared.standardOutput)["variants"]?.elements ?? []
+    #expect(variants.count == 3 && Set(variants.map { $0["rank"]?.number }).count > 1, "\(compared)")
     func changes(_ settings: String...) throws -> [String] {
       let text = try Tool.run(["validate", "a.json5", "--json"] + settings, in: scratch.url).standardOutput
       return try JSON(text: text)["settingsChanges"]?.elements.compactMap(\.text) ?? []

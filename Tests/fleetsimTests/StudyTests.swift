@@ -81,7 +81,7 @@ struct StudyTests {
   /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
   private static let searches: [(command: [String], runs: Int)] = [
     (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 60),
-    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=20m"], 60),
+    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=20m"], 500),
     (
       [
         "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "600", "--fit",

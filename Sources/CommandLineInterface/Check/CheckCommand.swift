@@ -12,8 +12,8 @@ struct CheckCommand: Study {
     discussion: [
       "Runs each scenario (without its compare section) under the seeds of its baseline and compares it, seed by seed, with "
         + "what was recorded. The exit code is 1 if one of the verdict's criteria is worse: a fleet that holds its load, runs "
-        + "that fail, lost events, recovery, late events, affected p99, extra attempts. Prints what is worse, why, and how much "
-        + "else moved; --verbose prints all of that. With --settings it judges a file as decide does, by differences that matter.",
+        + "that fail, lost events, endpoint well, recovery, late events, affected p99, extra attempts. Prints what is worse, why, "
+        + "and how much else moved; --verbose prints all of that. With --settings it judges a file as decide does, by differences that matter.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
         + "(the verdict's criteria have it: worse by more than 1 % of the recorded mean, and beyond chance), "
         + "{ \"relative\": 0.05 } or { \"absolute\": 10 } for the mean, or \"informational\" (told, never judged), which all "

@@ -227,12 +227,12 @@ extension Scenario {
   fileprivate var settingsChanges: [String] {
     var seen: Set<String> = []
     return fleet.compactMap { cohort in
-      guard cohort.settingsFetch == .never || !cohort.preset.isBuiltIn else { return nil }
+      guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
       let changes = SettingsDocument(cohort.preset.settings).differences(
         to: SettingsDocument(cohort.settings))
       if changes.isEmpty { return nil }
       let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }
-      let fetches = cohort.settingsFetch == .never ? ", which fetches none" : ""
+      let fetches = cohort.fetchesSettings ? "" : ", which fetches none"
       let line = "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
       return seen.insert(line).inserted ? line : nil
     }

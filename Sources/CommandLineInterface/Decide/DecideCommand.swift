@@ -111,13 +111,18 @@ struct DecideCommand: Study {
         + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
     }
     let allowed = Set(allowed.flatMap(\.metrics))
-    let search = named == nil ? try ProposalSearch(loaded[0], today, suite: suite) : nil
+    let isFetched = today.fleet.contains(where: \.fetchesSettings)
+    let search = named == nil && isFetched ? try ProposalSearch(loaded[0], today, suite: suite) : nil
     let unrun = { @Sendable (settings: DecidedSettings, kept: String?) in
       Decided(
         decision: Decision(unrun: suite, today: today, proposed: today), settings: settings, kept: kept)
     }
     var answer: Decided?
-    if let named {
+    if !isFetched {
+      answer = unrun(
+        try named?.settings ?? decided(loaded[0], nil, of: today, "new Settings"),
+        "no client of this fleet fetches Settings, so that none reach it")
+    } else if let named {
       if !runsAnyway, !named.settings.refusals.isEmpty {
         answer = unrun(named.settings, nil)
       } else if today == named.scenario || named.settings.reachesNobody {
@@ -293,9 +298,8 @@ struct DecidedSettings: Sendable {
   var readers: [String: [String]] = [:]
   /// By a key, the clients that take another value in place of the proposed one, and their findings.
   private var repairs: [String: [(client: String, message: String)]] = [:]
-  /// The fleet's clients, each once.
+  /// The fleet's clients that fetch Settings, each once.
   private var clients: [(name: String, dialect: SettingsDialect)] = []
-  var clientCount: Int { clients.count }
   private var documents: (today: SettingsDocument?, proposed: SettingsDocument?)
   /// As the CDN would serve the proposed ones, where a search has found them.
   var found: String?
@@ -319,8 +323,7 @@ struct DecidedSettings: Sendable {
       )
     }
     var seen: Set<String> = []
-    let fetching = fleet.filter { $0.settingsFetch != .never }
-    for cohort in fetching.isEmpty ? fleet : fetching where seen.insert(cohort.preset.name).inserted {
+    for cohort in fleet where cohort.fetchesSettings && seen.insert(cohort.preset.name).inserted {
       let (name, dialect) = (cohort.preset.name, cohort.settingsDialect)
       clients.append((name, dialect))
       let (old, new) = (

@@ -200,21 +200,24 @@ extension Decided {
     return TextTable(header: ["case"] + Self.headings, rows: rows, words: Self.headings.count + 1)
   }
   /// The titles of `DecisionWording.columns`.
-  private static let headings = ["failures", "lost", "recovery", "late", "p99", "requests"]
+  private static let headings = ["failures", "lost", "endpoint", "recovery", "late", "p99", "requests"]
 
   private static let starred =
     "* maybe the price of fewer losses or failures in the same case: what is kept has to be delivered."
 
   /// The figures of each case, a line for each Settings: what no case has is left out.
   private var figures: TextTable {
-    let header = ["case", "Settings", "lost", "recovery", "possible", "late", "p99", "requests"]
-    let rows = decision.cases.indices.flatMap { place in
+    let titles = Self.headings.dropFirst()
+    // How soon recovery is possible stands behind it.
+    let place = 1 + (titles.firstIndex(of: "recovery") ?? 0) - titles.startIndex
+    let header = ["case", "Settings"] + titles.prefix(place) + ["possible"] + titles.dropFirst(place)
+    let rows = decision.cases.indices.flatMap { one in
       Self.names.enumerated().map { index, name in
         let figures = DecisionWording.columns.dropFirst().map { names in
-          cell(place, names).map { figure(place, $0.criterion, index == 1) } ?? "–"
+          cell(one, names).map { figure(one, $0.criterion, index == 1) } ?? "–"
         }
-        return [index == 0 ? decision.cases[place].suite.name : "", name] + figures.prefix(2)
-          + [index == 1 ? wording.possible(place) ?? "–" : ""] + figures.dropFirst(2)
+        return [index == 0 ? decision.cases[one].suite.name : "", name] + figures.prefix(place)
+          + [index == 1 ? wording.possible(one) ?? "–" : ""] + figures.dropFirst(place)
       }
     }
     let columns = header.indices.filter { column in
@@ -234,8 +237,6 @@ extension Decided {
         return [heading] + figures + [Self.state(cell), wording.bounds(cell) ?? "–"]
       }
       if let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
-        let healthy = [false, true].map { wording.healthy(place, $0) ?? "–" }
-        if Set(healthy) != ["–"] { rows.insert(["endpoint well"] + healthy + ["–", "–"], at: index + 1) }
         if let possible = wording.possible(place) {
           rows.insert(["possible", possible, possible, "–", "–"], at: index + 1)
         }
@@ -315,7 +316,7 @@ extension Decided {
       MetricCatalogue.headline.first { $0.name == names.last }
     }
     return TextTable(
-      header: ["on the proposed Settings", "lost", "recovery", "late", "p99", "requests"],
+      header: ["on the proposed"] + Self.headings.dropFirst(),
       rows: pickUps.map { pickUp in
         [pickUp.words] + metrics.map { Self.short(wording.figure($0, of: pickUp.runs)) }
       })
@@ -331,7 +332,8 @@ extension Decided {
   }
 
   private var changes: TextTable {
-    TextTable(
+    let clients = Set(decision.todayScenario.fleet.map(\.preset.name)).count
+    return TextTable(
       header: ["key", "today", "proposed", "read by"],
       rows: settings.differences.map { difference in
         let readers = settings.readers[difference.path] ?? []
@@ -339,8 +341,7 @@ extension Decided {
           difference.path, difference.old ?? "not set", difference.new ?? "not set",
           readers.isEmpty
             ? "no client"
-            : readers.count == settings.clientCount
-              ? "all" : "\(readers.count) of \(settings.clientCount) clients",
+            : readers.count == clients ? "all" : "\(readers.count) of \(clients) clients",
         ]
       }, words: 4)
   }
@@ -601,7 +602,9 @@ extension Decided {
     }
     answer.page.append(
       .terms(
-        Compared.meanings(of: ["Twin", "Recovered", "Lost", "Late", "Affected p99"]) + [
+        Compared.meanings(of: [
+          "Twin", "Endpoint well", "Recovered", "Possible", "Lost", "Late", "Affected p99",
+        ]) + [
           (
             "Failures",
             "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
@@ -616,14 +619,9 @@ extension Decided {
           ("Open", "Not decided: the runs are too few to show that it is not worse."),
           ("Allowed", "Worse, as `--allow` lets it be."),
           (
-            "Endpoint healthy",
-            "How soon it turns nobody away; recovery takes longer where apps are closed or wait, and their last data comes later."
-          ),
-          (
             "The difference may be",
             "Proposed less today, under the same seeds: what these runs do not exclude, with levels that allow for all cases and looks."
           ),
-          ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
           (
             "Requests",
             "Attempts of a device beyond those without the incident; without one, a day at the rate of the run, which holds the busiest time."

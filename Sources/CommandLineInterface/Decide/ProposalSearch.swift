@@ -43,11 +43,12 @@ struct ProposalSearch: Sendable {
       hurting.isEmpty
       ? Array(suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }.prefix(3)) : hurting
     var parameters: [SearchParameter] = []
+    let fetching = base.fleet.filter(\.fetchesSettings)
     for (key, values) in Self.keys {
       let path = SearchableSettings.prefix + key
       let taken = VariantChoice.splitList(values).filter { value in
-        base.fleet.contains { Self.takes($0.settingsDialect, path, value) }
-          && !base.fleet.contains { cohort in Self.objects(cohort.settingsDialect, path, value) }
+        fetching.contains { Self.takes($0.settingsDialect, path, value) }
+          && !fetching.contains { cohort in Self.objects(cohort.settingsDialect, path, value) }
       }
       if taken.count > 1 { parameters.append(try SearchParameter("\(path)=\(taken.joined(separator: ","))")) }
     }
@@ -58,7 +59,7 @@ struct ProposalSearch: Sendable {
       )
     }
     space = try SearchSpace(parameters)
-    todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: base.fleet[0].settings) }
+    todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: fetching[0].settings) }
   }
 
   /// Whether the value does harm to a client that reads the key. A client that takes less of it in its place is no reason to keep it

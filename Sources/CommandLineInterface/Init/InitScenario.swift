@@ -29,13 +29,19 @@ extension InitCommand.Answers {
   /// lost ahead of the rest. Retry-After comes last.
   var comparisons: [Comparison] {
     let limit = "How many 429s may a batch meet before its events are lost?"
+    // Clients that fetch no Settings have limits of their own.
+    let own = fetchesSettings ? [] : clients.map(\.client.settings)
+    let retries = Comparison(
+      path: "settings.backoffConfig.maxRetryCount",
+      values: "\(Set([3, 10, 100] + own.map(\.backoff.maxRetryCount)).sorted())",
+      reason: "How often may a batch fail before its events are lost?")
+    let failsFirst =
+      !own.isEmpty && own.allSatisfy { $0.backoff.maxRetryCount <= $0.rateLimit.maxRetryCount }
     let all = [
       Comparison(
         path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 100, 1000]", reason: limit),
       Comparison(path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 30, 100]", reason: limit),
-      Comparison(
-        path: "settings.backoffConfig.maxRetryCount", values: "[3, 10, 100]",
-        reason: "How often may a batch fail before its events are lost?"),
+      retries,
       Comparison(
         path: "settings.backoffConfig.jitterStrategy",
         values: #"["additive:10", "full", "equal", "decorrelated"]"#,
@@ -43,10 +49,11 @@ extension InitCommand.Answers {
       Comparison(
         path: "settings.backoffConfig.maxBackoffInterval", values: "[60, 120, 300, 900]",
         reason: "Which longest wait between retries brings the fleet back best?"),
-    ].filter { comparison in
+    ]
+    let used = ((failsFirst ? [retries] : []) + all).filter { comparison in
       clients.allSatisfy { $0.client.uses(String(comparison.path.dropFirst("settings.".count))) }
     }
-    return all + [
+    return used + [
       Comparison(
         path: "tapi.overload.retryAfter", values: #"["none", "20s", "5m"]"#,
         reason: "Which Retry-After brings the fleet back best?")

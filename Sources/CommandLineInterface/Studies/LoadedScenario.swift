@@ -21,7 +21,7 @@ struct LoadedScenario {
       isServed: isServed, files)
   }
 
-  /// - Parameter isServed: whether Settings for all reach only the clients that fetch any, where some do.
+  /// - Parameter isServed: whether Settings for all reach only the clients that fetch any.
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
     _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false,
@@ -31,10 +31,9 @@ struct LoadedScenario {
     let text = try files.text(path)
     let settings = try settingsPath.map { (text: try files.text($0), name: $0) }
     let folder = OutputDirectory.split(path).parent
-    file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
+    file = try ScenarioFile(text: text, name: path, settingsText: settings, isServed: isServed) { name in
       try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
     }
-    file.isServed = isServed
   }
 
   /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the

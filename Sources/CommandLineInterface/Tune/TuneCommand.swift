@@ -129,8 +129,9 @@ struct TuneCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<TuneFindings> {
     let files = environment.files
     let input = try StudyInput(
-      paths.map { try LoadedScenario($0, options.input, allowsUnread: true, isServed: true, files) },
-      environment.console)
+      paths.map {
+        try LoadedScenario($0, options.input, allowsUnread: true, isServed: !allowsAllKeys, files)
+      }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
     let space = try space(file)
@@ -141,9 +142,15 @@ struct TuneCommand: Study {
         "With --uncertain each seed is a draw, and a worst tenth takes at least \(TuneStudy.fewestDraws): give --seeds "
           + "\(TuneStudy.fewestDraws) or more.")
     }
-    let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: client)
+    let fleet = bases.flatMap(\.scenario.fleet).filter { $0.fetchesSettings || allowsAllKeys }
+    if fleet.isEmpty {
+      throw UsageError(
+        "No client of these scenarios fetches Settings, so that none reach them; give --all-keys to search as if they did."
+      )
+    }
+    let clients = TuneClients(fleet, asked: client)
     if !allowsAllKeys { try clients.check(space) }
-    let config = try todaysConfig(bases, space)
+    let config = try todaysConfig(fleet, space)
     if let document = loaded[0].settingsDocument { try clients.check(document) }
     try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
@@ -166,7 +173,6 @@ struct TuneCommand: Study {
     }
     // There are Settings to publish where some were found and fresh seeds confirm them.
     let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
-    let fleet = bases.flatMap(\.scenario.fleet)
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
       todays.setting(loaded[0].overrides + space.overrides(candidate))
     }
@@ -357,8 +363,7 @@ struct TuneCommand: Study {
   ///
   /// Clients that read one file in different ways make different values of it. They have to agree on the keys that are searched
   /// and that both read.
-  private func todaysConfig(_ bases: [ScenarioFile.Decoded], _ space: SearchSpace) throws -> HTTPConfig {
-    let cohorts = bases.flatMap(\.scenario.fleet)
+  private func todaysConfig(_ cohorts: [Cohort], _ space: SearchSpace) throws -> HTTPConfig {
     let first = cohorts.first { $0.settingsDialect == .document } ?? cohorts[0]
     for cohort in cohorts {
       if let alike = cohorts.first(where: { $0.settingsDialect == cohort.settingsDialect }),

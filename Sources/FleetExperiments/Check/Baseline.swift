@@ -116,8 +116,9 @@ public struct Baseline: Sendable {
         recorded(Measure.settledBatches.summaryColumn) + summaries.map { Double($0[.settledBatches]) },
       ].map { SampleStatistics($0).mean }
       let batch = MetricRule.clump(createdEvents: all[0], settledBatches: all[1])
+      let lost = changes.first { $0.metric.name == MetricCatalogue.lost }.map { ($0.now, $0.entry.values) }
       for index in changes.indices where changes[index].isCriterion {
-        changes[index].judge(batch: batch, createdEvents: all[0])
+        changes[index].judge(batch: batch, createdEvents: all[0], lost: lost)
       }
     }
     let moved = changes.indices.filter { changes[$0].hasMoved }
@@ -231,11 +232,18 @@ public struct MetricChange: Sendable {
   }
 
   /// Judges by the rule of verdicts, at the level of decisions.
-  fileprivate mutating func judge(batch: Double, createdEvents: Double) {
+  /// - Parameter lost: lost events now and then; nil: they were not recorded.
+  fileprivate mutating func judge(
+    batch: Double, createdEvents: Double, lost: (now: [MetricValue], then: [MetricValue])?
+  ) {
     guard entry.tolerance == .notSignificantlyWorse else { return }
+    var values = now
+    if let lost, metric.name == MetricCatalogue.late {
+      values = MetricRule.late(of: now, to: entry.values, lost: (lost.now, lost.then))
+    }
     standing =
       MetricRule.finding(
-        of: now, to: entry.values, lowerIsBetter: metric.direction != .higherIsBetter,
+        of: values, to: entry.values, lowerIsBetter: metric.direction != .higherIsBetter,
         floor: metric.unit == "events" ? metric.floor(createdEvents: createdEvents, interval: 0) : floor,
         clump: metric.unit == "events" ? batch : nil, at: SeedPlan.level
       ).standing

@@ -47,7 +47,7 @@ public struct BaselineCheck: Sendable {
     health = baseline.unhealthyTwins.map { unhealthy in
       (unhealthy * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count)
     }
-    failures = Failures(baseline, summaries)
+    failures = Failures(baseline, summaries, at: isOfSettings ? SeedPlan.level : .once)
   }
 
   /// The changes for the worse, in the verdict's order.
@@ -87,7 +87,7 @@ public struct BaselineCheck: Sendable {
 
 extension BaselineCheck.Failures {
   /// nil where the baseline lacks what it takes.
-  init?(_ baseline: Baseline, _ summaries: [RunSummary]) {
+  init?(_ baseline: Baseline, _ summaries: [RunSummary], at level: MetricRule.Level) {
     let recorded = Dictionary(
       baseline.entries.map { ($0.metric, $0.values) }, uniquingKeysWith: { first, _ in first })
     func failing(_ values: (String) -> [MetricValue]?) -> (recovery: [Bool], all: [Bool])? {
@@ -111,7 +111,8 @@ extension BaselineCheck.Failures {
     let pairs = Array(zip(then.all, now.all))
     standing =
       MetricRule.finding(
-        onlyFirst: pairs.count { $0 && !$1 }, onlySecond: pairs.count { !$0 && $1 }, of: pairs.count
+        onlyFirst: pairs.count { $0 && !$1 }, onlySecond: pairs.count { !$0 && $1 }, of: pairs.count,
+        at: level
       ).standing
   }
 }

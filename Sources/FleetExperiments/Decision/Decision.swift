@@ -43,6 +43,8 @@ package struct Decision: Sendable {
     package var counts: Bool { !isAllowed }
     /// About how many seeds would decide it; nil of what is decided.
     package var seedsNeeded: Int?
+    /// Whether more seeds may show that it is better.
+    var mayGetBetter: Bool { finding.standing == .undecided && finding.reach.lowerBound < -1 }
   }
 
   /// A case with its runs.
@@ -294,19 +296,21 @@ package struct Decision: Sendable {
 
   /// Whether some figure is better, or more seeds may show that it is.
   private var mayGetBetter: Bool {
-    cases.contains { one in
-      one.cells.contains { $0.state == .better || $0.state == .open && $0.finding.reach.lowerBound < -1 }
-    }
+    isBetter
+      || cases.contains { Self.look(after: $0.pairs) != nil && $0.cells.contains(where: \.mayGetBetter) }
   }
+
+  private static func look(after pairs: Int) -> Int? { looks.first { $0 > pairs } }
 
   /// How many seeds of both are to be there at the next look; nil: there is nothing to look for.
   private func nextPairs(_ place: Int) -> Int? {
     let one = cases[place]
-    guard let next = Self.looks.first(where: { $0 > one.pairs }) else { return nil }
+    guard let next = Self.look(after: one.pairs) else { return nil }
     // Runs of a large fleet cost minutes, and the answer is there.
     if isRefused, next > Self.enoughToRefuse || attempts > SeedPlan.defaultBudget { return nil }
     let open = one.cells.contains { cell in
       cell.state == .open && cell.counts && !(cell.criterion == .failures && one.failures == 0)
+        || !isBetter && cell.mayGetBetter
     }
     // Losses of the longer series alone have to be held against as many runs of today's.
     let extra = one.proposed.dropFirst(one.today.count).contains { $0.lostOrBlockedEvents > 0 }
@@ -321,11 +325,10 @@ package struct Decision: Sendable {
   // MARK: The outcome
 
   package var outcome: Outcome {
-    let cells = cases.flatMap(\.cells)
     if isRefused { return .worse }
     if isFinished, !mayGetBetter { return .noBetter }
-    if cells.contains(where: { $0.state == .open && $0.counts }) { return .needsMore(runs: missingRuns) }
-    return cells.contains { $0.state == .better } ? .publish : .noBetter
+    let isOpen = cases.contains { $0.cells.contains { $0.state == .open && $0.counts } }
+    return isOpen || !isBetter ? .needsMore(runs: missingRuns) : .publish
   }
 
   /// About how many more runs would decide what is open.

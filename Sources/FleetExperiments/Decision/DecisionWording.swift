@@ -162,6 +162,8 @@ package struct DecisionWording: Sendable {
       return proposed == "none"
         ? "\(phrase) then destroys none instead of \(today) events\(share(0))"
         : "\(phrase) then destroys \(proposed) events\(share(1)) instead of \(today)\(share(0))"
+    case MetricCatalogue.healthy:
+      return "\(after) the endpoint is well \(Self.span(proposed, "in")) instead of \(today)"
     case MetricCatalogue.recovery:
       return "\(after) the fleet is back \(Self.span(proposed, "in")) instead of \(today)"
     case MetricCatalogue.late: return "\(phrase) then leaves \(proposed) instead of \(today) events late"
@@ -408,7 +410,7 @@ package struct DecisionWording: Sendable {
     let mean = SampleStatistics(values.compactMap(\.restricted)).mean
     if metric.unit == "events" { return mean == 0 ? "none" : amount(mean) }
     if metric.isCensored, !values.isEmpty, values.allSatisfy(\.isCensored) {
-      return metric.name == MetricCatalogue.recovery ? "never" : "more than " + MetricText.value(metric, mean)
+      return MetricCatalogue.isReturn(metric) ? "never" : "more than " + MetricText.value(metric, mean)
     }
     return metric.isCensored && mean == 0 ? Self.atOnce : MetricText.value(metric, mean)
   }
@@ -488,12 +490,13 @@ extension [RunSummary] {
 
 /// The criteria that may be allowed to get worse.
 package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
-  case lost, recovery, late, delivery, attempts
+  case lost, endpoint, recovery, late, delivery, attempts
 
   /// The columns of summary.csv.
   package var metrics: [String] {
     switch self {
     case .lost: [MetricCatalogue.lost]
+    case .endpoint: [MetricCatalogue.healthy]
     case .recovery: [MetricCatalogue.recovery]
     case .late: [MetricCatalogue.late]
     case .delivery: [MetricCatalogue.affectedDelivery]

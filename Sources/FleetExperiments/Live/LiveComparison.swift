@@ -130,7 +130,7 @@ package struct LiveComparison: Sendable {
     case .none: "–"
     case .value(let value), .time(let value, _): MetricText.value(metric, value)
     case .censored(let horizon):
-      metric.name == MetricCatalogue.recovery ? "never" : "> " + MetricText.value(metric, horizon)
+      MetricCatalogue.isReturn(metric) ? "never" : "> " + MetricText.value(metric, horizon)
     }
   }
 

@@ -163,6 +163,20 @@ package enum MetricRule {
     return finding
   }
 
+  /// Returns the late events of `second` as they are held against those of `first`: what is late with one and lost with the other is
+  /// judged as lost alone.
+  /// - Parameter lost: the lost events of both, under the same seeds.
+  static func late(
+    of second: [MetricValue], to first: [MetricValue], lost: (second: [MetricValue], first: [MetricValue])
+  ) -> [MetricValue] {
+    zip(zip(second, first), zip(lost.second, lost.first)).map { late, lost in
+      guard let value = late.0.restricted, let more = late.0.difference(to: late.1),
+        let fewer = lost.1.difference(to: lost.0), more * fewer > 0
+      else { return late.0 }
+      return .value(value - (more > 0 ? min(more, fewer) : max(more, fewer)))
+    }
+  }
+
   /// Whether a run fails for what it lost or blocked: more than 1 % of the events created.
   static func losesTooMuch(_ lost: Double, of created: Double) -> Bool { lost > created / 100 }
 

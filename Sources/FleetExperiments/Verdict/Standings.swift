@@ -48,9 +48,6 @@ package struct Standings: Sendable {
     /// Seconds from the last incident's end: how soon any client could catch up, and how long the run goes on; nil: not known.
     var possible: Double?
     var horizon: Double?
-    /// Seconds until the fleet has recovered, and until the server turns nobody away; nil: never.
-    var recovery: Double?
-    var healthy: Double?
     /// Seconds' worth of capacity unused while there was a backlog; nil: not known.
     var idle: Double?
 
@@ -196,10 +193,18 @@ package struct Standings: Sendable {
         byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers }, at: level)
     case .metric(let index):
       let metric = metrics.metrics[index]
-      let values = metrics.values(of: index, variant: second)
+      let today = metrics.values(of: index, variant: first)
+      var values = metrics.values(of: index, variant: second)
+      if metric.name == MetricCatalogue.late,
+        let lost = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.lost })
+      {
+        values = MetricRule.late(
+          of: values, to: today,
+          lost: (metrics.values(of: lost, variant: second), metrics.values(of: lost, variant: first)))
+      }
       func finding(_ values: [MetricValue]) -> MetricRule.Finding {
         MetricRule.finding(
-          of: values, to: metrics.values(of: index, variant: first),
+          of: values, to: today,
           lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
           clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
       }
@@ -312,8 +317,6 @@ extension Standings.Run {
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
     possible = run.possibleTime.map { Double($0) / 1e6 }
-    recovery = run.recoveryTime.map { Double($0) / 1e6 }
-    healthy = run.healthyTime.map { Double($0) / 1e6 }
     horizon = run.recoveryHorizon.map { Double($0) / 1e6 }
     idle = run.idleWhileBackloggedSeconds
   }

@@ -18,8 +18,7 @@ package struct VerdictWording {
   package var lines: [String] {
     if standings.variants.count == 1 {
       return [
-        Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, twoTimes,
-        possible,
+        Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, possible,
       ]
       .filter { !$0.isEmpty }
     }
@@ -32,7 +31,7 @@ package struct VerdictWording {
           + "differs between them."
       ]
     }
-    return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, possible].filter {
+    return [Self.capitalised(health + headline) + caveat, open, risks, possible].filter {
       !$0.isEmpty
     }
   }
@@ -189,6 +188,7 @@ package struct VerdictWording {
       switch metrics.metrics[index].name {
       case MetricCatalogue.lost: own + verb(variants, "loses ", "lose ")
       case MetricCatalogue.late: own + verb(variants, "leaves ", "leave ")
+      case MetricCatalogue.healthy: own + verb(variants, "has the endpoint well ", "have the endpoint well ")
       case MetricCatalogue.recovery: own + verb(variants, "recovers ", "recover ")
       case MetricCatalogue.affectedDelivery:
         "\(metrics.judgedPercent) % of the affected events are delivered within "
@@ -217,7 +217,8 @@ package struct VerdictWording {
       switch metrics.metrics[index].name {
       case MetricCatalogue.lost: return "\(text) \(text == "1" ? "event" : "events")"
       case MetricCatalogue.late: return "\(text) \(text == "1" ? "event" : "events") late"
-      case MetricCatalogue.recovery: return text == "never" ? text : text + " after the last incident"
+      case MetricCatalogue.healthy, MetricCatalogue.recovery:
+        return text == "never" ? text : text + " after the last incident"
       case MetricCatalogue.attemptsAboveTwin: return "\(extra(text)) extra attempts a device"
       case MetricCatalogue.attempts: return "\(text) attempts a device and day"
       default: return text
@@ -254,6 +255,14 @@ package struct VerdictWording {
       if text == "0" { return "nothing lost" }
       return figure(criterion, variants, isShort: false) + " lost"
     case MetricCatalogue.late: return text == "0" ? nil : figure(criterion, variants, isShort: false)
+    case MetricCatalogue.healthy:
+      // Where the data is there about as soon, its time is enough.
+      let back = metrics.metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+      let isToldApart = variants.contains { variant in
+        let times = [index, back].map { $0.map { metrics.sample($0, variant: variant).mean } ?? 0 }
+        return abs(times[1] - times[0]) > max(60, times[1] / 5)
+      }
+      return isToldApart ? "endpoint " + (text == "never" ? "well in no run" : "well after \(text)") : nil
     case MetricCatalogue.recovery:
       return text == "never" ? "recovers in no run" : "recovered \(text) after the last incident"
     case MetricCatalogue.affectedDelivery:
@@ -397,23 +406,6 @@ package struct VerdictWording {
       : "At this capacity no client could catch up before \(MetricText.value(metrics.metrics[index], least))."
   }
 
-  /// `Endpoint well after 7 min; the fleet has caught up after 54 min.`: of the best variant, where the two differ; else empty.
-  private var twoTimes: String {
-    guard health.isEmpty, let best = standings.firstChoice,
-      let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
-    else { return "" }
-    let times = runs[best].compactMap { run in run.recovery.flatMap { back in run.healthy.map { ($0, back) } }
-    }
-    guard times.count == runs[best].count, !times.isEmpty else { return "" }
-    let healthy = SampleStatistics(times.map(\.0)).mean
-    let back = SampleStatistics(times.map(\.1)).mean
-    guard back - healthy > max(60, back / 5) else { return "" }
-    let metric = metrics.metrics[index]
-    let of = standings.variants.count > 1 ? "With \(name(best)) the endpoint is" : "Endpoint"
-    return
-      "\(of) well after \(MetricText.value(metric, healthy)); the fleet has caught up after \(MetricText.value(metric, back))."
-  }
-
   private var caveat: String {
     guard isSingle else { return "." }
     let seeds = Set(seeds.joined())
@@ -429,11 +421,19 @@ package struct VerdictWording {
     if let recovery = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
       runs.contains(where: \.hasIncidents)
     {
-      let never = metrics.share(recovery, variant: variant)?.successes == 0
-      text +=
-        never
-        ? "the fleet never recovers from the last incident within the run"
-        : "the fleet recovers \(MetricText.mean(metrics, recovery, variant)) after the last incident"
+      let share = metrics.share(recovery, variant: variant)
+      let times = metrics.values(of: recovery, variant: variant).filter { !$0.isCensored }.compactMap(
+        \.restricted)
+      if share?.successes == 0 {
+        text += "the fleet never recovers from the last incident within the run"
+      } else if let share, share.successes < share.count, let mean = times.mean {
+        // A mean with those that never do is no time that any run takes.
+        text +=
+          "the fleet recovers in \(share.successes) of \(share.count) runs, there "
+          + "\(MetricText.value(metrics.metrics[recovery], mean)) after the last incident"
+      } else {
+        text += "the fleet recovers \(MetricText.mean(metrics, recovery, variant)) after the last incident"
+      }
     } else {
       text += "no incident to recover from"
     }

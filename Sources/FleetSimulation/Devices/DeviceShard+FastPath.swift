@@ -123,7 +123,8 @@ extension DeviceShard {
   var hasFastFiles: Bool {
     let plan = plan.pointee
     let client = plan.client
-    return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
+    return !client.isRebatch && client.uploads == 1 && !client.blocks && client.batchLimit == .max
+      && client.flushWhileUploading == .joins
       && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413 && !client.growsUntilFailure
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
       && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice

@@ -76,10 +76,9 @@ extension ServerFront {
   /// Whether `TAPIServer.bucket` and `commonAnswer` may decide on the requests of a window.
   @inline(__always)
   func hasFastAnswers(from start: Int64, until end: Int64) -> Bool {
-    guard server.hasFastAnswers && !checks && server.nextOwnTime.microseconds >= end else { return false }
+    guard server.hasFastAnswers && !checks && nextOwnTime.microseconds >= end else { return false }
     guard let line else { return true }
-    return line.pointee.nextTime.microseconds >= end && line.pointee.isIdle(from: start)
-      && server.downAnswer == nil
+    return line.pointee.isIdle(from: start) && server.downAnswer == nil
   }
 
   /// Cuts the pieces of a window with fast answers; false: there are too many.

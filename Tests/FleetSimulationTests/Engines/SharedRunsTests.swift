@@ -107,7 +107,7 @@ struct SharedRunsTests {
 
   @Test("Fleets of thirty cohorts, most of which rest where runs part, give the records of separate runs")
   func manyCohorts() throws {
-    for seed in Self.seeds {
+    for seed in Self.seeds.prefix(TestDepth.cases(2, exhaustively: 3, wholly: 30)) {
       let scenarios = varying(RandomScenario.scenario(seed: seed).inCohorts(30))
       let runs = SharedRuns(options: RunOptions())
       for (record, scenario) in zip(try together(scenarios, runs, order: seed), scenarios) {
@@ -153,6 +153,8 @@ struct SharedRunsTests {
         for (index, (one, other)) in zip(records, try separately(scenarios, options)).enumerated() {
           expectSame(one, other, "run \(index) together and by itself", seed: seed)
         }
+        // What happens to clients once their twins have not, and these share nothing with them.
+        guard scenario.withoutIncidents.fleet == scenario.fleet, scenario.push.isEmpty else { continue }
         savings.attempts += runs.savings.attempts
         savings.savedAttempts += runs.savings.savedAttempts
       }

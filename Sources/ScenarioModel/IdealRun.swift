@@ -36,8 +36,8 @@ extension Cohort {
       queue.maximumBatchEvents = client.queue.maximumBatchEvents
       queue.maximumBatchBytes = client.queue.maximumBatchBytes
       queue.growsUntilFailure = client.queue.growsUntilFailure
-      // One that chunks anew gathers what comes while it waits; batches that are sealed need not wait for one another.
-      uploadConcurrency = client.queue.mode == .rebatch ? client.uploadConcurrency : .max
+      // A worker that blocks holds up the batches behind its own. All others gather what comes while they wait.
+      uploadConcurrency = client.whileWaiting == .blocks ? .max : client.uploadConcurrency
       (countOfAnEvent, countsAllEvents) = (client.countOfAnEvent, client.countsAllEvents)
       triggers = client.triggers
     }

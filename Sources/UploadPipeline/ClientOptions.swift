@@ -50,6 +50,8 @@ public struct ClientOptions: Sendable {
   public var whileWaiting: WhileWaiting
   /// Whether a batch that waits holds its upload's place.
   @inlinable public var blocks: Bool { if case .blocks = whileWaiting { true } else { false } }
+  /// Whether a batch that waits is in nobody's way, and the oldest events make room for the newest.
+  package var makesRoomAtOnce: Bool { !blocks && batchLimit == .max && overflow == .dropsOldest }
   /// Whether a batch that is answered 413 is cut in two. *files* only.
   public var splitsOn413: Bool
   /// How long it takes to refresh credentials (O9), microseconds.

@@ -16,6 +16,7 @@ extension DeviceShard {
   var hasFastTriggers: Bool {
     let plan = plan.pointee
     return plan.flush.isScanned && !plan.tables.loops && !plan.tables.triggers && !plan.checks
+      && plan.client.makesRoomAtOnce
       && plan.events.isRegular && plan.events.perInterval > 0
       && plan.events.perInterval <= plan.fastPath.events
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
@@ -123,8 +124,8 @@ extension DeviceShard {
   var hasFastFiles: Bool {
     let plan = plan.pointee
     let client = plan.client
-    return !client.isRebatch && client.uploads == 1 && !client.blocks && client.batchLimit == .max
-      && client.flushWhileUploading == .joins
+    return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
+      && client.makesRoomAtOnce
       && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413 && !client.growsUntilFailure
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
       && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
@@ -236,6 +237,7 @@ extension DeviceShard {
   var hasFastRetries: Bool {
     let plan = plan.pointee
     return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
+      && plan.client.makesRoomAtOnce
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
       && tracedDevice == .noDevice && !plan.server.asksForRetryCount && !plan.tables.worlds
       && !plan.network.isFaulty && plan.flush.rearm != .afterAnswer

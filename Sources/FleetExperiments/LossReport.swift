@@ -127,9 +127,9 @@ public struct LossReport: Sendable {
     var scenario = variants[worst.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
-    if limit.settingsKey != nil, scenario.fleet[worst.charge.cohort].settingsFetch != .never {
+    if limit.settingsKey != nil, scenario.fleet[worst.charge.cohort].fetchesSettings {
       for place in scenario.fleet.indices
-      where place != worst.charge.cohort && scenario.fleet[place].settingsFetch != .never {
+      where place != worst.charge.cohort && scenario.fleet[place].fetchesSettings {
         _ = limit.raise(in: &scenario.fleet[place])
       }
     }
@@ -174,8 +174,7 @@ public struct LossReport: Sendable {
     let outcome =
       check.lost == 0
       ? "loses none"
-      : "still loses \(lost)"
-        + (check.mostLeft.map { ", most to \($0)" } ?? "")
+      : "still loses \(lost)" + (check.mostLeft.map { ", most to \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10

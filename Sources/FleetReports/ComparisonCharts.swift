@@ -441,9 +441,7 @@ package struct ComparisonCharts {
   /// Microseconds, if every run of every variant recovers.
   var slowestRecovery: Double? {
     let metrics = standings.metrics
-    guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
-      return nil
-    }
+    guard let index = metrics.index(of: MetricCatalogue.recovery) else { return nil }
     var slowest = 0.0
     for variant in metrics.variants.indices {
       for value in metrics.values(of: index, variant: variant) {

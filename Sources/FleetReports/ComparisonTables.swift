@@ -191,7 +191,7 @@ struct MeansTable {
 
   /// Returns nil for a fleet without incidents.
   private func recoveries(_ variant: Int) -> (successes: Int, count: Int)? {
-    metrics.metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+    metrics.index(of: MetricCatalogue.recovery)
       .flatMap { metrics.share($0, variant: variant) }.map { ($0.successes, $0.count) }
   }
 

@@ -207,17 +207,18 @@ extension Decided {
 
   /// The figures of each case, a line for each Settings: what no case has is left out.
   private var figures: TextTable {
-    let titles = Self.headings.dropFirst()
+    var header = ["case", "Settings"] + Self.headings.dropFirst()
     // How soon recovery is possible stands behind it.
-    let place = 1 + (titles.firstIndex(of: "recovery") ?? 0) - titles.startIndex
-    let header = ["case", "Settings"] + titles.prefix(place) + ["possible"] + titles.dropFirst(place)
+    let place = header.firstIndex(of: "recovery").map { $0 + 1 } ?? header.count
+    header.insert("possible", at: place)
     let rows = decision.cases.indices.flatMap { one in
       Self.names.enumerated().map { index, name in
         let figures = DecisionWording.columns.dropFirst().map { names in
           cell(one, names).map { figure(one, $0.criterion, index == 1) } ?? "–"
         }
-        return [index == 0 ? decision.cases[one].suite.name : "", name] + figures.prefix(place)
-          + [index == 1 ? wording.possible(one) ?? "–" : ""] + figures.dropFirst(place)
+        var row = [index == 0 ? decision.cases[one].suite.name : "", name] + figures
+        row.insert(index == 1 ? wording.possible(one) ?? "–" : "", at: place)
+        return row
       }
     }
     let columns = header.indices.filter { column in

@@ -259,6 +259,9 @@ public struct ReplicatedMetrics: Sendable {
     }
   }
 
+  /// The place of a metric; nil: it is not among them.
+  package func index(of name: String) -> Int? { metrics.firstIndex { $0.name == name } }
+
   /// Replications of a variant.
   public func replications(of variant: Int) -> Int { values[variant].first?.count ?? 0 }
 
@@ -277,8 +280,7 @@ public struct ReplicatedMetrics: Sendable {
   /// `share` tells how many may not. Where fewer than five of either kind were seen, there is no interval.
   public func estimate(_ metric: Int, variant: Int) -> MeanEstimate {
     var estimate = MeanEstimate(values[variant][metric].compactMap(\.restricted))
-    let recovery = metrics.firstIndex { $0.name == MetricCatalogue.recovery }
-    if let share = recovery.flatMap({ self.share($0, variant: variant) }) {
+    if let share = index(of: MetricCatalogue.recovery).flatMap({ self.share($0, variant: variant) }) {
       let few = min(share.successes, share.count - share.successes)
       if few > 0, few < MeanEstimate.fewestOthers { estimate.refuse() }
     }
@@ -287,9 +289,10 @@ public struct ReplicatedMetrics: Sendable {
 
   /// The verdict's metrics: attempts are those above the twin's where there is an incident, else all of them.
   package var ranked: [Int] {
-    let index = metrics.firstIndex { $0.name == MetricCatalogue.recovery }
     let haveIncidents =
-      index.map { index in values.contains { $0[index].contains { $0 != .none } } } ?? false
+      index(of: MetricCatalogue.recovery).map { index in
+        values.contains { $0[index].contains { $0 != .none } }
+      } ?? false
     let left = haveIncidents ? MetricCatalogue.attempts : MetricCatalogue.attemptsAboveTwin
     return metrics.indices.filter { metrics[$0].isHeadline && metrics[$0].name != left }
   }
@@ -354,9 +357,7 @@ extension ReplicatedMetrics {
   /// Returns whether it is known of all variants within `risk` how many of the runs never recover. The answer may be hardly any,
   /// nearly all, or a share of both kinds.
   package func knowsRisk(within risk: Double) -> Bool {
-    guard let recovery = metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
-      return true
-    }
+    guard let recovery = index(of: MetricCatalogue.recovery) else { return true }
     return variants.indices.allSatisfy { variant in
       guard let share = share(recovery, variant: variant) else { return true }
       let (low, high) = (1 - share.high, 1 - share.low)

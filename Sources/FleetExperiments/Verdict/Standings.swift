@@ -157,7 +157,7 @@ package struct Standings: Sendable {
     let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy(\.hasIncidents) }
     return [.health, .failures]
       + MetricCatalogue.criteria(hasIncidents: haveIncidents).compactMap { name in
-        metrics.metrics.firstIndex { $0.name == name }.map(Criterion.metric)
+        metrics.index(of: name).map(Criterion.metric)
       }
   }
 
@@ -196,7 +196,7 @@ package struct Standings: Sendable {
       let today = metrics.values(of: index, variant: first)
       var values = metrics.values(of: index, variant: second)
       if metric.name == MetricCatalogue.late,
-        let lost = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.lost })
+        let lost = metrics.index(of: MetricCatalogue.lost)
       {
         values = MetricRule.late(
           of: values, to: today,
@@ -301,7 +301,7 @@ package struct Standings: Sendable {
   private func meanOrder(_ variant: Int) -> [Double] {
     let failures = runs[variant].count(where: \.fails)
     return [isHealthy(variant) ? 0 : 1, Double(failures)]
-      + MetricCatalogue.ranked.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }.map {
+      + MetricCatalogue.ranked.compactMap(metrics.index(of:)).map {
         metrics.sample($0, variant: variant).mean
       }
   }

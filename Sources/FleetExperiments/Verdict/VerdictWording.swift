@@ -257,10 +257,10 @@ package struct VerdictWording {
     case MetricCatalogue.late: return text == "0" ? nil : figure(criterion, variants, isShort: false)
     case MetricCatalogue.healthy:
       // Where the data is there about as soon, its time is enough.
-      let back = metrics.metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+      let recovery = metrics.index(of: MetricCatalogue.recovery)
       let isToldApart = variants.contains { variant in
-        let times = [index, back].map { $0.map { metrics.sample($0, variant: variant).mean } ?? 0 }
-        return abs(times[1] - times[0]) > max(60, times[1] / 5)
+        let back = recovery.map { metrics.sample($0, variant: variant).mean } ?? 0
+        return abs(back - metrics.sample(index, variant: variant).mean) > max(60, back / 5)
       }
       return isToldApart ? "endpoint " + (text == "never" ? "well in no run" : "well after \(text)") : nil
     case MetricCatalogue.recovery:
@@ -390,7 +390,7 @@ package struct VerdictWording {
   /// How soon any client could catch up; empty where that is not known.
   private var possible: String {
     guard health.isEmpty,
-      let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
+      let index = metrics.index(of: MetricCatalogue.recovery)
     else { return "" }
     let seen = runs.joined().filter(\.hasIncidents)
     let times = seen.compactMap(\.possible)
@@ -418,7 +418,7 @@ package struct VerdictWording {
   private func onlyOne(_ variant: Int) -> String {
     let runs = self.runs[variant]
     var text = isSingle ? "" : "\(name(variant)): "
-    if let recovery = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
+    if let recovery = metrics.index(of: MetricCatalogue.recovery),
       runs.contains(where: \.hasIncidents)
     {
       let share = metrics.share(recovery, variant: variant)

@@ -32,8 +32,10 @@ public struct RunSummary: Measured, Hashable {
   public var possibleTime: Int64?
   public var hasIncidents: Bool = false
   /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
-  /// incidents.
+  /// incidents, and if the run ends too soon after them to see a recovery.
   public var recoveryHorizon: Int64?
+  /// Whether the run goes on long enough behind an incident, and sees no recovery.
+  package var neverRecovers: Bool { recoveryHorizon != nil && recoveryTime == nil }
   /// Events pending at the end that will be given up before they are sent again.
   public var doomedEvents: Int64 = 0
   /// The number of the other events pending at the end that could have been delivered.

@@ -134,7 +134,8 @@ public enum SummaryCSV {
   private static let censoring: [CSVColumn<RunSummary>] = [
     .init(
       "recovery_horizon_s", "s",
-      "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
+      "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident, and if that is "
+        + "too short to see one."
     ) { .seconds($0.recoveryHorizon) }
   ]
 

@@ -174,7 +174,7 @@ package struct ComparisonCharts {
       }
       strip.notes = [
         summary.recoveryTime.map { "recovered in \(Humanised.duration($0))" }
-          ?? (summary.hasIncidents ? "never recovered" : "no incident"),
+          ?? (summary.neverRecovers ? "never recovered" : summary.hasIncidents ? "recovery not seen" : "no incident"),
         "\(Humanised.compact(scale(i) * Double(summary.pendingEvents))) pending at the end",
       ]
       return strip

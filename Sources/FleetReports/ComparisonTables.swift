@@ -93,7 +93,7 @@ package enum SummaryTable {
     case MetricCatalogue.affectedDelivery: run.affectedDeliveryText
     case MetricCatalogue.attemptsAboveTwin: MetricText.plain(run.attemptsAboveTwinPerDevice)
     case MetricCatalogue.attempts: run.attemptsPerDeviceText
-    case "drained_s": run.hasIncidents ? duration(run.drainedTime, otherwise: "never") : "–"
+    case "drained_s": duration(run.drainedTime, otherwise: run.recoveryHorizon == nil ? "–" : "never")
     case MetricCatalogue.timeToDelivery: duration(run.timeToDeliveryP99)
     case "amplification_ratio": ratio(run.amplification)
     case "peak_offered_ratio": ratio(run.peakOfferedRatio)
@@ -482,9 +482,10 @@ extension RunSummary {
   var endpointText: String { sinceIncidents(healthyTime) }
   var recoveryText: String { sinceIncidents(recoveryTime) }
 
-  /// `12 min 30 s`, `never`, or `no incident`.
+  /// `12 min 30 s`, `never`, `not seen` of a run that ends too soon, or `no incident`.
   private func sinceIncidents(_ time: Int64?) -> String {
-    hasIncidents ? time.map(Humanised.duration) ?? "never" : "no incident"
+    guard hasIncidents else { return "no incident" }
+    return time.map(Humanised.duration) ?? (recoveryHorizon == nil ? "not seen" : "never")
   }
 
   /// `12 min 30 s`, `> 2 h`, or `–` without such events.
@@ -495,8 +496,6 @@ extension RunSummary {
 
   /// `1,234`
   var lostText: String { Humanised.count(fullSize(lostOrBlockedEvents)) }
-
-  var neverRecovers: Bool { hasIncidents && recoveryTime == nil }
 
   var attemptsPerDevice: Double? { devices > 0 ? Double(attempts) / Double(devices) : nil }
 

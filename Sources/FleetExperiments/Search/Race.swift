@@ -7,7 +7,7 @@ extension RunSummary {
   func column(_ name: String) -> Double? { MetricCatalogue.columns[name]?.value(self).number }
 
   /// Whether the fleet got over its incidents, if there were any.
-  var recovers: Bool { !hasIncidents || recoveryTime != nil }
+  var recovers: Bool { !neverRecovers }
 }
 
 extension Collection<Double> {

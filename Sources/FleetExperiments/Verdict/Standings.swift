@@ -38,6 +38,7 @@ package struct Standings: Sendable {
   struct Run: Sendable {
     var hasIncidents: Bool
     var recovers: Bool
+    var neverRecovers: Bool
     var isHealthy: Bool
     /// Why it is not.
     var baseline = BaselineHealth()
@@ -56,7 +57,6 @@ package struct Standings: Sendable {
       guard let idle, let horizon else { return false }
       return neverRecovers && possible == nil && idle <= horizon / 100
     }
-    var neverRecovers: Bool { hasIncidents && !recovers }
     var losesTooMuch: Bool { MetricRule.losesTooMuch(lostEvents, of: createdEvents) }
     var fails: Bool { neverRecovers || losesTooMuch }
   }
@@ -311,6 +311,7 @@ extension Standings.Run {
   fileprivate init(_ run: RunSummary) {
     hasIncidents = run.hasIncidents
     recovers = run.recoveryTime != nil
+    neverRecovers = run.neverRecovers
     isHealthy = run.baselineIsHealthy
     baseline = run.baseline
     lostEvents = Double(run.lostOrBlockedEvents)

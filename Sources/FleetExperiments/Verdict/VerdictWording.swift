@@ -111,7 +111,7 @@ package struct VerdictWording {
   }
 
   private func recovers(_ leaders: [Int]) -> Bool {
-    leaders.contains { variant in runs[variant].contains { $0.hasIncidents && $0.recovers } }
+    leaders.contains { variant in runs[variant].contains(where: \.recovers) }
   }
 
   private func does(_ leaders: [Int]) -> String {
@@ -392,7 +392,7 @@ package struct VerdictWording {
     guard health.isEmpty,
       let index = metrics.index(of: MetricCatalogue.recovery)
     else { return "" }
-    let seen = runs.joined().filter(\.hasIncidents)
+    let seen = runs.joined().filter { $0.horizon != nil }
     let times = seen.compactMap(\.possible)
     guard !times.isEmpty, times.count == seen.count else {
       return seen.isEmpty || !seen.allSatisfy(\.isBusyThroughout)
@@ -419,7 +419,7 @@ package struct VerdictWording {
     let runs = self.runs[variant]
     var text = isSingle ? "" : "\(name(variant)): "
     if let recovery = metrics.index(of: MetricCatalogue.recovery),
-      runs.contains(where: \.hasIncidents)
+      runs.contains(where: { $0.recovers || $0.neverRecovers })
     {
       let share = metrics.share(recovery, variant: variant)
       let times = metrics.values(of: recovery, variant: variant).filter { !$0.isCensored }.compactMap(
@@ -435,7 +435,9 @@ package struct VerdictWording {
         text += "the fleet recovers \(MetricText.mean(metrics, recovery, variant)) after the last incident"
       }
     } else {
-      text += "no incident to recover from"
+      text +=
+        runs.contains(where: \.hasIncidents)
+        ? "the run ends too soon after the last incident to see a recovery" : "no incident to recover from"
     }
     let figures = standings.criteria(variant, variant).dropFirst(2).compactMap { criterion -> String? in
       if case .metric(let index) = criterion, metrics.metrics[index].name == MetricCatalogue.recovery {

@@ -307,11 +307,11 @@ FIGURES = {
         ("endpoint of 200/s | {} |", "sum settings_fetched"),
         ("endpoint of 200/s | … | {} |", "time_s=5340.000000: devices_without_settings"),
     ],
-    (E + "037-push/README.md", "037-push/headroom/headroom.csv"): [
+    (E + "037-push/README.md", "037-push/news/limit.csv"): [
         ("the capacity, and the news' {}.", "value=0s: peak_offered_max_ratio"),
         ("Eight for the second: at most {} of such runs", "is_answer=true: risk_high_95_ratio"),
     ],
-    (E + "037-push/README.md", "037-push/offer/headroom.csv"): [
+    (E + "037-push/README.md", "037-push/offer/limit.csv"): [
         ("the offer's busiest second has {} of the capacity", "value=0s: peak_offered_max_ratio"),
     ],
     (E + "037-push/README.md", "037-push/pace/summary.csv"): [

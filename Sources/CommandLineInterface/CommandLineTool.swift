@@ -29,7 +29,7 @@ public enum CommandLineTool {
     InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self,
     SweepCommand.self,
     MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, StabilityCommand.self,
-    HeadroomCommand.self, RescueCommand.self, AdversaryCommand.self, LiveCommand.self, ValidateCommand.self,
+    LimitCommand.self, LiveCommand.self, ValidateCommand.self,
     SchemaCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
     CompletionsCommand.self, ManualCommand.self,
   ]

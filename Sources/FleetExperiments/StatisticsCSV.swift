@@ -215,12 +215,6 @@ public enum StatisticsReference {
         "Mean curves of the same: each run cut into at most 300 stretches, one row for each variant and stretch.",
         CurvesCSV.columns),
       ColumnReference.section(
-        "rescue.csv", "One row without the action, and one for each value of it that `rescue` tried.",
-        Rescue.columns),
-      ColumnReference.section(
-        "adversary.csv", "The incidents that `adversary` found, with all seeds, and every one that it tried.",
-        AdversaryRow.columns),
-      ColumnReference.section(
         "live.csv",
         "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
         LiveComparison.columns),

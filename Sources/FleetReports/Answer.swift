@@ -10,7 +10,7 @@ import TextEscaping
 /// var answer = Answer(verdict: "20% is the smallest share that ends it.", facts: "20,000 devices, 2 h")
 /// answer.terminal = [.table(table), .verdict]
 /// answer.page = [.table(table, title: "What was tried"), .terms([("Ill", "It does not come back.")])]
-/// answer.data = [OutputFile(.rescue, rescue.table.csv)]
+/// answer.data = [OutputFile(.stability, map.table.csv)]
 /// ```
 package struct Answer: Sendable {
   package enum Part: Sendable {
@@ -182,12 +182,8 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case escape = "escape.csv"
   case decision = "decision.csv"
   case suite
-  case rescue = "rescue.csv"
-  case headroom = "headroom.csv"
-  case headroomPicture = "headroom.svg"
-  case adversary = "adversary.csv"
-  case worst = "worst.json5"
-  case boundary = "boundary.json5"
+  case limit = "limit.csv"
+  case limitPicture = "limit.svg"
   case live = "live.csv"
   case pareto = "pareto.csv"
   case paretoPicture = "pareto.svg"

@@ -135,45 +135,6 @@ package struct IncidentKind: TimelineKind {
   }
 }
 
-extension AdversaryKind {
-  /// The kinds that `adversary` may choose.
-  package static let all = [
-    AdversaryKind(name: "outage", meaning: "every request is answered 503", hasRetryAfter: true) {
-      .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
-    },
-    AdversaryKind(name: "silence", meaning: "no request is answered") { _ in
-      .outage(status: nil, retryAfter: .none, keepsWork: false)
-    },
-    AdversaryKind(name: "brownout", meaning: "a share of the capacity is gone", hasDepth: true) {
-      .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
-    },
-    AdversaryKind(
-      name: "errors", meaning: "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
-    ) {
-      .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter)
-    },
-    AdversaryKind(
-      name: "throttle", meaning: "a share of the requests is answered 429", hasDepth: true,
-      hasRetryAfter: true
-    ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
-    AdversaryKind(name: "lostAnswers", meaning: "a share of the answers gets lost", hasDepth: true) {
-      .lostAnswers(share: $0.depth)
-    },
-    AdversaryKind(
-      name: "latency", meaning: "answers come later by a share of the shortest time-out", hasDepth: true
-    ) {
-      let added = max(1, $0.timeout.microseconds / 1_000 * $0.depth / 1_000)
-      return .latency(added: .constant(Span(microseconds: added)), factor: 1_000_000)
-    },
-    AdversaryKind(name: "tokenExpiry", meaning: "every device's token has expired", isStandard: false) { _ in
-      .tokenExpiry
-    },
-    AdversaryKind(name: "cdnOutage", meaning: "the CDN of the Settings is down", isStandard: false) { _ in
-      .cdnOutage
-    },
-  ]
-}
-
 extension Incident.Kind {
   /// As in a scenario: `outage`. Two of one name cannot be at one time.
   package var name: String {
@@ -244,41 +205,6 @@ extension ScenarioDecoder {
       }
     }
   }
-}
-
-/// A kind of incident that a search may choose. They stand beside the kinds of a scenario.
-package struct AdversaryKind: Sendable {
-  /// The decisions of a search about an incident, beside its time.
-  package struct Choice: Sendable {
-    /// Parts per million, 10,000 to 10^6.
-    package var depth: Int64
-    package var retryAfter: RetryAfterPolicy
-    /// The shortest time-out of the fleet's clients.
-    package var timeout: Span
-
-    package init(depth: Int64, retryAfter: RetryAfterPolicy, timeout: Span) {
-      self.depth = depth
-      self.retryAfter = retryAfter
-      self.timeout = timeout
-    }
-  }
-
-  package let name: String
-  /// The effect; for a kind with a depth, also the quantity that the depth is a share of.
-  package let meaning: String
-  package var hasDepth = false
-  package var hasRetryAfter = false
-  /// Whether it is searched if nobody says otherwise: where the server or the way to it fails.
-  package var isStandard = true
-  package let incident: @Sendable (Choice) -> Incident.Kind
-
-  package static let standard = all.filter(\.isStandard)
-}
-
-/// Names differ.
-extension AdversaryKind: Hashable {
-  package static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// A kind of happening at a time, an incident or an action. Decoding, the normalised scenario, the JSON Schema and the reference

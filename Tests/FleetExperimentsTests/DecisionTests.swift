@@ -320,24 +320,6 @@ struct DecisionTests {
       "\(DecisionWording(found).lines)")
   }
 
-  @Test(
-    "the shortest outage that a fleet does not stand is found by halving, with a run that sees a recovery",
-    arguments: [3, 12, 50, 999])
-  func limit(minutes: Int) throws {
-    let found = try OutageLimit(of: Self.today) { scenarios in
-      scenarios.map { scenario in
-        let outage = scenario.tapi.incidents[0]
-        #expect(scenario.duration - (outage.end - .start) >= IncidentSuite.watched)
-        var run = RunSummary(run: "", seed: scenario.seed)
-        run.hasIncidents = true
-        run.recoveryTime = outage.duration > .minutes(Int64(minutes)) ? nil : 0
-        return run
-      }
-    }
-    #expect(found.shortest == OutageLimit.lengths.first { $0 > .minutes(Int64(minutes)) })
-    #expect(found.longest == OutageLimit.lengths.last { $0 <= .minutes(Int64(minutes)) })
-  }
-
   // MARK: The suite
 
   /// A run of a case that recovers after a time by its incidents and Settings; nil: never.

@@ -10,6 +10,14 @@ import Testing
 /// Every study over one store of runs: killed after any number of them it goes on where it stood.
 @Suite("Studies that go on where they stood")
 struct ResumptionTests {
+  private static let empty: Scenario = {
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+    return Scenario(
+      duration: .minutes(60), tapi: TAPIConfiguration(server: server),
+      fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
+  }()
+
   /// Makes a study with a store, then with what was left of that after some of its runs.
   private func resumes<Answer: Equatable>(_ study: (MemoryStore) throws -> Answer) throws {
     let store = MemoryStore()
@@ -25,20 +33,6 @@ struct ResumptionTests {
     }
   }
 
-  @Test("an adversary")
-  func adversary() throws {
-    let planted = AdversaryTests.Planted(3)
-    try resumes { store in
-      let maker = CandidateRuns(Runs<RunSummary>.planted(in: store) { planted.summary($0) }) {
-        AdversaryTests.Planted.space.scenario($0.candidate)
-      }
-      var adversary = Adversary(
-        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80), runs: maker)
-      let result = try adversary.run()
-      return AdversaryVerdict(result).lines + result.standings.map { "\($0.candidate)" }
-    }
-  }
-
   @Test("a stability map")
   func stability() throws {
     try resumes { store in try Self.map(Runs<RunSummary>.planted(in: store, Self.summary)).grid.values }
@@ -47,26 +41,10 @@ struct ResumptionTests {
   @Test("a stability of one scenario")
   func stabilityCase() throws {
     try resumes { store in
-      let point = try StabilityCase(AdversaryTests.Planted.empty, risk: StabilityRisk()) { scenarios in
+      let point = try StabilityCase(Self.empty, risk: StabilityRisk()) { scenarios in
         try Runs<RunSummary>.planted(in: store, Self.summary).valuesUntilCancelled(of: scenarios)
       }
       return [point.sentence] + point.steps.map { "\($0)" }
-    }
-  }
-
-  @Test("a rescue")
-  func rescue() throws {
-    var ill = RescueTests.metastable
-    ill.duration = .minutes(30)
-    let action = try RescueAction(.shed, at: .start + .minutes(15), for: .minutes(5))
-    try resumes { store in
-      let runs = Runs<RunSummary>.planted(in: store) { scenario in
-        var summary = RunSummary(run: "", seed: scenario.seed)
-        summary.hasIncidents = true
-        summary.recoveryTime = scenario.tapi.actions.isEmpty || scenario.seed > 3 ? nil : 1_000_000
-        return summary
-      }
-      return try Rescue(ill, action, seeds: 3) { try runs.values(of: $0) }.trials
     }
   }
 
@@ -99,7 +77,7 @@ struct ResumptionTests {
     var calibrator = Calibrator(study) { requests in
       try runs.valuesUntilCancelled(
         of: requests.map { request in
-          var scenario = AdversaryTests.Planted.empty.with(seed: UInt64(request.seed))
+          var scenario = Self.empty.with(seed: UInt64(request.seed))
           scenario.fleet[0].devices = Int(Quantity(request.values[0])?.value ?? 0)
           return scenario
         })
@@ -159,7 +137,7 @@ struct ResumptionTests {
   @Test("what is damaged in a store is said to be, and made again")
   func damaged() throws {
     let store = MemoryStore()
-    let scenarios = (1...4).map { AdversaryTests.Planted.empty.with(seed: $0) }
+    let scenarios = (1...4).map { Self.empty.with(seed: $0) }
     func run() throws -> (made: Int, readBack: Int) {
       let runs = Runs<RunSummary>.planted(in: store, Self.summary)
       #expect(try runs.values(of: scenarios) == scenarios.map(Self.summary))
@@ -213,7 +191,7 @@ struct ResumptionTests {
       var tuner = Tuner(
         study,
         runs: CandidateRuns(runs) { request in
-          var scenario = AdversaryTests.Planted.empty
+          var scenario = Self.empty
           scenario.fleet[0].devices = 1_000 + (request.candidate.choices[0] ?? 0)
           return scenario
         })
@@ -223,26 +201,6 @@ struct ResumptionTests {
     #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
     #expect(TuneVerdict(result).sentence.hasPrefix("Of 11 candidates so far "))
     #expect(throws: CancellationError.self) { try tune(1) }
-  }
-
-  @Test("an adversary that is stopped in its first round names the worst of the incidents whose runs it has")
-  func stoppedAdversary() throws {
-    let planted = AdversaryTests.Planted(3)
-    func search(_ life: Int) throws -> AdversaryResult {
-      let stops = Self.stops(after: life)
-      let runs = Runs<RunSummary>.planted { scenario in
-        try stops()
-        return planted.summary(scenario)
-      }
-      var adversary = Adversary(
-        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80),
-        runs: CandidateRuns(runs) { AdversaryTests.Planted.space.scenario($0.candidate) })
-      return try adversary.run()
-    }
-    let result = try search(5)
-    #expect(!result.isFinished && result.standings.count == 2)
-    #expect(AdversaryVerdict(result).lines[0].hasPrefix("Of 2 incidents tried so far "))
-    #expect(throws: CancellationError.self) { try search(3) }
   }
 
   @Test("a calibration that is stopped in its first round names the nearest of the runs that it has")
@@ -286,7 +244,7 @@ struct ResumptionTests {
       x: QuantityRange("fleet.a.devices=1000..2000"), y: QuantityRange("fleet.a.eventSize=1000B..2000B"),
       resolution: .init(coarse: 3, fine: 6), risk: StabilityRisk(),
       scenario: { x, y in
-        var scenario = AdversaryTests.Planted.empty
+        var scenario = Self.empty
         scenario.fleet[0].devices = Int(x) ?? 0
         scenario.fleet[0].eventBytes = Int(Quantity(y)?.value ?? 0)
         return scenario

@@ -147,7 +147,9 @@ struct RecoveryTests {
     #expect(recovery(record(backlogs: flat(100, 60), incidents: [(0, 600 * second)]), twin) == nil)
   }
 
-  @Test("A run that ends within a look ahead of its incident, or of what operators hold, has not seen whether the fleet recovers")
+  @Test(
+    "A run that ends within a look ahead of its incident, or of what operators hold, has not seen whether the fleet recovers"
+  )
   func unseen() {
     let twin = record(backlogs: flat(0, 60))
     func summary(_ end: Int64, held: Int64? = nil) -> RunSummary {

@@ -75,8 +75,7 @@ struct JSONDocumentTests {
       "calibrate", "s.json5", "--observed", "observed.csv", "--fit", "tapi.bucket.capacity=3/s..6/s",
       "--budget", "200", "--set", "fleet.phones.devices=10",
     ],
-    ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
-    ["adversary", "s.json5", "--seeds", "1", "--runs", "30"],
+    ["limit", "s.json5", "--key", "tapi.bucket.capacity=2/s..8/s", "--seeds", "1"],
     ["validate", "s.json5"], ["validate", "--settings", "cdn.json", "--client", "tapi-document"],
     ["presets"], ["presets", "toggl"], ["conformance", "--client", "segment-swift"],
   ]

@@ -9,14 +9,25 @@ struct StudyTests {
       "stability", "s.json5", "--x", "tapi.workers.count=1..3", "--y", "tapi.incidents.0.for=1m..5m",
       "--resolution", "2", "--coarse", "2", "--seeds", "1",
     ],
-    ["rescue", "s.json5", "--action", "shed", "--at", "15m", "--for", "5m", "--seeds", "1"],
+    ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"],
     ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--seeds", "3"],
     ["explore", "s.json5", "--vary", "tapi.workers.count=1,2"],
   ]
 
+  /// As experiment 011 with one worker in place of 15.
+  private static let scenario = """
+    { format: 1, seed: 1, duration: "40m", interval: "10s",
+      tapi: { workers: { count: 1, serviceTime: { exponential: "500ms" }, queueLimit: 40 },
+        overload: { status: 503 }, incidents: [{ kind: "brownout", at: "5m", for: "5m", factor: "60%" }] },
+      network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
+      settings: { backoffConfig: { jitterStrategy: "full", baseBackoffInterval: 1, maxBackoffInterval: 10 } },
+      fleet: [{ name: "phones", devices: 40, events: "6/min", flush: { count: 20, interval: "30s" },
+        queue: { mode: "rebatch" }, retries: "timer", timeout: "10s" }] }
+    """
+
   private func scratch() throws -> Scratch {
     let scratch = try Scratch()
-    try scratch.write("s.json5", RescueCommandTests.scenario)
+    try scratch.write("s.json5", Self.scenario)
     return scratch
   }
 
@@ -47,7 +58,7 @@ struct StudyTests {
 
   @Test(
     "the same command once more replaces what it wrote",
-    arguments: studies + [["headroom", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"]])
+    arguments: studies)
   func again(command: [String]) throws {
     let scratch = try scratch()
     for _ in 0..<2 {
@@ -81,7 +92,10 @@ struct StudyTests {
   /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
   private static let searches: [(command: [String], runs: Int)] = [
     (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 60),
-    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=20m"], 500),
+    (
+      ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "10000", "--set", "duration=20m"],
+      60
+    ),
     (
       [
         "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "600", "--fit",

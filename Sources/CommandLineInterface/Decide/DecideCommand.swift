@@ -65,12 +65,6 @@ struct DecideCommand: Study {
   private var askedShares: [Int64]?
   private var shares: [Int64] { askedShares ?? [] }
   @Flag("anyway", help: "Run what is refused without a run, too.") private var runsAnyway: Bool
-  @Flag(
-    "limits",
-    help:
-      "Also find the shortest outage that the fleet does not stand with today's and with the proposed Settings."
-  )
-  private var findsLimits: Bool
   @Option(
     "budget", "attempts", .attempts,
     help:
@@ -163,7 +157,7 @@ struct DecideCommand: Study {
         var decided = Decided(decision: decision, settings: proposed.settings)
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
-          try decided.add(shares: shares, findsLimits: findsLimits, runs)
+          try decided.add(shares: shares, runs)
           let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1])
           decided.trials = try KeyTrials(decision, trials, run: runs.summaries.values)
           if let cause = decided.trials?.cause, let trial = trials.first(where: { $0.key == cause.key }) {

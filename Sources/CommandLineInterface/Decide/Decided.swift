@@ -21,8 +21,6 @@ struct Decided: Sendable {
   /// The figures of a fleet of which shares are on the proposed Settings, in the case of `shown`.
   var pickUps: [PickUp] = []
 
-  /// The shortest outage that today's and the proposed Settings do not stand; empty where nobody asked.
-  var limits: [OutageLimit] = []
   /// The limit to which the proposed Settings lose most, and the figures of a run without it.
   var checked: Decision.CheckedLoss?
 
@@ -44,7 +42,7 @@ struct Decided: Sendable {
 
   /// Runs the case that says most, for the parts of the page beside the decision. These are both Settings under the first seed,
   /// and the shares of `--rollout`.
-  mutating func add(shares: [Int64], findsLimits: Bool, _ runs: StudyRuns) throws {
+  mutating func add(shares: [Int64], _ runs: StudyRuns) throws {
     let (one, suite) = (decision.cases[showcase].suite, decision.suite)
     let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
     let scenarios = [today, proposed].map { suite.scenario(one, of: $0) }
@@ -54,9 +52,6 @@ struct Decided: Sendable {
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
-    if findsLimits {
-      limits = try [today, proposed].map { try OutageLimit(of: $0, run: runs.summaries.values) }
-    }
     guard !shares.isEmpty else { return }
     let cohorts =
       today.fleet.count > 1
@@ -324,14 +319,6 @@ extension Decided {
   }
   private var pickUpTitle: String { "Pick-up: \(decision.cases[shown.place].suite.phrase)" }
 
-  /// The shortest outage that each of both does not stand, a line; nil where nobody asked.
-  private var limitText: String? {
-    guard limits.count == 2 else { return nil }
-    return
-      "The shortest outage that the fleet does not stand (most of its runs fail): \(limits[0].words) with today's, "
-      + "\(limits[1].words) with the proposed Settings."
-  }
-
   private var changes: TextTable {
     let clients = Set(decision.todayScenario.fleet.map(\.preset.name)).count
     return TextTable(
@@ -525,13 +512,6 @@ extension Decided {
         ])
       ) { $0.decision.cases },
       .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
-      .init(
-        "shortestOutageTodayFails_s",
-        "With `--limits`: the shortest outage that the fleet does not stand with today's Settings; null: none of at most 4 h."
-      ) { $0.limits.first?.shortest.map { Double($0.microseconds) / 1e6 } },
-      .init("shortestOutageProposedFails_s", "The same with the proposed Settings.") {
-        $0.limits.last?.shortest.map { Double($0.microseconds) / 1e6 }
-      },
       .list(
         "pickUp",
         "What shares of the fleet on the proposed Settings come to, in the case that changes most: those of `--rollout`.",
@@ -569,7 +549,6 @@ extension Decided {
       answer.terminal.append(
         .list(Array(lossLines.prefix(Self.mostLossLines)), title: Self.lossTitle + ", the worst first:"))
     }
-    if let limitText { answer.terminal.append(.text(limitText + "\n")) }
     if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
     if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
     if !shown.runs.isEmpty {
@@ -595,7 +574,6 @@ extension Decided {
           losses(atMost: 40), title: Self.lossTitle,
           note: "The mean of the runs under the same seeds, of the whole fleet; the worst first."))
     }
-    if let limitText { answer.page.append(.list([limitText], title: "How long an outage may be")) }
     if !pickUps.isEmpty { answer.page.append(.table(pickUpTable, title: pickUpTitle)) }
     answer.page.append(.table(changes, title: "What changes in the Settings"))
     if !readings.isEmpty {

@@ -12,13 +12,13 @@ import ScenarioModel
 /// progress, prints and writes. When a signal stops the command, the driver tells the findings so far.
 ///
 /// ```swift
-/// struct RescueCommand: Study {
-///   static let help = CommandSpecification(name: "rescue", abstract: "Find the smallest action that ends an ill state.")
-///   static let document: CommandDocument<Findings<Rescue>>? = Rescue.document
+/// struct LimitCommand: Study {
+///   static let help = CommandSpecification(name: "limit", abstract: "Find the longest incident that keeps a limit.")
+///   static let document: CommandDocument<Findings<Limits>>? = Limits.document
 ///   @Argument(.scenario) private var path: String
 ///   @Option("seeds", "n", .count(1...10_000), help: "Seeds.") private var seeds = 5
 ///   let options = StudyOptions()
-///   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Rescue> {
+///   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Limits> {
 ///     let input = try StudyInput(path, options, environment)
 ///     return StudyPlan(input, heading: …, largest: …, find: …, isFinished: \.isFinished, answer: …)
 ///   }

@@ -121,62 +121,79 @@ package struct IncidentSuite: Sendable, Hashable {
 
   /// Returns when an incident of that length begins. Its middle is the busiest time; where rates do not vary, it is as early as
   /// the fleet has warmed up.
-  private static func start(_ length: Span, in scenario: Scenario) -> Instant {
+  fileprivate static func start(_ length: Span, in scenario: Scenario) -> Instant {
     let half = Span(microseconds: length.microseconds / 2)
     let middle = NormalLoad(scenario).busiestTime ?? warmUp + half
     let start = max((middle - half).microseconds, min(warmUp, scenario.duration).microseconds)
     return .start + Span(microseconds: start / 1_000_000 * 1_000_000)
   }
 
-  /// An outage answered with 503.
-  static func outage(_ length: Span, in scenario: Scenario) -> Case {
-    let incident = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: start(length, in: scenario),
-      duration: length)
-    return Case(
-      name: "outage", phrase: "an outage of \(FigureText.span(length.microseconds))", incidents: [incident])
+  private static func standard(of scenario: Scenario) -> [Case] {
+    func one(_ trouble: Trouble, _ length: Span, _ phrase: String) -> Case {
+      var one = Case(trouble, length, in: scenario)
+      one.phrase = phrase
+      return one
+    }
+    var outage = one(.outage, long, "a 25-minute outage with half the capacity after it")
+    outage.incidents.append(
+      Incident(
+        kind: .brownout(factorPartsPerMillion: 500_000), start: outage.incidents[0].end, duration: long))
+    var restart = one(.silence, .seconds(60), "a restart of the endpoint")
+    restart.name = "restart"
+    restart.incidents[0].warmUp = .seconds(120)
+    let shortage = shortage(of: scenario)
+    return [
+      Case(name: "none", phrase: "no incident", incidents: []), outage,
+      one(.silence, short, "10 minutes of silence"),
+      one(.refusals, short, "10 minutes of 429 with Retry-After 60 s"),
+      one(
+        .brownout, long,
+        "a 25-minute brownout to \(FigureText.percent(Double(shortage) / 1e6)) of the capacity"),
+      one(.errors, long, "25 minutes in which 30 % of the requests fail"), restart,
+    ]
   }
 
-  private static func standard(of scenario: Scenario) -> [Case] {
+  /// Returns half the capacity, or as much less as makes the normal load too much by a quarter; parts per million.
+  fileprivate static func shortage(of scenario: Scenario) -> Int64 {
     let load = NormalLoad(scenario)
-    // Half the capacity, or as much less as makes the normal load too much by a quarter.
-    let shortage = max(
-      10_000,
-      Int64(min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8) * 100) * 10_000)
-    let slow = Incident.Kind.brownout(factorPartsPerMillion: shortage)
-    let outage = outage(long, in: scenario).incidents[0]
-    func one(_ kind: Incident.Kind, _ length: Span) -> Incident {
-      Incident(kind: kind, start: start(length, in: scenario), duration: length)
+    let share = min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8)
+    return max(10_000, Int64(share * 100) * 10_000)
+  }
+}
+
+extension IncidentSuite {
+  /// What goes wrong in a standard case.
+  package enum Trouble: String, Sendable, Hashable, CaseIterable {
+    case outage, silence, refusals, brownout, errors
+
+    package var meaning: String {
+      switch self {
+      case .outage: "every request is answered 503"
+      case .silence: "no request is answered"
+      case .refusals: "every request is answered 429 with Retry-After 60 s"
+      case .brownout: "half the capacity is gone, or as much as makes the normal load too much by a quarter"
+      case .errors: "30 % of the requests are answered 503"
+      }
     }
-    var restart = one(.outage(status: nil, retryAfter: .none, keepsWork: false), .seconds(60))
-    restart.warmUp = .seconds(120)
-    return [
-      Case(name: "none", phrase: "no incident", incidents: []),
-      Case(
-        name: "outage", phrase: "a 25-minute outage with half the capacity after it",
-        incidents: [
-          outage,
-          Incident(kind: .brownout(factorPartsPerMillion: 500_000), start: outage.end, duration: long),
-        ]),
-      Case(
-        name: "silence", phrase: "10 minutes of silence",
-        incidents: [one(.outage(status: nil, retryAfter: .none, keepsWork: false), short)]),
-      Case(
-        name: "refusals", phrase: "10 minutes of 429 with Retry-After 60 s",
-        incidents: [
-          one(.outage(status: 429, retryAfter: .fixed(.seconds(60)), keepsWork: false), short)
-        ]),
-      Case(
-        name: "brownout",
-        phrase:
-          "a 25-minute brownout to \(FigureText.percent(Double(shortage) / 1e6)) of the capacity",
-        incidents: [one(slow, long)]),
-      Case(
-        name: "errors", phrase: "25 minutes in which 30 % of the requests fail",
-        incidents: [
-          one(.errors(status: 503, share: 300_000, afterWork: false, retryAfter: .none), long)
-        ]),
-      Case(name: "restart", phrase: "a restart of the endpoint", incidents: [restart]),
-    ]
+
+    fileprivate func kind(in scenario: Scenario) -> Incident.Kind {
+      switch self {
+      case .outage: .outage(status: 503, retryAfter: .none, keepsWork: false)
+      case .silence: .outage(status: nil, retryAfter: .none, keepsWork: false)
+      case .refusals: .outage(status: 429, retryAfter: .fixed(.seconds(60)), keepsWork: false)
+      case .brownout: .brownout(factorPartsPerMillion: IncidentSuite.shortage(of: scenario))
+      case .errors: .errors(status: 503, share: 300_000, afterWork: false, retryAfter: .none)
+      }
+    }
+  }
+}
+
+extension IncidentSuite.Case {
+  /// A trouble of that length at the fleet's busiest time.
+  package init(_ trouble: IncidentSuite.Trouble, _ length: Span, in scenario: Scenario) {
+    let incident = Incident(
+      kind: trouble.kind(in: scenario), start: IncidentSuite.start(length, in: scenario), duration: length)
+    let span = FigureText.span(length.microseconds)
+    self.init(name: trouble.rawValue, phrase: "\(trouble.rawValue) of \(span)", incidents: [incident])
   }
 }

@@ -4,83 +4,33 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 
-/// A demand on one run that a value of the key has to meet in every run.
-package enum HeadroomGoal: Sendable, Hashable {
-  /// The fleet holds without incidents and recovers from them, within the span if there is one.
-  case recovers(within: Span?)
-  /// Every event is delivered or still on its way: none is destroyed or blocked.
-  case losesNothing
-  /// No window of one second offers more than this share of the capacity.
-  case staysBelow(Double)
-
-  /// The goals as a user writes them, and what each means.
-  static let words = [
-    (word: "recovers", meaning: "the fleet recovers within the run"),
-    (word: "recovers-in=20m", meaning: "it does so within the span"),
-    (word: "loses-nothing", meaning: "no event is destroyed or blocked"),
-    (word: "stays-below=100%", meaning: "no second offers more than this share of the capacity"),
-  ]
-
-  /// Reads `recovers`, `recovers-in=20m`, `loses-nothing` or `stays-below=100%`.
-  init(_ text: String) throws(RangeProblem) {
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    let quantity = parts.count == 2 ? Quantity(parts[1]) : nil
-    switch (parts[0], quantity?.unit) {
-    case ("recovers", nil) where parts.count == 1: self = .recovers(within: nil)
-    case ("loses-nothing", nil) where parts.count == 1: self = .losesNothing
-    case ("recovers-in", .span?): self = .recovers(within: Span(microseconds: Int64(quantity!.value)))
-    case ("stays-below", .percent?) where quantity!.value > 0: self = .staysBelow(quantity!.value / 100)
-    default:
-      throw RangeProblem("write \(Self.words.map(\.word).joined(separator: ", ")).")
-    }
-  }
-
-  /// Whether the goal asks for an incident to recover from.
-  var needsIncident: Bool { if case .recovers = self { true } else { false } }
-
-  /// Whether a run meets the goal.
-  func isMet(by run: RunSummary) -> Bool {
-    switch self {
-    case .recovers(let limit):
-      run.baselineIsHealthy && (run.recoveryTime.map { $0 <= limit?.microseconds ?? .max } ?? false)
-    case .losesNothing: run.lostOrBlockedEvents == 0
-    case .staysBelow(let share): run.peakOfferedRatio.map { $0 <= share } ?? true
-    }
-  }
-}
-
-/// The least or the greatest value of one key with which a fleet does all that is asked of it, and how sure that is.
+/// The least or the greatest value of one key with which every run keeps its requirements, and how sure that is.
 ///
 /// The search assumes that the fleet does better towards one end of the range. A few values with few seeds find where the change
-/// is; bisection narrows it to two neighbouring values. The value on the good side must then meet the goals in every seed, or
-/// the next one must. Where the goals are met in the middle of the range alone, the least value there is the answer.
+/// is; bisection narrows it to two neighbouring values. The value on the good side must then keep the requirements in every seed, or
+/// the next one must. Where the middle of the range alone keeps them, the least value there is the answer. A fleet that does not
+/// hold its load without incidents keeps nothing.
 ///
-///     let headroom = try Headroom(range, own: nil, goals: [.losesNothing], seeds: 59, scenario: scenario, run: run)
-///     headroom.answer?.value  // 18: no event is lost in any of 59 runs
-package struct Headroom: Sendable {
+///     let search = try LimitSearch(range, own: nil, requirements: [Requirement("lost = 0")], seeds: 59, scenario: scenario, run: run)
+///     search.answer?.value  // 18: no event is lost in any of 59 runs
+package struct LimitSearch: Sendable {
   /// One value with its runs.
-  package struct Point: Sendable, Hashable {
+  package struct Point: Sendable {
     let step: Int
     package let value: Quantity
     fileprivate(set) var runs: [RunSummary] = []
     fileprivate(set) var met = 0
     package var seeds: Int { runs.count }
     package var holds: Bool { met == seeds }
-    /// The largest share of such runs that may not meet the goals, with 95 % confidence.
+    /// The largest share of such runs that may not keep the requirements, with 95 % confidence.
     var risk: Double { ExactBinomial.upperBound(of: seeds - met, in: seeds) }
     var hasIncidents: Bool { runs.contains(where: \.hasIncidents) }
     var recovered: Int { runs.count { $0.recoveryTime != nil } }
     var longestRecovery: Int64? { runs.compactMap(\.recoveryTime).max() }
     /// The most events that a run destroyed.
     var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
-    /// The same in events of the whole fleet, of which the runs may have a part.
+    /// In events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
-    /// The most events that a run lost or blocked, in events of the whole fleet.
-    var mostLostOrBlocked: Int64 {
-      runs.map { $0.fullSize(max(0, $0.lostOrBlockedEvents)) }.max() ?? 0
-    }
-    /// The goals that some run does not meet.
-    fileprivate(set) var unmet: [HeadroomGoal] = []
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }
@@ -92,8 +42,8 @@ package struct Headroom: Sendable {
   /// Seeds of a value that is merely looked at.
   static let scouts = 4
 
-  let range: QuantityRange
-  let goals: [HeadroomGoal]
+  package let range: QuantityRange
+  let requirements: [Requirement]
   /// Runs that have to agree.
   let seeds: Int
   /// The scenario's own value of the key; nil where it has none with a number.
@@ -102,11 +52,12 @@ package struct Headroom: Sendable {
   let meaning: @Sendable (Quantity) -> String?
   /// Values in their order.
   package private(set) var points: [Point] = []
+  private let isLessBetter: Bool
   private let steps: Int
   /// False where the search was stopped: the answer may still move.
   package private(set) var isFinished = false
 
-  /// The value next to one that fails, with all its seeds; nil where none or all meet the goals.
+  /// The value next to one that fails, with all its seeds; nil where none or all keep the requirements.
   package var answer: Point? { edge.map { points[$0.good] } }
   /// The neighbour of the answer that fails.
   package var beyond: Point? { edge.map { points[$0.bad] } }
@@ -122,32 +73,26 @@ package struct Headroom: Sendable {
   }
   package var allHold: Bool { points.allSatisfy(\.holds) }
 
-  /// Seeds with which a value is said to fail in at most this share of the runs, if all of them meet the goals.
-  ///
-  /// The fewest n with (1 − risk)ⁿ ≤ 5 %: 59 for 5 %.
-  package static func seeds(for risk: Double) -> Int {
-    var (count, chance) = (0, 1.0)
-    while chance > 1 - ExactBinomial.confidence {
-      count += 1
-      chance *= 1 - risk
-    }
-    return count
-  }
+  /// Seeds of an answer that fails in at most 5 % of such runs, with 95 % confidence, if it fails in none: 59.
+  package static let defaultSeeds = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
 
   /// - Parameters:
+  ///   - isLessBetter: whether smaller values are known to do better.
   ///   - meaning: of a value, as a sentence.
   ///   - scenario: the scenario with the key set to a value, as text.
   ///   - run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what the closures throw.
   package init(
-    _ range: QuantityRange, own: Quantity?, goals: [HeadroomGoal], seeds: Int,
+    _ range: QuantityRange, own: Quantity?, isLessBetter: Bool = false, requirements: [Requirement],
+    seeds: Int,
     meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
     scenario: (String) throws -> Scenario,
     run: ([Scenario]) throws -> [RunSummary]
   ) throws {
     self.range = range
     self.own = own
-    self.goals = goals
+    self.isLessBetter = isLessBetter
+    self.requirements = requirements
     self.seeds = seeds
     self.meaning = meaning
     steps = min(Self.mostSteps, range.mostSteps)
@@ -175,7 +120,7 @@ package struct Headroom: Sendable {
     while points.contains(where: \.holds) {
       guard let (bad, good) = edge else {
         // All values hold, so the two ends have to do so with every seed.
-        let ends = [points[0], points[points.count - 1]]
+        let ends = (isLessBetter ? [] : [points[0]]) + [points[points.count - 1]]
         if ends.allSatisfy({ $0.seeds == seeds }) { return }
         try look(ends.map(\.step), seeds, run)
         continue
@@ -206,15 +151,16 @@ package struct Headroom: Sendable {
       let more = made.prefix(count - point.seeds)
       made = made.dropFirst(more.count)
       point.runs += more
-      point.met += more.count { run in goals.allSatisfy { $0.isMet(by: run) } }
-      point.unmet = goals.filter { goal in !point.runs.allSatisfy(goal.isMet) }
+      point.met += more.count { run in
+        run.baselineIsHealthy && requirements.allSatisfy { $0.outcome(of: [run]).isMet }
+      }
       points.removeAll { $0.step == point.step }
       points.append(point)
     }
     points.sort { $0.step < $1.step }
   }
 
-  /// The neighbouring points between which the goals begin to be met, as places in `points`.
+  /// The neighbouring points between which the requirements begin to be kept, as places in `points`.
   private var edge: (bad: Int, good: Int)? {
     guard let first = points.first, let last = points.last, !allHold else { return nil }
     if last.holds { return points.lastIndex { !$0.holds }.map { ($0, $0 + 1) } }

@@ -8,21 +8,22 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-/// The least or greatest value of a key with which the fleet copes.
-@Suite("Headroom")
-struct HeadroomTests {
+/// The least or greatest value of a key that keeps a limit.
+@Suite("Limits of keys")
+struct LimitTests {
   private static let scenario = Scenario(
     duration: .minutes(1), interval: .seconds(1),
     tapi: TAPIConfiguration(
       server: .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(1)), queueLimit: 1))),
     fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
 
-  /// Searches a range of whole numbers in which a run with a value and a seed meets the goal or not, as `isMet` says.
-  private func headroom(
+  /// Searches a range of whole numbers in which a run with a value and a seed keeps the limit or not, as `isMet` says.
+  private func search(
     _ range: ClosedRange<Int>, seeds: Int = 59, isMet: @escaping (_ value: Int, _ seed: UInt64) -> Bool
-  ) throws -> Headroom {
-    return try Headroom(
-      QuantityRange("key=\(range.lowerBound)..\(range.upperBound)"), own: nil, goals: [.losesNothing],
+  ) throws -> LimitSearch {
+    return try LimitSearch(
+      QuantityRange("key=\(range.lowerBound)..\(range.upperBound)"), own: nil,
+      requirements: [Requirement("lost = 0")],
       seeds: seeds,
       scenario: { text in
         var scenario = Self.scenario
@@ -49,7 +50,7 @@ struct HeadroomTests {
         let needed = threshold + Int((seed &* 0x9E37_79B9_7F4A_7C15) >> 62)
         return isRising ? value >= needed : width - value >= needed
       }
-      let found = try headroom(0...width) { meets($0, $1) }
+      let found = try search(0...width) { meets($0, $1) }
       let good = (0...width).filter { value in (1...59).allSatisfy { meets(value, UInt64($0)) } }
       let best = isRising ? good.min() : good.max()
       #expect(found.answer.map { Int($0.value.value) } == best, "problem \(problem)")
@@ -60,18 +61,18 @@ struct HeadroomTests {
 
   @Test("a range in which all values do is confirmed at both ends; one in which none does names the best")
   func noEdge() throws {
-    let all = try headroom(10...40) { _, _ in true }
+    let all = try search(10...40) { _, _ in true }
     #expect(all.allHold && all.answer == nil && all.points.first!.seeds == 59 && all.points.last!.seeds == 59)
     #expect(all.verdict.contains("in all of 59 runs, so at most 5 % may not"))
-    let none = try headroom(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
+    let none = try search(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
     #expect(
-      none.answer == nil && !none.allHold && none.verdict.hasPrefix("No value of key from 10 to 40 will do"))
+      none.answer == nil && !none.allHold && none.verdict.hasPrefix("No key from 10 to 40 keeps lost = 0: "))
   }
 
   @Test(
     "where only the middle of the range does, the least value is the answer and what is too much is named")
   func middle() throws {
-    let found = try headroom(0...64) { value, _ in (20...40).contains(value) }
+    let found = try search(0...64) { value, _ in (20...40).contains(value) }
     #expect(found.answer?.value.value == 20 && found.isLeast)
     #expect(found.verdict.contains("too much"), "\(found.verdict)")
   }
@@ -79,7 +80,7 @@ struct HeadroomTests {
   @Test("the answer and its neighbour that fails lie at most a thirty-second of the answer apart")
   func precision() throws {
     for threshold in [1, 7, 100, 999, 5_000] {
-      let found = try headroom(0...10_000) { value, _ in value >= threshold }
+      let found = try search(0...10_000) { value, _ in value >= threshold }
       let (answer, beyond) = (try #require(found.answer), try #require(found.beyond))
       let step = 10_000.0 / 1_024
       #expect(answer.value.value >= Double(threshold) && beyond.value.value < Double(threshold))
@@ -89,8 +90,9 @@ struct HeadroomTests {
 
   @Test("the verdict names the reason for which the neighbour fails, and a campaign's pace")
   func reasonAndPace() throws {
-    let found = try Headroom(
-      QuantityRange("push.0.over=0s..60m"), own: nil, goals: [.staysBelow(1)], seeds: 59,
+    let found = try LimitSearch(
+      QuantityRange("push.0.over=0s..60m"), own: nil,
+      requirements: [Requirement("peak_offered_ratio <= 100%")], seeds: 59,
       meaning: { "That is \(Int(6_000 / ($0.value / 60e6))) a minute." },
       scenario: { text in
         var scenario = Self.scenario
@@ -107,19 +109,17 @@ struct HeadroomTests {
     #expect(found.answer?.value.words == "30 min" && found.isLeast)
     let verdict = found.verdict
     #expect(
-      verdict.hasPrefix(
-        "30 min is the least push.0.over with which the fleet stays below 100 % of the capacity"),
+      verdict.hasPrefix("30 min is the least push.0.over that keeps peak_offered_ratio <= 100%: "),
       "\(verdict)")
     #expect(verdict.contains(" That is 200 a minute. With "), "\(verdict)")
-    #expect(
-      verdict.contains("it does in 0 of 59: a second offers up to 125 % of the capacity."), "\(verdict)")
+    #expect(verdict.contains("0 of 59 do: peak_offered_ratio <= 100%: 1.25"), "\(verdict)")
   }
 
   @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")
   func stopped() throws {
     var left = 40
-    let found = try Headroom(
-      QuantityRange("key=0..64"), own: nil, goals: [.losesNothing], seeds: 59,
+    let found = try LimitSearch(
+      QuantityRange("key=0..64"), own: nil, requirements: [Requirement("lost = 0")], seeds: 59,
       scenario: { _ in Self.scenario },
       run: { scenarios in
         left -= scenarios.count
@@ -128,19 +128,90 @@ struct HeadroomTests {
       })
     #expect(!found.isFinished && !found.points.isEmpty)
     #expect(throws: CancellationError.self) {
-      try Headroom(
-        QuantityRange("key=0..64"), own: nil, goals: [.losesNothing], seeds: 59,
+      try LimitSearch(
+        QuantityRange("key=0..64"), own: nil, requirements: [Requirement("lost = 0")], seeds: 59,
         scenario: { _ in Self.scenario }, run: { _ in throw CancellationError() })
     }
   }
 
   @Test("59 runs without a failure leave 5 %, 299 leave 1 %; the bounds are Clopper and Pearson's")
   func bounds() {
-    #expect(Headroom.seeds(for: 0.05) == 59 && Headroom.seeds(for: 0.01) == 299)
+    #expect(LimitSearch.defaultSeeds == 59 && ExactBinomial.trials(excluding: 0.01) == 299)
     // SciPy's beta.ppf(0.95, k + 1, n - k).
     for (failures, count, bound) in [(0, 10, 0.258_865_6), (1, 10, 0.394_163_3), (3, 59, 0.126_206_6)] {
       #expect(abs(ExactBinomial.upperBound(of: failures, in: count) - bound) < 1e-6)
     }
     #expect(ExactBinomial.upperBound(of: 0, in: 0) == 1 && ExactBinomial.upperBound(of: 5, in: 5) == 1)
+  }
+
+  // MARK: As a user runs it
+
+  /// A server with a little to spare, whose clients give up soon.
+  private static let text = """
+    { format: 1, seed: 1, duration: "40m", interval: "10s",
+      tapi: { bucket: { capacity: "20/s", burst: 20 }, overload: { status: 503 },
+        incidents: [{ kind: "outage", at: "10m", for: "2m", status: 503 }] },
+      settings: { backoffConfig: { maxRetryCount: 6 } },
+      fleet: [{ name: "phones", devices: 200, client: "tapi-document", events: "6/min", flush: { count: 20, interval: "30s" },
+        retries: "timer", timeout: "10s" }] }
+    """
+
+  /// The columns of a limit.csv by name, row by row.
+  private func rows(_ text: String) -> [[String: String]] {
+    let lines = text.split(separator: "\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(lines[0], $0)) }
+  }
+
+  @Test("the longest incident that is stood is that of single runs of each length, with one worker or two")
+  func incident() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Self.text)
+    let command = ["limit", "s.json5", "--incident", "silence", "--require", "lost = 0", "--seeds", "2"]
+    for jobs in ["1", "2"] {
+      let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
+    }
+    let table = try scratch.read("out1/limit.csv")
+    #expect(try table == scratch.read("out2/limit.csv"))
+    let answer = try #require(rows(table).first { $0["is_answer"] == "true" })
+    #expect(answer["key"] == "length of silence" && answer["met_seeds"] == "2")
+    let beyond = try #require(rows(table).first { $0["met_seeds"] != $0["seeds"] })
+    // The fleet's rate does not vary, so that an incident begins behind a warm-up of 15 min.
+    for (row, loses) in [(answer, false), (beyond, true)] {
+      var lost: [Bool] = []
+      for seed in ["1", "2"] {
+        let incident =
+          "[{ kind: \"outage\", at: \"15m\", for: \"\(try #require(row["value"]))\", status: \"none\" }]"
+        let output = try Tool.run(
+          [
+            "run", "s.json5", "--seed", seed, "--set", "duration=8h", "--set", "tapi.incidents=" + incident,
+            "--require", "lost = 0",
+          ],
+          in: scratch.url)
+        lost.append(output.code == 1)
+      }
+      #expect(lost.contains(true) == loses, "\(row)")
+    }
+  }
+
+  @Test(
+    "an action is a key as any other; neither a key nor an incident, or both, and unknown kinds are refused")
+  func keys() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Self.text)
+    let action = ["--set", "actions=[{ kind: \"capacity\", at: \"14m\", for: \"10m\", factor: \"100%\" }]"]
+    let output = try Tool.run(
+      [
+        "limit", "s.json5", "--key", "actions.0.factor=100%..800%", "--require", "recovery <= 10m", "--seeds",
+        "2", "--json",
+      ]
+        + action, in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    for words in [[], ["--key", "seed=1..2", "--incident", "outage"], ["--incident", "outrage"]] {
+      let output = try Tool.run(["limit", "s.json5"] + words, in: scratch.url)
+      #expect(output.code == 64 && output.standardOutput == "", "\(words)")
+    }
   }
 }

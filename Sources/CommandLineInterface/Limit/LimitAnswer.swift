@@ -1,0 +1,231 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetStatistics
+
+// MARK: - Sentences
+
+extension LimitSearch {
+  /// `recovery <= 20m and lost = 0`
+  private var goal: String { requirements.map(\.text).joined(separator: " and ") }
+
+  /// `in all of 59 runs, so at most 5 % may not`
+  private static func surely(_ point: Point) -> String {
+    "in all of \(FigureText.count(point.seeds, "run")), so at most \(FigureText.percent(point.risk)) may not"
+  }
+
+  /// What the worst run of a value that fails comes to: `recovery <= 20m: 31 min`.
+  private func reason(_ point: Point) -> String {
+    let health = HealthWording(point.baselines).reason
+    if !health.isEmpty { return "without incidents \(health)" }
+    let never = point.runs.count(where: \.neverRecovers)
+    if never > 0 {
+      return
+        "\(never) of \(FigureText.count(point.seeds, "run")) never \(never == 1 ? "recovers" : "recover")"
+    }
+    let worst = requirements.map { $0.outcome(of: point.runs) }.first { !$0.isMet }
+    return worst.map { "\($0.requirement): \($0.measured)" } ?? "nothing fails"
+  }
+
+  /// The answer first, then what it is worth.
+  package var verdict: String {
+    let (low, high) = (range.low.words, range.high.words)
+    if points.allSatisfy({ $0.baselines.allSatisfy { !$0.isHealthy } }) {
+      return
+        "The fleet does not hold its load even without any incident, for \(range.path) from \(low) to \(high): "
+        + "\(HealthWording(points.flatMap(\.baselines)).reason)."
+    }
+    if allHold {
+      return
+        "Any \(range.path) from \(low) to \(high) keeps \(goal): the last does \(Self.surely(points[points.count - 1])). "
+        + "A wider range would show the limit."
+    }
+    guard let answer, let beyond else { return nothing }
+    var text =
+      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal): \(Self.surely(answer))."
+    if let meaning = meaning(answer.value) { text += " \(meaning)" }
+    text += " With \(beyond.value.words) \(beyond.met) of \(beyond.seeds) do: \(reason(beyond))."
+    if let tooMuch {
+      text +=
+        " \(tooMuch.value.words) is too \(isLeast ? "much" : "little"): \(tooMuch.met) of \(tooMuch.seeds) do."
+    }
+    return text + (own.flatMap { spare(own: $0, to: answer.value) } ?? "")
+  }
+
+  /// No value keeps the requirements in every run.
+  private var nothing: String {
+    let best = points.max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
+    let values = "No \(range.path) from \(range.low.words) to \(range.high.words) keeps \(goal): "
+    guard best.met > 0 else {
+      let runs = FigureText.count(points.map(\.seeds).reduce(0, +), "run")
+      return values + "none of \(runs) do. Another limit decides; 'fleetsim run' names it."
+    }
+    return values
+      + "\(best.met) of \(FigureText.count(best.seeds, "run")) do at best, with \(best.value.words)."
+  }
+
+  /// How far the scenario's own value is from the answer.
+  private func spare(own: Quantity, to limit: Quantity) -> String? {
+    guard let own = own.converted(to: limit.unit) else { return nil }
+    let room = isLeast ? own.value - limit.value : limit.value - own.value
+    let text = own.words
+    if room == 0 { return " The scenario has just that." }
+    var distance = limit
+    distance.value = abs(room)
+    let share = own.value != 0 ? " (\(FigureText.percent(abs(room / own.value))))" : ""
+    return room > 0
+      ? " The scenario's own \(text) leaves \(distance.words)\(share) to spare."
+      : " The scenario's own \(text) is \(distance.words) too \(isLeast ? "little" : "much")."
+  }
+}
+
+// MARK: - Table
+
+extension LimitSearch {
+  /// A row of `limit.csv`.
+  struct Row: Sendable {
+    var key: String
+    var point: Point
+    var isAnswer: Bool
+  }
+
+  /// The columns of `limit.csv` in order.
+  static let columns: [CSVColumn<Row>] = [
+    .init("key", "", "The key, or the incident of which a value is the length.") { .text($0.key) },
+    .init("value", "", "Its value.") { .text($0.point.value.text()) }
+      .shown("value") { $0.point.value.words + ($0.isAnswer ? " ✓" : "") },
+    .init("seeds", "runs", "Runs with this value.") { .integer(Int64($0.point.seeds)) },
+    .init("met_seeds", "runs", "Of these: kept every requirement.") { .integer(Int64($0.point.met)) }
+      .shown("kept") { "\($0.point.met) of \($0.point.seeds)" },
+    .init(
+      "risk_high_95_ratio", "1",
+      "The largest share of such runs that may not, with 95 % confidence (Clopper and Pearson, one-sided)."
+    ) { .decimal($0.point.risk) }
+    .shown("may not, at most") { FigureText.decimal($0.point.risk * 100) + " %" },
+    .init("is_answer", "", "Whether this is the answer.") { .flag($0.isAnswer) },
+    .init("recovered_seeds", "runs", "Runs that recovered within the run.") {
+      .integer(Int64($0.point.recovered))
+    },
+    .init(
+      "recovery_max_s", "s",
+      "From the end of the last incident, the longest of the runs that recovered; empty if none did."
+    ) { .seconds($0.point.longestRecovery) }
+    .shown("longest recovery") {
+      guard $0.point.hasIncidents else { return "" }
+      return $0.point.recovered < $0.point.seeds
+        ? "never" : $0.point.longestRecovery.map(FigureText.span) ?? ""
+    },
+    .init("lost_events_max", "events", "Events that were destroyed, the most of a run.") {
+      .integer($0.point.mostLost)
+    }.shown("most lost") { FigureText.grouped($0.point.mostLostAtFullSize) },
+    .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {
+      $0.point.highestLoad.map { .decimal($0) } ?? .empty
+    }.shown("busiest second") { $0.point.highestLoad.map { FigureText.percent($0) } ?? "" },
+  ]
+
+  /// A row for each value that was looked at.
+  var table: Table<Row> {
+    Table(Self.columns, points.map { Row(key: range.path, point: $0, isAnswer: $0.step == answer?.step) })
+  }
+}
+
+// MARK: - Answer
+
+/// The limits that were looked for, one after another.
+package struct Limits: Sendable {
+  package var searches: [LimitSearch]
+  package var isFinished: Bool { searches.allSatisfy(\.isFinished) }
+  package var verdict: String { searches.map(\.verdict).joined(separator: "\n") }
+  private var rows: [LimitSearch.Row] { searches.flatMap(\.table.rows) }
+
+  static let document = CommandDocument.study(
+    "how far keys can go, value by value.",
+    [
+      .init("verdict", "The answers and what they are worth, in sentences.") { $0.verdict },
+      .list("limits", "One of each key, or kind of incident.", limit) { $0.searches },
+      .rows("values", "The rows of `limit.csv`.", LimitSearch.columns) { $0.rows },
+    ] as [JSONShape<Limits>.Member])
+
+  private static let limit = JSONShape<LimitSearch>([
+    .init("key", "The key, or the kind of incident.") { $0.range.path },
+    .init("low", "The smallest value of the range.") { $0.range.low.text() },
+    .init("high", "The largest.") { $0.range.high.text() },
+    .init("require", "What every run keeps, as given.") { $0.requirements.map(\.text) },
+    .init("own", "The scenario's own value; null: it has none.") { $0.own?.text() },
+    .init("answer", "The value looked for; null: none will do, or all do.") { $0.answer?.value.text() },
+    .init("isLeast", "Whether larger values do rather than smaller ones.") { $0.isLeast },
+    .init("allHold", "Whether every value that was looked at does.") { $0.allHold },
+    .init("seeds", "Runs of the answer.") { $0.seeds },
+  ])
+
+  func answer(facts: String) -> Answer {
+    var answer = Answer(verdict: verdict, facts: facts)
+    answer.terminal = (searches.count == 1 ? [.table(TextTable(searches[0].table))] : []) + [.verdict]
+    answer.page =
+      searches.flatMap(\.page) + [
+        .terms([
+          ("Kept", "In how many runs every requirement was kept. The answer keeps them in all of its runs."),
+          (
+            "May not, at most",
+            "The largest share of such runs that may fail, with 95 % confidence (Clopper and Pearson, one-sided)."
+          ),
+          ("Longest recovery", "From the end of the last incident, over the runs; never: not in every run."),
+          ("Busiest second", "The largest offered load of a second of any run, by the capacity."),
+        ])
+      ]
+    answer.data = [OutputFile(.limit, CSVFile.bytes(LimitSearch.columns, rows))]
+    if searches.count == 1 {
+      answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture(.fixed))]
+    }
+    answer.offer = "the table, a picture and a report"
+    return answer
+  }
+}
+
+extension LimitSearch {
+  fileprivate var page: [Answer.Part] {
+    [
+      .figure(
+        picture(.variables), title: "Share of the runs that keep \(goal)",
+        caption: "Points: the share of a value's runs. Bars: where it may lie, 95 % (Wilson)."),
+      .table(TextTable(table), title: "The values of \(range.path)"),
+    ]
+  }
+
+  fileprivate func picture(_ theme: Theme) -> String {
+    let (left, top, width, height) = (56.0, 36.0, 760.0, 240.0)
+    var canvas = SVGCanvas(theme: theme)
+    func px(_ value: Quantity) -> Double { left + (range.share(of: value) ?? 0) * width }
+    func py(_ share: Double) -> Double { top + (1 - share) * height }
+    for share in [0, 0.5, 1] {
+      canvas.line(left, py(share), left + width, py(share), ink: .grid)
+      canvas.text(FigureText.percent(share), x: left - 8, y: py(share) + 5, size: 14, anchor: .end)
+    }
+    for tick in range.ticks {
+      canvas.text(tick.words, x: px(tick), y: top + height + 22, size: 14, anchor: .middle)
+    }
+    canvas.text(range.path, x: left + width, y: top + height + 46, size: 14, anchor: .end, ink: .text)
+    if let own, range.share(of: own) != nil {
+      canvas.line(px(own), top, px(own), top + height, ink: .twin, dash: "4 3")
+      canvas.text("now", x: px(own), y: top - 12, size: 14, anchor: .middle)
+    }
+    for point in points {
+      let chance = WilsonInterval(successes: point.met, of: point.seeds)
+      let isAnswer = point.step == answer?.step
+      let ink = isAnswer ? Ink.series(1) : .twin
+      canvas.line(px(point.value), py(chance.low), px(point.value), py(chance.high), ink: ink, width: 2)
+      let radius = isAnswer ? 6.0 : 4
+      canvas.rect(
+        x: px(point.value) - radius, y: py(chance.share) - radius, width: 2 * radius, height: 2 * radius,
+        fill: ink, tooltip: "\(point.value.words): \(point.met) of \(point.seeds)")
+    }
+    if let answer {
+      let isRight = px(answer.value) > left + width / 2
+      canvas.text(
+        answer.value.words, x: px(answer.value) + (isRight ? -10 : 10), y: top + 20,
+        size: 16,
+        anchor: isRight ? .end : .start, ink: .text, isBold: true)
+    }
+    return canvas.svg(width: left + width + 24, height: top + height + 60, label: verdict)
+  }
+}

@@ -1,0 +1,162 @@
+import FleetExperiments
+import FleetMetrics
+import ScenarioFormat
+import ScenarioModel
+import SimulationKernel
+
+/// `fleetsim limit`: how far a key of a scenario can go, and how long incidents may last.
+struct LimitCommand: Study {
+  static let document: CommandDocument<Findings<Limits>>? = Limits.document
+  static let help = CommandSpecification(
+    name: "limit",
+    abstract: "Find the least or greatest value of a key, or the longest incident, that keeps a limit.",
+    discussion: [
+      "Looks for the value of --key, between the two ends of its range, at which every run begins to keep what --require asks. The "
+        + "least value is the answer where larger ones do, the greatest where smaller ones do. Any key with a number will do: workers, "
+        + "a rate, a share, the length of an incident or an action, the span over which a push message is sent.",
+      "With --incident it looks for the longest incident of each kind that the fleet stands, in place of the scenario's own: "
+        + IncidentSuite.Trouble.allCases.map { "\($0.rawValue) (\($0.meaning))" }.joined(separator: ", ")
+        + ". It lies at the busiest time, and the run goes on until a recovery can be seen.",
+      "A few values with \(LimitSearch.scouts) seeds each find where that changes, and bisection narrows it down to a thirty-second of "
+        + "the answer or a whole number. The answer then has to do in every seed: \(LimitSearch.defaultSeeds) runs without a failure "
+        + "leave at most 5 % of such runs that may fail, with 95 % confidence. If one fails, the next value has to. The fleet is taken to "
+        + "do better towards one end of the range; what lies between two values that do is taken to do too.",
+      "With --out it writes limit.csv, limit.svg, report.html and run.json.",
+    ],
+    examples: [
+      .init(
+        "fleetsim limit s.json5 --key tapi.workers.count=10..40 --require 'recovery <= 20m'",
+        "How many workers bring the fleet back within 20 minutes?"),
+      .init("fleetsim limit s.json5 --key push.0.over=0s..2h", "How fast may a push message be sent?"),
+      .init(
+        "fleetsim limit s.json5 --incident outage,silence --require 'lost = 0'",
+        "The longest outage, and the longest silence, that lose nothing:"),
+    ])
+
+  @Argument(.scenario) private var path: String
+  @Option(
+    "key", "path=lo..hi", .range,
+    help: "The key and its range, as tapi.workers.count=10..40; with :log behind it in even ratios.")
+  private var range: QuantityRange?
+  @Option(
+    "incident", "a,b,c", .troubles,
+    help: "Kinds of incidents, in place of a key: lengths from 1 min to 4 h.")
+  private var asked: [IncidentSuite.Trouble]?
+  private var troubles: [IncidentSuite.Trouble] { asked ?? [] }
+  @Option(
+    "require", "limit", each: .requirement,
+    help:
+      "What every run has to keep, as 'recovery <= 20m': one of \(Requirement.criteriaNames), or a column of summary.csv. "
+      + "(default: failures = 0, or peak_offered_ratio <= 100% without incidents)")
+  private var requirements: [Requirement]
+  @Option("seeds", "n", .count(1...10_000), help: "Seeds of the answer, from the scenario's own on.")
+  private var seeds = LimitSearch.defaultSeeds
+  let options = StudyOptions()
+
+  func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Limits> {
+    guard (range == nil) == !troubles.isEmpty else {
+      throw UsageError(
+        "'limit' looks for one thing: give '--key path=lo..hi' or '--incident outage', one of the two.")
+    }
+    var input = try StudyInput(path, options, environment)
+    guard let range else {
+      try input.takeSmallFleet()
+      return try incidents(input)
+    }
+    let hasIncidents = input.scenario.hasIncidents
+    let requirements = try requirements.isEmpty ? [Self.standard(hasIncidents: hasIncidents)] : requirements
+    let scenario = { @Sendable [loaded = input.loaded[0]] (value: String) in
+      try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
+        .scenario
+    }
+    let ends: [Scenario]
+    do {
+      ends = try [range.low, range.high].map { try scenario($0.text()) }
+    } catch let problems as ScenarioProblems {
+      throw problems.naming { $0 == range.path ? "--key" : nil }
+    }
+    let own = Override.value(at: range.path, in: input.bases[0].normalisedJSON).flatMap { Quantity($0) }
+    return plan(input, "\(range.path) from \(range.words)", largest: ends) { [seeds] runs in
+      let search = try LimitSearch(
+        range, own: own, requirements: requirements, seeds: seeds,
+        meaning: { value in ends[0].pace(of: range.path, value) }, scenario: scenario,
+        run: runs.summaries.values)
+      return Limits(searches: [search])
+    }
+  }
+
+  /// Each kind by itself, with the shortest run in which its recovery can be seen.
+  private func incidents(_ input: StudyInput) throws -> StudyPlan<Limits> {
+    let requirements = try requirements.isEmpty ? [Self.standard(hasIncidents: true)] : requirements
+    let scenario = input.scenario
+    @Sendable func suite(_ trouble: IncidentSuite.Trouble, _ length: Span) -> IncidentSuite {
+      IncidentSuite(of: scenario, given: [.init(trouble, length, in: scenario)], isStandard: false)
+    }
+    let longest = troubles.map { trouble in
+      let suite = suite(trouble, .hours(4))
+      return suite.scenario(suite.cases[0], of: scenario)
+    }
+    let names = troubles.map(\.rawValue).joined(separator: ", ")
+    return plan(input, "\(names) of 1 min to 4 h", largest: longest) { [seeds, troubles] runs in
+      var limits = Limits(searches: [])
+      for trouble in troubles {
+        var known: [String: Scenario] = [:]
+        let search = try LimitSearch(
+          QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"), own: nil,
+          isLessBetter: true,
+          requirements: requirements, seeds: seeds,
+          scenario: { text in
+            if let found = known[text] { return found }
+            let suite = try suite(trouble, Units.span(text))
+              .lengthened(for: [scenario], run: runs.summaries.values)
+            known[text] = suite.scenario(suite.cases[0], of: scenario)
+            return known[text]!
+          }, run: runs.summaries.values)
+        limits.searches.append(search)
+        if !search.isFinished { break }
+      }
+      return limits
+    }
+  }
+
+  private func plan(
+    _ input: StudyInput, _ what: String, largest: [Scenario],
+    find: @escaping @Sendable (StudyRuns) throws -> Limits
+  ) -> StudyPlan<Limits> {
+    let facts =
+      "\(input.scenario.sizeText), \(FigureText.span(input.scenario.duration.microseconds)), \(what), "
+      + "\(FigureText.count(seeds, "seed")) for the answer"
+    return StudyPlan(
+      input, heading: input.heading(facts), largest: largest, find: find, isFinished: \.isFinished,
+      answer: { $0.answer(facts: facts) })
+  }
+
+  private static func standard(hasIncidents: Bool) throws -> Requirement {
+    try Requirement(hasIncidents ? "failures = 0" : "peak_offered_ratio <= 100%")
+  }
+}
+
+extension Scenario {
+  /// The speed at which a span sends a campaign's messages, where a path sets that span: a push service takes a rate.
+  fileprivate func pace(of path: String, _ value: Quantity) -> String? {
+    guard let campaign = campaign(pacedBy: path), value.unit == .span, value.value > 0 else { return nil }
+    let messages = Double(devices(of: campaign)) * Double(scale)
+    return
+      "That is \(FigureText.amount(messages)) messages at \(FigureText.amount(messages / value.value * 60e6)) a minute."
+  }
+}
+
+extension ValueReader where Value == [IncidentSuite.Trouble] {
+  fileprivate static let troubles = ValueReader(
+    .several(of: IncidentSuite.Trouble.allCases.map(\.rawValue))
+  ) { text in
+    let names = IncidentSuite.Trouble.allCases.map(\.rawValue)
+    return try ValueReader<[String]>.words(text).map { name in
+      guard let trouble = IncidentSuite.Trouble(rawValue: name) else {
+        throw InvalidValue(
+          name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
+      }
+      return trouble
+    }
+  }
+}

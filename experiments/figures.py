@@ -571,9 +571,6 @@ FIGURES = {
         ("`decorrelated`, too, score {}.", r"\| a quarter .* \| ([\d.]+) \("),
         ("The committed search made {} runs", r"\| the whole .* \| ([\d,]+) \| \d+ s"),
     ],
-    (GUIDES + "4-explanation/how-searches-work.md", "search/calibration.md"): [
-        ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),
-    ],
     (GUIDES + "4-explanation/how-searches-work.md", "search/grid.md"): [
         ("In one it is {} above", r"\| \+(1\.[\d.]+ %) \|"),
     ],

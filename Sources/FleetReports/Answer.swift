@@ -187,8 +187,6 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case live = "live.csv"
   case pareto = "pareto.csv"
   case paretoPicture = "pareto.svg"
-  case draws = "draws.csv"
-  case drawsPicture = "draws.svg"
   case fitted = "fitted.json5"
   case residuals = "residuals.csv"
   case calibrationPicture = "calibration.svg"

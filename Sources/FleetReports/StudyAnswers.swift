@@ -95,11 +95,10 @@ package struct CalibrationReport {
           "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
         ),
       ]))
-    let tables = CalibrationCSV(result)
     let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
     answer.data = [
       OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
-      OutputFile(.residuals, tables.residuals), OutputFile(.draws, tables.draws),
+      OutputFile(.residuals, CalibrationCSV(result).residuals),
     ]
     answer.pictures = [OutputFile(.calibrationPicture, text: chart(.fixed))]
     answer.offer = "the fitted scenario, tables and a report"

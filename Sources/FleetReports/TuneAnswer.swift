@@ -9,32 +9,6 @@ package struct TuneReport {
   /// A picture that stands alone: for light and dark pages, no script.
   package var picture: String { ParetoPlot(result, theme: .fixed).svg() }
 
-  /// The same of the score by draw; nil without unknowns.
-  package var drawsPicture: String? { DrawsPlot(result, theme: .fixed)?.svg() }
-
-  /// `draws.csv`: each fresh draw with the unknowns' values and the score of everything that was compared in it; nil without unknowns.
-  package var drawsTable: [UInt8]? {
-    guard let robust = result.robustness else { return nil }
-    let verdict = TuneVerdict(result)
-    let unknowns = (robust.draws.first?.overrides ?? []).enumerated().map { index, override in
-      CSVColumn<Int>(override.path, "", "Its value.") { .text(robust.draws[$0].values[index]) }
-    }
-    let others = robust.others.map { other in
-      CSVColumn<Int>(
-        "\(verdict.difference(of: other, from: robust.winner)): score_ratio", "1", "Of these Settings."
-      ) {
-        Self.ratio(other.scoreBySeed[$0])
-      }
-    }
-    return CSVFile.bytes(
-      [CSVColumn<Int>("draw", "", "Its number.") { .integer(Int64($0 + 1)) }] + unknowns
-        + [
-          CSVColumn<Int>("score_ratio", "1", "The best finalist's, divided by today's.") {
-            Self.ratio(robust.winner.scoreBySeed[$0])
-          }
-        ] + others, robust.draws.indices)
-  }
-
   /// `pareto.csv`: the best finalist first, then every candidate in the order of the search.
   package var table: [UInt8] { CSVFile.bytes(columns, rows) }
 
@@ -108,11 +82,11 @@ package struct TuneReport {
     facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
   ) -> Answer {
     let verdict = TuneVerdict(result)
-    let (keys, robust) = (verdict.keySentences, verdict.robustSentences)
+    let keys = verdict.keySentences
     let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
     var answer = Answer(verdict: verdict.sentence, facts: facts)
     answer.terminal =
-      [.verdict, .list(robust + keys), .table(comparison)]
+      [.verdict, .list(keys), .table(comparison)]
       + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
     if !keys.isEmpty {
       answer.page.append(
@@ -123,21 +97,12 @@ package struct TuneReport {
             with it. Differences that do not matter are left out.
             """))
     }
-    if !robust.isEmpty { answer.page.append(.list(robust, title: "Over what is not known")) }
-    if let plot = DrawsPlot(result, theme: .variables) {
-      answer.page.append(
-        .figure(
-          plot.svg(), title: "Draw by draw",
-          caption:
-            "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
-            + "what would be better where these Settings are not the best. Hover a mark for the draw."))
-    }
     let (fresh, all) = (result.confirmed.winner.seeds, result.confirmed.winner.runs)
     answer.page += [
       .table(
         comparison, title: "Against today's Settings",
         note:
-          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based"
+          "Means over \(fresh) fresh \(FigureText.noun("seed", fresh)), on which no choice was based"
           + (all > fresh
             ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a constraint. "
             : ". ") + "New is "
@@ -152,23 +117,14 @@ package struct TuneReport {
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
     answer.page.append(.terms(Self.terms(result)))
 
-    let pareto = [
-      OutputFile(.pareto, table), OutputFile(.paretoPicture, text: picture),
-    ]
-    let draws = [
-      drawsTable.map { OutputFile(.draws, $0) },
-      drawsPicture.map { OutputFile(.drawsPicture, text: $0) },
-    ].compactMap(\.self)
-    let published = settings.map {
-      [
-        OutputFile(.settings, text: $0.cdn),
-        OutputFile(.documentSettings, text: $0.document),
-      ]
-    }
-    answer.data = pareto.prefix(1) + draws.prefix(1) + (published ?? [])
-    answer.pictures = pareto.suffix(1) + draws.dropFirst()
+    let published =
+      settings.map {
+        [OutputFile(.settings, text: $0.cdn), OutputFile(.documentSettings, text: $0.document)]
+      } ?? []
+    answer.data = [OutputFile(.pareto, table)] + published
+    answer.pictures = [OutputFile(.paretoPicture, text: picture)]
     answer.listing =
-      ((published ?? []) + pareto + draws).map(\.path) + [FileName.report, .manifest].map(\.rawValue)
+      published.map(\.path) + [FileName.pareto, .paretoPicture, .report, .manifest].map(\.rawValue)
     answer.offer = "the Settings, the table and a report"
     return answer
   }
@@ -192,21 +148,7 @@ package struct TuneReport {
         "Pareto front",
         "Candidates that no other candidate beats in one objective without being beaten in another."
       ),
-    ]
-      + (result.robustness == nil
-        ? []
-        : [
-          (
-            "How sure the choice is",
-            "The probability that no other candidate of the race has a lower expected score, given that only so many draws were made: "
-              + "more draws make it larger. It is not the share of draws in which these Settings are the best, which is a property of what "
-              + "is not known and stays what it is."
-          ),
-          (
-            "The worst tenth",
-            "The mean score over the tenth of the fresh draws in which these Settings do worst against today's (the conditional value at risk)."
-          ),
-        ]) + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
+    ] + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
   }
 }
 
@@ -238,7 +180,7 @@ struct ParetoPlot {
     }
   }
 
-  static let width = Lettering.pictureWidth
+  private static let width = Lettering.pictureWidth
   private static let left = 74.0
   private static let gap = 84.0
   private static let plotHeight = 220.0
@@ -367,7 +309,7 @@ struct ParetoPlot {
     ) { mark(present[$0], x: $1, y: $2, on: &$3) }
   }
 
-  static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
+  private static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
     min(max((value - limits.lowerBound) / (limits.upperBound - limits.lowerBound), 0), 1)
   }
 
@@ -422,125 +364,6 @@ extension ParetoPlot.Kind {
   }
 }
 
-/// The score in each draw, by the value of each unknown. It is shown for the recommended Settings, and for those that are better
-/// in draws where these are not the best.
-struct DrawsPlot {
-  private let result: TuneResult
-  private let robust: Robustness
-  private let theme: Theme
-  private let unknowns: [Robustness.Unknown]
-
-  /// The unknowns that tell most.
-  private static let most = 3
-  private static let left = 74.0
-  private static let gap = 30.0
-  private static let plotHeight = 260.0
-
-  /// nil where no unknown has a value to draw.
-  init?(_ result: TuneResult, theme: Theme) {
-    guard let robust = result.robustness else { return nil }
-    unknowns = Array(robust.unknowns.prefix(Self.most))
-    if unknowns.isEmpty { return nil }
-    (self.result, self.robust, self.theme) = (result, robust, theme)
-  }
-
-  private var rival: Standing? { robust.rival.map { robust.others[$0] } }
-
-  func svg() -> String {
-    var canvas = SVGCanvas(theme: theme)
-    let count = Double(unknowns.count)
-    let width = min(520, (ParetoPlot.width - Self.left - Self.gap * (count - 1) - 16) / count)
-    let top = (theme == .fixed ? canvas.drawTitle(title) + 8 : 14) + 32
-    let scores = robust.winner.scoreBySeed + (rival?.scoreBySeed ?? []) + [0]
-    let (low, high) = (scores.min() ?? 0, scores.max() ?? 0)
-    let margin = max((high - low) * 0.08, 0.02)
-    for (panel, unknown) in unknowns.enumerated() {
-      draw(
-        unknown, scores: low - margin...high + margin, x: Self.left + Double(panel) * (width + Self.gap),
-        top: top, width: width, on: &canvas)
-    }
-    let height = drawLegend(top: top + Self.plotHeight + 64, on: &canvas)
-    let label =
-      "Score in each draw by \(unknowns.map(\.path).joined(separator: ", ")), relative to today's Settings"
-    return canvas.svg(
-      width: ParetoPlot.width, height: height, label: theme == .fixed ? title : label, description: label)
-  }
-
-  /// The finding, for a picture that stands alone.
-  private var title: String { String(Verdict.headline(of: TuneVerdict(result).sentence)) }
-
-  private func draw(
-    _ unknown: Robustness.Unknown, scores: ClosedRange<Double>, x left: Double, top: Double, width: Double,
-    on canvas: inout SVGCanvas
-  ) {
-    let bottom = top + Self.plotHeight
-    let values = unknown.values.map(\.value)
-    let (low, high) = (values.min() ?? 0, values.max() ?? 1)
-    func px(_ value: Double) -> Double { left + ((value - low) / (high - low) * 0.96 + 0.02) * width }
-    func py(_ score: Double) -> Double { bottom - ParetoPlot.share(score, scores) * Self.plotHeight }
-    if left == Self.left {
-      canvas.text("↑ score", x: 16, y: top - 12, size: Lettering.label, ink: .text, isBold: true)
-    }
-    canvas.drawRatios(
-      scores, x: left, width: width, height: Self.plotHeight, isLabelled: left == Self.left, py: py)
-    let ends = (unknown.values.min { $0.value < $1.value }, unknown.values.max { $0.value < $1.value })
-    let range = ends.0.flatMap { low in
-      ends.1.flatMap { try? QuantityRange(path: unknown.path, range: "\(low.text())..\($0.text())") }
-    }
-    var free = -Double.infinity
-    for tick in range?.ticks ?? [] {
-      let x = px(tick.value)
-      canvas.line(x, top, x, bottom, ink: .grid)
-      let half = Lettering.width(of: tick.text(), size: Lettering.small) / 2
-      if x - half < free { continue }
-      free = x + half + 6
-      canvas.text(tick.text(), x: x, y: bottom + 18, size: Lettering.small, anchor: .middle)
-    }
-    canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
-    let words = Lettering.fitting(
-      KeyWords.words(unknown.path), width: width, size: Lettering.label, isBold: true)
-    canvas.text(
-      words + " →", x: left + width, y: bottom + 40, size: Lettering.label, anchor: .end, ink: .text,
-      isBold: true)
-    if unknown.decides {
-      let x = px(unknown.threshold.value)
-      canvas.line(x, top, x, bottom, ink: .text, dash: "6 4")
-    }
-    func places(_ scores: [Double]) -> [(x: Double, y: Double)] {
-      values.indices.map { (px(values[$0]), py(scores[$0])) }
-    }
-    if let rival { canvas.dots(places(rival.scoreBySeed), ink: .other, width: 5) }
-    canvas.dots(places(robust.winner.scoreBySeed), ink: .accent, width: 6)
-    guard theme == .variables else { return }
-    for draw in values.indices {
-      let (x, y) = (px(values[draw]), py(robust.winner.scoreBySeed[draw]))
-      canvas.hover(x: x - 5, y: y - 5, width: 10, height: 10, tooltip: tooltip(draw))
-    }
-  }
-
-  private func tooltip(_ draw: Int) -> String {
-    let lines = robust.draws[draw].overrides.map { "\($0.path): \(TuneVerdict.readable($0.value))" }
-    let scores = [robust.winner] + (rival.map { [$0] } ?? [])
-    return
-      (["draw \(draw + 1)"] + lines
-      + zip(names, scores).map {
-        "\($0): \(TuneVerdict.decimal(TuneVerdict.ratio($1.scoreBySeed[draw]))) of today's"
-      })
-      .joined(separator: "\n")
-  }
-
-  private var names: [String] {
-    [result.isToday ? "today" : "recommended"]
-      + (rival.map { [TuneVerdict(result).difference(of: $0, from: robust.winner)] } ?? [])
-  }
-
-  private func drawLegend(top: Double, on canvas: inout SVGCanvas) -> Double {
-    canvas.drawLegend(names, y: top + 20, width: ParetoPlot.width) {
-      $3.dots([($1, $2)], ink: $0 == 0 ? .accent : .other, width: 6)
-    }
-  }
-}
-
 extension SVGCanvas {
   /// The title of a picture that stands alone.
   /// - Returns: the base line of its last line.
@@ -578,12 +401,10 @@ extension SVGCanvas {
 
   /// The vertical axis of a plot of ratios to today's.
   fileprivate mutating func drawRatios(
-    _ limits: ClosedRange<Double>, x left: Double, width: Double, height: Double, isLabelled: Bool = true,
-    py: (Double) -> Double
+    _ limits: ClosedRange<Double>, x left: Double, width: Double, height: Double, py: (Double) -> Double
   ) {
     for tick in ParetoPlot.ticks(limits, apart: 24 / height) {
       line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
-      guard isLabelled else { continue }
       text(tick.label, x: left - 6, y: py(tick.value) + 5, size: Lettering.small, anchor: .end)
     }
   }

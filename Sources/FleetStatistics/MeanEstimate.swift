@@ -212,6 +212,24 @@ public enum BootstrapT {
   }
 }
 
+/// G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA (2014).
+private struct SplitMix {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    z ^= z >> 31
+    return z
+  }
+
+  mutating func next(below count: Int) -> Int {
+    Int(next().multipliedFullWidth(by: UInt64(count)).high)
+  }
+}
+
 /// When replications are enough: the interval of the mean is as narrow as was asked for.
 ///
 /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 9.4.1. Ten replications come first, since a

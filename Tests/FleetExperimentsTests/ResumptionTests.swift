@@ -52,7 +52,7 @@ struct ResumptionTests {
   func calibration() throws {
     try resumes { store in
       let result = try Self.calibration(in: store)
-      return [result.values] + result.drawnValues
+      return [result.values, result.draws.map { "\($0)" }]
     }
   }
 

@@ -69,20 +69,6 @@ struct TuneConstraintTests {
         && text.contains("; of attempts_above_twin_per_device the best that was reached is 100, "), "\(text)")
   }
 
-  @Test(
-    "over what is not known a constraint that nothing keeps is named, too"
-  )
-  func overUnknowns() throws {
-    // Between 100 and 200 seconds.
-    let result = try RobustTunerTests.search(
-      constraints: ["affected_delivery_p99_s<=20"], time: RobustTunerTests.crossing
-    ).result
-    let text = TuneVerdict(result).sentence
-    #expect(
-      text.hasPrefix(
-        "No candidate keeps affected_delivery_p99_s<=20 in every run, nor do today's Settings: "), "\(text)")
-  }
-
   @Test("a lower limit that nothing reaches is named with the largest value of any candidate")
   func lowerLimit() throws {
     let result = try search(["affected_delivery_p99_s>=5m"])

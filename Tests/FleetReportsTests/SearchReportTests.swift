@@ -143,9 +143,7 @@ struct SearchReportTests {
     #expect(StabilityVerdict(try Self.map { _, _ in false }).sentence.hasPrefix("The fleet rarely recovers"))
   }
 
-  static func result(
-    objectives: [TuneObjective] = TuneObjective.standard, unknown: String? = nil
-  ) throws -> TuneResult {
+  static func result(objectives: [TuneObjective] = TuneObjective.standard) throws -> TuneResult {
     let space = try SearchSpace([
       SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
@@ -177,14 +175,8 @@ struct SearchReportTests {
     }
     var study = TuneStudy(
       space: space, todaysValues: ["10", "none"], objectives: objectives, constraints: [],
-      scenarios: ["short", "long, silent"], seeds: unknown == nil ? 3 : 20)
+      scenarios: ["short", "long, silent"], seeds: 3)
     study.candidates = 30
-    if let unknown {
-      var uncertainty = Uncertainty()
-      try uncertainty.add(unknown)
-      study.freshSeeds = 20
-      study.draws = uncertainty.draws([TuneStudy.exploring, 20, 20], seed: 1)
-    }
     var tuner = Tuner(study, runs: maker)
     return try tuner.run()
   }
@@ -205,28 +197,6 @@ struct SearchReportTests {
       #expect(html.contains("a&lt;b"))
       #expect(HTMLReportTests.problem(in: report.picture) == nil)
     }
-  }
-
-  @Test("over unknowns the report has the score of each draw as a picture, and the table its values")
-  func robust() throws {
-    let result = try Self.result(unknown: "tapi.bucket.capacity=100/s..1000/s")
-    let report = TuneReport(result)
-    let html = report.answer(facts: "30 candidates", settings: nil, clients: []).html(
-      title: "tuned", question: nil, command: "fleetsim tune", version: "1")
-    Self.checkDocument(html)
-    #expect(
-      html.contains("Over what is not known")
-        && html.contains("<li>In the worst tenth of the draws (2 of 20)"))
-    let picture = try #require(report.drawsPicture)
-    #expect(HTMLReportTests.problem(in: picture) == nil)
-    #expect(picture.contains(">capacity of the bucket →<") && picture.contains(">400/s<"))
-    let lines = String(decoding: try #require(report.drawsTable), as: UTF8.self).split(separator: "\n")
-    #expect(lines.count == 21)
-    #expect(
-      lines[0].hasPrefix("draw,tapi.bucket.capacity,score_ratio,today's Settings: score_ratio"), "\(lines[0])"
-    )
-    let plain = TuneReport(try Self.result())
-    #expect(plain.drawsPicture == nil && plain.drawsTable == nil)
   }
 
   @Test("pareto.csv has the recommended Settings first, then every candidate, all rows as wide as the header")

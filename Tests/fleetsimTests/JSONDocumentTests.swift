@@ -66,12 +66,6 @@ struct JSONDocumentTests {
       "settings.backoffConfig.maxBackoffInterval=5,60,300", "--seeds", "2",
     ],
     [
-      "tune", "s.json5", "--settings", "cdn.json", "--search",
-      "settings.backoffConfig.maxBackoffInterval=5,300",
-      "--seeds", "10", "--fresh", "5", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--set",
-      "fleet.phones.devices=10",
-    ],
-    [
       "calibrate", "s.json5", "--observed", "observed.csv", "--fit", "tapi.bucket.capacity=3/s..6/s",
       "--budget", "200", "--set", "fleet.phones.devices=10",
     ],

@@ -167,10 +167,6 @@ struct SearchCommandTests {
       (["--space", "space.json5", "--budget", "soon"], "--budget"),
       (["--space", "space.json5", "--race-scale", "4"], "a part of the fleet, as 1:4"),
       (["--space", "space.json5", "--race-scale", "1:9"], "a.json5: 1:9 is too small"),
-      (
-        ["--space", "space.json5", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--seeds", "9"],
-        "--seeds 10"
-      ),
       (["--space", "a.json5"], "there is no such key in a search space"),
       ([], "nothing to search"),
     ])
@@ -179,55 +175,6 @@ struct SearchCommandTests {
     let output = try Tool.run(["tune", "a.json5"] + arguments, in: scratch.url)
     #expect(output.code == 64 || output.code == 65)
     #expect(output.standardError.contains(message), "\(output.standardError)")
-  }
-
-  static let robust = [
-    "tune", "a.json5", "--search", "settings.backoffConfig.maxBackoffInterval=5,60,300", "--objective",
-    "affected_delivery_p99_s", "--seeds", "10", "--fresh", "10", "--set", "fleet.phones.devices=40",
-    "--uncertain", "tapi.bucket.capacity=3/s..6/s", "--uncertain", "draws.csv",
-  ]
-
-  @Test(
-    "over what is not known a search writes its draws, the same bytes with one worker or two, killed or not")
-  func robust() throws {
-    let scratch = try scratch()
-    try Data("tapi.incidents.0.for\n1m\n2m\n4m\n".utf8).write(to: scratch.url.appending(path: "draws.csv"))
-    let first = try Tool.run(Self.robust + ["--out", "one", "--jobs", "1"], in: scratch.url)
-    #expect(first.code == 0, "\(first.standardError)")
-    #expect(first.standardOutput.contains("- How sure the choice is: "))
-    #expect(first.standardOutput.contains("- In the worst tenth of the draws (1 of 10)"))
-    let rows = try text(scratch, "one/draws.csv").split(separator: "\n")
-    #expect(
-      rows.count == 11 && rows[0].hasPrefix("draw,tapi.bucket.capacity,tapi.incidents.0.for,score_ratio"))
-    #expect(Set(rows.dropFirst().map { $0.split(separator: ",")[2] }) == ["1m", "2m", "4m"])
-    #expect(try text(scratch, "one/report.html").contains("Over what is not known"))
-    _ = try Tool.process(
-      Self.robust + ["--out", "two"], in: scratch.url, signal: SIGKILL,
-      when: { scratch.runs("two.journal").count > 20 })
-    #expect(try Tool.run(Self.robust + ["--out", "two", "--jobs", "2"], in: scratch.url).code == 0)
-    for name in ["pareto.csv", "draws.csv", "draws.svg"] {
-      #expect(try text(scratch, "two/" + name) == text(scratch, "one/" + name), "\(name)")
-    }
-  }
-
-  @Test(
-    "what is no distribution is refused, with what would be right",
-    arguments: [
-      (["tapi.bucket.capacity=8/s..4/s"], 64, "is empty"),
-      (["tapi.bucket.capacit=4/s..8/s"], 64, "there is no \"capacit\" in tapi.bucket; did you mean"),
-      (["tapi.bucket.capacity=4s..8s"], 64, "--uncertain: tapi.bucket.capacity: "),
-      (["tapi.bucket.capacity=4/s..8/s", "tapi.bucket.capacity=4/s..8/s"], 64, "is given twice"),
-      (["settings.backoffConfig.maxBackoffInterval=4..8"], 64, "searched and uncertain"),
-      (["none.csv"], 66, "none.csv: cannot be read"),
-      (["bad.csv"], 64, "bad.csv:2: 1 value in a table of 2 columns"),
-    ])
-  func wrongUncertainty(what: [String], code: Int32, message: String) throws {
-    let scratch = try scratch()
-    try Data("tapi.bucket.capacity,tapi.incidents.0.for\n5/s\n".utf8).write(
-      to: scratch.url.appending(path: "bad.csv"))
-    let output = try Tool.run(
-      ["tune", "a.json5", "--space", "space.json5"] + what.flatMap { ["--uncertain", $0] }, in: scratch.url)
-    #expect(output.code == code && output.standardError.contains(message), "\(output.standardError)")
   }
 
   @Test("only keys that a client reads are searched; what shipped clients make of the result is said")

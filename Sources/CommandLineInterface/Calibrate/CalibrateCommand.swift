@@ -18,9 +18,9 @@ struct CalibrateCommand: Study {
         + "part held out, and warns of keys that the series says nothing of, or that can't be told apart.",
       "A measured file is a timeseries.csv, a CSV with the columns time (seconds), requests, 2xx, 429, 5xx (counts of the interval), any "
         + "CSV with --mapping, or the JSON of a Prometheus range query with --mapping.",
-      "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), residuals.csv, draws.csv (values that the series "
-        + "leaves possible, jointly), calibration.svg, report.html and run.json. Every run is kept in the journal: a calibration that "
-        + "was killed goes on where it stood and gives the same answer.",
+      "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), residuals.csv, calibration.svg, "
+        + "report.html and run.json. Every run is kept in the journal: a calibration that was killed goes on where it stood and gives "
+        + "the same answer.",
     ],
     examples: [
       .init(

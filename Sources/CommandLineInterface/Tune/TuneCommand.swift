@@ -23,13 +23,9 @@ struct TuneCommand: Study {
         + "Where they are too few it says how many would do. "
         + "Every run has to keep every constraint. Where nothing keeps one it says which limit lost the events, and offers "
         + "what is better than today's all the same.",
-      "With --uncertain each seed is a draw of what is not known, the same for all candidates. "
-        + "The best \(TuneStudy.racing) race, more draws going where a wrong choice is most probable, until "
-        + "the choice is 95 % sure. The verdict says how sure it is, in how many fresh draws the recommended Settings are "
-        + "the best or within 5 % of it, which unknown decides, and what they cost in the worst tenth of the draws.",
       "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
         + "settings-document.json (the document's shape), "
-        + "pareto.csv, pareto.svg, with --uncertain draws.csv and draws.svg, report.html and run.json. "
+        + "pareto.csv, pareto.svg, report.html and run.json. "
         + "Every run is kept in the journal: a search that was killed "
         + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
         + "time depends on the machine, but not once its journal has begun.",
@@ -39,8 +35,8 @@ struct TuneCommand: Study {
         "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
         "What should the CDN serve?"),
       .init(
-        "fleetsim tune s.json5 --space space.json5 --uncertain tapi.bucket.capacity=1000/s..1600/s",
-        "And if the capacity is not known?"),
+        "fleetsim tune low.json5 high.json5 --settings cdn.json --space space.json5",
+        "And if the capacity is not known? Give a scenario with each that it may be."),
     ])
 
   private enum Budget: Sendable {
@@ -65,8 +61,7 @@ struct TuneCommand: Study {
   @Option(
     "space", "file", .text,
     help:
-      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...], "
-      + "uncertain: { path: \"lo..hi\" } }.")
+      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }.")
   private var spacePath: String?
   @Option(
     "objective", "metric",
@@ -93,25 +88,16 @@ struct TuneCommand: Study {
     "client", "preset", .client,
     help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)")
   private var client: ClientPreset?
-  @Option(
-    "uncertain", "what", each: .text,
-    help:
-      "A key of the scenarios that is not known: path=lo..hi (even; :log behind it: in ratios), path=lo..mode..hi "
-      + "(triangular), or a CSV file with a column for each path and a row for each joint draw, as calibrate writes."
-  )
-  private var unknowns: [String]
   @Flag("all-keys", help: "Search keys, too, that no such client reads.") private var allowsAllKeys: Bool
   @Option(
     "seeds", "n", .count(1...10_000),
     help:
-      "Seeds of the best finalists, from each scenario's own on; with --uncertain draws at most. (default: "
-      + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))")
-  private var askedSeeds: Int?
+      "Seeds of the best finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))")
+  private var seeds = TuneStudy.defaultSeeds
   @Option(
     "fresh", "n", .count(5...10_000),
     help:
-      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what --budget leaves; with --uncertain "
-      + "\(TuneStudy.defaultFreshDraws) draws)")
+      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what --budget leaves)")
   private var askedFresh: Int?
   @Option(
     "race-scale", "1:k", .scaling,
@@ -135,13 +121,6 @@ struct TuneCommand: Study {
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
     let space = try space(file)
-    let uncertainty = try uncertainty(file, space, files)
-    let seeds = askedSeeds ?? (uncertainty.isEmpty ? TuneStudy.defaultSeeds : TuneStudy.defaultDraws)
-    if !uncertainty.isEmpty, seeds < TuneStudy.fewestDraws {
-      throw UsageError(
-        "With --uncertain each seed is a draw, and a worst tenth takes at least \(TuneStudy.fewestDraws): give --seeds "
-          + "\(TuneStudy.fewestDraws) or more.")
-    }
     let fleet = bases.flatMap(\.scenario.fleet).filter { $0.fetchesSettings || allowsAllKeys }
     if fleet.isEmpty {
       throw UsageError(
@@ -164,13 +143,6 @@ struct TuneCommand: Study {
     study.seed = options.input.seed ?? 1
     study.raceScale = try raceScale(bases, loaded)
     if let askedFresh { study.freshSeeds = askedFresh }
-    if !uncertainty.isEmpty {
-      for (scenario, base) in zip(loaded, bases) {
-        try check(uncertainty.extremes, of: "--uncertain", scenario, base)
-      }
-      if askedFresh == nil { study.freshSeeds = TuneStudy.defaultFreshDraws }
-      study.draws = uncertainty.draws([TuneStudy.exploring, seeds, study.freshSeeds], seed: study.seed)
-    }
     // There are Settings to publish where some were found and fresh seeds confirm them.
     let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
@@ -250,31 +222,6 @@ struct TuneCommand: Study {
     return space
   }
 
-  /// Returns the unknowns: those of the search-space file, then those of the options.
-  /// - Throws: `UsageError`; `CommandFailure` about a table of draws.
-  private func uncertainty(
-    _ file: SearchFile?, _ space: SearchSpace, _ files: Files
-  ) throws -> Uncertainty {
-    var uncertainty = file?.uncertainty ?? Uncertainty()
-    for text in unknowns {
-      let reader = ValueReader { [uncertainty] text in
-        var more = uncertainty
-        if text.contains("=") {
-          try more.add(text)
-        } else {
-          try more.add(table: files.text(text), name: text)
-        }
-        return more
-      }
-      uncertainty = try reader.value(text, of: $unknowns.specification, files)
-    }
-    let searched = Set(space.parameters.map(\.path))
-    if let both = uncertainty.paths.first(where: searched.contains) {
-      throw UsageError("'\(both)' is to be searched and uncertain at once; leave one of them out.")
-    }
-    return uncertainty
-  }
-
   // MARK: Budget
 
   private static let budgetEntry = "budget"
@@ -283,9 +230,8 @@ struct TuneCommand: Study {
   {
     var study = study
     let maker = CandidateRuns(runs.summaries) { [study] run in
-      let drawn = study.draws.isEmpty ? [] : study.draws[run.seed].overrides
-      return try loaded[run.scenario].decode(
-        VariantChoice(name: "", overrides: drawn + study.space.overrides(run.candidate))
+      try loaded[run.scenario].decode(
+        VariantChoice(name: "", overrides: study.space.overrides(run.candidate))
       ).scenario
     }
     switch budget {
@@ -328,7 +274,7 @@ struct TuneCommand: Study {
 
   /// Takes as many candidates, and fresh seeds if nobody said how many, as the budget is enough for.
   private func spend(_ budget: Int, on study: inout TuneStudy, small: Double = 1, _ text: String) throws {
-    if askedFresh == nil, !study.isRobust {
+    if askedFresh == nil {
       if let spending = study.spending(budget, small: small) {
         study = spending
         return
@@ -396,16 +342,10 @@ struct TuneCommand: Study {
     let choices = space.parameters.flatMap { parameter in
       parameter.values.map { Override.choosing(parameter.path, $0) }
     }
-    try check(choices, of: "--search", loaded, base)
-  }
-
-  private func check(
-    _ choices: [[Override]], of option: String, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded
-  ) throws {
     do {
       _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) }, of: base)
     } catch let problems as ScenarioProblems {
-      throw problems.naming("--vary") { _ in option }
+      throw problems.naming("--vary") { _ in "--search" }
     }
   }
 
@@ -453,7 +393,7 @@ struct TuneCommand: Study {
       + " of \(fleet)"
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
       + " · finalists with \(result.study.thinsFinalists ? "up to " : "")\(result.study.seeds) "
-      + FigureText.noun(result.study.repetition, result.study.seeds)
+      + FigureText.noun("seed", result.study.seeds)
   }
 }
 
@@ -581,35 +521,6 @@ struct TuneFindings: Sendable {
     indices.map { Part(found: self, index: $0) }
   }
 
-  private static let robustness = JSONShape<Robustness>([
-    .init(
-      "choiceIsBest", "Probability that nothing that raced has a lower expected score, given the draws made."
-    ) {
-      $0.posterior.best
-    },
-    .init("choiceIsWithin5Percent", "Probability that nothing has one lower by more than 5 %.") {
-      $0.posterior.near
-    },
-    .init("racers", "Candidates that raced, today's Settings among them.") { $0.racers },
-    .init("drawsTaken", "Draws of all of them together.") { $0.taken },
-    .init("draws", "Fresh draws that the following is from.") { $0.count },
-    .init("bestDraws", "Those in which nothing compared has a lower score.") { $0.bestDraws },
-    .init("within5PercentDraws", "Those in which nothing has one lower by more than 5 %.") { $0.nearDraws },
-    .init("betterThanTodayDraws", "Those in which the score is below today's.") { $0.betterDraws },
-    .init("decidingUnknown", "The path whose value changes what is best; null: none beyond chance.") {
-      $0.unknowns.first.flatMap { $0.decides ? $0.path : nil }
-    },
-    .init("decidingThreshold", "About where it does.") {
-      $0.unknowns.first.flatMap { $0.decides ? $0.threshold.text() : nil }
-    },
-    .init("worstTenthScoreRatio", "The mean score in the worst tenth of the draws, divided by today's.") {
-      TuneVerdict.ratio($0.worstScore)
-    },
-    .init("worstTenthDraws", "Their numbers, the worst first: rows of `draws.csv`.") {
-      $0.worstTenth.map { $0 + 1 }
-    },
-  ])
-
   private static let criterion = JSONShape<(CriterionEvidence, TuneStudy)>([
     .init(
       "criterion",
@@ -695,10 +606,6 @@ struct TuneFindings: Sendable {
       ) {
         $0.result.study.raceScale.text
       },
-      .list(
-        "robustness", "With `--uncertain` one object, how it stands what is not known; else none.",
-        Self.robustness
-      ) { $0.result.robustness.map { [$0] } ?? [] },
       .list(
         "scenarios", "How it fares in each, on fresh seeds.",
         JSONShape<Part>([

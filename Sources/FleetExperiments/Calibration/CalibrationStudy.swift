@@ -182,7 +182,7 @@ package struct CalibrationResult: Sendable {
   /// 0 … 1 in each range.
   var point: [Double]
   /// Values that the series leaves possible, as likely as they are often here.
-  var draws: [[Double]]
+  package var draws: [[Double]]
   package var scatter: CalibrationScatter
   /// Mean counts of runs with the fitted values.
   package var expected: SeriesCounts
@@ -195,9 +195,6 @@ package struct CalibrationResult: Sendable {
   /// The fitted value of each key, as a scenario takes it.
   package var values: [String] { study.values(point) }
   package var quantities: [Quantity] { values.compactMap { Quantity($0) } }
-
-  /// Each of the draws, as a scenario takes it.
-  package var drawnValues: [[String]] { draws.map { study.values($0) } }
 
   /// Returns the 95 % interval of a key, 0 … 1 in its range. The interval leaves out the (n + 1) · 2.5 % outermost of n draws on
   /// each side.

@@ -124,7 +124,7 @@ package struct CalibrationVerdict: Sendable {
   private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, digits: 2) + " %" }
 }
 
-/// `residuals.csv` and `draws.csv`.
+/// `residuals.csv`.
 package struct CalibrationCSV: Sendable {
   package struct Row: Sendable {
     fileprivate var number: Int
@@ -169,14 +169,6 @@ package struct CalibrationCSV: Sendable {
           number: number, time: Int64(row) * result.study.observed.interval,
           isHeldOut: number >= result.study.heldOut)
       })
-  }
-
-  /// A column for each key, a row for each draw, as a scenario takes the values.
-  package var draws: [UInt8] {
-    let columns = result.study.keys.enumerated().map { index, key in
-      CSVColumn<[String]>(key.path, "", "A value that the series leaves possible.") { .text($0[index]) }
-    }
-    return CSVFile.bytes(columns, result.drawnValues)
   }
 }
 

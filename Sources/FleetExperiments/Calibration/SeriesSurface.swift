@@ -1,5 +1,3 @@
-import FleetStatistics
-
 /// The dependence of a series on the keys within a box. Each feature has a surface of second order, or a plane with few runs. It
 /// is fitted by least squares to runs that each had a seed of their own.
 ///
@@ -188,4 +186,41 @@ struct SymmetricMatrix: Sendable {
 
   /// Where it is not positive, of the nearest that is.
   var choleskyFactor: Cholesky { Cholesky(nearest: cells) }
+}
+
+/// The lower triangle L with L Lᵀ = a positive matrix, row by row.
+struct Cholesky {
+  private var rows: [Double]
+  private let size: Int
+
+  /// Where the matrix is not positive, of the nearest that is.
+  init(nearest matrix: [Double]) {
+    size = Int(Double(matrix.count).squareRoot())
+    rows = matrix
+    for i in 0..<size {
+      for j in 0...i {
+        let cell = matrix[i * size + j]
+        var sum = cell
+        for k in 0..<j { sum -= rows[i * size + k] * rows[j * size + k] }
+        rows[i * size + j] =
+          i == j ? max(sum, 1e-12 * max(cell, 1e-12)).squareRoot() : sum / rows[j * size + j]
+      }
+    }
+  }
+
+  /// Returns the solution x of the matrix times x = `right`.
+  func solution(_ right: [Double]) -> [Double] {
+    var x = right
+    for i in x.indices {
+      var sum = x[i]
+      for j in 0..<i { sum -= rows[i * size + j] * x[j] }
+      x[i] = sum / rows[i * size + i]
+    }
+    for i in (0..<size).reversed() {
+      var sum = x[i]
+      for j in i + 1..<max(size, i + 1) { sum -= rows[j * size + i] * x[j] }
+      x[i] = sum / rows[i * size + i]
+    }
+    return x
+  }
 }

@@ -201,12 +201,11 @@ enum HaltonSequence {
   }
 }
 
-/// A search-space file (JSON5): `search`, and if it likes `objectives`, `constraints` and `uncertain`.
+/// A search-space file (JSON5): `search`, and if it likes `objectives` and `constraints`.
 package struct SearchFile: Sendable {
   package var parameters: [SearchParameter] = []
   package var objectives: [TuneObjective] = []
   package var constraints: [TuneConstraint] = []
-  package var uncertainty = Uncertainty()
 
   private init() {}
 
@@ -232,20 +231,6 @@ package struct SearchFile: Sendable {
         isRequired: true),
       Field(reading: "objectives", \.objectives, texts { try TuneObjective($0) }),
       Field(reading: "constraints", \.constraints, texts { try TuneConstraint($0) }),
-      Field(
-        reading: "uncertain", \.uncertainty,
-        .members(
-          Uncertainty(),
-          unless: {
-            $0.members == nil ? "an object of paths and ranges is expected; found \($0.kind)" : nil
-          },
-          add: { uncertainty, member in
-            guard let range = member.value.text else {
-              throw RangeProblem(
-                "expected a range, as \"1000/s..1600/s\" or \"1m..3m..9m\"; found \(member.value.kind).")
-            }
-            try uncertainty.add(path: member.key, range: range)
-          })),
     ])
 
   private static func parameter(_ member: PositionedValue.Member) throws(RangeProblem) -> SearchParameter {

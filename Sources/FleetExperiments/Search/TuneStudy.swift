@@ -43,15 +43,10 @@ package struct TuneStudy: Sendable {
   /// The scale of the fleets on which candidates race. The finalists, and all that is said of them, have the whole fleets.
   package var raceScale = Scaling.whole
 
-  /// The unknowns, draw by draw: `exploring` ones, then twice as many as there are seeds. Empty: everything is known.
-  package var draws: [UncertainDraw] = []
-
   package static let defaultCandidates = 200
   package static let defaultSeeds = 10
   /// The looks at them double (`SeedPlan.looks`), and end as soon as all is shown or something is worse.
   package static let defaultFreshSeeds = 120
-  /// With unknowns there is one look: the first that can exclude a failure in 5 % of the draws.
-  package static let defaultFreshDraws = 60
 
   package init(
     space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], constraints: [TuneConstraint],
@@ -93,23 +88,11 @@ package struct TuneStudy: Sendable {
     return first.value <= longest.value
   }
 
-  // MARK: Unknowns
+  // MARK: Seeds
 
-  package var isRobust: Bool { !draws.isEmpty }
-  /// The unit that runs are repeated over.
-  package var repetition: String { isRobust ? "draw" : "seed" }
-  /// Draws by which candidates are found.
-  package static let exploring = 3
-  /// Candidates of the race over draws, today's Settings not among them.
-  package static let racing = 12
-  package static let defaultDraws = 40
-  /// With fewer there is no worst tenth.
-  package static let fewestDraws = 10
-
-  /// Draws by which candidates are found, those of the race, and fresh ones. Without unknowns the first seeds are among those
-  /// of the race.
-  var found: Range<Int> { isRobust ? 0..<Self.exploring : 0..<1 }
-  var raced: Range<Int> { isRobust ? Self.exploring..<Self.exploring + seeds : 0..<seeds }
+  /// The seed by which candidates are found, those of the race, which begin with it, and fresh ones.
+  var found: Range<Int> { 0..<1 }
+  var raced: Range<Int> { 0..<seeds }
   func fresh(_ count: Int) -> Range<Int> { raced.upperBound..<raced.upperBound + count }
 
   // MARK: Rounds
@@ -118,11 +101,11 @@ package struct TuneStudy: Sendable {
   var firstLook: Int { min(seeds, max(MetricRule.fewestForTest, (ladder.dropLast().last ?? 0) + 1)) }
 
   /// Whether finalists may end before they have had all seeds.
-  package var thinsFinalists: Bool { isRobust || firstLook < seeds }
+  package var thinsFinalists: Bool { firstLook < seeds }
 
   /// Seeds at which it looks what each key of a winner is worth: a few first, then all that the winner has.
   func looksAtKeys(_ all: Int) -> [Int] {
-    let few = isRobust ? Self.fewestDraws : MetricRule.fewestForTest
+    let few = MetricRule.fewestForTest
     return few < all ? [few, all] : [all]
   }
 
@@ -166,22 +149,14 @@ package struct TuneStudy: Sendable {
   ///
   /// - Parameter small: what a run on `raceScale` counts.
   package func runs(first: Int, small: Double = 1) -> Int {
-    var perScenario: Double
-    if isRobust {
-      let racers = min(Self.racing, first) + 1
-      perScenario =
-        Double(first * Self.exploring) * small + (Double(racers) + runsOfKeys(small: small)) * Double(seeds)
-        + Double((min(finalists, racers) + 1) * freshSeeds)
-    } else {
-      perScenario = (1 + runsOfKeys(small: small)) * Double(seeds) + Double(2 * freshSeeds)
-      var before = (seeds: 0, scale: scale(round: 0))
-      for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
-        // Seeds on another scale are others.
-        let scale = scale(round: round)
-        let more = count * (scale == before.scale ? seeds - before.seeds : seeds)
-        perScenario += Double(more) * (scale == .whole ? 1 : small)
-        before = (seeds, scale)
-      }
+    var perScenario = (1 + runsOfKeys(small: small)) * Double(seeds) + Double(2 * freshSeeds)
+    var before = (seeds: 0, scale: scale(round: 0))
+    for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
+      // Seeds on another scale are others.
+      let scale = scale(round: round)
+      let more = count * (scale == before.scale ? seeds - before.seeds : seeds)
+      perScenario += Double(more) * (scale == .whole ? 1 : small)
+      before = (seeds, scale)
     }
     return Int((perScenario * Double(scenarios.count)).rounded(.up))
   }
@@ -209,7 +184,7 @@ package struct TuneStudy: Sendable {
       study.freshSeeds = fresh
       guard let count = study.candidates(budget: budget, small: small) else { return nil }
       study.candidates = count
-      if !isRobust { study.rest = (freshSeeds, budget) }
+      study.rest = (freshSeeds, budget)
       return study
     }
     let fewest = min(seeds, freshSeeds)
@@ -241,8 +216,6 @@ package struct Standing: Sendable {
   package var score: Double
   /// The same for each seed.
   package var scoreBySeed: [Double]
-  /// The same for each objective and seed, scenarios averaged.
-  package var logRatioBySeed: [[Double]]
   /// Share of runs that did not recover or broke a constraint.
   package var violations: Double
 
@@ -352,9 +325,6 @@ extension Standing {
     scenarioScores = logRatios.map(weighted)
     score = combined(scenarioScores)
     scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
-    logRatioBySeed = objectives.indices.map { o in
-      (0..<seeds).map { k in ratios.compactMap { $0[o][k] }.mean ?? 0 }
-    }
     func bad(_ ensemble: Ensemble) -> Double {
       ensemble.share { run in !run.recovers || study.constraints.contains { !$0.isKept(by: run) } }
     }
@@ -525,9 +495,7 @@ extension TuneResult {
   /// Nil without constraints, and where a candidate or today's Settings keep all of them in every run of the search.
   package var unmetConstraints: UnmetConstraints? {
     guard !study.constraints.isEmpty else { return nil }
-    let judged = standings.filter {
-      $0.scale == .whole && $0.seeds >= (study.isRobust ? TuneStudy.fewestDraws : study.seeds)
-    }
+    let judged = standings.filter { $0.scale == .whole && $0.seeds >= study.seeds }
     guard !(judged + [today, winner]).contains(where: \.keepsConstraints) else { return nil }
     // The results of a part of a fleet are no figure of the whole.
     let isOfAll = study.raceScale == .whole && !standings.contains(where: \.keepsConstraints)

@@ -1,6 +1,5 @@
 import FleetStatistics
 import ScenarioModel
-import SimulationKernel
 
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
@@ -31,7 +30,7 @@ package struct Tuner {
       return try search()
     } catch let error as CancellationError {
       guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
-      let seeds = best.seeds == study.found.count ? study.found : study.raced.prefix(best.seeds)
+      let seeds = study.raced.prefix(best.seeds)
       guard let today = standing(of: study.space.today, seeds, best.scale) else { throw error }
       var result = result(today, best, confirmed: (today, best), finalists: 0)
       result.isFinished = false
@@ -43,7 +42,6 @@ package struct Tuner {
     try evaluate([], study.found, study.raceScale)
     try explore()
     try refine()
-    if study.isRobust { return try raceOverDraws() }
     let finalists = try finalists()
     try evaluate([study.space.today], study.raced)
     let today = standings[study.space.today]!
@@ -534,8 +532,6 @@ package struct TuneResult: Sendable {
   package var standings: [Standing]
   package var finalists: Int
   package var runs: (made: Int, readBack: Int)
-  /// The robustness against the unknowns; nil without any.
-  package var robustness: Robustness?
   /// Whether it came to its end; false: it was stopped. Then the best so far is the winner, and nothing is confirmed.
   package var isFinished = true
 
@@ -562,66 +558,5 @@ package struct TuneResult: Sendable {
   package func value(_ parameter: Int, of candidate: SearchCandidate) -> String {
     candidate.choices[parameter].map { study.space.parameters[parameter].values[$0] }
       ?? study.todaysValues[parameter] ?? "unchanged"
-  }
-}
-
-extension Tuner {
-  /// Runs the race over the unknowns. The best candidates so far and today's Settings meet the same draws. More draws go where a
-  /// wrong choice is most probable (`SelectionRace`). The lowest expected score wins among those that hold everywhere.
-  mutating func raceOverDraws() throws -> TuneResult {
-    let today = study.space.today
-    let field = [today] + distinct(ranked()).filter { $0 != today }.prefix(TuneStudy.racing)
-    var selection = SelectionRace(most: study.seeds)
-    selection.tolerance = DeterministicMath.log(TuneStudy.tolerance)
-    let outcome = try selection.run(systems: field.count) { system, draws in
-      let standing = standings[field[system]]!
-      return system == 0 || standing.violationsAgainstToday.reduce(0, +) <= 0 && standing.holdsEverywhere
-    } take: { requests in
-      let made = try standings(
-        of: requests.map {
-          (
-            field[$0.system],
-            study.raced.suffix(from: study.raced.lowerBound + $0.draws.lowerBound).prefix($0.draws.count)
-          )
-        })
-      let all = try standings(
-        of: requests.map { (field[$0.system], study.raced.prefix($0.draws.upperBound)) })
-      for standing in all { standings[standing.candidate] = standing }
-      return made.map(\.scoreBySeed)
-    }
-    let best = standings[field[outcome.chosen]]!
-    let winner = try withoutIdleKeys(best)
-    let rivals = rivals(of: outcome.chosen, outcome.values).map { field[$0] }
-    let others = rivals.filter { $0 != winner.candidate && $0 != today }
-    let count = study.fresh(study.freshSeeds)
-    let fresh = try standings(of: ([today, winner.candidate] + others).map { ($0, count) })
-    // A key that was put back made no difference: the choice it is.
-    var values = outcome.values
-    values[outcome.chosen] = winner.scoreBySeed
-    let robustness = Robustness(
-      posterior: SelectionPosterior(values, chosen: outcome.chosen, tolerance: selection.tolerance),
-      racers: field.count, taken: outcome.taken, full: field.count * study.seeds,
-      draws: Array(study.draws[count]), winner: fresh[1],
-      others: winner.candidate == today ? Array(fresh.dropFirst(2)) : [fresh[0]] + fresh.dropFirst(2))
-    var result = result(
-      standings[today]!, winner, confirmed: (fresh[0], fresh[1]), finalists: field.count)
-    result.robustness = robustness
-    return try finished(result)
-  }
-
-  /// Those that would gain most where the choice is not the best, draw by draw; each beside those before it.
-  private func rivals(of chosen: Int, _ values: [[Double]]) -> [Int] {
-    var lowest = values[chosen]
-    var found: [Int] = []
-    while found.count < study.finalists - 1 {
-      func gain(_ system: Int) -> Double {
-        zip(values[system], lowest).reduce(0) { $0 + max(0, $1.1 - $1.0) } / Double(values[system].count)
-      }
-      let open = values.indices.filter { $0 != chosen && !found.contains($0) && gain($0) > 0 }
-      guard let next = open.max(by: { gain($0) < gain($1) }) else { break }
-      found.append(next)
-      for (draw, value) in values[next].enumerated() { lowest[draw] = min(lowest[draw], value) }
-    }
-    return found
   }
 }

@@ -165,8 +165,6 @@ struct SearchCommandTests {
       (["--space", "space.json5", "--constraint", "lost_events=0"], "is no constraint"),
       (["--space", "space.json5", "--budget", "3"], "too small"),
       (["--space", "space.json5", "--budget", "soon"], "--budget"),
-      (["--space", "space.json5", "--race-scale", "4"], "a part of the fleet, as 1:4"),
-      (["--space", "space.json5", "--race-scale", "1:9"], "a.json5: 1:9 is too small"),
       (["--space", "a.json5"], "there is no such key in a search space"),
       ([], "nothing to search"),
     ])

@@ -109,22 +109,6 @@ extension RunDirectory {
       .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
   }
 
-  /// A note beside the runs; nil if it is not there, or not as it was written.
-  func readNote(_ name: String) throws(CommandFailure) -> String? {
-    guard let bytes = try read(name) else { return nil }
-    let text = String(decoding: bytes, as: UTF8.self)
-    let note = String(text.dropLast(Self.seal("").count))
-    if text == note + Self.seal(note) { return note }
-    warn(name, StoredRecord.Problem(description: "its SHA-256 is not the one in its last line"))
-    return nil
-  }
-
-  func writeNote(_ name: String, _ note: String) throws(CommandFailure) {
-    try write(name, Array((note + Self.seal(note)).utf8))
-  }
-
-  private static func seal(_ note: String) -> String { "\nsha256 \(SHA256.hexadecimal(Array(note.utf8)))\n" }
-
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
   convenience init?(
     journal asked: String?, besides output: String?, _ environment: CommandEnvironment

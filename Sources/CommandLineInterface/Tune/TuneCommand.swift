@@ -1,10 +1,8 @@
 import FleetExperiments
 import FleetReports
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import ShippedClients
-import SimulationKernel
 import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.
@@ -27,8 +25,7 @@ struct TuneCommand: Study {
         + "settings-document.json (the document's shape), "
         + "pareto.csv, pareto.svg, report.html and run.json. "
         + "Every run is kept in the journal: a search that was killed "
-        + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
-        + "time depends on the machine, but not once its journal has begun.",
+        + "goes on where it stood and gives the same answer.",
     ],
     examples: [
       .init(
@@ -38,18 +35,6 @@ struct TuneCommand: Study {
         "fleetsim tune low.json5 high.json5 --settings cdn.json --space space.json5",
         "And if the capacity is not known? Give a scenario with each that it may be."),
     ])
-
-  private enum Budget: Sendable {
-    case runs(Int)
-    /// Wall time, seconds.
-    case seconds(Double)
-
-    static let reader = ValueReader { text -> Budget in
-      if let runs = Int(text), runs > 0 { return .runs(runs) }
-      if let span = try? Units.span(text), span > .zero { return .seconds(Double(span.microseconds) / 1e6) }
-      throw InvalidValue("a number of runs, as 2000, or a time, as 20m.")
-    }
-  }
 
   @Argument(.scenarios) private var paths: [String]
   @Option(
@@ -61,7 +46,8 @@ struct TuneCommand: Study {
   @Option(
     "space", "file", .text,
     help:
-      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }.")
+      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], "
+      + "constraints: [...] }.")
   private var spacePath: String?
   @Option(
     "objective", "metric",
@@ -97,19 +83,14 @@ struct TuneCommand: Study {
   @Option(
     "fresh", "n", .count(5...10_000),
     help:
-      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what --budget leaves)")
+      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what "
+      + "--budget leaves)")
   private var askedFresh: Int?
   @Option(
-    "race-scale", "1:k", .scaling,
+    "budget", "runs", .count(1...1_000_000_000),
     help:
-      "Candidates race on this part of the fleets; finalists, and all that is said of them, have the whole. (default: the "
-      + "smallest of at least \(TuneStudy.raceDevices) devices that keeps its answer, as with --scale)")
-  private var raceScale: Scaling?
-  @Option(
-    "budget", "budget", Budget.reader,
-    help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
-      + "\(TuneStudy.defaultCandidates) candidates)")
-  private var budget: Budget?
+      "Runs at most, as 2000, not counting twins. (default: \(TuneStudy.defaultCandidates) candidates)")
+  private var budget: Int?
   let options = StudyOptions()
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<TuneFindings> {
@@ -141,7 +122,7 @@ struct TuneCommand: Study {
     study.allowedLoss = allowedLoss
     study.across = across
     study.seed = options.input.seed ?? 1
-    study.raceScale = try raceScale(bases, loaded)
+    study.raceScale = .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
     if let askedFresh { study.freshSeeds = askedFresh }
     // There are Settings to publish where some were found and fresh seeds confirm them.
     let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
@@ -224,86 +205,38 @@ struct TuneCommand: Study {
 
   // MARK: Budget
 
-  private static let budgetEntry = "budget"
-
   private func search(_ study: TuneStudy, _ loaded: [LoadedScenario], _ runs: StudyRuns) throws -> TuneResult
   {
     var study = study
+    if let budget { try spend(budget, on: &study) }
     let maker = CandidateRuns(runs.summaries) { [study] run in
       try loaded[run.scenario].decode(
         VariantChoice(name: "", overrides: study.space.overrides(run.candidate))
       ).scenario
     }
-    switch budget {
-    case nil: break
-    case .runs(let runs):
-      try spend(runs, on: &study, FigureText.count(runs, "run"))
-    case .seconds(let seconds):
-      let key = "\(Self.budgetEntry) \(seconds)\n"
-      let kept = try runs.journal?.readNote(Self.budgetEntry).flatMap { text in
-        text.hasPrefix(key) ? text.dropFirst(key.count).split(separator: " ").compactMap { Double($0) } : nil
-      }
-      var (count, small) = (0.0, 1.0)
-      if let kept, kept.count == 2 {
-        (count, small) = (kept[0], kept[1])
-      } else {
-        let run = try measured(study, maker, .whole, runs.environment)
-        if study.raceScale != .whole {
-          small = try measured(study, maker, study.raceScale, runs.environment) / run
-        }
-        count = max(1, min(seconds / run, 1e7)).rounded(.down)
-        try runs.journal?.writeNote(Self.budgetEntry, key + "\(count) \(small)")
-      }
-      try spend(Int(count), on: &study, small: small, FigureText.span(Int64(seconds * 1e6)))
-    }
     var tuner = Tuner(study, runs: maker)
     return try tuner.run()
   }
 
-  /// Seconds that a run takes, judging by a first one of each scenario with its twin.
-  private func measured(
-    _ study: TuneStudy, _ maker: CandidateRuns, _ scale: Scaling, _ environment: CommandEnvironment
-  ) throws -> Double {
-    let started = environment.monotonicSeconds()
-    try maker.make(
-      study.scenarios.indices.map {
-        CandidateRuns.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
-      })
-    return max((environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
-  }
-
   /// Takes as many candidates, and fresh seeds if nobody said how many, as the budget is enough for.
-  private func spend(_ budget: Int, on study: inout TuneStudy, small: Double = 1, _ text: String) throws {
+  private func spend(_ budget: Int, on study: inout TuneStudy) throws {
     if askedFresh == nil {
-      if let spending = study.spending(budget, small: small) {
+      if let spending = study.spending(budget) {
         study = spending
         return
       }
-    } else if let count = study.candidates(budget: budget, small: small) {
+    } else if let count = study.candidates(budget: budget) {
       study.candidates = count
       return
     }
     let least = study.runs(first: min(study.finalists, study.space.size))
     throw UsageError(
-      "A budget of \(text) is too small: the finalists alone, with \(FigureText.count(study.seeds, "seed")) each, "
-        + "take \(FigureText.count(least, "run")). Give "
-        + "more, or fewer --seeds\(askedFresh == nil ? "" : " or --fresh").")
+      "A budget of \(FigureText.count(budget, "run")) is too small: the finalists alone, with "
+        + "\(FigureText.count(study.seeds, "seed")) each, take \(FigureText.count(least, "run")). Give more, or fewer "
+        + "--seeds\(askedFresh == nil ? "" : " or --fresh").")
   }
 
   // MARK: Checks
-
-  private func raceScale(_ bases: [ScenarioFile.Decoded], _ loaded: [LoadedScenario]) throws -> Scaling {
-    guard let asked = raceScale else {
-      return .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
-    }
-    for (base, loaded) in zip(bases, loaded) {
-      if let refusal = asked.refusal(of: base.scenario) {
-        throw UsageError(
-          "The value '\(asked.text)' is invalid for '--race-scale <1:k>': \(loaded.path): \(refusal).")
-      }
-    }
-    return asked
-  }
 
   /// The Settings that all cohorts of all scenarios have, as the first reads them.
   ///
@@ -394,13 +327,6 @@ struct TuneCommand: Study {
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
       + " · finalists with \(result.study.thinsFinalists ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun("seed", result.study.seeds)
-  }
-}
-
-extension ValueReader where Value == Scaling {
-  fileprivate static let scaling = ValueReader { text in
-    if let scale = Scaling(text) { return scale }
-    throw InvalidValue("a part of the fleet, as 1:4.")
   }
 }
 

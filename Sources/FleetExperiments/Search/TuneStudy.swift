@@ -135,40 +135,33 @@ package struct TuneStudy: Sendable {
     return field
   }
 
-  /// Returns the most runs of a seed that tell which keys of a winner are needed, on the whole fleets or counted as such. They
-  /// are the winner and each key put back on the race's fleets, two choices without some keys, and each key of that put back.
-  ///
-  /// - Parameter small: what a run on `raceScale` counts.
-  func runsOfKeys(small: Double) -> Double {
-    let keys = Double(space.parameters.count)
-    return raceScale == .whole ? 2 * keys : (keys + 1) * small + 2 + keys
+  /// The most runs of a seed that tell which keys of a winner are needed. They are the winner and each key put back on the
+  /// race's fleets, two choices without some keys, and each key of that put back.
+  var runsOfKeys: Int {
+    let keys = space.parameters.count
+    return raceScale == .whole ? 2 * keys : 2 * keys + 3
   }
 
   /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, the
   /// keys of the winner put back, and fresh seeds for both of them.
-  ///
-  /// - Parameter small: what a run on `raceScale` counts.
-  package func runs(first: Int, small: Double = 1) -> Int {
-    var perScenario = (1 + runsOfKeys(small: small)) * Double(seeds) + Double(2 * freshSeeds)
+  package func runs(first: Int) -> Int {
+    var perScenario = (1 + runsOfKeys) * seeds + 2 * freshSeeds
     var before = (seeds: 0, scale: scale(round: 0))
     for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
       // Seeds on another scale are others.
       let scale = scale(round: round)
-      let more = count * (scale == before.scale ? seeds - before.seeds : seeds)
-      perScenario += Double(more) * (scale == .whole ? 1 : small)
+      perScenario += count * (scale == before.scale ? seeds - before.seeds : seeds)
       before = (seeds, scale)
     }
-    return Int((perScenario * Double(scenarios.count)).rounded(.up))
+    return perScenario * scenarios.count
   }
 
   /// The most candidates that the budget is enough for; nil if it is not enough for `finalists`.
-  ///
-  /// - Parameter small: what a run on `raceScale` counts.
-  package func candidates(budget: Int, small: Double = 1) -> Int? {
-    var (low, high) = (0, Int(min(Double(budget) / min(small, 1), Double(space.size), 1e12)))
+  package func candidates(budget: Int) -> Int? {
+    var (low, high) = (0, min(budget, space.size))
     while low < high {
       let middle = (low + high + 1) / 2
-      if runs(first: middle, small: small) <= budget { low = middle } else { high = middle - 1 }
+      if runs(first: middle) <= budget { low = middle } else { high = middle - 1 }
     }
     return low >= min(finalists, space.size) ? low : nil
   }
@@ -178,11 +171,11 @@ package struct TuneStudy: Sendable {
   ///
   /// The rest of the budget then goes to more fresh seeds.
   /// - Returns: nil if the budget is not enough for `finalists`.
-  package func spending(_ budget: Int, small: Double = 1) -> TuneStudy? {
+  package func spending(_ budget: Int) -> TuneStudy? {
     func with(_ fresh: Int) -> TuneStudy? {
       var study = self
       study.freshSeeds = fresh
-      guard let count = study.candidates(budget: budget, small: small) else { return nil }
+      guard let count = study.candidates(budget: budget) else { return nil }
       study.candidates = count
       study.rest = (freshSeeds, budget)
       return study

@@ -79,7 +79,7 @@ package struct Tuner {
   /// Whether the budget is enough for a finalist's other seeds, its keys put back and fresh seeds.
   private func isPaidFor(_ finalist: Standing) -> Bool {
     guard let rest = study.rest else { return true }
-    let keys = Int(study.runsOfKeys(small: 1)) * study.seeds
+    let keys = study.runsOfKeys * study.seeds
     let seeds = study.seeds - finalist.seeds + keys + 2 * study.freshSeeds
     return seeds * study.scenarios.count <= left(of: rest.budget)
   }

@@ -153,7 +153,7 @@ extension Kind {
   /// Adds up the members of an object; wrong ones are reported.
   /// - Parameter unless: what is wrong with the whole.
   package static func members(
-    _ start: Value, unless problem: @escaping @Sendable (PositionedValue) -> String? = { _ in nil },
+    _ start: Value, unless problem: @escaping @Sendable (PositionedValue) -> String?,
     add: @escaping @Sendable (inout Value, PositionedValue.Member) throws -> Void
   ) -> Kind {
     Kind { decoder, node, path in

@@ -39,7 +39,7 @@ struct CalibratorTests {
   private static func observed(_ values: [Double]) -> ObservedSeries {
     var text = "time,requests\n"
     for (row, value) in values.enumerated() { text += "\(row * 10),\(Int(value))\n" }
-    return try! ObservedSeries(text: text, name: "m.csv", mapping: nil)
+    return try! ObservedSeries(text: text, name: "m.csv")
   }
 
   private func calibrate(

@@ -28,7 +28,7 @@ struct ObservedSeriesTests {
     var rows = Self.tenRows
     rows[3] = "15,,93"
     rows.remove(at: 5)
-    let series = try ObservedSeries(text: Self.table(rows), name: "m.csv", mapping: nil)
+    let series = try ObservedSeries(text: Self.table(rows), name: "m.csv")
     #expect(series.interval == 5_000_000)
     #expect(series.rows == [0, 1, 2, 3, 4, 6, 7, 8, 9])
     #expect(series.values[.requests] == [100, 101, 102, nil, 104, 106, 107, 108, 109])
@@ -46,29 +46,13 @@ struct ObservedSeriesTests {
       own[row, .answers5xxOther] = 1
     }
     let text = String(decoding: TimeSeriesCSV.bytes(of: own), as: UTF8.self)
-    let series = try ObservedSeries(text: text, name: "timeseries.csv", mapping: nil)
+    let series = try ObservedSeries(text: text, name: "timeseries.csv")
     #expect(series.interval == 2_000_000)
     #expect(series.values[.requests] == (0..<10).map { 11 + Double($0) })
     #expect(series.values[.answers5xx] == Array(repeating: 3, count: 10))
   }
 
-  @Test("a mapping names columns, adds them up, and says unit, beginning, stamps and rates")
-  func mapped() throws {
-    let mapping = try ObservedMapping(
-      text: """
-        { time: "ts", unit: "ms", start: 990000, stamp: "end", values: "per second",
-          columns: { requests: "hits", "5xx": ["e500", "e503"] } }
-        """, name: "map.json5")
-    // The end of each interval of 10 s; the scenario begins 10 s before the first one does.
-    let rows = (0..<10).map { "\(1_010_000 + $0 * 10_000),3,1,0.5" }
-    let series = try ObservedSeries(
-      text: Self.table(rows, header: "ts,hits,e500,e503"), name: "m.csv", mapping: mapping)
-    #expect(series.rows == Array(1...10))
-    #expect(series.values[.requests] == Array(repeating: 30, count: 10))
-    #expect(series.values[.answers5xx] == Array(repeating: 15, count: 10))
-  }
-
-  @Test("series of a Prometheus answer are added up by labels, and a code that was not seen yet is none")
+  @Test("series of a Prometheus answer are added up by their codes, and a code that was not seen yet is none")
   func prometheus() throws {
     func series(_ code: String, _ values: [(Int, String)]) -> String {
       let pairs = values.map { "[\($0.0),\"\($0.1)\"]" }.joined(separator: ",")
@@ -77,22 +61,20 @@ struct ObservedSeriesTests {
     let all = (0..<9).map { (1_700_000_000 + $0 * 15, "\($0)") }
     let text =
       "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":["
-      + [series("200", all), series("204", all), series("429", [(1_700_000_030, "7")])].joined(separator: ",")
-      + "]}}"
-    let mapping = try ObservedMapping(
-      text: "{ columns: { requests: {}, '2xx': { code: '2*' }, '429': { code: '429' } } }", name: "map.json5")
-    let observed = try ObservedSeries(text: text, name: "prom.json", mapping: mapping)
+      + [
+        series("200", all), series("204", all), series("429", [(1_700_000_030, "7")]), series("304", all),
+        series("404", all), series("503", all),
+      ].joined(separator: ",") + "]}}"
+    let observed = try ObservedSeries(text: text, name: "prom.json")
     #expect(observed.interval == 15_000_000 && observed.rows == Array(0..<9))
     #expect(observed.values[.answers2xx] == [0, 2, 4, 6, 8, 10, 12, 14, 16])
     #expect(observed.values[.answers429] == [0, 0, 7, 0, 0, 0, 0, 0, 0])
-    #expect(observed.values[.requests]?[2] == 11.0)
-    #expect(
-      message { _ = try ObservedSeries(text: text, name: "prom.json", mapping: nil) }?.contains(
-        "needs --mapping") == true)
+    #expect(observed.values[.answers4xx]?[2] == 2 && observed.values[.answers5xx]?[2] == 2)
+    #expect(observed.values[.requests]?[2] == 17 && observed.values[.unanswered] == nil)
   }
 
   @Test(
-    "a Prometheus answer that is an error, and a time that a series has twice, are refused with their lines",
+    "a Prometheus answer that is an error, a series without a code and a time that a series has twice are refused with their lines",
     arguments: [
       (
         "{\"status\":\"error\",\n\"errorType\":\"bad_data\",\"error\":\"end before start\",\"data\":{\"result\":[]}}",
@@ -101,13 +83,16 @@ struct ObservedSeriesTests {
       ("{\"status\":\"error\",\"data\":{\"result\":[]}}", "1: Prometheus answered with an error; the answer"),
       ("{\n\"status\":3}", "2: Prometheus answered with an error; the answer"),
       (
-        "{\"data\":{\"result\":[{\"metric\":{},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
+        "{\"data\":{\"result\":[{\"metric\":{\"code\":\"200\"},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
         "3: a second sample of the time 15 in one series"
+      ),
+      (
+        "{\"data\":{\"result\":[\n{\"metric\":{\"status\":\"200\"},\"values\":[[15,\"1\"]]}]}}",
+        "2: a series without the label code; the answer to sum by (code) "
       ),
     ])
   func wrongAnswer(text: String, expected: String) throws {
-    let mapping = try ObservedMapping(text: "{ columns: { requests: {} } }", name: "map.json5")
-    let found = message { _ = try ObservedSeries(text: text, name: "prom.json", mapping: mapping) }
+    let found = message { _ = try ObservedSeries(text: text, name: "prom.json") }
     #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
   }
 
@@ -118,9 +103,9 @@ struct ObservedSeriesTests {
         row.split(separator: ",").map { "\t\"\($0)\" " }.joined(separator: ",")
       }
       let text = "\u{FEFF}" + ([Self.header] + quoted + ["  ", ""]).joined(separator: end)
-      let series = try ObservedSeries(text: text, name: "m.csv", mapping: nil)
+      let series = try ObservedSeries(text: text, name: "m.csv")
       #expect(series.rows == Array(0..<10) && series.values[.requests]?.last == 109.0)
-      let wrong = message { _ = try ObservedSeries(text: text + "x,1,1", name: "m.csv", mapping: nil) }
+      let wrong = message { _ = try ObservedSeries(text: text + "x,1,1", name: "m.csv") }
       #expect(wrong == "13: 'x' is no time: a number is expected in the column 'time'")
     }
   }
@@ -129,7 +114,7 @@ struct ObservedSeriesTests {
   func long() {
     let digits = String(repeating: "1", count: 1_000_000)
     func found(_ text: String) -> String {
-      message { _ = try ObservedSeries(text: text, name: "m.csv", mapping: nil) } ?? ""
+      message { _ = try ObservedSeries(text: text, name: "m.csv") } ?? ""
     }
     #expect(found(digits).hasPrefix("1: found the columns \(digits.prefix(40))…; expected"))
     #expect(found("\(Self.header)\n\(digits),1,1\n").hasPrefix("2: '\(digits.prefix(40))…' is no time"))
@@ -149,7 +134,7 @@ struct ObservedSeriesTests {
       (table(tenRows + ["1e300,1,1"]), "12: 'noon'"),
     ])
   func wrong(text: String, expected: String) {
-    let found = message { _ = try ObservedSeries(text: text, name: "m.csv", mapping: nil) }
+    let found = message { _ = try ObservedSeries(text: text, name: "m.csv") }
     if expected.hasSuffix("'noon'") {
       #expect(found?.hasPrefix("12: ") == true)
     } else if expected.hasPrefix("3: the time is no") {
@@ -158,19 +143,5 @@ struct ObservedSeriesTests {
     } else {
       #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
     }
-  }
-
-  @Test(
-    "what is wrong with a mapping is said",
-    arguments: [
-      ("[]", "a mapping is an object"), ("{ colums: {} }", "did you mean 'columns'?"),
-      ("{ unit: 'd', columns: { requests: 'a' } }", "expected \"h\", \"min\", \"ms\", \"s\", \"us\""),
-      ("{ columns: { '200': 'a' } }", "there is no such column"),
-      ("{ columns: { requests: 3 } }", "expected the name of a column"),
-      ("{ columns: {} }", "an object is expected"), ("{ columns: ", "1:"),
-    ])
-  func wrongMapping(text: String, expected: String) {
-    let found = message { _ = try ObservedMapping(text: text, name: "map.json5") }
-    #expect(found?.contains(expected) == true, "\(found ?? "nothing")")
   }
 }

@@ -63,7 +63,7 @@ struct ResumptionTests {
     for row in 0..<60 { text += "\(row * 10),\(100 + row % 7)\n" }
     let study = CalibrationStudy(
       keys: [try QuantityRange("fleet.a.devices=20..500")],
-      observed: try ObservedSeries(text: text, name: "m.csv", mapping: nil), weights: [(.requests, 1)],
+      observed: try ObservedSeries(text: text, name: "m.csv"), weights: [(.requests, 1)],
       budget: CalibrationStudy.leastBudget)
     let runs = Runs(.counts(of: study), in: store, workers: 2) { scenario, _, _ in
       try stops()

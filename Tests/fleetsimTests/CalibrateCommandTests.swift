@@ -97,17 +97,12 @@ struct CalibrateCommandTests {
       (["--fit", "tapi.bucket.burst=1..9", "--set", "duration=30s"], "give --set duration=50s", 65),
       (["--fit", "tapi.bucket.burst=1..9", "--observed", "bad.csv"], "bad.csv:4: 'x' is no count", 65),
       (["--fit", "tapi.bucket.burst=1..9", "--observed", "none.csv"], "none.csv: cannot be read", 66),
-      (
-        ["--fit", "tapi.bucket.burst=1..9", "--mapping", "map.json5"],
-        "map.json5:1: colums: there is no such key", 65
-      ),
     ])
   func refused(options: [String], message: String, code: Int32) throws {
     let scratch = try scratch()
     let rows = (0..<10).map { "\($0 * 5),9\n" }
     for (name, text) in [
       ("m.csv", "time,requests\n" + rows.joined()), ("bad.csv", "time,requests\n0,1\n5,2\n10,x\n"),
-      ("map.json5", "{ colums: {} }"),
     ] {
       try Data(text.utf8).write(to: scratch.url.appending(path: name))
     }

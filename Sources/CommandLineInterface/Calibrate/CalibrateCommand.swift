@@ -16,8 +16,8 @@ struct CalibrateCommand: Study {
         + "where the series lies. How far off that reading is, the same runs tell, each taken for a measured series in turn: "
         + "that makes the 95 % intervals. The verdict says whether the fitted scenario explains the series, how far off it is on the "
         + "part held out, and warns of keys that the series says nothing of, or that can't be told apart.",
-      "A measured file is a timeseries.csv, a CSV with the columns time (seconds), requests, 2xx, 429, 5xx (counts of the interval), any "
-        + "CSV with --mapping, or the JSON of a Prometheus range query with --mapping.",
+      "A measured file is a timeseries.csv, a CSV with the columns time (seconds), requests, 2xx, 429, 5xx (counts of the interval), or "
+        + "the JSON of a Prometheus range query of such counts, with a series for each status (code).",
       "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), residuals.csv, calibration.svg, "
         + "report.html and run.json. Every run is kept in the journal: a calibration that was killed goes on where it stood and gives "
         + "the same answer.",
@@ -31,13 +31,6 @@ struct CalibrateCommand: Study {
   @Argument(.scenario) private var path: String
   @Option("observed", "file", .text, help: "What was measured: CSV, or Prometheus JSON.")
   private var observedPath: String
-  @Option(
-    "mapping", "file", .text,
-    help:
-      "What the file's columns are, as JSON5: { time: \"ts\", unit: \"ms\", start: 1700000000000, stamp: \"end\", values: \"per "
-      + "second\", columns: { requests: \"hits\", \"5xx\": [\"e500\", \"e503\"] } }; for Prometheus labels, as "
-      + "{ \"2xx\": { code: \"2*\" } }.")
-  private var mappingPath: String?
   @Option(
     "fit", "path=lo..hi", each: .range, isRequired: true,
     help: "A key to fit and its range, as tapi.bucket.capacity=500/s..2000/s, fleet.old.share=5%..60%, "
@@ -142,11 +135,7 @@ struct CalibrateCommand: Study {
 
   /// - Throws: `ScenarioProblems`, `CommandFailure` 65, 66, `UsageError`.
   private func study(_ scenario: Scenario, _ files: Files) throws -> CalibrationStudy {
-    let mapping = try mappingPath.map {
-      try ObservedMapping(text: files.text($0), name: $0)
-    }
-    let observed = try ObservedSeries(
-      text: files.text(observedPath), name: observedPath, mapping: mapping)
+    let observed = try ObservedSeries(text: files.text(observedPath), name: observedPath)
     var weights: [(column: ObservedColumn, weight: Double)] = []
     for column in ObservedColumn.allCases {
       let asked = self.weights.last { $0.column == column }?.weight
@@ -167,7 +156,7 @@ struct CalibrateCommand: Study {
         .data,
         "\(observedPath): the last row begins at \(FigureText.span(Int64(last) * observed.interval)), when the run of "
           + "\(FigureText.span(end)) is over; give --set duration=\(Units.text(Span(microseconds: (Int64(last) + 1) * observed.interval)))"
-          + ", or say in --mapping with start when the scenario begins")
+      )
     }
     return CalibrationStudy(
       keys: keys, observed: observed, weights: weights, holdOut: holdOut,

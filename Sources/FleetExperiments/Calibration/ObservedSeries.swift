@@ -17,29 +17,19 @@ package struct ObservedSeries: Sendable {
   static let mostColumns = 10_000
   static let mostLines = 1_000_000
 
-  /// Reads a CSV file, or the JSON answer of a Prometheus range query.
-  /// - Parameter mapping: nil: `timeseries.csv`, or columns called `time`, `requests`, `2xx` and so on.
+  /// Reads `timeseries.csv`, a CSV file with columns called `time`, `requests`, `2xx` and so on, or the JSON answer of a
+  /// Prometheus range query.
   /// - Throws: `ScenarioProblems`.
-  package init(text: String, name: String, mapping: ObservedMapping?) throws {
+  package init(text: String, name: String) throws {
     let isJSON = text.utf8.first { $0 > 0x20 } == Ascii.openBrace
-    var points: Points
-    if isJSON {
-      guard let mapping else {
-        throw Self.problem(
-          name, 1,
-          "a Prometheus answer needs --mapping, which says what labels belong to requests, 2xx, 429 and 5xx")
-      }
-      points = try PrometheusAnswer.points(text, name, mapping)
-    } else {
-      points = try Self.table(text, name, mapping)
-    }
-    try self.init(&points, name)
+    try self.init(isJSON ? PrometheusAnswer.points(text, name) : Self.table(text, name), name)
   }
 
   /// The points of a file before they are laid on a grid.
   struct Points {
-    var mapping: ObservedMapping
-    /// In the file's unit, with their lines.
+    /// The time at which the scenario begins, seconds; nil: the first row's.
+    var start: Double?
+    /// Seconds, with their lines.
     var times: [(value: Double, line: Int)] = []
     var values: [ObservedColumn: [Double?]] = [:]
   }
@@ -50,8 +40,8 @@ package struct ObservedSeries: Sendable {
 
   // MARK: Grid
 
-  private init(_ points: inout Points, _ name: String) throws {
-    let (times, mapping) = (points.times, points.mapping)
+  private init(_ points: Points, _ name: String) throws {
+    let times = points.times
     guard times.count >= 8 else {
       throw Self.problem(
         name, times.last?.line ?? 1,
@@ -65,21 +55,19 @@ package struct ObservedSeries: Sendable {
       }
       least = min(least, next.value - last.value)
     }
-    let width = (least * mapping.unit).rounded()
+    let width = (least * 1e6).rounded()
     guard width >= 1_000, width < 1e13 else {
       throw Self.problem(
         name, times[1].line,
-        "rows are \(Quantity.decimal(width, digits: 6)) µs apart; at least 1 ms is expected: say the unit of times in --mapping"
+        "rows are \(Quantity.decimal(width, digits: 6)) µs apart; at least 1 ms is expected, with times in seconds"
       )
     }
     interval = Int64(width)
-    let start =
-      mapping.start.map { $0 * mapping.unit } ?? times[0].value * mapping.unit
-      - (mapping.stampsEnd ? width : 0)
+    let start = (points.start ?? times[0].value) * 1e6
     rows = []
     var kept: [Int] = []
     for (index, time) in times.enumerated() {
-      let place = (time.value * mapping.unit - start) / width - (mapping.stampsEnd ? 1 : 0)
+      let place = (time.value * 1e6 - start) / width
       guard abs(place) < 1e9, abs(place - place.rounded()) < 0.05 else {
         throw Self.problem(
           name, time.line,
@@ -99,16 +87,15 @@ package struct ObservedSeries: Sendable {
       throw Self.problem(
         name, times.last?.line ?? 1,
         rows.isEmpty
-          ? "all rows lie before the scenario's beginning, which --mapping says with start"
+          ? "all rows lie before the beginning of the run, the time 0"
           : "the last row is number \(rows.last ?? 0); at most \(Self.mostRows) rows can be run")
     }
-    let factor = mapping.areRates ? width / 1e6 : 1
-    values = points.values.mapValues { column in kept.map { index in column[index].map { $0 * factor } } }
+    values = points.values.mapValues { column in kept.map { column[$0] } }
   }
 
   // MARK: CSV
 
-  private static func table(_ text: String, _ name: String, _ given: ObservedMapping?) throws -> Points {
+  private static func table(_ text: String, _ name: String) throws -> Points {
     var lines = CSVLines(text)
     guard let (_, header) = lines.next() else {
       throw problem(name, 1, "the file is empty; a header with the names of columns is expected")
@@ -117,34 +104,15 @@ package struct ObservedSeries: Sendable {
       throw problem(name, 1, "\(header.count) columns; at most \(mostColumns) are read")
     }
     let names = header.prefix(20).map(CSVLines.shown).joined(separator: ", ")
-    guard let mapping = given ?? .standard(for: header) else {
+    let own = columns(in: header, time: "time_s", \.ownNames)
+    guard let (time, places) = own ?? columns(in: header, time: "time", { [$0.rawValue] }) else {
       throw problem(
         name, 1,
-        "found the columns \(names); expected those of timeseries.csv, or time, requests, 2xx, 429 and 5xx; --mapping FILE says which "
-          + "is which")
+        "found the columns \(names); expected those of timeseries.csv, or time, requests, 2xx, 429 and 5xx")
     }
-    func place(_ column: String) throws -> Int {
-      if let index = header.firstIndex(of: column) { return index }
-      let hint = nearest(to: column, among: header).map { "; did you mean '\($0)'?" } ?? "."
-      throw problem(name, 1, "there is no column '\(column)'\(hint) There are: \(names)")
-    }
-    let time = try place(mapping.time)
-    var points = Points(mapping: mapping)
-    var places: [(column: ObservedColumn, indices: [Int], isRate: Bool)] = []
-    for column in ObservedColumn.allCases {
-      switch mapping.sources[column] {
-      case .columns(let sources):
-        // The only rate among our own columns.
-        places.append((column, try sources.map(place), given == nil && sources == ["offered_rps"]))
-        points.values[column] = []
-      case .labels:
-        throw problem(
-          name, 1,
-          "'\(column.rawValue)' has labels in the mapping, but this is a CSV file; give the name of a column")
-      case nil: break
-      }
-    }
-    var rates: Set<ObservedColumn> = []
+    // The beginning of `timeseries.csv` is the beginning of the run.
+    var points = Points(start: own == nil ? nil : 0)
+    for (column, _) in places { points.values[column] = [] }
     while let (line, cells) = lines.next() {
       guard cells.count == header.count else {
         throw problem(
@@ -155,7 +123,7 @@ package struct ObservedSeries: Sendable {
       guard let value = number(cells[time]) else {
         throw problem(
           name, line,
-          "'\(CSVLines.shown(cells[time]))' is no time: a number is expected in the column '\(mapping.time)'")
+          "'\(CSVLines.shown(cells[time]))' is no time: a number is expected in the column '\(header[time])'")
       }
       points.times.append((value, line))
       guard points.times.count <= mostLines else {
@@ -164,8 +132,7 @@ package struct ObservedSeries: Sendable {
           "more than \(FigureText.grouped(Int64(mostLines))) rows; leave out those that the run does not reach"
         )
       }
-      for (column, indices, isRate) in places {
-        if isRate { rates.insert(column) }
+      for (column, indices) in places {
         var sum: Double? = 0
         for place in indices {
           if cells[place].isEmpty || cells[place] == "NaN" {
@@ -182,11 +149,24 @@ package struct ObservedSeries: Sendable {
         points.values[column]?.append(sum)
       }
     }
-    if points.times.count > 1, !rates.isEmpty {
-      let width = (points.times[1].value - points.times[0].value) * mapping.unit / 1e6
-      for column in rates { points.values[column] = points.values[column]?.map { $0.map { $0 * width } } }
+    // The only rate among our own columns.
+    if own != nil, points.times.count > 1 {
+      let width = points.times[1].value - points.times[0].value
+      points.values[.requests] = points.values[.requests]?.map { $0.map { $0 * width } }
     }
     return points
+  }
+
+  /// Where the header has the times and which columns add up to which of ours; nil: it has no times, or none of ours.
+  private static func columns(
+    in header: [String], time: String, _ names: (ObservedColumn) -> [String]
+  ) -> (time: Int, places: [(column: ObservedColumn, indices: [Int])])? {
+    guard let time = header.firstIndex(of: time) else { return nil }
+    let places: [(column: ObservedColumn, indices: [Int])] = ObservedColumn.allCases.compactMap { column in
+      let indices = names(column).compactMap { header.firstIndex(of: $0) }
+      return indices.count == names(column).count ? (column: column, indices: indices) : nil
+    }
+    return places.isEmpty ? nil : (time, places)
   }
 
   static func number(_ text: String) -> Double? {
@@ -238,128 +218,10 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
   }
 }
 
-/// A mapping file (JSON5): which of a file's columns or series are which of `ObservedColumn`, and in which units.
-package struct ObservedMapping: Sendable {
-  package enum Source: Sendable, Hashable {
-    /// Names of columns of a CSV file, which add up.
-    case columns([String])
-    /// Labels of the series of a Prometheus answer, which add up; `*` stands for any text.
-    case labels([String: String])
-  }
-
-  /// The column of times of a CSV file.
-  package var time = "time"
-  /// The unit of times, in microseconds.
-  package var unit = 1_000_000.0
-  /// The time in the file at which the scenario begins, in its unit; nil: the first row's.
-  package var start: Double?
-  /// Whether a time is the end of its interval.
-  package var stampsEnd = false
-  /// Whether values are rates per second; otherwise counts of the interval.
-  package var areRates = false
-  package var sources: [ObservedColumn: Source] = [:]
-
-  private static let units = ["s": 1e6, "ms": 1e3, "us": 1.0, "min": 60e6, "h": 3_600e6]
-
-  /// - Throws: `ScenarioProblems` with every problem in the file.
-  package init(text: String, name: String) throws {
-    self = try Self.record.read(
-      text: text, name: name, .file(of: "a mapping", as: "{ time: \"…\", columns: { … } }"))
-  }
-
-  private static let record = ObjectKeys(
-    ObservedMapping(),
-    [
-      Field(reading: "time", \.time, made("expected the name of a column") { $0.text }),
-      Field(reading: "unit", \.unit, word(units)),
-      Field(
-        reading: "start", \.start,
-        made("expected a number, the time in the file at which the scenario begins") { node in
-          guard case .number(let text) = node.content, let value = Double(text) else { return nil }
-          return value.isFinite ? .some(value) : nil
-        }),
-      Field(reading: "stamp", \.stampsEnd, word(["start": false, "end": true])),
-      Field(reading: "values", \.areRates, word(["counts": false, "per second": true])),
-      Field(reading: "columns", \.sources, .members([:], add: add)),
-      .check { decoder, node, _, mapping in
-        guard mapping.sources.isEmpty, !decoder.hasErrors else { return true }
-        decoder.report(
-          "an object is expected that says where to find \(names), as { requests: \"hits\" }",
-          at: (node["columns"] ?? node).position, "columns")
-        return false
-      },
-    ])
-
-  private static let names = ObservedColumn.allCases.map(\.rawValue).joined(separator: ", ")
-
-  private static func made<Value>(
-    _ expected: String, _ make: @escaping @Sendable (PositionedValue) -> Value?
-  ) -> Kind<Value> {
-    .made { node in
-      guard let value = make(node) else { throw RangeProblem(expected) }
-      return value
-    }
-  }
-
-  private static func word<Value: Sendable>(_ words: [String: Value]) -> Kind<Value> {
-    made("expected \(words.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", "))") { node in
-      node.text.flatMap { words[$0] }
-    }
-  }
-
-  private static func add(
-    _ sources: inout [ObservedColumn: Source], _ member: PositionedValue.Member
-  ) throws(RangeProblem) {
-    guard let column = ObservedColumn(rawValue: member.key) else {
-      throw RangeProblem("there is no such column; allowed: \(names)")
-    }
-    sources[column] = source(member.value)
-    if sources[column] != nil { return }
-    throw RangeProblem(
-      "expected the name of a column, a list of such names, or an object of labels, as { code: \"2*\" }")
-  }
-
-  private static func source(_ node: PositionedValue) -> Source? {
-    if let name = node.text { return .columns([name]) }
-    if let elements = node.elements {
-      let names = elements.compactMap(\.text)
-      return names.count == elements.count && !names.isEmpty ? .columns(names) : nil
-    }
-    guard let members = node.members, members.allSatisfy({ $0.value.text != nil }) else { return nil }
-    return .labels(
-      Dictionary(members.map { ($0.key, $0.value.text ?? "") }, uniquingKeysWith: { _, last in last }))
-  }
-
-  private init() {}
-
-  /// For a file with that header: our own, or one with the names of `ObservedColumn`; nil: neither.
-  static func standard(for header: [String]) -> ObservedMapping? {
-    var mapping = ObservedMapping()
-    if header.contains("time_s") {
-      mapping.time = "time_s"
-      for column in ObservedColumn.allCases where column.ownNames.allSatisfy(header.contains) {
-        mapping.sources[column] = .columns(column.ownNames)
-      }
-      // The beginning of `timeseries.csv` is the beginning of the run.
-      mapping.start = 0
-    }
-    if mapping.sources.isEmpty {
-      mapping.time = "time"
-      guard header.contains(mapping.time) else { return nil }
-      for column in ObservedColumn.allCases where header.contains(column.rawValue) {
-        mapping.sources[column] = .columns([column.rawValue])
-      }
-    }
-    return mapping.sources.isEmpty ? nil : mapping
-  }
-}
-
-/// The JSON that Prometheus answers to `/api/v1/query_range`: series by labels.
+/// The JSON that Prometheus answers to `/api/v1/query_range`: a series for each status, which its label `code` says.
 enum PrometheusAnswer {
   /// - Throws: `ScenarioProblems`.
-  static func points(_ text: String, _ name: String, _ mapping: ObservedMapping) throws
-    -> ObservedSeries.Points
-  {
+  static func points(_ text: String, _ name: String) throws -> ObservedSeries.Points {
     let root: PositionedValue
     do {
       root = try JSON5Parser.parse(text)
@@ -383,52 +245,50 @@ enum PrometheusAnswer {
     }
     var sums: [ObservedColumn: [Double: Double]] = [:]
     var lines: [Double: Int] = [:]
-    for column in ObservedColumn.allCases {
-      guard let source = mapping.sources[column] else { continue }
-      guard case .labels(let labels) = source else {
+    for result in results {
+      guard let code = result["metric"]?["code"]?.text else {
         throw problem(
-          root,
-          "'\(column.rawValue)' has the name of a column in the mapping, but this is JSON; give labels, as { code: \"2*\" }"
+          result,
+          "a series without the label code; the answer to sum by (code) (increase(requests_total[15s])) is expected"
         )
       }
-      sums[column] = [:]
-      for result in results {
-        let matches = labels.allSatisfy { label, pattern in
-          result["metric"]?[label]?.text.map { fits($0, pattern) } ?? false
-        }
-        guard matches else { continue }
-        guard let values = result["values"]?.elements else {
-          throw problem(
-            result, "a series without values; the answer of a range query is expected, not of an instant one")
-        }
-        var seen: Set<Double> = []
-        for value in values {
-          guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
-            throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
-          }
-          guard seen.insert(time).inserted else {
-            throw problem(
-              value, "a second sample of the time \(Quantity.decimal(time, digits: 6)) in one series")
-          }
-          lines[time] = lines[time] ?? Int(value.position.line)
-          guard let count = number(pair[1]) else { continue }
-          guard count >= 0 else {
-            throw problem(value, "a value below 0; counts of an interval are expected, or rates")
-          }
-          sums[column]?[time, default: 0] += count
-        }
-      }
-      if sums[column]?.isEmpty == true {
-        let wanted = labels.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ", ")
+      guard let values = result["values"]?.elements else {
         throw problem(
-          root, "no series has the labels that the mapping gives for '\(column.rawValue)' (\(wanted))")
+          result, "a series without values; the answer of a range query is expected, not of an instant one")
+      }
+      let columns = [ObservedColumn.requests, answers(code)].compactMap(\.self)
+      var seen: Set<Double> = []
+      for value in values {
+        guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
+          throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
+        }
+        guard seen.insert(time).inserted else {
+          throw problem(
+            value, "a second sample of the time \(Quantity.decimal(time, digits: 6)) in one series")
+        }
+        lines[time] = lines[time] ?? Int(value.position.line)
+        guard let count = number(pair[1]) else { continue }
+        guard count >= 0 else { throw problem(value, "a value below 0; counts of an interval are expected") }
+        for column in columns { sums[column, default: [:]][time, default: 0] += count }
       }
     }
-    var points = ObservedSeries.Points(mapping: mapping)
+    var points = ObservedSeries.Points()
     points.times = lines.keys.sorted().map { ($0, lines[$0] ?? 1) }
     // A series of a code is not there before its first answer: that is none, where another one has a value.
-    points.values = sums.mapValues { sum in points.times.map { sum[$0.value] ?? 0 } }
+    for column in [.requests, .answers2xx, .answers429, .answers5xx, .answers4xx] as [ObservedColumn] {
+      points.values[column] = points.times.map { sums[column]?[$0.value] ?? 0 }
+    }
     return points
+  }
+
+  /// Returns the column of answers with a status; nil: none has it.
+  private static func answers(_ code: String) -> ObservedColumn? {
+    switch code.first {
+    case "2": .answers2xx
+    case "4": code == "429" ? .answers429 : .answers4xx
+    case "5": .answers5xx
+    default: nil
+    }
   }
 
   private static func number(_ node: PositionedValue) -> Double? {
@@ -436,18 +296,5 @@ enum PrometheusAnswer {
     case .number(let text), .string(let text): ObservedSeries.number(text)
     default: nil
     }
-  }
-
-  /// Whether a text fits a pattern in which `*` stands for any text.
-  static func fits(_ text: String, _ pattern: String) -> Bool {
-    let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-    guard parts.count > 1, let first = parts.first, let last = parts.last else { return text == pattern }
-    guard text.hasPrefix(first) else { return false }
-    var rest = text.dropFirst(first.count)
-    for part in parts.dropFirst().dropLast() where !part.isEmpty {
-      guard let range = rest.firstRange(of: part) else { return false }
-      rest = rest[range.upperBound...]
-    }
-    return rest.hasSuffix(last)
   }
 }

@@ -1,5 +1,4 @@
 import FleetExperiments
-import ScenarioModel
 import TextEscaping
 
 /// Standard input, output and error of a command, without buffering.
@@ -37,8 +36,6 @@ package struct Console: Sendable {
 
   /// How wide tables on standard output may be.
   var columns: Int { terminal(output).columns ?? 110 }
-  /// Whether somebody can be asked.
-  var isDialogue: Bool { isatty(input) == 1 && isatty(output) == 1 }
 
   /// Writes results for people, as standard output is to get them (`Terminal`); a reader that has gone away (`| head`) is no
   /// error.
@@ -64,26 +61,6 @@ package struct Console: Sendable {
 
   /// Writes to a terminal's line as it is.
   func drawError(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: errors) }
-
-  /// The next line of standard input, without its end; nil behind the last.
-  /// - Throws: `CommandFailure` 129, 130, 131 or 143 when a signal came meanwhile.
-  func readLine(_ signals: Signals) throws(CommandFailure) -> String? {
-    var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while true {
-      let count = read(input, &byte, 1)
-      if count < 0, errno == EINTR {
-        try signals.check()
-      } else if count <= 0 {
-        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
-      } else if byte == Ascii.lineFeed {
-        if line.last == Ascii.carriageReturn { line.removeLast() }
-        return String(decoding: line, as: UTF8.self)
-      } else {
-        line.append(byte)
-      }
-    }
-  }
 
   /// Whether all of `bytes` went out; `errno` says why not.
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

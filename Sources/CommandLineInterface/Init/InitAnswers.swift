@@ -5,7 +5,7 @@ import SimulationKernel
 import UploadRetry
 
 extension InitCommand {
-  /// The answers given on the command line or on a terminal.
+  /// The answers given on the command line.
   package struct Answers {
     /// A client of the fleet: one that ships or a file, and its part in parts per million.
     struct Part: Hashable {
@@ -88,7 +88,7 @@ extension InitCommand {
 }
 
 extension InitCommand {
-  /// The questions that are asked on a terminal, and the options that answer them.
+  /// The questions that the options of the same names answer.
   package enum Question: CaseIterable {
     case client, devices, events, peak, use, capacity, settings, outage, trouble
 
@@ -99,7 +99,7 @@ extension InitCommand {
     /// Behind a rate: it is of an open app.
     static let whileOpen = "-open"
 
-    /// The answer where nobody asks; nil: there is no default.
+    /// The answer of whoever leaves the option out; nil: there is no default.
     var standard: String? {
       switch self {
       case .client, .devices, .events, .capacity: nil
@@ -271,18 +271,6 @@ extension InitCommand.Answers {
       case .rate = rate.unit
     else { return nil }
     return (rate, isWhileOpen)
-  }
-
-  package func has(_ question: InitCommand.Question) -> Bool { texts[question] != nil }
-
-  package func suggestion(for question: InitCommand.Question) -> String {
-    switch question {
-    case .client: ClientPreset.names[0]
-    case .devices: "1M"
-    case .events: Self.proposedEvents
-    case .capacity: InitCommand.Question.unknown
-    case .peak, .use, .settings, .outage, .trouble: question.standard ?? ""
-    }
   }
 
   /// The proposal for a rate that nobody knows yet.

@@ -10,14 +10,15 @@ package struct InitCommand: Command {
     name: "init", abstract: "Write a scenario of your own fleet to begin with.",
     discussion: [
       "Writes a commented scenario with an evening's peak, an outage, a rate limit and something to compare, and Settings beside "
-        + "it, and says what to do next. What is not given is asked for on a terminal. Files that are there stay as they are."
+        + "it, and says what to do next. Files that are there stay as they are."
     ],
     examples: [
-      .init(
-        "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s",
-        "Three million phones with analytics-swift:")
+      .init(example, "Three million phones with analytics-swift:")
     ])
 
+  /// With every option that has no default.
+  private static let example =
+    "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s"
   private static let defaultPath = "scenario.json5"
   private static let settingsName = "settings.json"
 
@@ -35,7 +36,7 @@ package struct InitCommand: Command {
 
   package init() {}
 
-  /// The options that are also questions, in the order in which they are asked.
+  /// The options, each with the question that it answers.
   private var options: [(question: Question, option: Option<String?>)] {
     Array(
       zip(
@@ -49,7 +50,7 @@ package struct InitCommand: Command {
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
     if files.isThereAtAll(path) { try refuse([path] + (settings == nil ? [ownSettings] : []), files) }
-    let answers = try asked(environment)
+    let answers = try given(files)
     if let given = answers.settingsPath, !answers.fetchesSettings {
       throw UsageError(
         "No client of this fleet fetches Settings, so that none reads \(given): leave '--settings' out.")
@@ -96,46 +97,21 @@ package struct InitCommand: Command {
       "\(there.joined(separator: " and ")): \(stay); name a scenario in another folder, or move \(them) away")
   }
 
-  // MARK: Questions
-
-  /// Returns the answers of the command line, and asks on a terminal for those that it leaves open.
-  /// - Throws: `UsageError` that names what is missing where there is nobody to ask.
-  private func asked(_ environment: CommandEnvironment) throws -> Answers {
-    let console = environment.console
-    var answers = Answers(environment.files)
-    for (question, option) in options {
-      if let text = option.wrappedValue { _ = answers.take(text, as: question) }
-    }
-    // Nothing is asked if the command line answers every question that has no default.
-    guard options.contains(where: { $0.question.standard == nil && !answers.has($0.question) }) else {
-      return answers
-    }
-    let isTerminal = console.isDialogue
-    let missing = options.filter { !answers.has($0.question) && (isTerminal || $0.question.standard == nil) }
-    guard isTerminal else {
+  /// - Throws: `UsageError` that names what is missing.
+  private func given(_ files: Files) throws -> Answers {
+    let missing = options.filter { $0.question.standard == nil && $0.option.wrappedValue == nil }
+    guard missing.isEmpty else {
       throw UsageError(
         "Missing expected \(missing.count == 1 ? "option" : "options") "
           + missing.map { entry in
             "'\(entry.option.synopsis)'"
               + (entry.question.takesUnknown ? " (unknown if you do not know)" : "")
-          }.joined(separator: ", ") + "; on a terminal fleetsim asks for them.")
+          }.joined(separator: ", ") + ", as in '\(Self.example)'.")
     }
-    try console.print("Return takes what stands in brackets.\n\n")
-    for (option, _) in missing {
-      let suggestion = answers.suggestion(for: option)
-      while !answers.has(option) {
-        try console.print("\(option): \(option.help) [\(suggestion)] ")
-        try environment.signals.check()
-        guard let line = try console.readLine(environment.signals) else {
-          throw UsageError("The questions were not answered to the end.")
-        }
-        let text = line.filter { $0 != " " }
-        if let problem = answers.take(text.isEmpty ? suggestion : text, as: option) {
-          try console.print("  '\(text)' is no answer: \(problem).\n")
-        }
-      }
+    var answers = Answers(files)
+    for (question, option) in options {
+      if let text = option.wrappedValue { _ = answers.take(text, as: question) }
     }
-    try console.print("\n")
     return answers
   }
 

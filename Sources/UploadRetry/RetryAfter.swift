@@ -182,7 +182,7 @@ package struct HTTPDate {
   }
 
   /// The reverse; a time before the year 0 or after 9999 is taken as the nearer end.
-  package static func civilDate(unixSeconds: Int64) -> (year: Int64, month: Int64, day: Int64, time: Int64) {
+  private static func civilDate(unixSeconds: Int64) -> (year: Int64, month: Int64, day: Int64, time: Int64) {
     let now = min(max(unixSeconds, -62_167_219_200), 253_402_300_799)
     let days = floorDivide(now, 86_400)
     let daysSinceEpoch = days + 719_468  // 0000-03-01, the start of a cycle of 400 years

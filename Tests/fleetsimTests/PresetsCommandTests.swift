@@ -189,46 +189,6 @@ struct PresetsCommandTests {
     #expect(one.replacing(#/\s+/#, with: " ").contains("constants.ts:21 (seen): As many as there are waits."))
   }
 
-  @Test(
-    "--check says which versions and runs are more than a year old on a date, and which clients name none")
-  func check() throws {
-    func lines(_ date: String, _ name: String...) throws -> [String] {
-      let output = try Tool.run(["presets"] + name + ["--check", "--on", date], in: Tool.repository)
-      #expect(output.code == 0 && output.standardError == "")
-      return output.standardOutput.components(separatedBy: "\n")
-    }
-    let now = try lines("2026-11-24")
-    #expect(now[0] == "On 2026-11-24 more than a year old:")
-    #expect(now[1] == "  amplitude-node: 1.10.2, published 2023-06-20")
-    #expect(
-      now[2] == "Look for a newer version, run it, and put its number and dates into the client's file.")
-    #expect(now[3] == "Without a date:" && now.contains("  toggl") && !now.contains("  segment-python"))
-    let later = try lines("2027-11-24")
-    #expect(later.contains("  segment-swift: c9a0d63, run 2026-11-22"))
-    #expect(later.contains("  sentry: 10.63.0, published 2026-07-01"))
-    #expect(!later.contains { $0.hasPrefix("  segment-python:") })
-    #expect(try lines("2027-11-25").contains("  segment-python: 2.4.0, run 2026-11-24"))
-    #expect(
-      try lines("2027-11-25", "posthog-js") == [
-        "On 2027-11-25 more than a year old:", "  posthog-js: 1.418.10, published 2026-08-22, run 2026-11-24",
-        "Look for a newer version, run it, and put its number and dates into the client's file.", "",
-      ])
-    #expect(
-      try lines("2026-11-24", "posthog-js") == [
-        "On 2026-11-24 no client that names a date is of a version, or of a run, more than a year old.", "",
-      ])
-  }
-
-  @Test("--on without --check, a date that is none, and --check with --json are 64")
-  func checkUsage() throws {
-    let alone = try run("--on", "2026-11-24")
-    #expect(
-      alone.code == 64 && alone.standardError.hasPrefix("Error: '--on' is the date of '--check'; add that."))
-    let wrong = try run("--check", "--on", "24.11.2026")
-    #expect(wrong.code == 64 && wrong.standardError.contains("a date, as 2026-11-24."))
-    #expect(try run("--check", "--json").code == 64)
-  }
-
   @Test("one preset is explained: every switch with its path, meaning and values")
   func one() throws {
     for preset in ClientPreset.all {

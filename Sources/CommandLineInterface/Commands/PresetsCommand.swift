@@ -25,45 +25,24 @@ struct PresetsCommand: Command {
         + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
         + "what each switch means, may be and is taken from; so it does of a client file. "
         + "A scenario takes a preset by client: in a cohort and changes single switches by policy:.",
-      "A second table says of which clients the publisher's own code was run, in which version and when. --check compares these "
-        + "dates with today's and says which are more than a year old.",
+      "A second table says of which clients the publisher's own code was run, in which version and when.",
     ],
     examples: [
       .init("fleetsim presets", "All clients side by side:"),
       .init("fleetsim presets segment-swift", "One, explained:"),
-      .init("fleetsim presets --check", "Which of them are old?"),
     ])
 
   @Argument(
     "name", .one(of: ClientPreset.names),
     help: ClientPreset.names.joined(separator: ", ") + ", or a client file. (default: all)")
   private var name: String?
-  @Flag(
-    "check", help: "Say which clients' versions, or the runs of their code, are more than a year old.")
-  private var checksAge: Bool
-  @Option(
-    "on", "date",
-    ValueReader { text -> CalendarDate in
-      guard let date = CalendarDate(text) else { throw InvalidValue("a date, as 2026-11-24.") }
-      return date
-    }, help: "The date that --check compares with. (default: today)")
-  private var askedDate: CalendarDate?
   @Flag(.json) private var isJSON: Bool
 
-  /// - Throws: `UsageError` for a preset that does not exist, and where options do not go together; `CommandFailure` and
-  ///   `ScenarioProblems` for a client file.
+  /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
-    if askedDate != nil, !checksAge { throw UsageError("'--on' is the date of '--check'; add that.") }
-    if checksAge, isJSON {
-      throw UsageError("'--check' prints sentences; 'fleetsim presets --json' has the dates of each client.")
-    }
     let console = invocation.environment.console
     let preset = try name.map {
       try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files)
-    }
-    if checksAge {
-      let today = askedDate ?? CalendarDate(unixSeconds: invocation.environment.unixSeconds())
-      return try console.print(PresetAges(preset.map { [$0] } ?? ClientPreset.all, on: today).text)
     }
     if isJSON {
       let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
@@ -203,6 +182,15 @@ struct PresetsCommand: Command {
       before both.
 
       """
+  }
+}
+
+extension ClientPreset.Version {
+  /// On one line, for people.
+  fileprivate var sentence: String {
+    let published = date.map { " of \($0)" } ?? ""
+    return "Version \(number)\(published), "
+      + (run.map { "whose own code was run on \($0)." } ?? "read, not run.")
   }
 }
 

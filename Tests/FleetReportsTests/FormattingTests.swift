@@ -94,6 +94,7 @@ struct TerminalTableTests {
     full.peakOfferedRatio = 12.34
     var lossy = RunSummary(run: "a|b", seed: 1)
     lossy.hasIncidents = true
+    lossy.recoveryHorizon = 7_200_000_000
     lossy[.droppedByOverflow] = 1_234_567
     lossy.affectedEvents = 1_000
     lossy.affectedHorizon = 7_200_000_000

@@ -173,8 +173,8 @@ struct LimitTests {
       let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
     }
-    let table = try scratch.read("out1/limit.csv")
-    #expect(try table == scratch.read("out2/limit.csv"))
+    let table = try scratch.text("out1/limit.csv")
+    #expect(try table == scratch.text("out2/limit.csv"))
     let answer = try #require(rows(table).first { $0["is_answer"] == "true" })
     #expect(answer["key"] == "length of silence" && answer["met_seeds"] == "2")
     let beyond = try #require(rows(table).first { $0["met_seeds"] != $0["seeds"] })

@@ -29,9 +29,8 @@ public enum CommandLineTool {
     InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self,
     SweepCommand.self,
     MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, StabilityCommand.self,
-    LimitCommand.self, LiveCommand.self, ValidateCommand.self,
-    SchemaCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
-    CompletionsCommand.self, ManualCommand.self,
+    LimitCommand.self, LiveCommand.self, ValidateCommand.self, TraceCommand.self, PresetsCommand.self,
+    ConformanceCommand.self, BenchCommand.self,
   ]
 
   /// - Parameter environment: gets the colours that the command line asks for.

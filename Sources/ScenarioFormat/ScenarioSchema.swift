@@ -83,7 +83,7 @@ package enum ScenarioSchema {
 
 /// The JSON Schema of a scenario (draft 2020-12), made of the keys.
 extension ScenarioSchema {
-  /// As `fleetsim schema` prints it, and as it is committed beside the experiments.
+  /// As `fleetsim help schema` prints it, and as it is committed beside the experiments.
   package static var json: String {
     let object = object(root.keys).members ?? []
     return JSONText.pretty(

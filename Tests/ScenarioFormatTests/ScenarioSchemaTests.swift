@@ -22,10 +22,10 @@ struct ScenarioSchemaTests {
     }
   }
 
-  @Test("is committed as fleetsim schema prints it")
+  @Test("is committed as fleetsim help schema prints it")
   func isCommitted() throws {
     let committed = try Snapshot.recorded(in: Self.file, now: ScenarioSchema.json)
-    #expect(committed == ScenarioSchema.json, "fleetsim schema > experiments/scenario.schema.json")
+    #expect(committed == ScenarioSchema.json, "fleetsim help schema > experiments/scenario.schema.json")
   }
 
   @Test("says of every key what it means and what it may be")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Completions and the manual page")
 struct CompletionTests {
   private static let script =
-    (try? Tool.run(["completions", "bash"], in: Tool.repository).standardOutput) ?? ""
+    (try? Tool.run(["help", "completions", "bash"], in: Tool.repository).standardOutput) ?? ""
 
   /// What bash offers for a line, with the cursor at its end: the words that readline would be given, sorted.
   func offers(_ line: String, in directory: URL) throws -> [String] {
@@ -39,7 +39,7 @@ struct CompletionTests {
   @Test(
     "bash completes commands, options and their values",
     arguments: [
-      ("fleetsim val", ["validate"]), ("fleetsim s", ["schema", "stability", "sweep"]),
+      ("fleetsim val", ["validate"]), ("fleetsim s", ["stability", "sweep"]),
       ("fleetsim --v", ["--version"]),
       ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
       (
@@ -56,10 +56,11 @@ struct CompletionTests {
       ("fleetsim conformance --client data", ["datafly"]),
       ("fleetsim tune --objective undel", ["undelivered_events"]),
       ("fleetsim init --client toggl-", ["toggl-push"]), ("fleetsim run --color a", ["always", "auto"]),
-      ("fleetsim help exit", ["exit-codes"]), ("fleetsim completions ", ["bash", "fish", "zsh"]),
+      ("fleetsim help exit", ["exit-codes"]),
+      ("fleetsim help completions ", ["bash", "fish", "json", "scenario", "zsh"]),
       ("fleetsim run c", ["cdn.json"]), ("fleetsim run --settings ", ["cdn.json", "out"]),
       ("fleetsim run --out ", ["out"]), ("fleetsim merge o", ["out"]),
-      ("fleetsim run --seed ", []), ("fleetsim schema ", []), ("fleetsim unknown ", []),
+      ("fleetsim run --seed ", []), ("fleetsim unknown ", []),
     ])
   func bash(line: String, expected: [String]) throws {
     let scratch = try Scratch()
@@ -79,7 +80,9 @@ struct CompletionTests {
 
   @Test("zsh and fish know every option of every command")
   func otherShells() throws {
-    let (zsh, fish) = (try text(["completions", "zsh"]), try text(["completions", "fish"]))
+    let (zsh, fish) = (
+      try text(["help", "completions", "zsh"]), try text(["help", "completions", "fish"])
+    )
     #expect(zsh.hasPrefix("#compdef fleetsim\n"))
     for command in Self.commands {
       let part = try #require(zsh.components(separatedBy: "\n    \(command.name)) _arguments ").last)
@@ -97,6 +100,7 @@ struct CompletionTests {
     #expect(
       zsh.contains(#":a,b,c:_sequence compadd - none additive\:10 symmetric\:10 full equal decorrelated'"#))
     #expect(zsh.contains("'1::name:(tapi-document segment-swift "))
+    #expect(zsh.contains("'2::what:(scenario json bash zsh fish)'"))
     #expect(
       fish.contains("-l out -x -a '(__fish_complete_directories)'") && fish.contains("-l settings -r -F"))
     // Quotes of each line are closed.
@@ -105,19 +109,23 @@ struct CompletionTests {
     }
   }
 
-  @Test("an unknown shell is 64, with those that there are")
-  func unknownShell() throws {
+  @Test(
+    "an unknown shell is 64, with those that there are; so is a word too many",
+    arguments: [
+      (["completions", "tcsh"], "There are no completions for 'tcsh'; there are for bash, zsh, fish."),
+      (["completions"], "Missing expected argument '<what>': one of bash, zsh, fish."),
+      (["man", "run"], "Unexpected argument 'run'"), (["run", "json"], "Unexpected argument 'json'"),
+    ])
+  func unknownShell(words: [String], message: String) throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["completions", "tcsh"], in: scratch.url)
+    let output = try Tool.run(["help"] + words, in: scratch.url)
     #expect(output.code == 64)
-    #expect(
-      output.standardError.hasPrefix(
-        "Error: There are no completions for 'tcsh'; there are for bash, zsh, fish.\n"))
+    #expect(output.standardError.hasPrefix("Error: \(message)\n"))
   }
 
   @Test("the manual page has every command, option and exit code, in mdoc that is well formed")
   func manual() throws {
-    let lines = try text(["man"]).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines = try text(["help", "man"]).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let sections = lines.filter { $0.hasPrefix(".Sh ") }
     #expect(sections == ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES"].map { ".Sh " + $0 })
     for command in Self.commands {

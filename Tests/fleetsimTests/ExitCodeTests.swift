@@ -203,7 +203,7 @@ struct ExitCodeTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     for arguments in [
-      ["run", "s.json5", "--out", "out"], ["trace", "s.json5", "--device", "1"], ["schema"],
+      ["run", "s.json5", "--out", "out"], ["trace", "s.json5", "--device", "1"], ["help", "schema"],
     ] {
       let output = try Tool.process(arguments, in: scratch.url, shell: "exec >&-")
       #expect(output.code == 74)

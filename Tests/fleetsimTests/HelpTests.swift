@@ -65,7 +65,7 @@ struct HelpTests {
   }
 
   /// Commands whose how-to is a part of another one's page.
-  private static let shared = ["merge": "sweep", "man": "help", "completions": "help"]
+  private static let shared = ["merge": "sweep"]
 
   @Test(
     "every command has a how-to of its name, which begins with it",

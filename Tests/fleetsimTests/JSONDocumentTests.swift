@@ -20,7 +20,7 @@ struct JSONDocumentTests {
 
   /// Read once for all tests.
   private static let schema = Result {
-    try JSON(text: Tool.run(["schema", "json"], in: Tool.repository).standardOutput)
+    try JSON(text: Tool.run(["help", "schema", "json"], in: Tool.repository).standardOutput)
   }
 
   private func document(_ arguments: [String], _ scratch: Scratch, code: Int32 = 0) throws -> JSON {
@@ -234,7 +234,7 @@ struct JSONDocumentTests {
       let output = try Tool.run(arguments + ["--json"], in: scratch.url)
       #expect(output.code == code && output.standardOutput == "" && !output.standardError.isEmpty)
     }
-    let output = try Tool.run(["schema", "jsno"], in: scratch.url)
+    let output = try Tool.run(["help", "schema", "jsno"], in: scratch.url)
     #expect(output.code == 64 && output.standardError.contains("there are scenario and json"))
   }
 }

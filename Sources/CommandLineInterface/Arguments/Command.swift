@@ -232,9 +232,10 @@ package struct Argument<Value: Sendable>: DeclaredParameter {
     read = { $0.first ?? "" }
   }
 
-  init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String? {
+  init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String)
+  where Value == String? {
     specification = ArgumentSpecification(name, choice, help: help, isOptional: true)
-    place = 0
+    self.place = place
     read = { $0.first }
   }
 

@@ -37,12 +37,15 @@ package enum CompletionScript: String, CaseIterable, Sendable {
     }
     let cases = values.map { "    \($0.places.joined(separator: " | ")) )\n      \($0.action) ;;\n" }
     let commands = root.subcommands.map { command in
-      let argument = command.arguments.last.map { bash($0.choice) } ?? ":"
+      // An argument has its place; the last one may have several.
+      let places = command.arguments.enumerated().dropLast().map { "\($0 + 2)) \(bash($1.choice)) ;; " }
+      let last = command.arguments.last.map { bash($0.choice) } ?? ":"
+      let argument = places.isEmpty ? last : "case $COMP_CWORD in \(places.joined())*) \(last) ;; esac"
       let options = command.allOptions.map { "--\($0.name)" }.joined(separator: " ")
       return "    \(command.name)) \(argument); options='\(options)' ;;\n"
     }
     return #"""
-      # Completions of \#(root.name) for bash 3.2 and later, made by: \#(root.name) completions bash
+      # Completions of \#(root.name) for bash 3.2 and later, made by: \#(root.name) help completions bash
 
       # Offers what begins with the value at the cursor, without the part before it that readline keeps.
       _\#(root.name)_offer() {
@@ -123,7 +126,7 @@ package enum CompletionScript: String, CaseIterable, Sendable {
     }
     return #"""
       #compdef \#(root.name)
-      # Completions of \#(root.name) for zsh, made by: \#(root.name) completions zsh
+      # Completions of \#(root.name) for zsh, made by: \#(root.name) help completions zsh
 
       _\#(root.name)() {
         local curcontext=$curcontext state line
@@ -175,7 +178,7 @@ package enum CompletionScript: String, CaseIterable, Sendable {
     }
     let first = "__\(root.name)_at"
     var text = """
-      # Completions of \(root.name) for fish, made by: \(root.name) completions fish
+      # Completions of \(root.name) for fish, made by: \(root.name) help completions fish
 
       # Whether the command is the one that is named; without a name, whether there is none yet.
       function __\(root.name)_at
@@ -194,8 +197,10 @@ package enum CompletionScript: String, CaseIterable, Sendable {
     text += root.subcommands.map { line(first, "-a \($0.name)", $0.abstract) }.joined()
     for command in root.subcommands {
       text += "\n"
-      for argument in command.arguments where argument.choice != .anything {
-        text += line("\(first) \(command.name)", fish(argument.choice), argument.valueName)
+      for (index, argument) in command.arguments.enumerated() where argument.choice != .anything {
+        let place =
+          command.arguments.count > 1 ? "; and test (count (commandline -opc)) -eq \(index + 2)" : ""
+        text += line("\(first) \(command.name)\(place)", fish(argument.choice), argument.valueName)
       }
       text += command.allOptions.map { line("\(first) \(command.name)", fish($0), $0.help) }.joined()
     }

@@ -53,7 +53,7 @@ def hostile(fleetsim, folder):
     (folder / "s.json5").write_text(text[:-1] + f", compare: {{ question: {json.dumps(HOSTILE)} }} }}")
     (folder / "alone.json5").write_text(text)
     commands = [
-        ["explore", "s.json5"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "2"], ["run", "alone.json5"],
+        ["compare", "s.json5", "--explore"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "2"], ["run", "alone.json5"],
         ["stability", "alone.json5", "--x", "tapi.bucket.capacity=20/s..60/s", "--y", "tapi.incidents.0.for=1m..5m", "--resolution", "3", "--coarse", "2", "--seeds", "2"],
     ]
     page = browser()
@@ -84,7 +84,7 @@ def main():
         folder = pathlib.Path(folder)
         (folder / "s.json5").write_text(SCENARIO)
         subprocess.run(
-            [fleetsim, "explore", "s.json5", "--jitter", ",".join(JITTERS), "--vary", "tapi.bucket.capacity=" + ",".join(CAPACITIES),
+            [fleetsim, "compare", "s.json5", "--explore", "--jitter", ",".join(JITTERS), "--vary", "tapi.bucket.capacity=" + ",".join(CAPACITIES),
              "--out", "o", "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         with open(folder / "o/summary.csv") as file:
             rows = list(csv.DictReader(file))

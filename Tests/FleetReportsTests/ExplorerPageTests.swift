@@ -7,7 +7,7 @@ import Testing
 struct ExplorerPageTests {
   static func page(_ comparison: ReplicatedComparison, name: String = "key") -> String {
     ExplorerPage(comparison, axes: [.init(name: name, values: comparison.variants)])
-      .text(title: "</script>grid", question: "Which?", command: "fleetsim explore", version: "1.0")
+      .text(title: "</script>grid", question: "Which?", command: "fleetsim compare --explore", version: "1.0")
   }
 
   /// What the script reads.

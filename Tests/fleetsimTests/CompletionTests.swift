@@ -125,7 +125,8 @@ struct CompletionTests {
 
   @Test("the manual page has every command, option and exit code, in mdoc that is well formed")
   func manual() throws {
-    let lines = try text(["help", "man"]).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines = try text(["help", "man"]).split(separator: "\n", omittingEmptySubsequences: false).map(
+      String.init)
     let sections = lines.filter { $0.hasPrefix(".Sh ") }
     #expect(sections == ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES"].map { ".Sh " + $0 })
     for command in Self.commands {

@@ -101,6 +101,12 @@ struct ReplicationCommandTests {
       (["--seeds", "3", "--budget", "2M"], "'--budget' goes without '--seeds' and '--precision'"),
       (["--seed", "3", "--budget", "2M"], "'--budget' does not go with '--seed', which is one."),
       (["--budget", "0"], "a number of attempts from 1 on, as 500k, 20M or 2G."),
+      (["--explore"], "Missing expected option '--out <dir>': '--explore' writes a page."),
+      (["--explore", "--out", "o", "--json"], "'--json' does not go with '--explore'"),
+      (["--explore", "--out", "o", "--budget", "2M"], "'--budget' does not go with '--explore'"),
+      (["--explore", "--out", "o", "--twin-series"], "'--twin-series' does not go with '--explore'"),
+      (["--explore", "--out", "o", "--openmetrics"], "'--openmetrics' does not go with '--explore'"),
+      (["--explore", "--out", "o", "--vary", "seed=1,2"], "Seeds can't be compared with --seeds"),
       (["--budget", "9999999999G"], "a number of attempts from 1 on"),
     ])
   func refusals(options: [String], message: String) throws {

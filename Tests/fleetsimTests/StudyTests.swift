@@ -11,7 +11,7 @@ struct StudyTests {
     ],
     ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"],
     ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--seeds", "3"],
-    ["explore", "s.json5", "--vary", "tapi.workers.count=1,2"],
+    ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--explore"],
   ]
 
   /// As experiment 011 with one worker in place of 15.

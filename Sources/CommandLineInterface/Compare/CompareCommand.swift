@@ -64,6 +64,9 @@ struct CompareCommand: Study {
         + "with 95 % intervals, paired differences to the first variant, ranks with ties. "
         + ReplicationOptions.fleetOfSeveral,
       ReplicationOptions.filesOfSeveral,
+      "With --explore and --out it writes explore.html in place of all that: one self-contained page with a slider or a choice for "
+        + "each key, charts and the verdict that follow, a map of all runs, and two runs pinned side by side. It opens on the "
+        + "scenario's own values. Its address holds the choice. summary.csv and run.json are beside it.",
     ],
     examples: [
       .init("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -85,19 +88,31 @@ struct CompareCommand: Study {
       .init(
         "fleetsim compare scenario.json5 --jitter additive:10,full --precision 2%",
         "How much better, and how sure is it?"),
+      .init(
+        "fleetsim compare s.json5 --vary tapi.workers.count=4,8 --jitter none,full --explore --out map",
+        "A page to turn both knobs:"),
     ])
 
   @Argument(.scenario) private var path: String
   private var axes = AxisOptions(comparesClients: true)
-  private var replications = ReplicationOptions()
+  let replications = ReplicationOptions()
+  @Flag(
+    "explore",
+    help:
+      "Write a page in which controls choose between the runs, at most \(mostExplored), of the whole fleet with one seed or as many "
+      + "as --seeds says."
+  )
+  private var explores: Bool
   let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, severalSettings: true)
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let asked = try axes.axes(settings: options.input.settingsFiles)
-    var plan = try replications.plan(options)
+    if explores { try checkExploration() }
+    var plan = try explores ? replications.plan(isOneSeed: true) : replications.plan(options)
+    let most = explores ? Self.mostExplored : LoadedScenario.mostVariants
     let input = try StudyInput(path, options, environment) { base, loaded in
       try axes.check(base.scenario)
-      let choices = try loaded.choices(loaded.located(asked), of: base)
+      let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
       guard !choices.isEmpty else {
         throw UsageError(
           "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
@@ -105,14 +120,16 @@ struct CompareCommand: Study {
         )
       }
       if choices.contains(where: \.variesSeed) {
-        guard plan.map({ $0.until != nil }) ?? true else {
+        guard !explores, plan.map({ $0.until != nil }) ?? true else {
           throw UsageError(
-            "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
+            "Seeds can't be compared with --seeds, --precision or --explore, which say the seeds of every variant."
+          )
         }
         plan = nil
       }
       return choices
     }
+    if explores { return exploration(input, asked, seeds: plan?.count ?? 1) }
     return try .comparison(input, plan, options, environment, isComparison: true)
   }
 }
@@ -255,6 +272,8 @@ struct ComparisonFindings: Sendable {
   var losses = LossReport([], runs: [])
   /// The last decision of the rule that sets the number of seeds; nil: their number was given.
   var decision: SeedPlan.Decision?
+  /// The runs of `--explore`, whose page has a verdict on each; nil: `compared` has one on all.
+  var explored: ReplicatedComparison?
   /// The rule's words about a single seed.
   var effort: String?
   /// The requirements on the runs and whether they are met, in the order asked for.

@@ -159,7 +159,7 @@ struct ReplicationOptions: ParameterGroup {
     "seeds", "n", .count(2...mostSeeds),
     help: "Run n seeds, from 2. (default: as many as decide, within --budget; one with --seed)")
   private var seeds: Int?
-  @Option(.budget) private var budget: Int64?
+  @Option(.budget) var budget: Int64?
   @Option(
     "precision", "p", each: .precision,
     help:

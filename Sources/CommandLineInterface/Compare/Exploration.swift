@@ -1,0 +1,72 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+
+/// `compare --explore`: a page over the runs of a grid, whose controls choose a run.
+extension CompareCommand {
+  /// Runs of a page at most: its figures are all in it, some kilobytes each.
+  static let mostExplored = 1_000
+
+  /// - Throws: `UsageError` about options that a page of all runs has no use for.
+  func checkExploration() throws {
+    guard options.outputPath != nil else {
+      throw UsageError(
+        "Missing expected option '\(options.$outputPath.synopsis)': '--explore' writes a page.")
+    }
+    for (isGiven, option) in [
+      (replications.budget != nil, "--budget"), (options.writesTwin, "--twin-series"),
+      (options.writesOpenMetrics, "--openmetrics"), (options.isJSON, "--json"),
+    ] where isGiven {
+      throw UsageError(
+        "'\(option)' does not go with '--explore', which writes a page of one seed, or of as many as '--seeds' says: leave "
+          + "it out.")
+    }
+  }
+
+  /// - Parameter asked: the axes of the options; empty: those of the scenario.
+  func exploration(
+    _ input: StudyInput, _ asked: [[VariantChoice]], seeds: Int
+  ) -> StudyPlan<ComparisonFindings> {
+    let variants = input.variants
+    let plan = ReplicationPlan(firstSeed: input.scenario.seed, count: seeds)
+    let axes = (asked.isEmpty ? input.bases[0].axes.map(VariantChoice.axis) : asked).map { axis in
+      ExplorerPage.Axis(
+        name: axis.first?.overrides.first?.path ?? "", values: axis.map(\.name),
+        today: axis.firstIndex { (try? input.loaded[0].decode($0).scenario) == input.scenario })
+    }
+    return StudyPlan(
+      input: input,
+      heading:
+        "\(input.path): \(FigureText.count(variants.count, "run")), \(FigureText.count(plan.count, "seed"))\n"
+        + (input.scenario.question.map { $0 + "\n" } ?? "") + "\n",
+      memory: ComparisonMemory(variants, replications: plan.count),
+      find: { runs in
+        var found = ComparisonFindings(notes: [], choices: [], clients: ClientDifferences([]))
+        found.explored = try runs.replications(variants, plan)
+        return found
+      },
+      report: .own { found, end in
+        guard let comparison = found.explored else { return }
+        try write(ExplorerPage(comparison, axes: axes), comparison, end)
+      })
+  }
+
+  private func write(_ page: ExplorerPage, _ comparison: ReplicatedComparison, _ end: StudyEnd) throws {
+    guard let output = end.writer.output else { return }
+    let table = OutputFile(.summary, SummaryCSV.bytes(of: comparison.rows))
+    var manifest = end.manifest
+    manifest.replications = comparison.replications
+    manifest.files = [table]
+    let text = page.text(
+      title: end.writer.title, question: end.writer.question, command: manifest.command,
+      version: CommandLineTool.version)
+    try output.write([
+      table, OutputFile(.explorer, text: text),
+      OutputFile(.manifest, text: manifest.text),
+    ])
+    try end.writer.console.print(
+      "Written to \(output.path): open \(FileName.explorer) in a browser; \(FileName.summary) and "
+        + "\(FileName.manifest) are beside it.\n"
+        + (options.isQuiet ? "" : RunDirectory.notNeeded(end.journal)))
+  }
+}

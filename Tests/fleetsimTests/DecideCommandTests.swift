@@ -54,8 +54,7 @@ struct DecideCommandTests {
     #expect(priced.code == 1 && priced.standardOutput.hasPrefix("Do not publish as it stands. "), "\(priced)")
     #expect(
       priced.standardOutput.contains("decide again (\(Self.worthIt.joined(separator: " ")))."), "\(priced)")
-    let output = try Tool.run(
-      Self.command + Self.worthIt + ["--out", "out", "--rollout", "0,50,100"], in: scratch.url)
+    let output = try Tool.run(Self.command + Self.worthIt + ["--out", "out"], in: scratch.url)
     #expect(output.code == 0, "\(output)")
     #expect(
       output.standardOutput.contains("Publish. \"friday\" then destroys none instead of "),
@@ -64,9 +63,8 @@ struct DecideCommandTests {
       output.standardOutput.contains("rateLimitConfig.maxRetryCount  3      1000      all"),
       "\(output.standardOutput)"
     )
-    #expect(output.standardOutput.contains("50% of the fleet"))
     let rules = output.standardOutput.split(separator: "\n").filter { $0.contains("──") }
-    #expect(rules.count >= 4 && rules.allSatisfy { $0.count <= 80 })
+    #expect(rules.count >= 3 && rules.allSatisfy { $0.count <= 80 })
     // Numbers beside the words, for programs.
     // A figure for people may have a comma.
     let table = try scratch.text("out/decision.csv").replacing(/"[^"]*"/, with: "").split(separator: "\n").map

@@ -57,13 +57,6 @@ struct DecideCommand: Study {
       InvalidValue(name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
     }, help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
   private var allowed: [DecisionCriterion]
-  @Option(
-    "rollout", "shares", .shares,
-    help:
-      "Also say what it means if these shares of the fleet have the proposed Settings, in percent as 0,50,100, or one cohort alone."
-  )
-  private var askedShares: [Int64]?
-  private var shares: [Int64] { askedShares ?? [] }
   @Flag("anyway", help: "Run what is refused without a run, too.") private var runsAnyway: Bool
   @Option(
     "budget", "attempts", .attempts,
@@ -157,7 +150,7 @@ struct DecideCommand: Study {
         var decided = Decided(decision: decision, settings: proposed.settings)
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
-          try decided.add(shares: shares, runs)
+          try decided.add(runs)
           let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1])
           decided.trials = try KeyTrials(decision, trials, run: runs.summaries.values)
           if let cause = decided.trials?.cause, let trial = trials.first(where: { $0.key == cause.key }) {

@@ -18,9 +18,6 @@ struct Decided: Sendable {
   var whole: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
-  /// The figures of a fleet of which shares are on the proposed Settings, in the case of `shown`.
-  var pickUps: [PickUp] = []
-
   /// The limit to which the proposed Settings lose most, and the figures of a run without it.
   var checked: Decision.CheckedLoss?
 
@@ -40,9 +37,8 @@ struct Decided: Sendable {
       ?? decision.cases.indices.first(where: hasIncident) ?? 0
   }
 
-  /// Runs the case that says most, for the parts of the page beside the decision. These are both Settings under the first seed,
-  /// and the shares of `--rollout`.
-  mutating func add(shares: [Int64], _ runs: StudyRuns) throws {
+  /// Runs the case that says most with both Settings under the first seed, for the parts of the page beside the decision.
+  mutating func add(_ runs: StudyRuns) throws {
     let (one, suite) = (decision.cases[showcase].suite, decision.suite)
     let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
     let scenarios = [today, proposed].map { suite.scenario(one, of: $0) }
@@ -52,13 +48,6 @@ struct Decided: Sendable {
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
-    guard !shares.isEmpty else { return }
-    let cohorts =
-      today.fleet.count > 1
-      ? today.fleet.indices.map { PickUp(cohort: $0, today: today, proposed: proposed) } : []
-    pickUps = try PickUp.run(
-      shares.compactMap { PickUp(share: $0, today: today, proposed: proposed) } + cohorts, one, of: suite,
-      seeds: Decision.looks[0], run: runs.summaries.values)
   }
 
   private static let names = ["today", "proposed"]
@@ -306,18 +295,6 @@ extension Decided {
   private static let mostLossLines = 6
   private static let lossTitle = "Who loses what, and where late events wait"
 
-  /// The figures of shares of the fleet.
-  private var pickUpTable: TextTable {
-    let metrics = DecisionWording.columns.dropFirst().compactMap { names in
-      MetricCatalogue.headline.first { $0.name == names.last }
-    }
-    return TextTable(
-      header: ["on the proposed"] + Self.headings.dropFirst(),
-      rows: pickUps.map { pickUp in
-        [pickUp.words] + metrics.map { Self.short(wording.figure($0, of: pickUp.runs)) }
-      })
-  }
-  private var pickUpTitle: String { "Pick-up: \(decision.cases[shown.place].suite.phrase)" }
 
   private var changes: TextTable {
     let clients = Set(decision.todayScenario.fleet.map(\.preset.name)).count
@@ -512,19 +489,6 @@ extension Decided {
         ])
       ) { $0.decision.cases },
       .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
-      .list(
-        "pickUp",
-        "What shares of the fleet on the proposed Settings come to, in the case that changes most: those of `--rollout`.",
-        JSONShape<PickUp>([
-          .init("who", "Who has them.") { $0.words },
-          .init("lost_or_blocked_events", "Events lost or blocked, mean of the runs, as simulated.") {
-            SampleStatistics($0.runs.map { Double($0.lostOrBlockedEvents) }).mean
-          },
-          .init("attempts_above_twin_per_device", "Extra attempts of a device, mean of the runs.") {
-            SampleStatistics($0.runs.map(\.attemptsAboveTwinPerDevice)).mean
-          },
-        ])
-      ) { $0.pickUps },
     ] as [JSONShape<Decided>.Member])
 
   func answer(facts: String) -> Answer {
@@ -549,7 +513,6 @@ extension Decided {
       answer.terminal.append(
         .list(Array(lossLines.prefix(Self.mostLossLines)), title: Self.lossTitle + ", the worst first:"))
     }
-    if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
     if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
     if !shown.runs.isEmpty {
       answer.page.append(
@@ -574,7 +537,6 @@ extension Decided {
           losses(atMost: 40), title: Self.lossTitle,
           note: "The mean of the runs under the same seeds, of the whole fleet; the worst first."))
     }
-    if !pickUps.isEmpty { answer.page.append(.table(pickUpTable, title: pickUpTitle)) }
     answer.page.append(.table(changes, title: "What changes in the Settings"))
     if !readings.isEmpty {
       answer.page.append(.list(readings, title: "What the clients make of the proposed Settings"))
@@ -676,7 +638,7 @@ extension Decided {
     }
     return verdict + section("Better, worse, or as good", matrix)
       + section("The figures, of the whole fleet", pageFigures)
-      + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
+      + section(Self.lossTitle, losses(atMost: 12))
       + section("What changes in the Settings", changes)
       + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")
       + (readings.isEmpty

@@ -404,7 +404,7 @@ package struct DecisionWording: Sendable {
   }
 
   /// A metric's mean over runs, of the whole fleet.
-  package func figure(_ metric: Metric, of rows: [RunSummary]) -> String {
+  private func figure(_ metric: Metric, of rows: [RunSummary]) -> String {
     let values = rows.map(metric.value(of:))
     if values.allSatisfy({ $0 == .none }) { return "–" }
     let mean = SampleStatistics(values.compactMap(\.restricted)).mean

@@ -142,7 +142,7 @@ FIGURES = {
     ],
     ("README.md", "coverage/conclusions.md"): [
         ("{} to {}](Sources/fleetsim", r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
-         r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
+         r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     ("README.md", "003-retry-after/spread/summary.csv"): [
         ("drawn for each answer, they take {} minutes", """run={ "from": "30s", "to": "90s" }: recovery_s / 60"""),
@@ -834,7 +834,7 @@ FIGURES = {
     (GUIDES + "4-explanation/how-sure.md", "coverage/conclusions.md"): [
         ("There {} to {} of the intervals",
          r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
-         r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
+         r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     (GUIDES + "4-explanation/how-sure.md", "crn/statistics.csv"): [
         ("✓ full 0 {} ±", "variant=full & metric=recovery_s: mean"),

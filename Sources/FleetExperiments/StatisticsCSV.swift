@@ -203,7 +203,7 @@ public enum StatisticsReference {
       ColumnReference.section(
         "statistics.csv",
         """
-        One row for each variant and metric of a comparison with `--seeds` or `--precision`. `replications.csv` has a row of \
+        One row for each variant and metric of a comparison of several seeds. `replications.csv` has a row of \
         `summary.csv` for each run. Both end in a column for each key that is varied.
         """,
         StatisticsCSV.columns),

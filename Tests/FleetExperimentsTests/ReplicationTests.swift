@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 import Synchronization
@@ -76,12 +75,9 @@ struct ReplicationTests {
     #expect(found.rows(of: 1).map(\.seed) == [7, 8, 9, 10])
   }
 
-  /// A fixed number of seeds, and one that ends as soon as the attempts are precise.
+  /// A fixed number of seeds, and one that ends as soon as all is decided.
   private static let plans = [
-    ReplicationPlan(firstSeed: 1, count: 13),
-    ReplicationPlan(
-      firstSeed: 1, count: 300,
-      precision: [.init(metric: MetricCatalogue.attempts, target: .relative(0.1))], risk: 1),
+    ReplicationPlan(firstSeed: 1, count: 13), ReplicationPlan(firstSeed: 1, until: SeedPlan()),
   ]
   private static let ofOneWorker = Result { try plans.map { try ReplicationTests().run($0, workers: 1) } }
 
@@ -93,58 +89,6 @@ struct ReplicationTests {
       #expect(StatisticsCSV.bytes(of: Standings(found)) == StatisticsCSV.bytes(of: Standings(expected)))
       #expect(found.curves.map(\.offered) == expected.curves.map(\.offered))
     }
-  }
-
-  @Test("sequential mode stops where the rule is first met by every variant, and not before ten")
-  func sequential() throws {
-    let precise = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(0.1))
-    let found = try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [precise], risk: 1))
-    #expect(found.unmet.isEmpty)
-    #expect(found.replications > 10 && found.replications < 300)
-    let rule = SequentialStoppingRule(precise.target)
-    let index = try #require(found.metrics.metrics.firstIndex { $0.name == precise.metric })
-    for variant in 0..<3 {
-      let values = found.metrics.values(of: index, variant: variant).compactMap(\.restricted)
-      #expect(rule.isMet(by: SampleStatistics(values)))
-    }
-    let before = (0..<3).map { variant in
-      rule.isMet(
-        by: SampleStatistics(
-          found.metrics.values(of: index, variant: variant).dropLast().compactMap(\.restricted)))
-    }
-    #expect(before.contains(false))
-    let easy = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(10))
-    #expect(try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [easy], risk: 1)).replications == 10)
-  }
-
-  @Test("sequential mode goes on until fewer than the risk asked for can fail to recover: 73 runs for 5 %")
-  func risk() throws {
-    let easy = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(10))
-    // Wilson at no failure: z²/(n + z²) ≤ 0.05 from n = 72.99 on.
-    #expect(try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [easy])).replications == 73)
-    let bounded = try run(ReplicationPlan(firstSeed: 1, count: 40, precision: [easy]))
-    let isUnknown = bounded.riskIsUnknown
-    #expect(isUnknown)
-    #expect(Verdict.text(bounded).contains("never recover is not known within 5 % after 40 replications."))
-  }
-
-  @Test("sequential mode never stops on runs that all gave the same: they tell nothing of how they vary")
-  func constant() throws {
-    let peak = ReplicationPlan.Precision(metric: "created_events", target: .absolute(1))
-    // Four seeds show a risk below a half.
-    let found = try run(ReplicationPlan(firstSeed: 1, count: 30, precision: [peak], risk: 0.5))
-    #expect(found.replications == 30 && found.unmet == [peak])
-  }
-
-  @Test("at the most replications the run ends and says what is not precise enough")
-  func upperBound() throws {
-    let precision = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .absolute(0.001))
-    let found = try run(ReplicationPlan(firstSeed: 1, count: 12, precision: [precision]))
-    #expect(found.replications == 12)
-    #expect(found.unmet == [precision])
-    #expect(
-      Verdict.text(found).contains(
-        "attempts_mean_per_device_day is not as precise as the 0.001 asked for after 12 replications."))
   }
 
   @Test("a run that fails ends the comparison with its error")

@@ -95,19 +95,15 @@ struct ResumptionTests {
   @Test("replications, curves too")
   func replications() throws {
     let tests = ReplicationTests()
-    for precision in [
-      [], [ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(1))],
-    ] {
-      let plan = ReplicationPlan(firstSeed: 5, count: 12, precision: precision, risk: 1)
-      try resumes { store in
-        let engine = ReplicationTests.Engine()
-        let found = try Replications.run(
-          tests.variants, plan: plan, in: store, options: .init(), workers: 1, control: .init()
-        ) { scenario, _, _ in try engine.record(scenario) }
-        return Replicated(
-          rows: found.rows, offered: found.curves.map(\.offered),
-          twinBacklog: found.curves.map(\.twinBacklog), facts: found.curves.map(\.facts))
-      }
+    let plan = ReplicationPlan(firstSeed: 5, count: 12)
+    try resumes { store in
+      let engine = ReplicationTests.Engine()
+      let found = try Replications.run(
+        tests.variants, plan: plan, in: store, options: .init(), workers: 1, control: .init()
+      ) { scenario, _, _ in try engine.record(scenario) }
+      return Replicated(
+        rows: found.rows, offered: found.curves.map(\.offered),
+        twinBacklog: found.curves.map(\.twinBacklog), facts: found.curves.map(\.facts))
     }
   }
 

@@ -82,20 +82,6 @@ import Testing
     #expect(WilsonInterval(successes: 0, of: 0).high == 1)
   }
 
-  @Test("Replications stop at the asked half width, but never before ten")
-  func stopping() {
-    let absolute = SequentialStoppingRule(.absolute(1))
-    #expect(!absolute.isMet(by: SampleStatistics(Array(repeating: 5.0, count: 9))))
-    #expect(absolute.isMet(by: SampleStatistics(Array(repeating: 5.0, count: 10))))
-    // Ten values, 5 ± 1: s = 1.054, half width 2.262 · 1.054 / √10 = 0.754.
-    let sample = SampleStatistics((0..<10).map { $0 % 2 == 0 ? 4.0 : 6.0 })
-    #expect(SequentialStoppingRule(.absolute(0.755)).isMet(by: sample))
-    #expect(!SequentialStoppingRule(.absolute(0.753)).isMet(by: sample))
-    // 0.754 / 5 = 15.08 %, that is γ/(1 + γ) with γ = 17.76 %.
-    #expect(SequentialStoppingRule(.relative(0.178)).isMet(by: sample))
-    #expect(!SequentialStoppingRule(.relative(0.177)).isMet(by: sample))
-  }
-
   @Test("The exact bounds of counts are those of Garwood's table")
   func garwood() {
     // χ²(0.95, 2k + 2) / 2 and χ²(0.05, 2k) / 2.

@@ -5,7 +5,7 @@
 # Tests/FleetSimulationTests/Theory/CoverageTests.swift. The seeds are 1 to 10,000.
 #
 # Then what a verdict stands on, in three small fleets: 2,000 runs of each are the truth; 400 comparisons of 10 runs drawn from
-# them, and 400 that go on as --precision 5% does: see Tests/FleetExperimentsTests/ConclusionCoverageTests.swift. Some minutes.
+# them, and 400 that go on until known: see Tests/FleetExperimentsTests/ConclusionCoverageTests.swift. Some minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p results/coverage
@@ -25,6 +25,6 @@ FLEETSIM_POOLS=$pools swift test -c release --disable-testable-imports --filter 
   echo "|---|---|---|---:|---:|"
   sed -n 's/^COVERAGE //p' "$pools/found.txt" \
     | awk -F, '{ held = $5 > 0 ? sprintf("%.1f %% (%d)", 100 * $6 / $5, $6) : "–"
-        runs = $3 == "fixed" ? "10" : $3 == "untilKnown" ? "15 to 480, until known" : "10 to 200, until ± 5 %"
+        runs = $3 == "fixed" ? "10" : "15 to 480, until known"
         printf "| %s | `%s` | %s | %d of %d | %s |\n", $1, $2, runs, $5, $4, held }'
 } >results/coverage/conclusions.md

@@ -60,7 +60,7 @@ struct CompareCommand: Study {
         + "comparison.svg and run.json.",
       "Every variant runs with several seeds, the same ones for all (the scenario's seed, the next one and so on), until each "
         + "criterion of the verdict is decided or shown as good, a failure in 5 % of the runs is excluded or found, or --budget is used "
-        + "up. --seeds and --precision ask for so many or for so precise; --seed asks for one. The result says how sure it is: means "
+        + "up. --seeds asks for so many, --seed for one. The result says how sure it is: means "
         + "with 95 % intervals, paired differences to the first variant, ranks with ties. "
         + ReplicationOptions.fleetOfSeveral,
       ReplicationOptions.filesOfSeveral,
@@ -85,9 +85,6 @@ struct CompareCommand: Study {
       .init(
         "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
         "Every combination, four variants:"),
-      .init(
-        "fleetsim compare scenario.json5 --jitter additive:10,full --precision 2%",
-        "How much better, and how sure is it?"),
       .init(
         "fleetsim compare s.json5 --vary tapi.workers.count=4,8 --jitter none,full --explore --out map",
         "A page to turn both knobs:"),
@@ -122,7 +119,7 @@ struct CompareCommand: Study {
       if choices.contains(where: \.variesSeed) {
         guard !explores, plan.map({ $0.until != nil }) ?? true else {
           throw UsageError(
-            "Seeds can't be compared with --seeds, --precision or --explore, which say the seeds of every variant."
+            "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
           )
         }
         plan = nil
@@ -137,7 +134,7 @@ struct CompareCommand: Study {
 extension ReplicationOptions {
   /// The fleet where nobody says how many seeds there are, for the help.
   fileprivate static let fleetOfSeveral =
-    "Unless --seed, --seeds, --precision or --scale says otherwise, a small part of the fleet is run that keeps its answer, "
+    "Unless --seed, --seeds or --scale says otherwise, a small part of the fleet is run that keeps its answer, "
     + "so that there are many seeds. Counts are those of the whole fleet; --scale 1:1 runs all of it."
   /// The files of several seeds, for the help.
   fileprivate static let filesOfSeveral =
@@ -165,7 +162,7 @@ extension StudyOptions {
       if hasSeveralSeeds {
         throw UsageError(
           "The option '\(option)' writes the series of single runs, which several seeds don't keep: leave it out, or "
-            + "'--seeds' and '--precision'; \(FileName.curves) has the mean curves.")
+            + "'--seeds'; \(FileName.curves) has the mean curves.")
       }
     }
   }
@@ -244,14 +241,12 @@ extension StudyPlan<ComparisonFindings> {
       + "\(FigureText.span(scenario.duration.microseconds))"
     if input.decoded.count > 1 { text += ", \(input.decoded.count) variants" }
     if let plan {
-      let metrics = plan.precision.map(\.metric).joined(separator: ", ")
       text += ", "
       if let until = plan.until {
         text += "seeds from \(plan.firstSeed) on until all is decided, at most \(until.budgetText)"
       } else {
-        text += "\(metrics.isEmpty ? "" : "10 to ")\(plan.count) replications (seeds from \(plan.firstSeed))"
+        text += "\(plan.count) replications (seeds from \(plan.firstSeed))"
       }
-      if !metrics.isEmpty { text += " until \(metrics) and the risk of never recovering are precise" }
     }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
       + (clients.headline.map { $0 + "\n" } ?? "") + "\n"

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
 import UploadRetry
@@ -160,91 +159,20 @@ struct ReplicationOptions: ParameterGroup {
     help: "Run n seeds, from 2. (default: as many as decide, within --budget; one with --seed)")
   private var seeds: Int?
   @Option(.budget) var budget: Int64?
-  @Option(
-    "precision", "p", each: .precision,
-    help:
-      "Run seeds, at least 10, until the means are this precise with 95 % confidence: 2% asks it of recovery_s, "
-      + "affected_delivery_p99_s and attempts_mean_per_device_day; recovery_s=10 or lost_events=5% of one column "
-      + "of summary.csv, in its unit or as a share.")
-  private var precision: [[ReplicationPlan.Precision]]
-  @Option(
-    "risk", "share", .risk,
-    help:
-      "With --precision: go on until it is known within this share how many of the runs never recover; 5% takes 73 "
-      + "seeds where all recover, 100% asks nothing. (default: 5%)")
-  private var risk: Double?
-  @Option(
-    "max-seeds", "n", .count(10...mostSeeds),
-    help: "The most seeds for --precision. (default: \(defaultMaximum))")
-  private var maximum: Int?
 
-  static let mostSeeds = 100_000
-
-  /// Replications of a sequential comparison at most, unless `--max-seeds` says otherwise.
-  private static let defaultMaximum = 200
+  private static let mostSeeds = 100_000
 
   /// nil: one seed.
   /// - Parameter isOneSeed: whether there is one where nobody says how many.
   /// - Throws: `UsageError`.
   func plan(isOneSeed: Bool) throws -> ReplicationPlan? {
-    let precision = precision.flatMap(\.self)
-    var seen: Set<String> = []
-    for target in precision where !seen.insert(target.metric).inserted {
-      throw UsageError("'--precision' is there twice for \(target.metric).")
+    if let seeds {
+      if budget != nil {
+        throw UsageError("'--budget' goes without '--seeds', which says how many there are.")
+      }
+      return ReplicationPlan(firstSeed: 0, count: seeds)
     }
-    if seeds != nil, !precision.isEmpty {
-      throw UsageError("'--seeds' and '--precision' exclude each other; --max-seeds bounds --precision.")
-    }
-    if precision.isEmpty {
-      if risk != nil { throw UsageError("'--risk' needs '--precision'.") }
-      if maximum != nil { throw UsageError("'--max-seeds' needs '--precision'.") }
-    }
-    guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else {
-      if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
-      return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
-    }
-    if budget != nil {
-      throw UsageError("'--budget' goes without '--seeds' and '--precision', which say how many there are.")
-    }
-    return ReplicationPlan(
-      firstSeed: 0, count: count, precision: precision, risk: risk ?? ReplicationPlan.defaultRisk)
-  }
-}
-
-/// A share as `2%`, or of one metric a half width in its unit.
-private func stoppingTarget(_ text: String, isNamed: Bool) -> SequentialStoppingRule.Target? {
-  let isShare = text.hasSuffix("%")
-  let digits = isShare ? String(text.dropLast()) : text
-  guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 }), let value = Double(digits),
-    value > 0, value.isFinite
-  else { return nil }
-  if isShare { return value <= 100 ? .relative(value / 100) : nil }
-  return isNamed ? .absolute(value) : nil
-}
-
-extension ValueReader where Value == [ReplicationPlan.Precision] {
-  /// `2%` of the default metrics, `recovery_s=2%` or `recovery_s=10` of one.
-  fileprivate static let precision = ValueReader { text in
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    let metrics = parts.count == 2 ? [parts[0]] : ReplicationPlan.defaultMetrics
-    if parts.count == 2, MetricCatalogue.metric(named: parts[0]) == nil {
-      let names = MetricCatalogue.all.map(\.name)
-      throw UsageError(
-        "There is no metric '\(parts[0])' for '--precision'.\(UsageError.hint(parts[0], names)) Metrics are the numeric columns of summary.csv."
-      )
-    }
-    guard let target = stoppingTarget(parts.last ?? "", isNamed: parts.count == 2) else {
-      throw InvalidValue(
-        "a share as 2%, or of one metric a share or a half width in its unit as recovery_s=2% or recovery_s=10."
-      )
-    }
-    return metrics.map { .init(metric: $0, target: target) }
-  }
-}
-
-extension ValueReader where Value == Double {
-  fileprivate static let risk = ValueReader { text in
-    if case .relative(let share)? = stoppingTarget(text, isNamed: false) { return share }
-    throw InvalidValue("a share as 5%, at most 100%.")
+    if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
+    return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
   }
 }

@@ -62,10 +62,7 @@ public enum Comparison {
     let found = Mutex<[VariantResult]>([])
     try runs.groups(
       1, of: { _ in variants.map(\.scenario) },
-      take: { results in
-        found.withLock { $0 = zip(variants, results).map { $1.named($0) } }
-        return true
-      })
+      take: { results in found.withLock { $0 = zip(variants, results).map { $1.named($0) } } })
     return found.withLock { $0 }
   }
 }

@@ -6,27 +6,11 @@ import Synchronization
 
 /// How often a comparison runs, and when that is enough.
 public struct ReplicationPlan: Sendable, Hashable {
-  /// A metric and how precise its mean has to be, for every variant.
-  public struct Precision: Sendable, Hashable {
-    /// Its column in `summary.csv`.
-    public var metric: String
-    public var target: SequentialStoppingRule.Target
-    public init(metric: String, target: SequentialStoppingRule.Target) {
-      self.metric = metric
-      self.target = target
-    }
-  }
-
   /// Replication i has the seed `firstSeed` + i, for every variant.
   public var firstSeed: UInt64
-  /// The number of replications, or with `precision` the most of them.
+  /// The number of replications, or with `until` the most of them.
   public var count: Int
-  /// Stop as soon as all of these are met; empty: run them all.
-  public var precision: [Precision]
-  /// The share within which, with `precision`, the plan has to know how many of the runs never recover, with 95 % confidence. It
-  /// stops no sooner. For example, 73 runs that all recover tell that fewer than 5 % don't.
-  public var risk: Double
-  /// nil: `count` and `precision` say when it stops; otherwise this does, and `count` is the most.
+  /// When it stops; nil: after `count`.
   package var until: SeedPlan?
 
   /// Replications until no criterion of the verdict is open, as far as the budget carries.
@@ -36,20 +20,10 @@ public struct ReplicationPlan: Sendable, Hashable {
   }
 
   /// - `count`: at least 1; intervals need 2.
-  public init(firstSeed: UInt64, count: Int, precision: [Precision] = [], risk: Double = defaultRisk) {
+  public init(firstSeed: UInt64, count: Int) {
     self.firstSeed = firstSeed
     self.count = max(1, count)
-    self.precision = precision
-    self.risk = risk
   }
-
-  public static let defaultRisk = 0.05
-
-  /// The metrics that a precision without a name is asked of. The verdict ranks on them; undelivered events are left out, whose
-  /// share of nearly nothing never becomes precise.
-  public static let defaultMetrics = [
-    MetricCatalogue.recovery, MetricCatalogue.affectedDelivery, MetricCatalogue.attempts,
-  ]
 
   /// The seed of a replication, counted from 0; after 2^64 − 1 comes 0.
   public func seed(of replication: Int) -> UInt64 { firstSeed &+ UInt64(replication) }
@@ -63,10 +37,6 @@ public struct ReplicatedComparison: Sendable {
   public var rows: [RunSummary] = []
   /// By variant.
   public var curves: [VariantCurves]
-  /// The requested precisions that are not met, after as many replications as there may be.
-  public var unmet: [ReplicationPlan.Precision] = []
-  /// The same of the risk of never recovering.
-  public var riskIsUnknown = false
   public var replications = 0
   /// The judgement of the plan's rule on these replications; nil without such a rule.
   package internal(set) var decision: SeedPlan.Decision?
@@ -112,8 +82,7 @@ public struct ReplicatedComparison: Sendable {
 public enum Replications {
   /// Runs replications until there are enough.
   ///
-  /// A result depends on the plan alone, not on the number of workers. Replications count in the order of their seeds, and those
-  /// that ran ahead when enough was known are dropped.
+  /// A result depends on the plan alone, not on the number of workers.
   /// - Parameter variants: at least one; their seeds are replaced.
   /// - Parameter store: keeps the runs; nil: nobody.
   /// - Parameter workers: runs at a time, at least 1.
@@ -128,23 +97,18 @@ public enum Replications {
     let runs = Runs(
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
     func replications(_ range: Range<Int>) throws {
-      expect(variants, plan, range.upperBound, control)
+      expect(variants, range.upperBound, control)
       try runs.groups(
         range.count,
         of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
-        take: { samples in
-          found.withLock { found in
-            found.add(samples)
-            return !found.isEnough
-          }
-        })
+        take: { samples in found.withLock { $0.add(samples) } })
     }
     do {
       guard let until = plan.until else {
         try replications(0..<plan.count)
         return found.withLock { $0 }
       }
-      expect(variants, plan, 1, control)
+      expect(variants, 1, control)
       let first = try Comparison.run(
         variants.map { Variant(name: $0.name, scenario: $0.scenario.with(seed: plan.firstSeed)) },
         options: options, workers: workers, control: control, engine: engine)
@@ -167,12 +131,11 @@ public enum Replications {
     return found.withLock { $0 }
   }
 
-  /// For the progress: so many replications; until they are precise, at least the first ten.
+  /// For the progress: so many replications.
   private static func expect(
-    _ variants: [Variant], _ plan: ReplicationPlan, _ count: Int, _ control: ComparisonControl
+    _ variants: [Variant], _ count: Int, _ control: ComparisonControl
   ) {
     let runs = RunPlan.first(of: variants.map(\.scenario))
-    let count = plan.precision.isEmpty ? count : min(count, 10)
     let duration = runs.reduce(0.0) { $0 + Double($1.duration.microseconds) } * Double(count)
     control.expect(runs: runs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
   }
@@ -201,9 +164,6 @@ extension ReplicatedComparison {
       rows.append(summary)
     }
     replications += 1
-    if plan.precision.isEmpty { return }
-    unmet = plan.precision.filter { !metrics.meets($0) }
-    riskIsUnknown = !metrics.knowsRisk(within: plan.risk)
   }
 
   /// Asks the rule about the replications so far, and keeps its answer for the verdict.
@@ -212,9 +172,6 @@ extension ReplicatedComparison {
     decision = found
     return found
   }
-
-  /// Whether all is as precise as was asked for.
-  fileprivate var isEnough: Bool { !plan.precision.isEmpty && unmet.isEmpty && !riskIsUnknown }
 }
 
 /// Every metric of every replication of every variant, and what can be concluded from them.
@@ -261,9 +218,6 @@ public struct ReplicatedMetrics: Sendable {
 
   /// The place of a metric; nil: it is not among them.
   package func index(of name: String) -> Int? { metrics.firstIndex { $0.name == name } }
-
-  /// Replications of a variant.
-  public func replications(of variant: Int) -> Int { values[variant].first?.count ?? 0 }
 
   /// The values of a variant in order of replication.
   /// - `metric`: index in `metrics`.
@@ -333,35 +287,5 @@ public struct ReplicatedMetrics: Sendable {
       systems: variants.count, lowerIsBetter: metrics[metric].direction != .higherIsBetter,
       hasValues: { variant in values[variant][metric].contains { $0.restricted != nil } },
       difference: { first, second in difference(metric, of: second, to: first) })
-  }
-}
-
-// MARK: When replications are enough
-
-extension ReplicatedMetrics {
-  /// Whether the means of all variants are as precise as that.
-  package func meets(_ precision: ReplicationPlan.Precision) -> Bool {
-    guard let metric = metrics.firstIndex(where: { $0.name == precision.metric }) else { return true }
-    let rule = SequentialStoppingRule(precision.target)
-    return variants.indices.allSatisfy { variant in
-      guard replications(of: variant) >= rule.minimumReplications else { return false }
-      let sample = sample(metric, variant: variant)
-      // A variant without any value, as without incidents a recovery, cannot become precise. Runs that all gave the same, or
-      // that all ended before the time came, tell nothing of how precise their mean is.
-      if sample.count == 0 { return true }
-      if let share = share(metric, variant: variant), share.successes == 0 { return false }
-      return rule.isMet(by: sample) && rule.isMet(by: estimate(metric, variant: variant))
-    }
-  }
-
-  /// Returns whether it is known of all variants within `risk` how many of the runs never recover. The answer may be hardly any,
-  /// nearly all, or a share of both kinds.
-  package func knowsRisk(within risk: Double) -> Bool {
-    guard let recovery = index(of: MetricCatalogue.recovery) else { return true }
-    return variants.indices.allSatisfy { variant in
-      guard let share = share(recovery, variant: variant) else { return true }
-      let (low, high) = (1 - share.high, 1 - share.low)
-      return high <= risk || low >= 1 - risk || (low > 0 && high < 1 && high - low <= 2 * risk)
-    }
   }
 }

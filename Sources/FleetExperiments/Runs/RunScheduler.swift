@@ -168,7 +168,6 @@ final class RunScheduler<Value: Sendable>: Sendable {
     /// Done, but a group before them is not.
     var waiting: [Int: [Value]] = [:]
     var taken = 0
-    var isOver = false
   }
 
   private let count: Int
@@ -179,21 +178,21 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let open: @Sendable (Int) throws -> Group
   private let make: @Sendable (Task) throws -> RunRecord
   private let reduce: @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value
-  private let take: @Sendable ([Value]) -> Bool
+  private let take: @Sendable ([Value]) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter count: the most groups.
+  /// - Parameter count: how many groups there are.
   /// - Parameter ends: where the ends of twins are kept; nil: each group keeps its own.
   /// - Parameter make: makes a run, on a worker's thread.
   /// - Parameter reduce: the value of a scenario, from its record and those that it is compared with, on a worker's thread.
-  /// - Parameter take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
+  /// - Parameter take: takes the values of a group, in the order of groups, one at a time.
   init(
     count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
     ends: SharedEnds? = nil,
     open: @escaping @Sendable (Int) throws -> Group,
     make: @escaping @Sendable (Task) throws -> RunRecord,
     reduce: @escaping @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value,
-    take: @escaping @Sendable ([Value]) -> Bool
+    take: @escaping @Sendable ([Value]) -> Void
   ) {
     (self.count, self.options, self.engine, self.control, self.ends) = (count, options, engine, control, ends)
     (self.open, self.make, self.reduce, self.take) = (open, make, reduce, take)
@@ -203,15 +202,10 @@ final class RunScheduler<Value: Sendable>: Sendable {
   func run(workers: Int) throws {
     // As many groups are open at a time as there are workers.
     let budget = SharedRuns.memory / Int64(max(1, min(workers, count)))
-    do {
-      try Workers.run(workers, control: control) { [self] in
-        guard let task = try next(budget) else { return false }
-        try perform(task)
-        return true
-      }
-    } catch {
-      // With enough groups the rest is stopped, and what it says does not matter.
-      if !state.withLock(\.isOver) { throw error }
+    try Workers.run(workers, control: control) { [self] in
+      guard let task = try next(budget) else { return false }
+      try perform(task)
+      return true
     }
   }
 
@@ -223,7 +217,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
         }
         return nil
       }
-      while !state.isOver {
+      while true {
         if let task = task(waiting: false) { return task }
         guard state.opened < count else { return task(waiting: true) }
         let number = state.opened
@@ -233,7 +227,6 @@ final class RunScheduler<Value: Sendable>: Sendable {
         state.open[number] = Open(try open(number), shared, control)
         settle(number, in: &state)
       }
-      return nil
     }
   }
 
@@ -242,14 +235,12 @@ final class RunScheduler<Value: Sendable>: Sendable {
     control.finish(task.slot)
     let complete = state.withLock { $0.open[task.group]!.finish(task.position, record, control) }
     let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.references)) }
-    let isOver = state.withLock { state in
+    state.withLock { state in
       for (request, value) in values { state.open[task.group]?.values[request] = value }
       state.open[task.group]?.missing -= values.count
       state.open[task.group]?.running -= 1
       settle(task.group, in: &state)
-      return state.isOver
     }
-    if isOver { control.cancel() }
   }
 
   /// Hands over what is done, up to the first group that is not.
@@ -257,8 +248,8 @@ final class RunScheduler<Value: Sendable>: Sendable {
     guard let open = state.open[number], open.isDone else { return }
     state.open[number] = nil
     state.waiting[number] = open.allValues
-    while !state.isOver, let next = state.waiting.removeValue(forKey: state.taken) {
-      state.isOver = !take(next)
+    while let next = state.waiting.removeValue(forKey: state.taken) {
+      take(next)
       state.taken += 1
     }
   }

@@ -183,18 +183,18 @@ package final class Runs<Value: Sendable>: Sendable {
         }
         try self.remember(value, of: scenario)
       },
-      take: { _ in true })
+      take: { _ in })
     try scheduler.run(workers: min(workers, group.plan.runs.count))
   }
 
-  /// Makes one group of scenarios after another until there are enough. Nothing of them stays in memory.
-  /// - Parameter count: the most groups.
+  /// Makes one group of scenarios after another. Nothing of them stays in memory.
+  /// - Parameter count: how many groups there are.
   /// - Parameter scenarios: those of a group.
-  /// - Parameter take: takes what is kept of each, in the order of groups; false when there are enough.
+  /// - Parameter take: takes what is kept of each, in the order of groups.
   /// - Throws: as `values(of:)`.
   package func groups(
     _ count: Int, of scenarios: @escaping @Sendable (Int) -> [Scenario],
-    take: @escaping @Sendable ([Value]) -> Bool
+    take: @escaping @Sendable ([Value]) -> Void
   ) throws {
     let scheduler = RunScheduler<Value>(
       count: count, options: options, engine: engine, control: control,

@@ -57,7 +57,7 @@ public enum Sweep {
         }
         return record
       },
-      reduce: { _, _, _ in }, take: { _ in true })
+      reduce: { _, _, _ in }, take: { _ in })
     try scheduler.run(workers: min(workers, mine.count))
     return outcome.withLock { $0 }
   }

@@ -180,7 +180,13 @@ extension Standings {
     return count < needed && !runs[variant].contains(where: \.fails) ? Double(needed) : nil
   }
 
-  /// The share of the runs that fail within 5 %, and the means that `--precision` asks for within what matters.
+  /// The metrics of a variant alone whose means have to be known. The verdict ranks on them; undelivered events are left out,
+  /// whose share of nearly nothing never becomes precise.
+  private static let metricsOfOne = [
+    MetricCatalogue.recovery, MetricCatalogue.affectedDelivery, MetricCatalogue.attempts,
+  ]
+
+  /// The share of the runs that fail within 5 %, and the means of `metricsOfOne` within what matters.
   private var openOfOne: [Open] {
     var open: [Open] = []
     let risk = MetricRule.relevantRisk
@@ -194,7 +200,7 @@ extension Standings {
         isMixed ? Double(count) * ratio * ratio : Double(ExactBinomial.trials(excluding: risk))
       open.append(Open(variants: [0], criterion: .failures, seedsNeeded: needed))
     }
-    for name in ReplicationPlan.defaultMetrics {
+    for name in Self.metricsOfOne {
       guard let index = metrics.metrics.firstIndex(where: { $0.name == name }),
         metrics.sample(index, variant: 0).count > 0, metrics.share(index, variant: 0)?.successes != 0
       else { continue }

@@ -35,7 +35,7 @@ public enum Verdict {
     return VerdictWording(standings, seeds: seeds).lines.joined(separator: "\n")
   }
 
-  /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
+  /// The verdict on replications: what was found, what is open, and from what.
   /// - `choices`: what differs between the variants; without any, sentences call them by their names.
   public static func text(_ comparison: ReplicatedComparison, choices: [VariantChoice] = []) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
@@ -45,7 +45,7 @@ public enum Verdict {
       seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) }
     )
     let effort = effort(comparison, standings).map { [$0] } ?? []
-    return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
+    return (wording.lines + effort + [basis(comparison)]).joined(separator: "\n")
   }
 
   /// The same finding in one line, for the title of a picture; nil without runs.
@@ -94,26 +94,6 @@ public enum Verdict {
       if text[next] == "\n" || !isInside && (isAdvice || found.count >= 20) { return found }
       end = text.index(after: next)
     } while true
-  }
-
-  private static func unmet(_ comparison: ReplicatedComparison) -> [String] {
-    let risk =
-      comparison.riskIsUnknown
-      ? [
-        "How many of the runs never recover is not known within \(MetricText.plain(comparison.plan.risk * 100)) % after "
-          + "\(comparison.replications) replications."
-      ] : []
-    return risk
-      + comparison.unmet.map { precision in
-        let asked: String
-        switch precision.target {
-        case .relative(let share): asked = "\(MetricText.plain(share * 100)) %"
-        case .absolute(let width):
-          asked = MetricCatalogue.metric(named: precision.metric).map { MetricText.value($0, width) } ?? ""
-        }
-        return
-          "\(precision.metric) is not as precise as the \(asked) asked for after \(comparison.replications) replications."
-      }
   }
 
   private static func basis(_ comparison: ReplicatedComparison) -> String {

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A port of 127.0.0.1 that takes connections.
+/// A free port of 127.0.0.1 that takes connections.
 package struct LoopbackListener: Sendable {
   package let port: Int
   /// To be polled for reading; -1 after `accept` left a connection waiting, which would end each poll at once.
@@ -16,11 +16,9 @@ package struct LoopbackListener: Sendable {
   /// Whether a connection may be waiting that could not be taken.
   package var isHeldUp: Bool { polled < 0 }
 
-  /// - Parameters:
-  ///   - port: 0: a free one.
-  ///   - backlog: how many connections the system keeps until they are accepted.
-  package init(on port: UInt16 = 0, backlog: Int32) throws(LoopbackSocket.Failure) {
-    (descriptor, self.port) = try LoopbackSocket.listen(on: port, backlog: backlog)
+  /// - Parameter backlog: how many connections the system keeps until they are accepted.
+  package init(backlog: Int32) throws(LoopbackSocket.Failure) {
+    (descriptor, port) = try LoopbackSocket.listen(backlog: backlog)
     polled = descriptor
   }
 

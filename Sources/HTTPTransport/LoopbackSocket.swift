@@ -43,23 +43,13 @@ package enum LoopbackSocket {
     #endif
   }
 
-  /// Listens on a port of 127.0.0.1.
-  /// - Parameters:
-  ///   - port: 0: a free one.
-  ///   - backlog: how many connections the system keeps until they are accepted.
-  static func listen(
-    on port: UInt16, backlog: Int32
-  ) throws(Failure) -> (descriptor: Int32, port: Int) {
+  /// Listens on a free port of 127.0.0.1.
+  /// - Parameter backlog: how many connections the system keeps until they are accepted.
+  static func listen(backlog: Int32) throws(Failure) -> (descriptor: Int32, port: Int) {
     let descriptor = try make()
-    // A port whose last user has just ended is free.
-    if port != 0 {
-      var isReused: Int32 = 1
-      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
-    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -258,12 +258,4 @@ struct ProcessJudgeTests {
     }
     #expect(ProcessJudge().steadilyLate(vector, logs).isEmpty != isSteady)
   }
-
-  @Test("by hand too few uploads fail when the user has waited as long as the case lasts")
-  func byHand() {
-    // Seen for 9 s, and a case lasts 8 s.
-    #expect(fails(verdict([upload(0.5)], [.uploads(2...2)], end: .byHand)))
-    #expect(isInconclusive(verdict([upload(3)], [.uploads(2...2)], end: .byHand)))
-    #expect(verdict([upload(3)], [.uploads(1...1)], end: .byHand) == .holds(nil))
-  }
 }

@@ -207,7 +207,7 @@ final class Capture {
 enum Loopback {
   /// What a request is answered.
   static func request(
-    _ method: String, _ path: String, _ headers: [String] = [], body: String = "", port: Int
+    _ method: String, _ path: String, body: String = "", port: Int
   ) throws -> String {
     #if canImport(Darwin)
       let kind = SOCK_STREAM
@@ -226,8 +226,7 @@ enum Loopback {
       }
     }
     try #require(isConnected)
-    let lines =
-      ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1"] + headers + ["Content-Length: \(body.utf8.count)"]
+    let lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Length: \(body.utf8.count)"]
     let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
     var (answer, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 12))

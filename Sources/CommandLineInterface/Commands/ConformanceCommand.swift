@@ -19,14 +19,12 @@ struct ConformanceCommand: Command {
         + "inconclusive or not applicable. What comes too early, too often, at once or with a wrong header fails; what comes more "
         + "than 100 ms too late is inconclusive, since a busy machine may be the cause, unless it is as late in three runs. The exit "
         + "code is 1 if a requirement does not hold, and 2 if one is inconclusive.",
-      "With --serve an SDK in an emulator or in a page is judged by hand: the command says what to do, and Enter ends a case.",
     ],
     examples: [
       .init("fleetsim conformance", "Every built-in vector against the document's own client:"),
       .init("fleetsim conformance --client segment-swift", "Where a shipped client differs, and why:"),
       .init("fleetsim conformance my-vectors.json", "Vectors of your own:"),
       .init("fleetsim conformance --exec 'python3 cli.py' --junit sdk.xml", "A real SDK in a process:"),
-      .init("fleetsim conformance --serve 8080", "One in an emulator or in a page, by hand:"),
     ])
 
   @Argument("file", isOptional: true, help: "Vector files (JSON). (default: the built-in vectors)")
@@ -42,12 +40,11 @@ struct ConformanceCommand: Command {
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
   func execute(_ invocation: Invocation) throws {
-    if exec.isAsked {
+    if let command = exec.command {
       if asked != nil || !paths.isEmpty {
-        throw UsageError(
-          "'--exec' and '--serve' judge a real SDK; they go with no vector file and no '--client'.")
+        throw UsageError("'--exec' judges a real SDK; it goes with no vector file and no '--client'.")
       }
-      return try exec.judge(isJSON: isJSON, invocation.environment)
+      return try exec.judge(command, isJSON: isJSON, invocation.environment)
     }
     try exec.refuseWithoutExec()
     // A client that can't be tested has none.

@@ -40,7 +40,7 @@ struct ExecConformance: Sendable {
   func outcomes() throws -> [Outcome] {
     try probe()
     var outcomes = cases.cases.map { vector -> Outcome in
-      let reason = setup.common.missing(of: vector).map { "the command ignores \($0)" }
+      let reason = setup.missing(of: vector).map { "the command ignores \($0)" }
       return Outcome(vector: vector, verdict: reason.map { .notApplicable($0) } ?? .inconclusive(""))
     }
     try run(&outcomes, jobs: jobs)
@@ -63,14 +63,14 @@ struct ExecConformance: Sendable {
     let cases = open.map { outcomes[$0].vector }
     let work = Work()
     SystemThreads.perform(min(jobs, cases.count)) { [setup] in
-      while !setup.common.isStopped {
+      while !setup.isStopped {
         let number = work.next.add(1, ordering: .relaxed).oldValue
         guard number < cases.count else { break }
         let log = ExecSession(cases[number], setup).run()
         work.found.withLock { $0[number] = log }
       }
     }
-    try setup.common.environment.signals.check()
+    try setup.environment.signals.check()
     for (number, log) in work.found.withLock({ $0 }) {
       outcomes[open[number]].runs.append(log)
       outcomes[open[number]].verdict = judge.verdict(on: cases[number], log)
@@ -89,7 +89,7 @@ struct ExecConformance: Sendable {
     vector.limit = 15_000_000
     for attempt in 0..<2 {
       let log = ExecSession(vector, setup).run()
-      try setup.common.environment.signals.check()
+      try setup.environment.signals.check()
       guard let trouble = trouble(log) else { return }
       // A busy machine may have been the cause of it.
       if attempt > 0 || log.child.end != .stopped || log.child.flooded { throw trouble }

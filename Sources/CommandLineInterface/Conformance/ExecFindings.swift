@@ -3,7 +3,7 @@ import FleetExperiments
 import FleetReports
 import TextEscaping
 
-/// The findings of `conformance --exec` or `--serve`.
+/// The findings of `conformance --exec`.
 struct ExecFindings: Sendable {
   /// How a requirement stands.
   struct Row: Sendable {
@@ -133,7 +133,6 @@ struct ExecFindings: Sendable {
       case .exited(let status): "exit status \(status)"
       case .signalled(let number): "signal \(number)"
       case .stopped: "ended by fleetsim"
-      case .byHand: "ended by hand"
       case .unstartable(let reason): reason
       }
     return JSONValue.text(
@@ -184,7 +183,7 @@ struct ExecFindings: Sendable {
       .init("verdict", "How many requirements hold, do not, are inconclusive or not applicable.") {
         $0.counts
       },
-      .init("exec", "The command; with `--serve` the address.") { $0.command },
+      .init("exec", "The command.") { $0.command },
       .list(
         "requirements", "Each of them.",
         JSONShape<Row>([

@@ -2,7 +2,7 @@ import Conformance
 import ScenarioModel
 import SimulationKernel
 
-/// Options of `conformance --exec` and `--serve`, and what they ask for.
+/// Options of `conformance --exec`, and what they ask for.
 struct ExecOptions: ParameterGroup {
   private static let configKeys = ["flushAt", "flushInterval", "maxRetries", "timeout"]
 
@@ -12,12 +12,6 @@ struct ExecOptions: ParameterGroup {
       "Judge a real SDK: a command of the shell that takes --input JSON and prints JSON with 'success' as its last line. "
       + "It is run for each case against a server on 127.0.0.1.")
   var command: String?
-  @Option(
-    "serve", "port", .count(0...65_535),
-    help:
-      "Judge an SDK in an emulator or in a page by hand: serve the cases on 127.0.0.1 and say what to do, case after case. 0 is a free port."
-  )
-  private var port: Int?
   @Option("jobs", "n", .count(1...64), help: "Processes of --exec at once.")
   private var jobs = 16
   @Option("junit", "file", .text, help: "Write what was found of a real SDK as JUnit XML.")
@@ -25,7 +19,7 @@ struct ExecOptions: ParameterGroup {
   @Option(
     "exchanges", "dir", .text, help: "Write what came and went in each case, a JSON file each.")
   private var folder: String?
-  @Option("case", "id", each: .text, help: "A case of --exec or --serve, in place of all. (default: all)")
+  @Option("case", "id", each: .text, help: "A case of --exec, in place of all. (default: all)")
   private var chosen: [String]
   @Option(
     "interval-unit", "unit", .intervalUnit, help: "What flushInterval is given in, s or ms. (default: s)")
@@ -49,10 +43,12 @@ struct ExecOptions: ParameterGroup {
     case milliseconds = "ms"
   }
 
-  /// Judges a command, or with `--serve` what the user triggers, and prints what was found.
+  /// Judges a command, and prints what was found.
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
-  func judge(isJSON: Bool, _ environment: CommandEnvironment) throws {
-    try checkTogether()
+  func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
+    if command.allSatisfy(\.isWhitespace) {
+      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
+    }
     for key in ignored ?? [] where !Self.configKeys.contains(key) {
       throw UsageError(no: "key of config", key, among: Self.configKeys)
     }
@@ -68,9 +64,9 @@ struct ExecOptions: ParameterGroup {
     if !chosen.isEmpty { cases.cases.removeAll { !chosen.contains($0.id) } }
     let files = try exchangeFiles(cases.cases.map(\.id), environment.files)
     let started = environment.monotonicSeconds()
-    let (name, outcomes) = try outcomes(cases, environment)
+    let outcomes = try outcomes(command, cases, environment)
     let found = ExecFindings(
-      command: name, outcomes: outcomes, inexpressible: cases.inexpressible,
+      command: command, outcomes: outcomes, inexpressible: cases.inexpressible,
       fetchesSettings: fetchesSettings, folder: folder, seconds: environment.monotonicSeconds() - started)
     for outcome in outcomes {
       guard let log = outcome.log else { continue }
@@ -85,60 +81,35 @@ struct ExecOptions: ParameterGroup {
     if let signal = signals.pending {
       throw Signals.failure(signal, "the report has what was judged by then")
     }
-    if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(name): \(found.counts)") }
-    if found.count(.inconclusive) > 0 { throw CommandFailure(.undecided, "\(name): \(found.counts)") }
+    if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(command): \(found.counts)") }
+    if found.count(.inconclusive) > 0 {
+      throw CommandFailure(.undecided, "\(command): \(found.counts)")
+    }
   }
 
   private func outcomes(
-    _ cases: ProcessCases, _ environment: CommandEnvironment
-  ) throws -> (name: String, outcomes: [ExecConformance.Outcome]) {
+    _ command: String, _ cases: ProcessCases, _ environment: CommandEnvironment
+  ) throws -> [ExecConformance.Outcome] {
     // A signal ends the cases, and what was judged is told.
     environment.signals.hold()
-    let common = CaseSetup(
-      isMilliseconds: unit == .milliseconds, ignored: Set(ignored ?? []),
-      environment: environment)
+    let setup = ExecSetup(
+      command: command, startLimit: startLimit.microseconds, isMilliseconds: unit == .milliseconds,
+      ignored: Set(ignored ?? []), environment: environment)
     let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
-    if let port {
-      return try ServeConformance(
-        cases: cases, judge: judge, port: UInt16(port), setup: common
-      ).outcomes()
-    }
-    let command = command ?? ""
-    let setup = ExecSetup(command: command, startLimit: startLimit.microseconds, common: common)
-    let conformance = ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs)
-    return (command, try conformance.outcomes())
+    return try ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs).outcomes()
   }
 
-  /// Whether a real SDK is to be judged.
-  var isAsked: Bool { command != nil || port != nil }
-
-  private func checkTogether() throws(UsageError) {
-    if command != nil, port != nil {
-      throw UsageError("'--exec' starts the SDK and '--serve' waits for it: give one of them.")
-    }
-    if let command, command.allSatisfy(\.isWhitespace) {
-      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
-    }
-    if port != nil, let first = ofProcesses.first {
-      throw UsageError("The option '\(first)' goes with '--exec': '--serve' starts no process.")
-    }
-  }
-
-  /// Options given that are about a process.
-  private var ofProcesses: [String] {
-    ([$jobs.words, $startLimit.words, hasAnyExitStatus ? ["--any-exit-status"] : []] as [[String]])
-      .compactMap(\.first)
-  }
-
-  /// Options that mean nothing without `--exec` or `--serve`.
+  /// Options that mean nothing without `--exec`.
   /// - Throws: `UsageError` if one is given.
   func refuseWithoutExec() throws {
-    if let first = ofProcesses.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
-    let given = [
-      $junitPath.words, $folder.words, $unit.words, $ignored.words, $chosen.words,
+    let given: [[String]] = [
+      $jobs.words, $startLimit.words, hasAnyExitStatus ? ["--any-exit-status"] : [], $junitPath.words,
+      $folder.words, $unit.words, $ignored.words, $chosen.words,
       fetchesSettings ? ["--fetches-settings"] : [],
-    ].compactMap(\.first)
-    if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec' or '--serve'.") }
+    ]
+    if let first = given.compactMap(\.first).first {
+      throw UsageError("The option '\(first)' goes with '--exec'.")
+    }
   }
 
   private func exchangeFiles(_ ids: [String], _ disk: Files) throws -> [String: SingleFile] {

@@ -9,7 +9,22 @@ struct ExecSetup: Sendable {
   var command: String
   /// So long until its first connection, microseconds.
   var startLimit: Int64
-  var common: CaseSetup
+  /// Whether `flushInterval` is milliseconds.
+  var isMilliseconds: Bool
+  /// Keys of `config` that the SDK does not heed.
+  var ignored: Set<String>
+  var environment: CommandEnvironment
+
+  /// Microseconds of a clock that never goes back.
+  var now: Int64 { Int64(environment.monotonicSeconds() * 1e6) }
+  /// Whether the work is to stop.
+  var isStopped: Bool { environment.signals.pending != nil }
+
+  /// The ignored keys without which the case says nothing, in words; nil: there are none.
+  func missing(of vector: ProcessCase) -> String? {
+    let keys = vector.needs.intersection(ignored).sorted()
+    return keys.isEmpty ? nil : keys.joined(separator: " and ")
+  }
 }
 
 /// One run of a command against a server of its own, and all that was seen of it.
@@ -32,7 +47,7 @@ struct ExecSession: ~Copyable {
   init(_ vector: ProcessCase, _ setup: ExecSetup) {
     self.vector = vector
     self.setup = setup
-    server = ScriptedServer(vector, setup.common)
+    server = ScriptedServer(vector, setup)
   }
 
   /// Runs the command to its end, or until the case is decided or its time is over. Nothing of it is left then.
@@ -72,7 +87,7 @@ struct ExecSession: ~Copyable {
   }
 
   private var isOver: Bool {
-    if setup.common.isStopped || server.log.spokeTLS || server.log.spokeNoHTTP { return true }
+    if setup.isStopped || server.log.spokeTLS || server.log.spokeNoHTTP { return true }
     if output.count > Self.mostOutput { return true }
     if let most = vector.mostUploads, server.log.uploads.count > most { return true }
     if server.log.uploads.count > Self.mostUploads { return true }
@@ -91,9 +106,9 @@ struct ExecSession: ~Copyable {
     }
     (output.descriptor, complaints.descriptor) = (ends[0], ends[2])
     for end in [ends[0], ends[2]] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    server.start = setup.common.now
-    let started = setup.common.environment.start(
-      client: setup.command, input: vector.input(port: port, isMilliseconds: setup.common.isMilliseconds),
+    server.start = setup.now
+    let started = setup.environment.start(
+      client: setup.command, input: vector.input(port: port, isMilliseconds: setup.isMilliseconds),
       output: ends[1], errors: ends[3])
     close(ends[1])
     close(ends[3])

@@ -5,62 +5,38 @@ import HTTPTransport
 ///
 /// The owner drives it, by `step`.
 struct ScriptedServer: ~Copyable {
-  private(set) var vector: ProcessCase
+  private let vector: ProcessCase
   /// The log of the case; times are since `start`.
   var log = ExchangeLog()
   /// When the case began, by the clock.
   var start: Int64 = 0
-  /// The uploads that have no event of the case; nil: all count. The server accepts such an upload if it can read it,
-  /// whatever the script says. An app has more to send, and an earlier case its retries.
-  var strays: Set<Int>?
-  /// The answer to a GET of this path.
-  var page: (path: String, body: String)?
 
-  private let setup: CaseSetup
+  private let setup: ExecSetup
   private var listener: LoopbackListener?
   private var connections: [Connection] = []
   private var answered: [String: Int] = [:]
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   private static let mostConnections = 128
 
-  init(_ vector: ProcessCase, _ setup: CaseSetup) {
+  init(_ vector: ProcessCase, _ setup: ExecSetup) {
     (self.vector, self.setup) = (vector, setup)
   }
 
   /// Microseconds since the case began.
   var now: Int64 { setup.now - start }
 
-  /// Begins a case, on the same port. Open connections belong to the case before, and are closed.
-  mutating func begin(_ vector: ProcessCase) {
-    closeConnections()
-    (self.vector, log, answered) = (vector, ExchangeLog(), [:])
-    if strays != nil { strays = [] }
-    start = setup.now
-  }
-
-  /// Returns the log without the strays.
-  func counted() -> ExchangeLog {
-    var log = log
-    log.uploads = log.uploads.indices.filter { strays?.contains($0) != true }.map { log.uploads[$0] }
-    return log
-  }
-
   mutating func closeAll() {
-    closeConnections()
+    for connection in connections { close(connection.descriptor) }
+    connections = []
     listener?.hangUp()
     listener = nil
   }
 
-  private mutating func closeConnections() {
-    for connection in connections { close(connection.descriptor) }
-    connections = []
-  }
-
-  /// Listens on a port, 0: a free one.
+  /// Listens on a free port.
   /// - Returns: the port.
-  mutating func listen(on port: UInt16 = 0) throws(LoopbackSocket.Failure) -> Int {
+  mutating func listen() throws(LoopbackSocket.Failure) -> Int {
     let listener = try ChildProcess.descriptors.withLock { _ throws(LoopbackSocket.Failure) in
-      try LoopbackListener(on: port, backlog: 256)
+      try LoopbackListener(backlog: 256)
     }
     self.listener = listener
     return listener.port
@@ -175,11 +151,6 @@ struct ScriptedServer: ~Copyable {
     let text = String(decoding: body, as: UTF8.self)
     log.uploads[number].bodyBytes = body.count
     log.uploads[number].events = vector.events.filter { text.contains(vector.name(of: $0)) }
-    if log.uploads[number].events.isEmpty, strays != nil, isReadable(body, log.uploads[number]) {
-      strays?.insert(number)
-      connections[index].answer = (answer(200, Self.accepted, nil, to: index), now, 200, nil)
-      return
-    }
     let scripted = vector.answer(to: log.uploads[number].events) { key in
       let key = key ?? ""
       answered[key, default: 0] += 1
@@ -195,7 +166,7 @@ struct ScriptedServer: ~Copyable {
         default: #"{"success":false,"status":0,"error":"scripted"}"#
         }
       connections[index].answer = (
-        answer(status, json, retryAfter, to: index), now + delay, status, retryAfter
+        Self.answer(status, json, retryAfter), now + delay, status, retryAfter
       )
     case .silence: connections[index].isSilent = true
     case .reset:
@@ -210,21 +181,12 @@ struct ScriptedServer: ~Copyable {
   }
 
   private mutating func fetch(_ index: Int, at arrivedAt: Int64) {
-    let request = connections[index].request
-    let (status, json): (Int, String)
-    switch request.method {
-    // A browser asks whether it may.
-    case "OPTIONS": (status, json) = (204, "")
-    case "GET":
-      if let page, request.target == page.path {
-        (status, json) = (200, page.body)
-      } else {
-        log.settingsFetches.append(arrivedAt)
-        (status, json) = (200, vector.settings ?? ProcessCases.settings("{}"))
-      }
-    default: (status, json) = (404, "{}")
+    var (status, json) = (404, "{}")
+    if connections[index].request.method == "GET" {
+      log.settingsFetches.append(arrivedAt)
+      (status, json) = (200, vector.settings ?? ProcessCases.settings("{}"))
     }
-    connections[index].answer = (answer(status, json, nil, to: index), now, nil, nil)
+    connections[index].answer = (Self.answer(status, json), now, nil, nil)
   }
 
   private mutating func answerWhatIsDue() {
@@ -245,37 +207,12 @@ struct ScriptedServer: ~Copyable {
   /// Mixpanel's servers say `status`, and its SDKs look for it.
   private static let accepted = #"{"success":true,"status":1}"#
 
-  /// Whether an event's name would be seen in a body.
-  private func isReadable(_ body: [UInt8], _ upload: ObservedUpload) -> Bool {
-    upload.header("Content-Encoding") == nil && !body.starts(with: [0x1F, 0x8B])
-  }
-
-  private func answer(_ status: Int, _ body: String, _ retryAfter: String?, to index: Int) -> [UInt8] {
+  private static func answer(_ status: Int, _ body: String, _ retryAfter: String? = nil) -> [UInt8] {
     var lines = ["HTTP/1.1 \(status) \(status < 300 ? "OK" : "Scripted")", "Connection: close"]
     if status != 204, status != 304 {
       lines += ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"]
     }
     if let retryAfter { lines.append("Retry-After: \(retryAfter)") }
-    lines += sharing(connections[index].request)
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
-  }
-
-  /// Returns headers that let a page of any origin send and read (CORS of the Fetch standard, and Chrome's private network
-  /// access).
-  private func sharing(_ request: HTTPArrival) -> [String] {
-    guard let origin = request.header("Origin") else { return [] }
-    var lines = [
-      "Access-Control-Allow-Origin: \(origin)", "Access-Control-Allow-Credentials: true",
-      "Access-Control-Expose-Headers: Retry-After", "Vary: Origin",
-    ]
-    guard request.method == "OPTIONS" else { return lines }
-    lines.append("Access-Control-Allow-Methods: GET, POST")
-    if let headers = request.header("Access-Control-Request-Headers") {
-      lines.append("Access-Control-Allow-Headers: \(headers)")
-    }
-    if request.header("Access-Control-Request-Private-Network") != nil {
-      lines.append("Access-Control-Allow-Private-Network: true")
-    }
-    return lines
   }
 }

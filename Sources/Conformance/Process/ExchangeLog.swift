@@ -112,8 +112,6 @@ package struct ChildReport: Sendable {
     case signalled(Int32)
     /// It still ran, and was ended.
     case stopped
-    /// There is none: the user said that all was seen.
-    case byHand
     /// No process could be made.
     case unstartable(String)
   }

@@ -23,8 +23,6 @@ package struct ProcessCase: Sendable {
   package var limit: Int64 = 8_000_000
   /// Keys of `config` that the case is about: a command that ignores one can't be judged.
   package var needs: Set<String> = []
-  /// Tells its events from those of other cases that one app sends to the same server; nil: it has a server of its own.
-  package var number: Int?
 
   /// One event, answered 200.
   package init(_ id: String, _ requirement: String, _ says: String) {
@@ -94,9 +92,7 @@ package struct ProcessCase: Sendable {
   package static let writeKey = "fleetsim-key"
 
   /// An event as it stands in a body: no name is a part of another.
-  package func name(of event: String) -> String {
-    "fleetsim_" + (number.map { "\($0)_" } ?? "") + "\(event)_event"
-  }
+  package func name(of event: String) -> String { "fleetsim_\(event)_event" }
 
   /// All its events.
   package var events: [String] { sequences.flatMap(\.events) }
@@ -109,9 +105,6 @@ package struct ProcessCase: Sendable {
     let number = earlier(key)
     return list.isEmpty ? .status(200) : list[min(number, list.count - 1)]
   }
-
-  /// Whether it is about what the process says at its end.
-  package var asksTheProcess: Bool { conditions.contains { if case .success = $0 { true } else { false } } }
 
   /// More uploads than this are a failure, whatever else comes.
   package var mostUploads: Int? {

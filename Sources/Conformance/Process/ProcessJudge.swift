@@ -91,7 +91,7 @@ package struct ProcessJudge: Sendable {
   ) {
     let uploads = log.uploads
     switch condition {
-    case .uploads(let range): count(range, vector, log, &findings)
+    case .uploads(let range): count(range, log, &findings)
     case .wait(let number, let windows): wait(after: number, windows, uploads, &findings)
     case .retryCount(let reference, let count, let orAbsent):
       let place: Int? =
@@ -141,22 +141,14 @@ package struct ProcessJudge: Sendable {
     }
   }
 
-  private func count(
-    _ range: ClosedRange<Int>, _ vector: ProcessCase, _ log: ExchangeLog, _ findings: inout Findings
-  ) {
+  private func count(_ range: ClosedRange<Int>, _ log: ExchangeLog, _ findings: inout Findings) {
     let seen = log.uploads.count
     if seen > range.upperBound {
       findings.failures.append("\(Self.uploads(seen)) came; \(range.upperBound) at most are expected")
     } else if seen < range.lowerBound {
       let idle = log.endedAt - (log.uploads.compactMap(\.endedAt).max() ?? 0)
-      // A process that ends has given up; a user has to have waited.
-      let isFinal =
-        switch log.child.end {
-        case .exited: idle <= Self.patience
-        case .byHand: idle >= vector.limit
-        default: false
-        }
-      if isFinal {
+      // A process that ends has given up.
+      if case .exited = log.child.end, idle <= Self.patience {
         findings.failures.append("\(Self.uploads(seen)) came; \(range.lowerBound) are expected")
       } else {
         findings.doubts.append(

@@ -295,7 +295,6 @@ extension Decided {
   private static let mostLossLines = 6
   private static let lossTitle = "Who loses what, and where late events wait"
 
-
   private var changes: TextTable {
     let clients = Set(decision.todayScenario.fleet.map(\.preset.name)).count
     return TextTable(

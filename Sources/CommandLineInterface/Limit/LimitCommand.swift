@@ -63,8 +63,9 @@ struct LimitCommand: Study {
       try input.takeSmallFleet()
       return try incidents(input)
     }
-    let hasIncidents = input.scenario.hasIncidents
-    let requirements = try requirements.isEmpty ? [Self.standard(hasIncidents: hasIncidents)] : requirements
+    // A message alone breaks nothing: it must not ask for more than there is.
+    let standard = try Self.standard(hasIncidents: !input.scenario.tapi.incidents.isEmpty)
+    let requirements = requirements.isEmpty ? [standard] : requirements
     let scenario = { @Sendable [loaded = input.loaded[0]] (value: String) in
       try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
         .scenario

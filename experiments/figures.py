@@ -315,8 +315,8 @@ FIGURES = {
         ("the offer's busiest second has {} of the capacity", "value=0s: peak_offered_max_ratio"),
     ],
     (E + "037-push/README.md", "037-push/pace/summary.csv"): [
-        ("| 1 min | {} |", "run=1m: recovery_s"), ("| 30 min | after {} |", "run=30m: recovery_s"),
-        ("| 46 min | after {} |", "run=46m: recovery_s"),
+        ("| 1 min | {} | {} |", "run=1m: recovery_s; late_events"), ("| 30 min | at once | {} |", "run=30m: late_events"),
+        ("| 46 min | at once | {} |", "run=46m: late_events"),
     ],
     (E + "008-long-outage-limits/README.md", "008-long-outage-limits/answered/summary.csv"): [
         ("| 503 | 6/min | 100 | … | 100 retries | {} |", "run=events=6/min · maxRetryCount=100: lost_events / devices"),
@@ -841,12 +841,12 @@ FIGURES = {
         ("decorrelated 0 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
     ],
     (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [
-        ("additive:10 0 {} 0 {} {}",
-         "run=additive:10: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
-        ("✓ full 0 {} 0 {} {}",
-         "run=full: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
-        ("✓ decorrelated 0 {} 0 {} {}",
-         "run=decorrelated: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
+        ("additive:10 0 {} {} 0 {} {}",
+         "run=additive:10: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
+        ("✓ full 0 {} {} 0 {} {}",
+         "run=full: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
+        ("✓ decorrelated 0 {} {} 0 {} {}",
+         "run=decorrelated: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
     ],
     (GUIDES + "4-explanation/scale.md", "scale/table.md"): [
         ("| 001, full | 1:20 | 1000 | {} ±", r"001, full \| 1:20 \| 1000 \| (\d+) ±"),

@@ -1,9 +1,9 @@
 import FleetExperiments
 import TextEscaping
 
-/// Standard input, output and error of a command, without buffering.
+/// Standard output and error of a command, without buffering.
 package struct Console: Sendable {
-  package var (input, output, errors): (Int32, Int32, Int32)
+  package var (output, errors): (Int32, Int32)
   /// The choice of `--color`.
   var colour = Terminal.Colour.auto
   private let isPlain: Bool
@@ -11,13 +11,13 @@ package struct Console: Sendable {
   let isDumb: Bool
 
   /// - Parameters:
-  ///   - input: a descriptor, as `output` and `errors`.
+  ///   - output: a descriptor, as `errors`.
   ///   - variables: `NO_COLOR`, unless it is empty (no-color.org), and `TERM` say what a terminal does without.
   package init(
-    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO,
+    output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO,
     variables: Variables
   ) {
-    (self.input, self.output, self.errors) = (input, output, errors)
+    (self.output, self.errors) = (output, errors)
     isDumb = variables["TERM"] == "dumb"
     isPlain = isDumb || !(variables["NO_COLOR"] ?? "").isEmpty
   }

@@ -299,16 +299,11 @@ extension RunAnalysis {
   /// Over a whole flush interval the backlog of a fleet that flushes in step, a sawtooth, has a steady mean.
   static func lookAhead(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
 
-  /// When operators hold nothing any more that they take back within the run, and the last incident is over.
-  private static func released(_ record: RunRecord, after end: Int64) -> Int64 {
-    max(end, record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end)
-  }
-
   /// Whether a look ahead from the row on in which the last incident ends lies in the run.
   private static func canSeeRecovery(_ record: RunRecord, after end: Int64) -> Bool {
     let interval = record.series.interval
     guard interval > 0 else { return false }
-    let row = max(0, (released(record, after: end) + interval - 1) / interval - 1)
+    let row = max(0, (end + interval - 1) / interval - 1)
     return row + (lookAhead(record) + interval - 1) / interval <= record.series.rows.count
   }
 
@@ -322,7 +317,8 @@ extension RunAnalysis {
   static func recoveryTime(
     of record: RunRecord, _ reach: Reach, possible: Int64?, after end: Int64
   ) -> Int64? {
-    var earliest = released(record, after: end)
+    let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
+    var earliest = max(end, held)
     if reach.hasIdeal {
       guard let possible else { return nil }
       earliest = max(earliest, end + possible)

@@ -31,8 +31,9 @@ public struct RunSummary: Measured, Hashable {
   /// From the last incident's end until an ideal run's server has served all who wait with an open app; nil: never, or not known.
   public var possibleTime: Int64?
   public var hasIncidents: Bool = false
-  /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
-  /// incidents, and if the run ends too soon after them to see a recovery.
+  /// From the last incident's end to the end of the run, where recovery and drained times are censored.
+  ///
+  /// nil without incidents, and if the run ends too soon after them to see a recovery.
   public var recoveryHorizon: Int64?
   /// Whether the run goes on long enough behind an incident, and sees no recovery.
   package var neverRecovers: Bool { recoveryHorizon != nil && recoveryTime == nil }

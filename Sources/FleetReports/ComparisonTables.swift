@@ -30,7 +30,7 @@ extension Compared {
 /// The figures of single runs.
 package enum SummaryTable {
   package static func terminal(_ summaries: [RunSummary]) -> TextTable {
-    let haveIncidents = summaries.contains(where: \.hasIncidents)
+    let haveIncidents = summaries.contains { $0.recoveryHorizon != nil }
     return TextTable(
       header: [
         "strategy", "lost", "endpoint well", "recovery", "late",

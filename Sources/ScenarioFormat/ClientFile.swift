@@ -291,7 +291,6 @@ extension ClientPreset {
   public static let keenProposed = shipped("keen-proposed")
   public static let offlineFirst = shipped("offline-first")
   public static let toggl = shipped("toggl")
-  public static let togglPush = shipped("toggl-push")
   public static let datafly = shipped("datafly")
 
   /// The names of all of them, in the order of their tables.

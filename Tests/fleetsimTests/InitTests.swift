@@ -80,20 +80,21 @@ struct InitTests {
     ])
   func counts(text: String, count: Int?) {
     var answers = InitCommand.Answers(Files())
-    let problem = answers.take(text, as: .devices)
+    let problem = answers.problem(with: text, as: .devices)
+    if problem == nil { answers.take(text, as: .devices) }
     #expect(answers.devices == count && (problem == nil) == (count != nil))
     #expect(problem?.contains("20000, 200k or 3M") ?? true)
   }
 
   @Test("answers without a unit, of another unit or out of range are not taken")
   func wrongAnswers() {
-    var answers = InitCommand.Answers(Files())
+    let answers = InitCommand.Answers(Files())
     for (option, text) in [
       (InitCommand.Question.events, "30"), (.events, "0/h"), (.capacity, "fast"), (.capacity, "5m"),
       (.outage, "3/s"),
       (.outage, "25h"), (.client, "segment-swfit"),
     ] {
-      #expect(answers.take(text, as: option) != nil, "\(option) \(text)")
+      #expect(answers.problem(with: text, as: option) != nil, "\(option) \(text)")
     }
   }
 

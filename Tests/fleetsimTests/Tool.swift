@@ -33,12 +33,10 @@ enum Tool {
     standardOutput: Int32? = nil, variables: [String: String] = [:], hasProcesses: Bool = false
   ) throws -> Output {
     let (output, errors) = (try Capture(), try Capture())
-    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    defer { close(nothing) }
     let command = Running(
       arguments, in: directory.path,
       Console(
-        input: nothing, output: standardOutput ?? output.descriptor, errors: errors.descriptor,
+        output: standardOutput ?? output.descriptor, errors: errors.descriptor,
         variables: Variables(Running.variables)), variables: variables, hasProcesses: hasProcesses)
     if let signal {
       while !(command.signals.isHeld && isTime()), !command.hasEnded { usleep(5_000) }

@@ -225,10 +225,9 @@ package struct Argument<Value: Sendable>: DeclaredParameter {
   /// Arguments before this one.
   private let place: Int
 
-  package init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String)
-  where Value == String {
+  package init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String {
     specification = ArgumentSpecification(name, choice, help: help)
-    self.place = place
+    place = 0
     read = { $0.first ?? "" }
   }
 

@@ -165,14 +165,11 @@ extension ClientPreset {
 }
 
 extension InitCommand.Answers {
-  /// Takes an answer; returns what is wrong with it.
-  package mutating func take(_ text: String, as question: InitCommand.Question) -> String? {
-    if let problem = problem(with: text, as: question) { return problem }
-    texts[question] = text
-    return nil
-  }
+  /// Takes an answer that is right.
+  package mutating func take(_ text: String, as question: InitCommand.Question) { texts[question] = text }
 
-  private func problem(with text: String, as question: InitCommand.Question) -> String? {
+  /// What is wrong with an answer; nil: nothing.
+  package func problem(with text: String, as question: InitCommand.Question) -> String? {
     let quantity = Quantity(text)
     func rateProblem(_ example: String) -> String? {
       if case .rate? = quantity?.unit, quantity!.value > 0 { return nil }
@@ -295,8 +292,8 @@ extension ValueReader where Value == String {
   /// Reads an answer to the question.
   fileprivate static func answer(to question: InitCommand.Question) -> ValueReader {
     ValueReader(readingFiles: { text, files in
-      var answers = InitCommand.Answers(files)
-      if let problem = answers.take(text, as: question) { throw InvalidValue("\(problem).") }
+      let answers = InitCommand.Answers(files)
+      if let problem = answers.problem(with: text, as: question) { throw InvalidValue("\(problem).") }
       return text
     })
   }

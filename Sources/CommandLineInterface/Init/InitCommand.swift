@@ -110,7 +110,7 @@ package struct InitCommand: Command {
     }
     var answers = Answers(files)
     for (question, option) in options {
-      if let text = option.wrappedValue { _ = answers.take(text, as: question) }
+      if let text = option.wrappedValue { answers.take(text, as: question) }
     }
     return answers
   }

@@ -14,17 +14,13 @@ extension LimitSearch {
     "in all of \(FigureText.count(point.seeds, "run")), so at most \(FigureText.percent(point.risk)) may not"
   }
 
-  /// What the worst run of a value that fails comes to: `recovery <= 20m: 31 min`.
+  /// What the worst run of a value that fails comes to: `recovery 31 min`.
   private func reason(_ point: Point) -> String {
     let health = HealthWording(point.baselines).reason
     if !health.isEmpty { return "without incidents \(health)" }
-    let never = point.runs.count(where: \.neverRecovers)
-    if never > 0 {
-      return
-        "\(never) of \(FigureText.count(point.seeds, "run")) never \(never == 1 ? "recovers" : "recover")"
-    }
+    if point.runs.contains(where: \.endsTooSoon) { return "the run ends too soon to see a recovery" }
     let worst = requirements.map { $0.outcome(of: point.runs) }.first { !$0.isMet }
-    return worst.map { "\($0.requirement): \($0.measured)" } ?? "nothing fails"
+    return worst.map { "\($0.name) \($0.measured)" } ?? "nothing fails"
   }
 
   /// The answer first, then what it is worth.
@@ -37,14 +33,14 @@ extension LimitSearch {
     }
     if allHold {
       return
-        "Any \(range.path) from \(low) to \(high) keeps \(goal): the last does \(Self.surely(points[points.count - 1])). "
-        + "A wider range would show the limit."
+        "Any \(range.path) from \(low) to \(high) keeps \(goal): the last does \(Self.surely(points[points.count - 1]))."
+        + (isLessBetter ? "" : " A wider range would show the limit.")
     }
     guard let answer, let beyond else { return nothing }
     var text =
       "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal): \(Self.surely(answer))."
     if let meaning = meaning(answer.value) { text += " \(meaning)" }
-    text += " With \(beyond.value.words) \(beyond.met) of \(beyond.seeds) do: \(reason(beyond))."
+    text += " With \(beyond.value.words) \(beyond.met) of \(beyond.seeds) do (\(reason(beyond)))."
     if let tooMuch {
       text +=
         " \(tooMuch.value.words) is too \(isLeast ? "much" : "little"): \(tooMuch.met) of \(tooMuch.seeds) do."
@@ -91,7 +87,7 @@ extension LimitSearch {
 
   /// The columns of `limit.csv` in order.
   static let columns: [CSVColumn<Row>] = [
-    .init("key", "", "The key, or the incident of which a value is the length.") { .text($0.key) },
+    .init("key", "", "The key, or `length of outage` and the like.") { .text($0.key) },
     .init("value", "", "Its value.") { .text($0.point.value.text()) }
       .shown("value") { $0.point.value.words + ($0.isAnswer ? " ✓" : "") },
     .init("seeds", "runs", "Runs with this value.") { .integer(Int64($0.point.seeds)) },
@@ -112,6 +108,7 @@ extension LimitSearch {
     ) { .seconds($0.point.longestRecovery) }
     .shown("longest recovery") {
       guard $0.point.hasIncidents else { return "" }
+      if $0.point.runs.contains(where: \.endsTooSoon) { return "not seen" }
       return $0.point.recovered < $0.point.seeds
         ? "never" : $0.point.longestRecovery.map(FigureText.span) ?? ""
     },
@@ -134,7 +131,8 @@ extension LimitSearch {
 /// The limits that were looked for, one after another.
 package struct Limits: Sendable {
   package var searches: [LimitSearch]
-  package var isFinished: Bool { searches.allSatisfy(\.isFinished) }
+  /// False where it was stopped: what was found so far.
+  package var isFinished = true
   package var verdict: String { searches.map(\.verdict).joined(separator: "\n") }
   private var rows: [LimitSearch.Row] { searches.flatMap(\.table.rows) }
 
@@ -147,7 +145,7 @@ package struct Limits: Sendable {
     ] as [JSONShape<Limits>.Member])
 
   private static let limit = JSONShape<LimitSearch>([
-    .init("key", "The key, or the kind of incident.") { $0.range.path },
+    .init("key", "The key, or `length of outage` and the like.") { $0.range.path },
     .init("low", "The smallest value of the range.") { $0.range.low.text() },
     .init("high", "The largest.") { $0.range.high.text() },
     .init("require", "What every run keeps, as given.") { $0.requirements.map(\.text) },
@@ -155,7 +153,7 @@ package struct Limits: Sendable {
     .init("answer", "The value looked for; null: none will do, or all do.") { $0.answer?.value.text() },
     .init("isLeast", "Whether larger values do rather than smaller ones.") { $0.isLeast },
     .init("allHold", "Whether every value that was looked at does.") { $0.allHold },
-    .init("seeds", "Runs of the answer.") { $0.seeds },
+    .init("seeds", "Runs of the answer; 0 without one.") { $0.answer?.seeds ?? 0 },
   ])
 
   func answer(facts: String) -> Answer {

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
@@ -16,7 +15,7 @@ struct LimitCommand: Study {
         + "a rate, a share, the length of an incident or an action, the span over which a push message is sent.",
       "With --incident it looks for the longest incident of each kind that the fleet stands, in place of the scenario's own: "
         + IncidentSuite.Trouble.allCases.map { "\($0.rawValue) (\($0.meaning))" }.joined(separator: ", ")
-        + ". It lies at the busiest time, and the run goes on until a recovery can be seen.",
+        + ". An incident lies at the busiest time, and the run goes on until a recovery can be seen.",
       "A few values with \(LimitSearch.scouts) seeds each find where that changes, and bisection narrows it down to a thirty-second of "
         + "the answer or a whole number. The answer then has to do in every seed: \(LimitSearch.defaultSeeds) runs without a failure "
         + "leave at most 5 % of such runs that may fail, with 95 % confidence. If one fails, the next value has to. The fleet is taken to "
@@ -47,7 +46,7 @@ struct LimitCommand: Study {
     "require", "limit", each: .requirement,
     help:
       "What every run has to keep, as 'recovery <= 20m': one of \(Requirement.criteriaNames), or a column of summary.csv. "
-      + "(default: failures = 0, or peak_offered_ratio <= 100% without incidents)")
+      + "(default: failures = 0, or peak_offered_ratio <= 100% without incidents of the server)")
   private var requirements: [Requirement]
   @Option("seeds", "n", .count(1...10_000), help: "Seeds of the answer, from the scenario's own on.")
   private var seeds = LimitSearch.defaultSeeds
@@ -57,6 +56,11 @@ struct LimitCommand: Study {
     guard (range == nil) == !troubles.isEmpty else {
       throw UsageError(
         "'limit' looks for one thing: give '--key path=lo..hi' or '--incident outage', one of the two.")
+    }
+    if let asked = requirements.first(where: \.allowsFailures) {
+      throw UsageError(
+        "'\(asked.text)' lets some runs fail, and every run has to keep what '--require' asks: write 'failures = 0'."
+      )
     }
     var input = try StudyInput(path, options, environment)
     guard let range else {
@@ -82,7 +86,7 @@ struct LimitCommand: Study {
         range, own: own, requirements: requirements, seeds: seeds,
         meaning: { value in ends[0].pace(of: range.path, value) }, scenario: scenario,
         run: runs.summaries.values)
-      return Limits(searches: [search])
+      return Limits(searches: [search], isFinished: search.isFinished)
     }
   }
 
@@ -100,21 +104,28 @@ struct LimitCommand: Study {
     let names = troubles.map(\.rawValue).joined(separator: ", ")
     return plan(input, "\(names) of 1 min to 4 h", largest: longest) { [seeds, troubles] runs in
       var limits = Limits(searches: [])
-      for trouble in troubles {
+      for trouble in troubles where limits.isFinished {
         var known: [String: Scenario] = [:]
-        let search = try LimitSearch(
-          QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"), own: nil,
-          isLessBetter: true,
-          requirements: requirements, seeds: seeds,
-          scenario: { text in
-            if let found = known[text] { return found }
-            let suite = try suite(trouble, Units.span(text))
-              .lengthened(for: [scenario], run: runs.summaries.values)
-            known[text] = suite.scenario(suite.cases[0], of: scenario)
-            return known[text]!
-          }, run: runs.summaries.values)
+        let search: LimitSearch
+        do {
+          search = try LimitSearch(
+            QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"), own: nil,
+            isLessBetter: true, requirements: requirements, seeds: seeds,
+            scenario: { text in
+              if let found = known[text] { return found }
+              let suite = try suite(trouble, Units.span(text))
+                .lengthened(for: [scenario], run: runs.summaries.values)
+              let scenario = suite.scenario(suite.cases[0], of: scenario)
+              known[text] = scenario
+              return scenario
+            }, run: runs.summaries.values)
+        } catch let error as CancellationError {
+          guard !limits.searches.isEmpty else { throw error }
+          limits.isFinished = false
+          break
+        }
         limits.searches.append(search)
-        if !search.isFinished { break }
+        limits.isFinished = search.isFinished
       }
       return limits
     }
@@ -125,7 +136,7 @@ struct LimitCommand: Study {
     find: @escaping @Sendable (StudyRuns) throws -> Limits
   ) -> StudyPlan<Limits> {
     let facts =
-      "\(input.scenario.sizeText), \(FigureText.span(input.scenario.duration.microseconds)), \(what), "
+      "\(input.scenario.sizeText), \(what), "
       + "\(FigureText.count(seeds, "seed")) for the answer"
     return StudyPlan(
       input, heading: input.heading(facts), largest: largest, find: find, isFinished: \.isFinished,

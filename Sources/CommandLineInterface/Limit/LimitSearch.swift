@@ -52,7 +52,7 @@ package struct LimitSearch: Sendable {
   let meaning: @Sendable (Quantity) -> String?
   /// Values in their order.
   package private(set) var points: [Point] = []
-  private let isLessBetter: Bool
+  let isLessBetter: Bool
   private let steps: Int
   /// False where the search was stopped: the answer may still move.
   package private(set) var isFinished = false
@@ -62,7 +62,7 @@ package struct LimitSearch: Sendable {
   /// The neighbour of the answer that fails.
   package var beyond: Point? { edge.map { points[$0.bad] } }
   /// Whether the answer is the least value that will do rather than the greatest.
-  package var isLeast: Bool { edge.map { $0.bad < $0.good } ?? true }
+  package var isLeast: Bool { edge.map { $0.bad < $0.good } ?? !isLessBetter }
   /// The nearest value that fails on the answer's other side.
   var tooMuch: Point? {
     edge.flatMap { edge in
@@ -119,7 +119,8 @@ package struct LimitSearch: Sendable {
     }
     while points.contains(where: \.holds) {
       guard let (bad, good) = edge else {
-        // All values hold, so the two ends have to do so with every seed.
+        if !allHold { return }
+        // The two ends have to hold with every seed.
         let ends = (isLessBetter ? [] : [points[0]]) + [points[points.count - 1]]
         if ends.allSatisfy({ $0.seeds == seeds }) { return }
         try look(ends.map(\.step), seeds, run)
@@ -152,7 +153,7 @@ package struct LimitSearch: Sendable {
       made = made.dropFirst(more.count)
       point.runs += more
       point.met += more.count { run in
-        run.baselineIsHealthy && requirements.allSatisfy { $0.outcome(of: [run]).isMet }
+        run.baselineIsHealthy && !run.endsTooSoon && requirements.allSatisfy { $0.outcome(of: [run]).isMet }
       }
       points.removeAll { $0.step == point.step }
       points.append(point)
@@ -163,8 +164,16 @@ package struct LimitSearch: Sendable {
   /// The neighbouring points between which the requirements begin to be kept, as places in `points`.
   private var edge: (bad: Int, good: Int)? {
     guard let first = points.first, let last = points.last, !allHold else { return nil }
+    if first.holds, isLessBetter || !last.holds {
+      return points.firstIndex { !$0.holds }.map { ($0, $0 - 1) }
+    }
+    if isLessBetter { return nil }
     if last.holds { return points.lastIndex { !$0.holds }.map { ($0, $0 + 1) } }
-    if first.holds { return points.firstIndex { !$0.holds }.map { ($0, $0 - 1) } }
     return points.firstIndex(where: \.holds).map { ($0 - 1, $0) }
   }
+}
+
+extension RunSummary {
+  /// Whether it has an incident behind which no recovery can be seen.
+  var endsTooSoon: Bool { hasIncidents && recoveryHorizon == nil }
 }

@@ -27,12 +27,22 @@ public struct Requirement: Sendable {
 
   /// `recovery <= 20m`
   public let text: String
+  private let name: String
   public let comparison: Comparison
   private let subject: Subject
   /// In the column's unit, of a count that of the whole fleet; of a share, of 1.
   private let limit: Double
   /// Whether the limit is a share: of the events created, or of the runs.
   private let isShare: Bool
+
+  /// Whether it lets some of the runs fail, so that one run alone can't break it.
+  package var allowsFailures: Bool {
+    if case .failures = subject {
+      !(limit == 0 && comparison != .more) && !(limit == 1 && comparison == .less)
+    } else {
+      false
+    }
+  }
 
   /// Every name that is shorter than its column.
   private static let criteria: [(name: String, column: String?)] =
@@ -73,6 +83,7 @@ public struct Requirement: Sendable {
     subject = try Self.subject(name)
     comparison = found.comparison
     (limit, isShare) = try Self.limit(value, of: subject, name)
+    self.name = name
     self.text = "\(name) \(comparison.rawValue) \(value)"
   }
 
@@ -126,6 +137,8 @@ extension Requirement {
   public struct Outcome: Sendable, Hashable {
     /// `recovery <= 20m`
     public let requirement: String
+    /// `recovery`
+    package let name: String
     public let isMet: Bool
     /// The worst of the runs in the column's unit, of a count that of the whole fleet. `nil`: a run has no value, or never got
     /// there.
@@ -157,7 +170,8 @@ extension Requirement {
     let failing = values.count { !isKept($0) }
     let worst = values.max { badness($0) < badness($1) }
     return Outcome(
-      requirement: text, isMet: failing == 0 && !rows.isEmpty, worst: worst?.value.restrictedUnlessCensored,
+      requirement: text, name: name, isMet: failing == 0 && !rows.isEmpty,
+      worst: worst?.value.restrictedUnlessCensored,
       measured: worst.map { measured($0, column) } ?? "no run", failing: failing, runs: rows.count)
   }
 
@@ -219,7 +233,7 @@ extension Requirement {
     let number = isShare ? Double(failing) / Double(max(rows.count, 1)) : Double(failing)
     let isMet = !rows.isEmpty && isKept(number)
     return Outcome(
-      requirement: text, isMet: isMet, worst: Double(failing),
+      requirement: text, name: name, isMet: isMet, worst: Double(failing),
       measured: "\(failing) of \(FigureText.count(rows.count, "run"))", failing: isMet ? 0 : failing, runs: 1)
   }
 }

@@ -41,7 +41,7 @@ package struct IncidentSuite: Sendable, Hashable {
   private static let short = Span.seconds(10 * 60)
   /// The run goes on for so long at least after an incident.
   package static let watched = Span.minutes(100)
-  /// And for so long at most, where no recovery shows before.
+  /// The run goes on for so long at most, where no recovery shows before.
   package static let longestWatched = Span.hours(12)
   /// No incident begins before a fleet has warmed up, where the run has room for that.
   private static let warmUp = Span.seconds(15 * 60)
@@ -51,8 +51,8 @@ package struct IncidentSuite: Sendable, Hashable {
   /// - Parameter isStandard: whether the standard ones are among the cases.
   package init(of scenario: Scenario, given: [Case] = [], isStandard: Bool = true) {
     duration = scenario.duration
-    let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
     if isStandard {
+      let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
       if !own.isEmpty {
         cases.append(Case(name: "own", phrase: "the scenario's own incident", incidents: own))
         cases[0].isOwn = true
@@ -130,9 +130,7 @@ package struct IncidentSuite: Sendable, Hashable {
 
   private static func standard(of scenario: Scenario) -> [Case] {
     func one(_ trouble: Trouble, _ length: Span, _ phrase: String) -> Case {
-      var one = Case(trouble, length, in: scenario)
-      one.phrase = phrase
-      return one
+      Case(trouble, length, phrase, in: scenario)
     }
     var outage = one(.outage, long, "a 25-minute outage with half the capacity after it")
     outage.incidents.append(
@@ -190,10 +188,11 @@ extension IncidentSuite {
 
 extension IncidentSuite.Case {
   /// A trouble of that length at the fleet's busiest time.
-  package init(_ trouble: IncidentSuite.Trouble, _ length: Span, in scenario: Scenario) {
+  package init(
+    _ trouble: IncidentSuite.Trouble, _ length: Span, _ phrase: String = "", in scenario: Scenario
+  ) {
     let incident = Incident(
       kind: trouble.kind(in: scenario), start: IncidentSuite.start(length, in: scenario), duration: length)
-    let span = FigureText.span(length.microseconds)
-    self.init(name: trouble.rawValue, phrase: "\(trouble.rawValue) of \(span)", incidents: [incident])
+    self.init(name: trouble.rawValue, phrase: phrase, incidents: [incident])
   }
 }

@@ -24,10 +24,6 @@ struct Ensemble: Sendable, Hashable {
   func mean(_ value: (RunSummary) -> Double?) -> Double? { runs.compactMap(value).mean }
   /// Returns the mean of a count over all runs; 0 without any.
   func meanCount(_ count: (RunSummary) -> Int64) -> Double { mean { Double(count($0)) } ?? 0 }
-  /// Returns the mean of a count as people read it: that of the whole fleet.
-  func fullCount(_ count: (RunSummary) -> Int64) -> Int64 {
-    Int64((meanCount(count) * Double(runs.commonScale)).rounded())
-  }
   /// Returns the mean of a column of `summary.csv`.
   func mean(_ column: String) -> Double? { mean { $0.column(column) } }
   /// Returns the mean of a metric; a time that did not come counts up to its horizon.

@@ -91,7 +91,7 @@ package struct TuneStudy: Sendable {
   // MARK: Seeds
 
   /// The seed by which candidates are found, those of the race, which begin with it, and fresh ones.
-  var found: Range<Int> { 0..<1 }
+  static let found = 0..<1
   var raced: Range<Int> { 0..<seeds }
   func fresh(_ count: Int) -> Range<Int> { raced.upperBound..<raced.upperBound + count }
 

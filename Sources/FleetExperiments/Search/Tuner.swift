@@ -39,7 +39,7 @@ package struct Tuner {
   }
 
   private mutating func search() throws -> TuneResult {
-    try evaluate([], study.found, study.raceScale)
+    try evaluate([], TuneStudy.found, study.raceScale)
     try explore()
     try refine()
     let finalists = try finalists()
@@ -100,10 +100,10 @@ package struct Tuner {
     let space = study.space
     if space.size <= study.candidates {
       let all = (0..<space.size).map(space.candidate).filter(study.isSensible)
-      return try evaluate(all, study.found, study.raceScale)
+      return try evaluate(all, TuneStudy.found, study.raceScale)
     }
     let wanted = max(study.candidates * 6 / 10, 1)
-    try evaluate(fresh(wanted), study.found, study.raceScale)
+    try evaluate(fresh(wanted), TuneStudy.found, study.raceScale)
   }
 
   /// The next candidates of the spread sequence that have not been seen.
@@ -181,10 +181,10 @@ package struct Tuner {
       if proposals.isEmpty, race.isNarrow {
         let more = fresh(room)
         if more.isEmpty { return }
-        try evaluate(more, study.found, study.raceScale)
+        try evaluate(more, TuneStudy.found, study.raceScale)
         continue
       }
-      if !proposals.isEmpty { try evaluate(proposals, study.found, study.raceScale) }
+      if !proposals.isEmpty { try evaluate(proposals, TuneStudy.found, study.raceScale) }
       if ranked().first == before { race.narrow() }
     }
   }

@@ -154,7 +154,7 @@ package struct Standings: Sendable {
 
   /// The criteria between two variants, in their order.
   package func criteria(_ first: Int, _ second: Int) -> [Criterion] {
-    let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy(\.hasIncidents) }
+    let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy { $0.horizon != nil } }
     return [.health, .failures]
       + MetricCatalogue.criteria(hasIncidents: haveIncidents).compactMap { name in
         metrics.index(of: name).map(Criterion.metric)

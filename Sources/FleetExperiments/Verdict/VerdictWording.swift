@@ -384,7 +384,7 @@ package struct VerdictWording {
 
   /// The ways in which a run fails.
   private var failure: String {
-    (runs.joined().contains(where: \.hasIncidents) ? "no recovery, or " : "") + "more than 1 % lost"
+    (runs.joined().contains { $0.horizon != nil } ? "no recovery, or " : "") + "more than 1 % lost"
   }
 
   /// How soon any client could catch up; empty where that is not known.

@@ -159,8 +159,8 @@ FIGURES = {
          r"(\d+) after two\b ; (\d+) after three\b"),
     ],
     ("README.md", "015-production-day/hour/summary.csv"): [
-        ("costs {} minutes of recovery at night", "run=3h: recovery_s / 60"),
-        ("at night and {} in the evening", "run=20h: recovery_s / 60"),
+        ("costs {} minutes of recovery at night", "run=3h: recovery_s / 60 ~5"),
+        ("at night and {} in the evening", "run=20h: recovery_s / 60 ~5"),
     ],
     ("README.md", "038-proxies/budget/summary.csv"): [
         ("With Envoy's 20 % it is back in {}", """run={retries:3,perTryTimeout:"5s"}: recovery_s"""),

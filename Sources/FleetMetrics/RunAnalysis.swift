@@ -245,12 +245,13 @@ struct Reach {
   /// incidents, and one.
   let tolerance: [Int64]
   private let record: RunRecord
+  private let twin: RunRecord
   private let ideal: RunRecord?
 
   var hasIdeal: Bool { ideal != nil }
 
   init(_ record: RunRecord, _ references: ReferenceRuns) {
-    (self.record, ideal) = (record, references.ideal)
+    (self.record, twin, ideal) = (record, references.twin, references.ideal)
     let twin = references.twin.series
     let best = references.ideal?.series
     backlog = (0..<min(record.series.rows.count, twin.rows.count)).map { row in
@@ -270,19 +271,31 @@ struct Reach {
 
   /// Events that wait at the end of a row although they need not.
   func excess(_ row: Int) -> Int64 { record.series[row, .backlogEvents] - backlog[row] }
+  /// Whether it gave up more of them than may wait.
+  var gaveUpMany: Bool {
+    record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
+  }
+  func excessOverTwin(_ row: Int) -> Int64 {
+    record.series[row, .backlogEvents] - twin.series[row, .backlogEvents]
+  }
 
   /// Returns the time from `end` to the first row in which next to nobody with an open app waits for the ideal run's server: then
   /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind as well: who the
-  /// incident has kept away is back by then.
+  /// incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind those in line;
+  /// so a line of more than 1 % of the devices counts as long as it keeps the server busy.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after end: Int64) -> Int64? {
-    guard let series = ideal?.series else { return nil }
+    guard let ideal else { return nil }
+    let series = ideal.series
     let requests = series.totals[.acceptedBatches]
     let eventsPerRequest =
       requests > 0 ? Double(series.totals[.deliveredEvents]) / Double(requests) : 1
     let rows = series.rows
     func isCalm(_ row: Int) -> Bool {
-      Double(rows[row][.serverQueue]) * eventsPerRequest <= Double(tolerance[row])
+      let (line, available) = (rows[row][.serverQueue], rows[row][.availableMicroseconds])
+      let isBusy = available > 0 && Double(rows[row][.busyMicroseconds]) >= 0.995 * Double(available)
+      return Double(line) * eventsPerRequest <= Double(tolerance[row])
+        && (!isBusy || line <= ideal.devices / 100)
     }
     let places = 0..<min(rows.count, tolerance.count)
     return places.first { row in
@@ -311,21 +324,22 @@ extension RunAnalysis {
   /// than the tolerance, in the mean over each look ahead; and at that time too.
   ///
   /// Events that were given up count as settled: a run is judged by its losses apart. A fleet has not caught up while operators
-  /// still hold something that they take back within the run, nor before the ideal run has.
+  /// still hold something that they take back within the run. Before the ideal run has, a fleet has caught up only if it gave up
+  /// what others still deliver, and holds no more than its twin.
   /// - Parameter possible: `Reach.possibleTime`.
   /// - Returns: nil if that can't be seen within the run.
   static func recoveryTime(
     of record: RunRecord, _ reach: Reach, possible: Int64?, after end: Int64
   ) -> Int64? {
     let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
-    var earliest = max(end, held)
-    if reach.hasIdeal {
-      guard let possible else { return nil }
-      earliest = max(earliest, end + possible)
-    }
+    let reached = reach.hasIdeal ? possible.map { end + $0 } ?? .max : end
     return calm(
-      record, after: end, notBefore: earliest, rows: reach.backlog.count,
-      excess: { Double(reach.excess($0)) }, tolerance: { Double(reach.tolerance[$0]) })
+      record, after: end, notBefore: max(end, held, reach.gaveUpMany ? end : reached),
+      rows: reach.backlog.count,
+      excess: { row in
+        let rowEnd = record.series.start(of: row) + record.series.length(of: row)
+        return Double(rowEnd >= reached ? reach.excess(row) : reach.excessOverTwin(row))
+      }, tolerance: { Double(reach.tolerance[$0]) })
   }
 
   /// Returns the time from `end` until the server turns nobody away any more. From then on few requests fail, over each look ahead

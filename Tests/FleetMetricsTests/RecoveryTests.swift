@@ -48,10 +48,13 @@ struct RecoveryTests {
     #expect(recovery(later(551, created: 90_000), twin, ideal: ideal) == nil)
   }
 
-  @Test("No fleet has caught up before the ideal run's server has served all who wait")
+  @Test(
+    "No fleet has caught up before the ideal run's server has served all who wait, unless it holds no more than its twin"
+  )
   func possible() {
     let twin = record(backlogs: flat(0, 60))
-    var run = record(backlogs: flat(0, 60), incidents: incidents)
+    // The run holds 20 events more than its twin, as the ideal run does: 1 % of those created is 10.
+    var run = record(backlogs: flat(20, 60), incidents: incidents)
     run.series[10, .createdEvents] = 1_000
     var ideal = run
     // Two events a request: five requests are 1 % of the events.
@@ -66,6 +69,33 @@ struct RecoveryTests {
     #expect(summary.recoveryTime == 60 * second)
     for row in 25..<60 { ideal.series[row, .serverQueue] = 6 }
     #expect(recovery(run, twin, ideal: ideal) == nil)
+    for row in 22..<60 { run.series[row, .backlogEvents] = 10 }
+    #expect(recovery(run, twin, ideal: ideal) == nil)
+    // Who gave up what others still deliver holds nothing.
+    run.series[22, .droppedByRetryLimit] = 11
+    #expect(recovery(run, twin, ideal: ideal) == 30 * second)
+  }
+
+  @Test(
+    "A line that keeps the server busy has more batches behind it, unless it is 1 % of the devices at most")
+  func busyLine() {
+    var run = record(backlogs: flat(0, 60), incidents: incidents)
+    run.series[10, .createdEvents] = 100_000
+    var ideal = run
+    for row in 20..<60 {
+      ideal.series[row, .serverQueue] = 5
+      ideal.series[row, .availableMicroseconds] = 10_000_000
+      ideal.series[row, .busyMicroseconds] = row < 40 ? 9_960_000 : 9_940_000
+    }
+    func possible(devices: Int64) -> Int64? {
+      ideal.devices = devices
+      return RunAnalysis.summary(
+        of: run, ReferenceRuns(twin: record(backlogs: flat(0, 60)), ideal: ideal), name: "x", seed: 1
+      ).possibleTime
+    }
+    // Row 40 ends at 410 s.
+    #expect(possible(devices: 499) == 210 * second)
+    #expect(possible(devices: 500) == 0)
   }
 
   @Test(

@@ -121,11 +121,11 @@ import Testing
       return scenario
     }
     let runs = SharedRuns(options: RunOptions())
-    let numbers = ([small.withoutIncidents] + scenarios).map(runs.expect)
+    let numbers = ([small.withoutIncidents] + scenarios + scenarios.map(\.ideal)).map(runs.expect)
     let records = try numbers.map { try runs.run($0, control: RunControl()) }
     // Batches a second of the whole fleet at its twin, by minute; the backlog drains at what capacity leaves over. One per cent of
     // what came in the outage may wait on.
-    let load = records[0].series.rows.map { Double($0.attempts) / 60 }
+    let load = records[0].series.rows.map { Double($0[.acceptedBatches]) / 60 }
     func fluid(hour: Int) -> Double {
       let start = hour * 60
       var backlog = load[start..<start + 30].reduce(0, +)
@@ -139,7 +139,11 @@ import Testing
     }
     for (index, (hour, longest)) in zip(hours, [15.0, 120]).enumerated() {
       let summary = RunAnalysis.summary(
-        of: records[index + 1], ReferenceRuns(twin: records[0]), name: "\(hour) h", seed: small.seed)
+        of: records[index + 1],
+        ReferenceRuns(twin: records[0], ideal: records[index + 1 + hours.count]), name: "\(hour) h",
+        seed: small.seed)
+      let possible = Double(try #require(summary.possibleTime)) / 60e6
+      #expect(abs(possible - fluid(hour: hour)) < max(2, 0.1 * fluid(hour: hour)), "\(hour) h: \(possible)")
       let minutes = Double(try #require(summary.recoveryTime)) / 60e6
       #expect(
         minutes > 0.93 * fluid(hour: hour) && minutes < 1.2 * fluid(hour: hour) + 8,

@@ -240,11 +240,13 @@ package enum MetricText {
 
   /// `12 min 30 s ± 4 s`; the value alone without an interval, or where all runs gave the same.
   ///
-  /// `48.8 (-89 to 50)` where one side is more than a quarter longer than the other, and both ends can be told from the mean.
+  /// `48.8 (-89 to 50)` where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
+  /// attempts above the twin's can be less than none.
   package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
-    guard let low = estimate.low, let high = estimate.high, high > low else {
+    guard var low = estimate.low, let high = estimate.high, high > low else {
       return value(metric, estimate.mean)
     }
+    if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
     let (below, above) = (estimate.mean - low, high - estimate.mean)
     let texts = [low, high].map { value(metric, $0) }
     let mean = value(metric, estimate.mean)

@@ -121,6 +121,12 @@ struct ReplicatedMetricsTests {
     // 3 ± t(0.975, 4) · √2.5 / √5 = 2.776 · 0.707.
     #expect(MetricText.interval(metric, MeanEstimate([1, 2, 3, 4, 5])) == "3 ± 1.96")
     #expect(MetricText.interval(metric, MeanEstimate([2, 2])) == "2")
+    // Nothing is lost less than not at all.
+    let wide = MeanEstimate([20, 660, 820, 920])
+    let most = try #require(wide.high)
+    #expect(try #require(wide.low) < 0)
+    let lost = try #require(MetricCatalogue.metric(named: "lost_or_blocked_events"))
+    #expect(MetricText.interval(lost, wide) == "605 (0 to \(MetricText.plain(most)))")
     // Too narrow for its ends to be told from the mean.
     let narrow = MeanEstimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5].map { 1_000_000 + $0 / 10 })
     #expect(narrow.method == .bootstrap && MetricText.interval(metric, narrow).hasPrefix("1,000,000 ± 0."))

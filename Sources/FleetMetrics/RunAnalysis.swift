@@ -271,12 +271,13 @@ struct Reach {
 
   /// Events that wait at the end of a row although they need not.
   func excess(_ row: Int) -> Int64 { record.series[row, .backlogEvents] - backlog[row] }
-  /// Whether it gave up more of them than may wait.
-  var gaveUpMany: Bool {
-    record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
-  }
   func excessOverTwin(_ row: Int) -> Int64 {
     record.series[row, .backlogEvents] - twin.series[row, .backlogEvents]
+  }
+
+  /// Whether the run gave up more events than may wait.
+  var gaveUpMany: Bool {
+    record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
   }
 
   /// Returns the time from `end` to the first row in which next to nobody with an open app waits for the ideal run's server: then
@@ -312,12 +313,17 @@ extension RunAnalysis {
   /// Over a whole flush interval the backlog of a fleet that flushes in step, a sawtooth, has a steady mean.
   static func lookAhead(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
 
+  private static func lookAheadRows(_ record: RunRecord) -> Int {
+    let interval = record.series.interval
+    return Int((lookAhead(record) + interval - 1) / interval)
+  }
+
   /// Whether a look ahead from the row on in which the last incident ends lies in the run.
   private static func canSeeRecovery(_ record: RunRecord, after end: Int64) -> Bool {
     let interval = record.series.interval
     guard interval > 0 else { return false }
-    let row = max(0, (end + interval - 1) / interval - 1)
-    return row + (lookAhead(record) + interval - 1) / interval <= record.series.rows.count
+    let row = max(0, Int((end + interval - 1) / interval) - 1)
+    return row + lookAheadRows(record) <= record.series.rows.count
   }
 
   /// Returns the time from `end` until the fleet has caught up with what was possible. From then on it holds no more events back
@@ -378,7 +384,7 @@ extension RunAnalysis {
   ) -> Int64? {
     let series = record.series
     guard end < series.duration, series.interval > 0 else { return nil }
-    let width = Int((lookAhead(record) + series.interval - 1) / series.interval)
+    let width = lookAheadRows(record)
     var (sum, allowed) = (0.0, 0.0)
     var found: Int?
     // From the last row back, the sums are those of `width` rows from this one on.

@@ -35,6 +35,8 @@ public struct RunSummary: Measured, Hashable {
   ///
   /// nil without incidents, and if the run ends too soon after them to see a recovery.
   public var recoveryHorizon: Int64?
+  /// Whether the run ends too soon after an incident to see a recovery.
+  package var endsTooSoon: Bool { hasIncidents && recoveryHorizon == nil }
   /// Whether the run goes on long enough behind an incident, and sees no recovery.
   package var neverRecovers: Bool { recoveryHorizon != nil && recoveryTime == nil }
   /// Events pending at the end that will be given up before they are sent again.

@@ -174,8 +174,8 @@ package struct ComparisonCharts {
       }
       strip.notes = [
         summary.recoveryTime.map { "recovered in \(Humanised.duration($0))" }
-          ?? (summary.neverRecovers
-            ? "never recovered" : summary.hasIncidents ? "recovery not seen" : "no incident"),
+          ?? (summary.endsTooSoon
+            ? "recovery not seen" : summary.neverRecovers ? "never recovered" : "no incident"),
         "\(Humanised.compact(scale(i) * Double(summary.pendingEvents))) pending at the end",
       ]
       return strip

@@ -485,7 +485,7 @@ extension RunSummary {
   /// `12 min 30 s`, `never`, `not seen` of a run that ends too soon, or `no incident`.
   private func sinceIncidents(_ time: Int64?) -> String {
     guard hasIncidents else { return "no incident" }
-    return time.map(Humanised.duration) ?? (recoveryHorizon == nil ? "not seen" : "never")
+    return time.map(Humanised.duration) ?? (endsTooSoon ? "not seen" : "never")
   }
 
   /// `12 min 30 s`, `> 2 h`, or `–` without such events.

@@ -53,9 +53,8 @@ struct DecideCommand: Study {
   private var isOnlyGiven: Bool
   @Option(
     "allow", "criterion",
-    each: .name { name, names in
-      InvalidValue(name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
-    }, help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
+    each: .name { InvalidValue($0, among: $1) },
+    help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
   private var allowed: [DecisionCriterion]
   @Flag("anyway", help: "Run what is refused without a run, too.") private var runsAnyway: Bool
   @Option(

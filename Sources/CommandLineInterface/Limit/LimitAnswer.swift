@@ -207,12 +207,12 @@ extension LimitSearch {
       canvas.line(px(own), top, px(own), top + height, ink: .twin, dash: "4 3")
       canvas.text("now", x: px(own), y: top - 12, size: 14, anchor: .middle)
     }
-    for point in points {
+    for row in table.rows {
+      let point = row.point
       let chance = WilsonInterval(successes: point.met, of: point.seeds)
-      let isAnswer = point.step == answer?.step
-      let ink = isAnswer ? Ink.series(1) : .twin
+      let ink = row.isAnswer ? Ink.series(1) : .twin
       canvas.line(px(point.value), py(chance.low), px(point.value), py(chance.high), ink: ink, width: 2)
-      let radius = isAnswer ? 6.0 : 4
+      let radius = row.isAnswer ? 6.0 : 4
       canvas.rect(
         x: px(point.value) - radius, y: py(chance.share) - radius, width: 2 * radius, height: 2 * radius,
         fill: ink, tooltip: "\(point.value.words): \(point.met) of \(point.seeds)")

@@ -159,16 +159,15 @@ extension Scenario {
 }
 
 extension ValueReader where Value == [IncidentSuite.Trouble] {
-  fileprivate static let troubles = ValueReader(
-    .several(of: IncidentSuite.Trouble.allCases.map(\.rawValue))
-  ) { text in
+  fileprivate static let troubles: ValueReader = {
     let names = IncidentSuite.Trouble.allCases.map(\.rawValue)
-    return try ValueReader<[String]>.words(text).map { name in
-      guard let trouble = IncidentSuite.Trouble(rawValue: name) else {
-        throw InvalidValue(
-          name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
+    return ValueReader(.several(of: names)) { text in
+      try ValueReader<[String]>.words(text).map { name in
+        guard let trouble = IncidentSuite.Trouble(rawValue: name) else {
+          throw InvalidValue(name, among: names)
+        }
+        return trouble
       }
-      return trouble
     }
-  }
+  }()
 }

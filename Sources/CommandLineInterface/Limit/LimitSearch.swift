@@ -172,8 +172,3 @@ package struct LimitSearch: Sendable {
     return points.firstIndex(where: \.holds).map { ($0 - 1, $0) }
   }
 }
-
-extension RunSummary {
-  /// Whether it has an incident behind which no recovery can be seen.
-  var endsTooSoon: Bool { hasIncidents && recoveryHorizon == nil }
-}

@@ -145,14 +145,16 @@ package struct Terminal: Sendable {
 
   private static func plain(_ row: String) -> String { row.filter { $0 != boldOn && $0 != boldOff } }
 
-  /// Bold, and by what a row says: errors and what became worse red, warnings yellow, the best of a table green, rules dim.
+  private static let good = ["✓ ", "better "]
+  private static let bad = ["✗ ", "worse ", "breaks ", "fails ", "unwell "]
+
+  /// Bold, and by what a row says: errors and harm red, warnings yellow, the best of a table green.
   private static func coloured(_ row: String) -> String {
     func paint(_ code: String, _ text: some StringProtocol) -> String { "\u{1B}[\(code)m\(text)\u{1B}[0m" }
     var row = row.replacing(String(boldOn), with: "\u{1B}[1m").replacing(String(boldOff), with: "\u{1B}[0m")
     let start = row.drop { $0 == " " }
-    if start.hasPrefix("✓ ") || start.hasPrefix("better ") { return paint("32", row) }
-    if start.hasPrefix("✗ ") || start.hasPrefix("worse ") { return paint("31", row) }
-    if start.hasPrefix("───") { return paint("2", row) }
+    if good.contains(where: start.hasPrefix) { return paint("32", row) }
+    if bad.contains(where: start.hasPrefix) { return paint("31", row) }
     for (word, code) in [("error:", "1;31"), ("warning:", "1;33")] {
       if let range = row.firstRange(of: word),
         range.lowerBound == row.startIndex || row[..<range.lowerBound].hasSuffix(" ")

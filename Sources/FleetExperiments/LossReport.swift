@@ -150,7 +150,7 @@ public struct LossReport: Sendable {
     control.finish(run)
   }
 
-  /// A sentence for each of the worst two charges of each variant, and what the checking run came to.
+  /// A line for each of the worst two charges of each variant, and what the checking run came to.
   package var notes: [String] {
     variants.indices.flatMap { variant in
       charges.filter { $0.variant == variant }.prefix(2).map { note(variant, $0.charge) }
@@ -158,28 +158,26 @@ public struct LossReport: Sendable {
   }
 
   private func note(_ variant: Int, _ charge: LossCharge) -> String {
-    let runs = sums[variant].runs
-    let events = Double(charge.events) * Double(scale) / Double(max(runs, 1))
+    let events = Double(charge.events) * Double(scale) / Double(max(sums[variant].runs, 1))
+    let scenario = variants[variant].scenario
     let text =
-      (variants.count > 1 ? "With \(variants[variant].name) " : "")
-      + "\(MetricText.plain(events)) \(events == 1 ? "event is" : "events are") given up\(runs > 1 ? " in a run" : "") by "
-      + "\(charge.text(in: variants[variant].scenario))."
+      (variants.count > 1 ? variants[variant].name + ": " : "")
+      + "\(scenario.fleet[charge.cohort].nameWithClient) \(FigureText.amount(events)) events to \(charge.cause(in: scenario))"
     guard let check, check.variant == variant, check.charge == charge else { return text }
-    return text + " " + outcome(check)
+    return "\(text); \(outcome(check))"
   }
 
+  /// `with 168 h none`
   private func outcome(_ check: Check) -> String {
-    let run = sums[check.variant].runs > 1 ? "its worst run" : "the same run"
-    let lost = FigureText.count(check.lost * scale, "event")
-    let outcome =
+    let lost =
       check.lost == 0
-      ? "loses none"
-      : "still loses \(lost)" + (check.mostLeft.map { ", most to \($0)" } ?? "")
+      ? "none"
+      : "\(FigureText.amount(Double(check.lost * scale)))" + (check.mostLeft.map { ", most to \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10
-      ? ", but \(FigureText.grouped(check.pending * scale)) still wait at the end" : ""
-    return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)\(rest)."
+      ? ", but \(FigureText.amount(Double(check.pending * scale))) still wait at the end" : ""
+    return (check.value.map { "with \($0)" } ?? "without that limit") + " \(lost)\(rest)"
   }
 }
 

@@ -238,39 +238,13 @@ package enum MetricText {
     Int64(exactly: (seconds * 1e6).rounded()).map { FigureText.span($0) } ?? "unknown"
   }
 
-  /// `12 min 30 s ± 4 s`; the value alone without an interval, or where all runs gave the same.
-  ///
-  /// `48.8 (-89 to 50)` where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
-  /// attempts above the twin's can be less than none.
-  package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
-    guard var low = estimate.low, let high = estimate.high, high > low else {
-      return value(metric, estimate.mean)
-    }
-    if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
-    let (below, above) = (estimate.mean - low, high - estimate.mean)
-    let texts = [low, high].map { value(metric, $0) }
-    let mean = value(metric, estimate.mean)
-    guard max(below, above) > 1.25 * min(below, above), !texts.contains(mean) else {
-      return interval(metric, estimate.mean, (high - low) / 2)
-    }
-    return "\(mean) (\(texts[0]) to \(texts[1]))"
-  }
-
-  /// Where the interval behind a value begins, with the space before it; nil without one.
-  package static func interval(in text: String) -> String.Index? {
-    if let range = text.firstRange(of: " ± ") { return range.lowerBound }
-    guard let start = text.firstRange(of: " ("), text[start.upperBound...].firstRange(of: " to ") != nil
-    else { return nil }
-    return start.lowerBound
-  }
-
   /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.
   package static func interval(
-    _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false
+    _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false, separator: String = " "
   ) -> String {
     let text = self.value(metric, value, isSigned: isSigned)
     guard let halfWidth, halfWidth > 0 else { return text }
-    return text + " ± " + self.value(metric, halfWidth)
+    return text + separator + "± " + self.value(metric, halfWidth)
   }
 
   /// Three significant digits below 1,000, whole numbers above; no trailing zeros.
@@ -282,23 +256,5 @@ package enum MetricText {
     while power < 1e6, value * power < 99.95, value > 0 { power *= 10 }
     let scaled = UInt64((value * power).rounded(.toNearestOrAwayFromZero))
     return FigureText.fraction(scaled, of: UInt64(power))
-  }
-}
-
-extension MetricText {
-  /// Returns the mean of a variant's runs with its interval. A time that no run lived to see is `never` and `> 2 h`; a metric
-  /// without values is `–`.
-  /// - Parameter isPlain: without the interval.
-  package static func mean(
-    _ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int, isPlain: Bool = false
-  ) -> String {
-    let metric = metrics.metrics[index]
-    let sample = metrics.sample(index, variant: variant)
-    guard sample.count > 0 else { return "–" }
-    if let share = metrics.share(index, variant: variant), share.successes == 0 {
-      return MetricCatalogue.isReturn(metric) ? "never" : "> " + value(metric, sample.mean)
-    }
-    return isPlain
-      ? value(metric, sample.mean) : interval(metric, metrics.estimate(index, variant: variant))
   }
 }

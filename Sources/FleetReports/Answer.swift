@@ -1,66 +1,50 @@
 import FleetExperiments
 import TextEscaping
 
-/// The answer of a study, for everyone who reads it: sentences, tables, figures and files.
+/// The answer of a study, for everyone who reads it: a story, tables, figures and files.
 ///
 /// A study makes one from what it found; one writer (`AnswerWriter`) turns it into a terminal's text, a directory with its
 /// manifest, and a page.
 ///
 /// ```swift
-/// var answer = Answer(verdict: "20% is the smallest share that ends it.", facts: "20,000 devices, 2 h")
-/// answer.terminal = [.table(table), .verdict]
+/// var answer = Answer(story, facts: "20,000 devices, 2 h")
+/// answer.terminal = [.table(table)]
 /// answer.page = [.table(table, title: "What was tried"), .terms([("Ill", "It does not come back.")])]
-/// answer.data = [OutputFile(.stability, map.table.csv)]
+/// answer.data = [OutputFile(.limit, bytes)]
 /// ```
 package struct Answer: Sendable {
   package enum Part: Sendable {
-    /// Where a terminal has the verdict; a page begins with it.
-    case verdict
     /// Sentences, each a point of its own.
     case list([String], title: String? = nil, note: String? = nil)
     case table(TextTable, title: String = "", note: String? = nil)
-    /// A table of words, which stays one on a narrow page.
-    case matrix(TextTable, title: String, note: String? = nil)
     /// An SVG element.
     case figure(String, title: String, caption: String)
     /// A text with its own lines.
     case text(String, title: String = "")
     case terms([(term: String, meaning: String)], title: String = "What the words mean")
     case html(String)
+    /// Parts for whoever wants them, below a title.
+    case folded([Part], title: String)
   }
 
-  /// The finding first, then its reasons, a line each.
-  package var verdict: String
-  /// The text that `--quiet` prints.
-  package var brief: String
-  /// One line about what was asked, below the verdict of a page.
+  package var story: Story
+  /// One line about what was asked, below the story of a page.
   package var facts: String
   /// Where its random numbers came from: `seed 1`.
   package var seeds: String?
-  package var terminal: [Part] = [.verdict]
+  /// The parts of a terminal's text below the story.
+  package var terminal: [Part] = []
+  /// How many lines of the story a terminal has.
+  package var mostLines = 10
+  /// The parts that a terminal has where everything is asked for, below those.
+  package var details: [Part] = []
   package var page: [Part] = []
-  /// The verdict's figures, ready as HTML.
-  package var headline = ""
   /// Files of data, whose digests the manifest has.
   package var data: [OutputFile] = []
   /// Files that only show the same.
   package var pictures: [OutputFile] = []
-  /// The files by name, in the order in which a terminal lists them; nil: that in which they are written.
-  package var listing: [String]?
-  /// The files that `--out` would write: `the table and a report`.
-  package var offer = "the CSV files and a report"
 
-  package init(verdict: String, brief: String? = nil, facts: String = "") {
-    self.verdict = verdict
-    self.brief = brief ?? verdict
-    self.facts = facts
-  }
-
-  /// `: summary.csv, report.html`
-  package var listed: String {
-    let names = listing ?? (data + pictures).map(\.path) + [FileName.report, .manifest].map(\.rawValue)
-    return names.isEmpty ? "" : ": " + names.joined(separator: ", ")
-  }
+  package init(_ story: Story, facts: String = "") { (self.story, self.facts) = (story, facts) }
 
   /// `report.html`.
   /// - Parameters:
@@ -70,73 +54,64 @@ package struct Answer: Sendable {
     title: String, question: String?, command: String, scenarioJSON: String? = nil, version: String
   ) -> String {
     HTMLPage(
-      title: title, question: question, verdict: verdict, headline: headline, facts: facts,
+      title: title, question: question, story: story, facts: facts,
       sections: page.map(\.html).joined(), command: command, scenarioJSON: scenarioJSON,
       version: seeds.map { "\(version), \($0)" } ?? version
     ).text
   }
 
-  /// Says whether what was required is kept, a line each: behind the verdict, and on top of a page's sections.
+  /// Says whether what was required is kept, a line each, wherever the answer is.
   package mutating func add(requirements: [String]) {
-    guard !requirements.isEmpty else { return }
-    let lines = requirements.joined(separator: "\n")
-    brief += "\n" + lines
-    terminal.append(.text("\n" + lines + "\n"))
-    page.insert(.list(requirements, title: "What was required"), at: 0)
+    for text in requirements { story.add(.required, text) }
   }
 
-  /// What the verdict says first.
-  package var finding: String { String(Verdict.headline(of: verdict)) }
+  /// The text that `--quiet` prints: the finding, and whether what was required is kept.
+  package var brief: String { ([story.title] + story[.required]).joined(separator: "\n") + "\n" }
 
   /// Returns the text that a terminal shows.
-  package func text(width: Int) -> String {
-    var text = ""
-    var last: Part?
-    for part in terminal {
-      if let last, last.standsApart || part.standsApart || part.isHeading { text += "\n" }
+  /// - Parameter isWhole: with all lines and parts.
+  package func text(width: Int, isWhole: Bool = false) -> String {
+    var text = story.text(atMost: isWhole ? .max : mostLines)
+    for part in terminal + (isWhole ? details : []) {
       switch part {
-      case .verdict: text += verdict + "\n"
       case .list(let items, let title, _):
         text += title.map { $0 + "\n" } ?? ""
         for item in items { text += "- \(item)\n" }
-      case .table(let table, _, _), .matrix(let table, _, _): text += table.terminal(width: width)
+      case .table(let table, let title, _):
+        text += (title.isEmpty || !isWhole ? "" : "\n\(title)\n") + table.terminal(width: width)
       case .text(let lines, _): text += lines
-      case .figure, .terms, .html: break
+      case .figure, .terms, .html, .folded: break
       }
-      last = part
     }
     return text
   }
 }
 
+extension Story {
+  /// Returns the finding, and below it lines of the story, the subjects before them.
+  fileprivate func text(atMost most: Int) -> String {
+    let shown = lines.prefix(lines.count == most + 1 ? most + 1 : most)
+    let margin = (shown.map(\.subject.rawValue.count).max() ?? 0) + 2
+    let rest = lines.count - shown.count
+    return title + "\n"
+      + shown.map { line in
+        let subject = line.subject.rawValue
+        return subject + String(repeating: " ", count: margin - subject.count) + line.text + "\n"
+      }.joined() + (rest > 0 ? "\(rest) more lines with --verbose\n" : "")
+  }
+}
+
 extension Answer.Part {
-  /// Whether an empty line is before and behind it.
-  fileprivate var standsApart: Bool {
-    switch self {
-    case .table, .matrix: true
-    default: false
-    }
-  }
-
-  /// Whether an empty line is before it.
-  fileprivate var isHeading: Bool {
-    switch self {
-    case .verdict, .list(_, title: _?, _): true
-    default: false
-    }
-  }
-
   fileprivate var html: String {
     switch self {
-    case .verdict: ""
     case .list(let items, let title, let note): HTMLPage.list(title ?? "", items, note: note)
     case .table(let table, let title, let note): HTMLPage.table(title, table.page, note: note)
-    case .matrix(let table, let title, let note): HTMLPage.table(title, table.matrix, note: note)
     case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
     case .text(let text, let title):
       HTMLPage.section(title, "<pre><code>\(Escaping.markup(text))</code></pre>\n")
     case .terms(let terms, let title): HTMLPage.terms(terms, title: title)
     case .html(let html): html
+    case .folded(let parts, let title): HTMLPage.folded(title, parts.map(\.html).joined())
     }
   }
 }

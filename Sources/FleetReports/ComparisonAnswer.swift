@@ -33,12 +33,17 @@ package enum Compared: Sendable {
     }
   }
 
-  /// Returns the finding, in sentences.
+  /// Returns the finding and its reasons.
   /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
-  package func verdict(_ choices: [VariantChoice] = []) -> String {
+  package func story(_ choices: [VariantChoice] = []) -> Story {
     switch self {
-    case .whole(let results): Verdict.sentence(results, choices: choices)
-    case .means(let comparison): Verdict.text(comparison, choices: choices)
+    case .whole(let results):
+      var story = Standings(results).telling(choices).story
+      if let seed = results.first?.summary.seed, results.allSatisfy({ $0.summary.seed == seed }) {
+        story.basis = "seed \(seed)"
+      }
+      return story
+    case .means(let comparison): return comparison.story(choices)
     }
   }
 
@@ -112,25 +117,6 @@ package enum Compared: Sendable {
       + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
   }
 
-  private func listing(isComparison: Bool, _ extras: Extras) -> [String] {
-    let twin = extras.twin ? ", \(FileName.twinTimeSeries)" : ""
-    let tables = "\(FileName.timeSeries)\(twin) and \(FileName.deliveries)"
-    let series = extras.openMetrics ? ["\(FileName.openMetrics)"] : []
-    let picture = isComparison ? ["\(FileName.picture)"] : []
-    guard isOfOneSeed else {
-      let means = [FileName.report, .statistics, .differences, .replications, .curves, .manifest].map(
-        \.rawValue)
-      guard let first = results.first else { return means + picture }
-      let ofFirst =
-        (["\(FileName.summary)"] + series + [isComparison ? "a folder per variant with \(tables)" : tables])
-        .joined(separator: ", ")
-      let all = (means + picture).joined(separator: ", ")
-      return ["\(all); of seed \(first.summary.seed) alone \(ofFirst)"]
-    }
-    return [FileName.report, .summary, .manifest].map(\.rawValue) + series
-      + [isComparison ? "\(FileName.picture); a folder per variant with \(tables)" : tables]
-  }
-
   /// Returns a folder for each name: letters, digits and `.+-_` stay, all else becomes `-`. Names that would share a folder are
   /// numbered, also for file systems that take capitals for small letters.
   static func folders(_ names: [String]) -> [String] {
@@ -156,32 +142,30 @@ package enum Compared: Sendable {
   // MARK: Answer
 
   /// - Parameters:
+  ///   - story: what is said of it.
   ///   - seed: the scenario's.
-  ///   - notes: what limits the verdict, a sentence each.
   ///   - choices: what sets the variants apart, in their order.
   ///   - isComparison: a single run has neither a picture nor a folder.
   ///   - losses: who lost events, and where late ones wait; nil: not known.
   ///   - clients: in what cohorts are not as their client presets; nil: not known.
   ///   - scaleNote: what is said of a scenario that is a part of a larger one.
   package func answer(
-    seed: UInt64, notes: [String] = [], choices: [VariantChoice], isComparison: Bool = true,
+    _ story: Story, seed: UInt64, choices: [VariantChoice], isComparison: Bool = true,
     losses: LossReport? = nil, clients: ClientDifferences? = nil, scaleNote: String? = nil,
-    extras: Extras = Extras(), width: Int
+    extras: Extras = Extras()
   ) -> Answer {
-    let sentence = verdict(choices)
     var answer = page(
-      seed: seed, verdict: ([sentence] + (losses?.notes ?? []) + notes).joined(separator: "\n"),
-      choices: choices, losses: losses, clients: clients, scaleNote: scaleNote)
-    answer.brief = sentence
-    let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
-    answer.terminal =
-      [.text(self.table(width: width) + table), .verdict]
-      + (scaleNote.map { [.text($0.prefix(1).uppercased() + $0.dropFirst() + ".\n")] } ?? [])
+      seed: seed, story: story, choices: choices, losses: losses, clients: clients, scaleNote: scaleNote)
+    answer.terminal = [.table(table)]
+    answer.details =
+      details
+      + (losses.flatMap(LossTable.init).map { [.table($0.terminal, title: $0.title + ", worst first")] } ?? [])
+    // With the table of four variants that is ten lines.
+    answer.mostLines = 4
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
       answer.pictures = [OutputFile(.picture, text: ComparisonPicture(self, choices: choices).svg)]
     }
-    answer.listing = listing(isComparison: isComparison, extras)
     return answer
   }
 
@@ -191,15 +175,14 @@ package enum Compared: Sendable {
   /// quantity with a strip for each strategy on shared axes, and the meanings of the words. The page is well-formed XML as well
   /// as HTML.
   package func page(
-    seed: UInt64, verdict: String, choices: [VariantChoice] = [], losses: LossReport? = nil,
+    seed: UInt64, story: Story, choices: [VariantChoice] = [], losses: LossReport? = nil,
     clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
-    var answer = Answer(verdict: verdict, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
+    var answer = Answer(story, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = seeds
     let standings = standings.telling(choices)
-    answer.headline = Headline(standings).html
     var html = ""
     if !names.isEmpty {
       html += overlays()
@@ -459,85 +442,4 @@ extension Compared {
       "Incident", "A planned disturbance of the server: an outage, or a brownout with a part of its capacity."
     ),
   ]
-}
-
-// MARK: - Figures
-
-/// The verdict's metrics of the best variant in large figures, each better or worse than another variant's.
-package struct Headline {
-  package struct Tile {
-    package var title: String
-    package var value: String
-    /// The other variant's value and the change against it.
-    package var note: String
-    package var standing = MetricRule.Standing.asGood
-  }
-
-  /// The variant of these figures, and the one that they are compared with; nil for a single variant.
-  package var caption: String?
-  package var tiles: [Tile] = []
-
-  /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
-  package init(_ standings: Standings) {
-    let metrics = standings.metrics
-    // The tiles say nothing of a fleet that does not hold: its figures tell of the load.
-    guard let best = standings.firstChoice, standings.isHealthy(best) else { return }
-    let reference = best != 0 ? 0 : standings.order.first { $0 != best }
-    caption = reference.map {
-      let opening =
-        switch standings.pair(best, against: $0).standing {
-        case .better, .worse, .incomparable: ""
-        case .asGood: "As good as each other: "
-        case .undecided: "Not decided: "
-        }
-      return opening + "\(standings.titles[best]), against '\(standings.titles[$0])', "
-        + (best != 0 ? "the first variant" : "the next best")
-    }
-    for index in metrics.ranked where metrics.sample(index, variant: best).count > 0 {
-      let metric = metrics.metrics[index]
-      var tile = Tile(
-        title: metric.title + (metric.name.hasSuffix("_per_device") ? " a device" : ""),
-        value: MetricText.mean(metrics, index, best, isPlain: true), note: "")
-      if let reference {
-        tile.standing = standings.standing(of: best, to: reference, on: .metric(index))
-        let isSeen = [best, reference].allSatisfy { metrics.share(index, variant: $0)?.successes != 0 }
-        let means = [best, reference].map { metrics.sample(index, variant: $0).mean }
-        tile.note =
-          "'\(standings.titles[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
-          + (isSeen
-            ? Self.change(means[0], from: means[1], floor: standings.floor(index, best, reference)) : "")
-      } else if metric.isCensored, let share = metrics.share(index, variant: best), share.count > 1 {
-        tile.note = "\(share.successes) of \(share.count) runs made it"
-      }
-      tiles.append(tile)
-    }
-  }
-
-  /// ` (−84 %)`, ` (× 3.2)`; nothing of what is nearly nothing.
-  private static func change(_ value: Double, from other: Double, floor: Double) -> String {
-    guard other > floor, value != other, value >= 0 else { return "" }
-    let ratio = value / other
-    if ratio >= 2 { return " (×\u{A0}\(MetricText.plain(ratio)))" }
-    let percent = MetricText.plain(abs(ratio - 1) * 100)
-    return percent == "0" ? "" : " (\(ratio < 1 ? "−" : "+")\(percent)\u{A0}%)"
-  }
-
-  package var html: String {
-    guard !tiles.isEmpty else { return "" }
-    var html = "<section class=\"headline\" aria-label=\"Figures\">\n"
-    if let caption { html += "<p class=\"choice\">\(Escaping.markup(caption))</p>\n" }
-    html += "<div class=\"tiles\">\n"
-    for tile in tiles {
-      let tone =
-        switch tile.standing {
-        case .better: " better"
-        case .worse: " worse"
-        default: ""
-        }
-      html += "<div class=\"tile\(tone)\"><span>\(Escaping.markup(tile.title))</span>"
-      html += "<strong>\(Escaping.markup(tile.value))</strong>"
-      html += "<small>\(Escaping.markup(tile.note))</small></div>\n"
-    }
-    return html + "</div>\n</section>\n"
-  }
 }

@@ -258,12 +258,13 @@ package struct ComparisonCharts {
   private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
     let metrics = standings.metrics
     guard let index = metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
-    let value = MetricText.mean(metrics, index, variant)
-    if value == "–" { return [] }
-    let note = value == "never" ? "never recovered" : text(value)
+    let figure = metrics.figure(index, variant)
+    if case .none = figure.value { return [] }
+    let isNever = figure.isNever && MetricCatalogue.isReturn(metrics.metrics[index])
+    let note = isNever ? "never recovered" : text(figure.text)
     // Beside a strip there is room for some 26 letters.
-    guard note.count > 26, let place = MetricText.interval(in: note) else { return [note] }
-    return [String(note[..<place]), String(note[place...].dropFirst())]
+    guard let interval = figure.interval else { return [note] }
+    return note.count + interval.count < 26 ? ["\(note) \(interval)"] : [note, interval]
   }
 
   /// Returns the top of an axis of rates, which is the highest value within limits, so that one spike does not flatten the rest.

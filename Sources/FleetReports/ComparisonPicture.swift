@@ -71,7 +71,7 @@ package struct ComparisonPicture {
   }
 
   /// The finding.
-  private var title: String { Verdict.title(standings) ?? "Nothing was run" }
+  private var title: String { standings.story.finding }
 
   // MARK: Lines
 
@@ -91,9 +91,7 @@ package struct ComparisonPicture {
   private func metric(_ name: String) -> Int? { standings.metrics.metrics.firstIndex { $0.name == name } }
 
   private func text(_ name: String, _ variant: Int) -> String? {
-    metric(name).map { MetricText.mean(standings.metrics, $0, variant, isPlain: true) }.flatMap {
-      $0 == "–" ? nil : $0
-    }
+    metric(name).map { standings.metrics.figure($0, variant).text }.flatMap { $0 == "–" ? nil : $0 }
   }
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.

@@ -6,22 +6,46 @@ import FleetStatistics
 // and the differences to the first variant.
 
 extension Compared {
-  /// Aligned text, as wide as `width` if that can be; lines end in `\n`. The verdict's best have a tick.
-  package func table(width: Int) -> String {
-    let standings = standings
-    var table: TextTable
-    switch self {
-    case .whole(let results): table = SummaryTable.terminal(results.namedSummaries)
-    case .means(let comparison): table = MeansTable(comparison, standings).terminal
-    }
-    for i in standings.ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
-    var text = table.terminal(width: width)
+  /// Columns of a terminal's table, the names aside.
+  private static let mostColumns = 5
+
+  /// The variants by the verdict's criteria: of several those in which they differ. The verdict's best have a tick.
+  package var table: TextTable { table(areAll: false) { $0.text } }
+
+  /// Every criterion with its interval, and the differences to the first variant.
+  var details: [Answer.Part] {
+    var parts = [Answer.Part.table(table(areAll: true) { $0.cell }, title: "All criteria")]
     if case .means(let comparison) = self, names.count > 1 {
-      text +=
-        "\nAgainst \(names[0]), seed by seed (* can be told apart from it):\n"
-        + MeansTable(comparison, standings).terminalDifferences.terminal(width: width)
+      parts.append(
+        .table(
+          MeansTable(comparison, standings).terminalDifferences,
+          title: "Against \(names[0]), seed by seed (* can be told apart from it)"))
     }
-    return text
+    return parts
+  }
+
+  private func table(areAll: Bool, _ text: (Figure) -> String) -> TextTable {
+    let standings = standings
+    let metrics = standings.metrics
+    var columns: [(title: String, cells: [String])] = [
+      ("failed", names.indices.map { standings.figure($0, .failures).text })
+    ]
+    columns += metrics.ranked.map { index in
+      (Figure.heading(of: index, in: metrics), names.indices.map { text(metrics.figure(index, $0)) })
+    }
+    if !areAll {
+      columns = columns.filter { title, cells in
+        names.count > 1 ? Set(cells).count > 1 : title != "failed" && cells != ["–"]
+      }
+      columns = Array(columns.prefix(names.count > 1 ? Self.mostColumns : Self.mostColumns + 1))
+    }
+    if columns.isEmpty { return TextTable(header: [], rows: []) }
+    let ticked = Set(standings.ticked)
+    let first = names.count > 1 ? names.indices.map { (ticked.contains($0) ? "✓ " : "") + names[$0] } : []
+    return TextTable(
+      header: (first.isEmpty ? [] : [""]) + columns.map(\.title),
+      rows: names.indices.map { row in (first.isEmpty ? [] : [first[row]]) + columns.map { $0.cells[row] } },
+      words: first.isEmpty ? 0 : 1)
   }
 }
 
@@ -29,24 +53,6 @@ extension Compared {
 
 /// The figures of single runs.
 package enum SummaryTable {
-  package static func terminal(_ summaries: [RunSummary]) -> TextTable {
-    let haveIncidents = summaries.contains { $0.recoveryHorizon != nil }
-    return TextTable(
-      header: [
-        "strategy", "lost", "endpoint well", "recovery", "late",
-        "affected p\(summaries.map(\.judgedPercent).min() ?? 99)",
-      ]
-        + [haveIncidents ? "extra attempts" : "attempts/device"],
-      rows: summaries.map { summary in
-        [
-          summary.run, summary.lostText, summary.endpointText, summary.recoveryText,
-          Humanised.count(summary.fullSize(summary.lateEvents)), summary.affectedDeliveryText,
-          haveIncidents
-            ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
-        ]
-      })
-  }
-
   private struct Column {
     var title: String
     var text: (RunSummary) -> String
@@ -175,26 +181,6 @@ struct MeansTable {
 
   // MARK: For a terminal
 
-  /// The variants with their means and half widths, and how many runs recovered where not all did.
-  var terminal: TextTable {
-    let ranked = metrics.ranked
-    let recovered = metrics.variants.indices.map(recoveries)
-    let areAll = recovered.allSatisfy { $0 == nil || $0!.successes == $0!.count }
-    return TextTable(
-      header: ["strategy"] + (areAll ? [] : ["recovered"]) + ranked.map { metrics.metrics[$0].title },
-      rows: metrics.variants.indices.map { variant in
-        [metrics.variants[variant]]
-          + (areAll ? [] : [recovered[variant].map { "\($0.successes)/\($0.count)" } ?? "no incident"])
-          + ranked.map { MetricText.mean(metrics, $0, variant) }
-      })
-  }
-
-  /// Returns nil for a fleet without incidents.
-  private func recoveries(_ variant: Int) -> (successes: Int, count: Int)? {
-    metrics.index(of: MetricCatalogue.recovery)
-      .flatMap { metrics.share($0, variant: variant) }.map { ($0.successes, $0.count) }
-  }
-
   /// Each against the first one.
   var terminalDifferences: TextTable {
     let ranked = metrics.ranked
@@ -234,7 +220,7 @@ struct MeansTable {
       let index = columns[column]
       let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
       return PageTable.Cell(
-        text: Self.breakable(MetricText.mean(metrics, index, variant)),
+        text: metrics.figure(index, variant).cell,
         details: ReplicationText.details(metrics, index, variant),
         rank: isRanked ? ranks[column][variant] : nil, note: share(index, variant))
     }
@@ -266,7 +252,7 @@ struct MeansTable {
       let metric = metrics.metrics[columns[column]]
       let text = difference(columns[column], to: variant, pair).map { $0 + (pair.differs ? " *" : "") }
       return PageTable.Cell(
-        text: Self.breakable(text ?? "–"),
+        text: text ?? "–",
         mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
     let chart = DifferenceChart(standings, theme: .variables)
@@ -296,11 +282,6 @@ struct MeansTable {
           cells: columns.indices.map { cell($0, variant) })
       })
   }
-
-  /// The half width on a line of its own: eleven columns fit only so.
-  private static func breakable(_ text: String) -> String {
-    MetricText.interval(in: text).map { text[..<$0] + "\n" + text[$0...].dropFirst() } ?? text
-  }
 }
 
 /// Cells of tables of replications.
@@ -309,7 +290,7 @@ enum ReplicationText {
   static func difference(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
     guard pair.difference.sample.count > 0 else { return "–" }
     return MetricText.interval(
-      metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true)
+      metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
   }
 
   /// Returns the text under the pointer at a mean: how many runs, their spread and extremes.
@@ -373,7 +354,7 @@ struct LossTable {
   private var hasLost: Bool { rows.contains { $0.lost > 0 } }
   private var hasLate: Bool { rows.contains { $0.late > 0 } }
 
-  private var title: String {
+  var title: String {
     let parts = [hasLost ? "who lost events" : nil, hasLate ? "where late ones wait" : nil]
     let text = parts.compactMap(\.self).joined(separator: ", and ")
     return text.prefix(1).uppercased() + text.dropFirst()
@@ -382,21 +363,16 @@ struct LossTable {
   /// Rows that a terminal has at most.
   private static let mostRows = 12
 
-  /// Lines, each ending in `\n`.
-  func terminal(width: Int) -> String {
-    let shown = rows.prefix(Self.mostRows)
-    let table = TextTable(
+  package var terminal: TextTable {
+    TextTable(
       columns: ((hasVariants ? ["strategy"] : []) + ["cohort"]).map { .init(title: $0, isNumber: false) }
         + (hasLost ? [.init(title: "lost"), .init(title: "to", isNumber: false)] : [])
         + (hasLate ? [.init(title: "late"), .init(title: "most wait", isNumber: false)] : []),
-      rows: shown.map { row in
+      rows: rows.prefix(Self.mostRows).map { row in
         (hasVariants ? [row.variantName] : []) + [row.cohort]
           + (hasLost ? [Self.share(row.lost, row), Self.first(row.causes)] : [])
           + (hasLate ? [Self.share(row.late, row), Self.first(row.places)] : [])
       })
-    let more = rows.count - shown.count
-    return title + ", worst first:\n" + table.terminal(width: width)
-      + (more > 0 ? "And \(more) more.\n" : "")
   }
 
   private static func share(_ events: Double, _ row: LossReport.Row) -> String {

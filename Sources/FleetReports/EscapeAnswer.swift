@@ -19,10 +19,10 @@ package struct EscapeReport {
   package var picture: String { EscapePlot(point, theme: .fixed).svg() }
 
   package func answer(facts: String) -> Answer {
-    var answer = Answer(verdict: point.sentence, facts: facts)
+    var answer = Answer(Story(point.sentence), facts: facts)
     let quartiles = TextTable(
       header: ["of the runs", "recovered after"], rows: point.quartiles.map { [$0.share, $0.time] })
-    answer.terminal = [.table(quartiles), .verdict]
+    answer.terminal = [.table(quartiles)]
     answer.page = [
       .figure(
         EscapePlot(point, theme: .variables).svg(), title: "How many are still ill",
@@ -43,8 +43,6 @@ package struct EscapeReport {
       OutputFile(.escape, Table(EscapeTimes.columns, point.steps).csv),
     ]
     answer.pictures = [OutputFile(.stabilityPicture, text: picture)]
-    answer.listing = [FileName.report, .stability, .escape, .stabilityPicture, .manifest].map(\.rawValue)
-    answer.offer = "the tables, the picture and a report"
     return answer
   }
 }
@@ -58,7 +56,7 @@ struct EscapePlot {
 
   init(_ point: StabilityCase, theme: Theme) { (self.point, self.theme) = (point, theme) }
 
-  private var title: String { String(Verdict.headline(of: point.sentence)) }
+  private var title: String { point.sentence }
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)

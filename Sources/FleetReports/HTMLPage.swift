@@ -7,10 +7,7 @@ import TextEscaping
 struct HTMLPage {
   var title: String
   var question: String?
-  /// Lines are shown as paragraphs.
-  var verdict: String
-  /// The verdict in large figures, ready as HTML.
-  var headline = ""
+  var story: Story
   /// One line below the verdict.
   var facts: String
   /// Sections, ready as HTML.
@@ -58,10 +55,17 @@ struct HTMLPage {
   var text: String {
     var html = Self.opening(title: title, question: question)
     html += "<section class=\"verdict\" aria-label=\"Verdict\">\n"
-    for (i, line) in verdict.split(whereSeparator: \.isNewline).enumerated() {
-      html += i == 0 ? Self.lead(String(line)) : "<p>\(Escaping.markup(String(line)))</p>\n"
+    html += "<p class=\"lead\">\(Escaping.markup(story.finding))</p>\n"
+    if !story.lines.isEmpty {
+      html += "<dl class=\"story\">\n"
+      for line in story.lines {
+        html += "<div class=\"\(line.subject.rawValue)\"><dt>\(line.subject.rawValue)</dt>"
+        html += "<dd>\(Escaping.markup(line.text))</dd></div>\n"
+      }
+      html += "</dl>\n"
     }
-    html += "</section>\n\(headline)<p class=\"facts\">\(Escaping.markup(facts))</p>\n"
+    let facts = [story.basis, facts].filter { !$0.isEmpty }.joined(separator: " · ")
+    html += "</section>\n<p class=\"facts\">\(Escaping.markup(facts))</p>\n"
     html += sections
     html += """
       <section>
@@ -86,18 +90,6 @@ struct HTMLPage {
       </html>
 
       """
-    return html
-  }
-
-  /// Sets the finding in large letters, and the reasons below it.
-  private static func lead(_ line: String) -> String {
-    let first = Verdict.headline(of: line)
-    let reason = line[first.endIndex...].drop { ":;. ".contains($0) }
-    var html = "<p class=\"lead\">\(Escaping.markup(String(first)))</p>\n"
-    guard !reason.isEmpty else { return html }
-    let isWord = reason.prefix { $0 != " " }.allSatisfy { ("a"..."z").contains($0) }
-    html +=
-      "<p>\(Escaping.markup(isWord ? reason.prefix(1).uppercased() + reason.dropFirst() : String(reason)))</p>\n"
     return html
   }
 
@@ -170,11 +162,9 @@ struct PageTable {
   var rows: [Row]
   /// Whether there is nothing but texts.
   var isPlain = false
-  /// Whether it keeps its rows and columns on a narrow page.
-  var isMatrix = false
 
   var html: String {
-    var html = "<div class=\"chart\">\n<table\(isMatrix ? " class=\"matrix\"" : "")>\n<thead><tr>"
+    var html = "<div class=\"chart\">\n<table>\n<thead><tr>"
     for column in columns {
       html +=
         "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Escaping.markup(column.title))</th>"
@@ -215,19 +205,6 @@ extension TextTable {
       rows: rows.map { row in
         PageTable.Row(name: row[0], cells: row.dropFirst().map { PageTable.Cell(text: $0) })
       }, isPlain: true)
-  }
-
-  /// The same, and every cell has the class of its first word: `worse*` is `worse`.
-  var matrix: PageTable {
-    var table = page
-    table.isMatrix = true
-    for row in table.rows.indices {
-      for cell in table.rows[row].cells.indices {
-        let word = table.rows[row].cells[cell].text.prefix { $0.isLetter }
-        table.rows[row].cells[cell].mark = word.isEmpty ? nil : String(word)
-      }
-    }
-    return table
   }
 }
 
@@ -310,7 +287,7 @@ public struct ExplorerPage {
       rows: comparison.variants.indices.map { variant in
         PageTable.Row(
           name: comparison.variants[variant],
-          cells: shown.map { PageTable.Cell(text: MetricText.mean(metrics, $0, variant)) })
+          cells: shown.map { PageTable.Cell(text: metrics.figure($0, variant).cell) })
       }
     ).html
   }
@@ -337,7 +314,10 @@ public struct ExplorerPage {
         let sample = metrics.sample(index, variant: variant)
         return sample.count > 0 ? Self.number(sample.mean) : "null"
       }
-      let texts = shown.map { Self.text(MetricText.mean(metrics, $0, variant)) }
+      let texts = shown.map { index in
+        let figure = metrics.figure(index, variant)
+        return Self.text(figure.text + (figure.interval.map { " \($0)" } ?? ""))
+      }
       let facts = curve.facts
       let incidents = (facts?.shaded ?? []).map {
         "[\(Self.number(Double($0.start) / 1e6)),\(Self.number(Double(min($0.end, facts?.duration ?? $0.end)) / 1e6))]"
@@ -354,7 +334,7 @@ public struct ExplorerPage {
       return "{\"name\":\(Self.text(curve.name)),\"values\":[\(values.joined(separator: ","))],"
         + "\"texts\":[\(texts.joined(separator: ","))],\"duration\":\(Self.number(Double(facts?.duration ?? 0) / 1e6)),"
         + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
-        + "\"verdict\":\(Self.text(Verdict.text(of: variant, in: comparison))),\"standing\":\(Self.text(standing)),"
+        + "\"verdict\":\(Self.text(comparison.story(of: variant).text.replacing("\n", with: "; "))),\"standing\":\(Self.text(standing)),"
         + "\"incidents\":[\(incidents.joined(separator: ","))],"
         + "\"curves\":[\(Self.array(damage)),\(rates(curve.offered)),\(rates(curve.goodput))]}"
     }

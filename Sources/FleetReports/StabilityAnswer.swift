@@ -33,7 +33,7 @@ package struct StabilityReport {
   /// Where the fleet recovers and where it does not.
   package func answer(facts: String) -> Answer {
     let verdict = StabilityVerdict(map)
-    var answer = Answer(verdict: verdict.sentence, facts: facts)
+    var answer = Answer(Story(verdict.sentence), facts: facts)
     let width = verdict.rows.map(\.value.count).max() ?? 0
     let lines = verdict.rows.map { row in
       "  \(String(repeating: " ", count: width - row.value.count))\(row.value)  \(row.outcome)\n"
@@ -41,7 +41,6 @@ package struct StabilityReport {
     let full = (map.grid.columns + 1) * (map.grid.rows + 1)
     answer.terminal = [
       .text("\(map.x.path), \(map.y.path)\n" + lines.joined()),
-      .verdict,
       .text(
         "\(FigureText.count(map.grid.points.count, "point")) instead of the \(FigureText.grouped(Int64(full))) of a full grid.\n"
       ),
@@ -77,8 +76,6 @@ package struct StabilityReport {
     ]
     answer.data = [OutputFile(.stability, map.table.csv)]
     answer.pictures = [OutputFile(.stabilityPicture, text: picture)]
-    answer.listing = [FileName.report, .stability, .stabilityPicture, .manifest].map(\.rawValue)
-    answer.offer = "the table, the map and a report"
     return answer
   }
 }

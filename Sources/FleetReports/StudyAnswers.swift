@@ -4,20 +4,20 @@ import FleetMetrics
 extension LiveComparison {
   /// Whether a real server did as predicted, and both runs in one picture.
   /// - Parameters:
-  ///   - verdict: that of a run that was stopped is another than the comparison's.
+  ///   - story: that of a run that was stopped is another than the comparison's.
   ///   - results: the measured run, then the predicted one.
   ///   - folder: where the files of the prediction go.
   package func answer(
-    verdict: String, facts: String, results: [VariantResult], predictedIn folder: String
+    _ story: Story, facts: String, results: [VariantResult], predictedIn folder: String
   ) -> Answer {
-    var answer = Answer(verdict: verdict, facts: facts)
+    var answer = Answer(story, facts: facts)
     let summary = results[0].summary
     func count(_ events: Int64) -> String { FigureText.grouped(events) }
     let events =
       "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "
       + "\(count(summary.lostEvents)) lost, \(count(summary.openEvents)) on devices or on their way.\n"
     let shown = TextTable(table)
-    answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.verdict, .text(events)]
+    answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.text(events)]
     answer.page = [
       .table(shown, title: "Measured and predicted"),
       .html(Compared.whole(results).overlays()),
@@ -38,9 +38,6 @@ extension LiveComparison {
         ("As predicted", "Within 5 % of the prediction, or within the range of all seeds."),
       ]),
     ]
-    answer.listing =
-      [FileName.report, .live, .summary, .timeSeries, .deliveries].map(\.rawValue)
-      + ["\(FileName.manifest); the prediction in \(folder)"]
     return answer
   }
 }
@@ -54,25 +51,20 @@ package struct CalibrationReport {
   /// - Parameter fitted: the fitted scenario as normalised.
   package func answer(facts: String, fitted: String) -> Answer {
     let verdict = CalibrationVerdict(result)
-    let warnings = verdict.warnings
-    var answer = Answer(
-      verdict: verdict.sentence,
-      brief: ([verdict.sentence] + warnings.map { "- \($0)" }).joined(separator: "\n"),
-      facts: facts)
+    var answer = Answer(verdict.story, facts: facts)
     let values = TextTable(header: CalibrationVerdict.header, rows: verdict.rows)
     let errors =
       verdict.hasHeldOut ? TextTable(header: CalibrationVerdict.errorHeader, rows: verdict.errorRows) : nil
-    answer.terminal =
-      [.verdict, .list(warnings), .table(values)] + (errors.map { [.table($0)] } ?? [])
-    answer.page =
-      (warnings.isEmpty ? [] : [.list(warnings, title: "What the series can't say")]) + [
-        .table(values, title: "Fitted values"),
-        .figure(
-          chart(.variables), title: "Observed and fitted",
-          caption:
-            "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
-            + "that is fitted, where chance alone makes about 1. What is shaded was held out."),
-      ]
+    answer.terminal = [.table(values)]
+    answer.details = errors.map { [.table($0, title: "On the part held out")] } ?? []
+    answer.page = [
+      .table(values, title: "Fitted values"),
+      .figure(
+        chart(.variables), title: "Observed and fitted",
+        caption:
+          "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
+          + "that is fitted, where chance alone makes about 1. What is shaded was held out."),
+    ]
     if let errors {
       answer.page.append(
         .table(
@@ -101,7 +93,6 @@ package struct CalibrationReport {
       OutputFile(.residuals, CalibrationCSV(result).residuals),
     ]
     answer.pictures = [OutputFile(.calibrationPicture, text: chart(.fixed))]
-    answer.offer = "the fitted scenario, tables and a report"
     return answer
   }
 

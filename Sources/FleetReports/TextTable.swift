@@ -23,27 +23,20 @@ extension TextTable {
   /// Takes the part of a table that people see.
   package init<Row>(_ table: Table<Row>) { self.init(header: table.header, rows: table.cells) }
 
-  /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
+  /// Columns two spaces apart, numbers to the right. Lines end in `\n`.
   ///
   /// A table wider than `width` gives way step by step. Titles are broken between words. The first column is shortened in the
-  /// middle of its texts, down to 14 characters. Cells are broken before an interval, a rank or mark behind it staying above. The
+  /// middle of its texts, down to 14 characters. Cells are broken where they have a `\n`, elsewhere a space. The
   /// first column goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of
   /// its cells.
   package func terminal(width: Int) -> String {
     var lines = Layout(
-      titles: columns.map { [$0.title] }, cells: rows.map { $0.map { [$0] } })
+      titles: columns.map { [$0.title] },
+      cells: rows.map { $0.map { [$0.replacing("\n", with: " ")] } })
     if lines.width > width { lines.titles = columns.map { $0.title.split(separator: " ").map(String.init) } }
     if lines.width > width, !shortenNames(&lines, to: width, atLeast: 14) {
       lines.cells = rows.map { cells in
-        cells.map { cell in
-          guard let place = MetricText.interval(in: cell) else { return [cell] }
-          // A rank or a mark stays with the mean.
-          let words = cell[place...].split(separator: " ")
-          let mark = words.last.flatMap { "#*".contains($0.prefix(1)) ? " " + $0 : nil } ?? ""
-          return [
-            cell[..<place] + mark, words.dropLast(mark.isEmpty ? 0 : 1).joined(separator: " "),
-          ]
-        }
+        cells.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
       }
       if lines.width > width { _ = shortenNames(&lines, to: width, atLeast: 8) }
     }
@@ -70,7 +63,6 @@ extension TextTable {
     for line in 0..<height {
       text += row(lines.titles.map { line + $0.count >= height ? $0[line + $0.count - height] : "" }, widths)
     }
-    text += row(widths.map { String(repeating: "─", count: $0) }, widths)
     for cells in lines.cells {
       for line in 0..<(cells.map(\.count).max() ?? 0) {
         text += row(cells.map { line < $0.count ? $0[line] : "" }, widths)
@@ -87,7 +79,7 @@ extension TextTable {
       cells[0] + "\n"
         + zip(titles, cells.dropFirst()).map { title, cell in
           "  " + title + String(repeating: " ", count: width - title.count) + "  "
-            + cell.trimmingPrefix { $0 == " " } + "\n"
+            + cell.replacing("\n", with: " ").trimmingPrefix { $0 == " " } + "\n"
         }.joined()
     }.joined()
   }

@@ -82,21 +82,11 @@ package struct TuneReport {
     facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
   ) -> Answer {
     let verdict = TuneVerdict(result)
-    let keys = verdict.keySentences
     let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
-    var answer = Answer(verdict: verdict.sentence, facts: facts)
-    answer.terminal =
-      [.verdict, .list(keys), .table(comparison)]
+    var answer = Answer(verdict.story, facts: facts)
+    answer.details =
+      [.table(comparison, title: "Against today's")]
       + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
-    if !keys.isEmpty {
-      answer.page.append(
-        .list(
-          keys, title: "Why each key is changed",
-          note: """
-            Measured by putting that one key back to today's value, under the first seeds of the search: the figure without the key, then \
-            with it. Differences that do not matter are left out.
-            """))
-    }
     let (fresh, all) = (result.confirmed.winner.seeds, result.confirmed.winner.runs)
     answer.page += [
       .table(
@@ -123,9 +113,6 @@ package struct TuneReport {
       } ?? []
     answer.data = [OutputFile(.pareto, table)] + published
     answer.pictures = [OutputFile(.paretoPicture, text: picture)]
-    answer.listing =
-      published.map(\.path) + [FileName.pareto, .paretoPicture, .report, .manifest].map(\.rawValue)
-    answer.offer = "the Settings, the table and a report"
     return answer
   }
 
@@ -229,7 +216,7 @@ struct ParetoPlot {
   }
 
   /// The finding, for a picture that stands alone.
-  private var title: String { String(Verdict.headline(of: TuneVerdict(result).sentence)) }
+  private var title: String { TuneVerdict(result).story.finding }
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)

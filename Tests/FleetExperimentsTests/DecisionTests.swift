@@ -60,6 +60,14 @@ struct DecisionTests {
     }?.state
   }
 
+  private static let outage = "outage of 25 min, then half the capacity"
+
+  private func told(_ decision: Decision, trials: KeyTrials? = nil, instead: Decision? = nil) -> Story {
+    var story = Story("")
+    decision.tell(&story, trials: trials, instead: instead)
+    return story
+  }
+
   @Test("is published where one figure gets better, none worse, and 59 runs of each case do not fail")
   func publish() throws {
     let found = try decision { run, isProposed, isOutage in
@@ -80,11 +88,9 @@ struct DecisionTests {
     }
     #expect(found.outcome == .worse)
     #expect(found.cases.allSatisfy { $0.proposed.count <= 15 })
-    let wording = DecisionWording(found)
     #expect(
-      wording.lines[0].hasPrefix(
-        "Do not publish. A 25-minute outage with half the capacity after it then costs a device 20 instead of 10 extra requests."
-      ))
+      told(found)[.worse] == ["\(Self.outage): 20 extra requests a phone (today 10)"])
+    #expect(told(found)[.same].count == 1)
   }
 
   @Test(
@@ -108,19 +114,13 @@ struct DecisionTests {
     #expect(one.harmful == [.init(key: "b", stillWorse: 0, isAsToday: true)] && one.tried == ["a", "b", "c"])
     #expect(found.cases[one.place].suite.name == "outage" && asked.count == 3 * one.seeds)
     #expect(asked.allSatisfy { $0.tapi.incidents.count == 2 })
-    var wording = DecisionWording(found)
-    wording.trials = one
     #expect(
-      wording.lines[1]
-        == "The cause is b: with today's value kept, that does not get worse in the same \(one.seeds) runs of the case outage, "
-        + "and nothing of the change is left there. The other cases were not run so: decide on that next."
-    )
-    wording.trials = try trials(["a", "c"])
-    #expect(
-      wording.lines[1].hasPrefix("The cause is a and c together: ")
-        && wording.lines[1].contains("with a as today nothing of the change is left, with c as today"))
-    wording.trials = try trials([])
-    #expect(wording.lines[1].hasPrefix("None of the 3 changed keys is the cause alone"))
+      told(found, trials: one)[.cause]
+        == ["b: with today's value that is not worse; other cases were not run"])
+    let two = try #require(try trials(["a", "c"]))
+    #expect(two.harmful.map(\.key) == ["a", "c"])
+    #expect(told(found, trials: two)[.cause].first?.hasPrefix("a and c together: ") ?? false)
+    #expect(told(found, trials: try trials([]))[.cause] == ["none of the 3 changed keys alone"])
   }
 
   @Test("of several causes the one is first without which something is left of the change, and gets better")
@@ -143,20 +143,13 @@ struct DecisionTests {
     #expect(trials.harmful.map(\.key) == ["b", "a"] && trials.harmful[0].stillBetter == 1)
     #expect(trials.cause?.key == "b")
     // All cases without that key: what gets better there is said.
-    var wording = DecisionWording(found, trials: trials)
-    wording.instead = try decision(budget: 0) { run, isProposed, isOutage in
+    let instead = try decision(budget: 0) { run, isProposed, isOutage in
       if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
     }
+    func cause(_ instead: Decision) -> [String] { told(found, trials: trials, instead: instead)[.cause] }
     #expect(
-      wording.lines[1].contains(
-        "Without that key nothing gets worse in 7 cases, 6 runs each. After a 25-minute outage"),
-      "\(wording.lines[1])")
-    #expect(
-      wording.lines[0].hasPrefix("Do not publish as it stands: without b nothing gets worse. "),
-      "\(wording.lines[0])")
-    wording.instead = found
-    #expect(wording.lines[1].contains("Without that key the rest still does harm."), "\(wording.lines[1])")
-    #expect(wording.lines[0].hasPrefix("Do not publish. "), "\(wording.lines[0])")
+      cause(instead) == ["b and a together: with any as today's value nothing is worse, and a gain is left"])
+    #expect(cause(found) == ["b and a together: with any as today's value that is not worse, others are"])
   }
 
   @Test("nothing is told apart where nothing is worse, or where one key changes")
@@ -177,7 +170,7 @@ struct DecisionTests {
       run.recoveryTime = run.recoveryTime.map { $0 / 2 }
     }
     #expect(found.outcome == .publish)
-    #expect(DecisionWording(found).lines[0].contains("It costs what was allowed: "))
+    #expect(told(found)[.price] == ["\(Self.outage): 20 extra requests a phone (today 10), allowed"])
   }
 
   @Test("a loss is told beside today's of the same cohort, and a raised limit beside the same run")
@@ -191,14 +184,11 @@ struct DecisionTests {
       run.cohorts = [phones]
       run[.droppedByRetryLimit] = phones.lostEvents
     }
-    let wording = DecisionWording(found)
-    let line = wording.lines.first { $0.hasPrefix("With the proposed Settings") } ?? ""
     #expect(
-      line.contains("destroys 20,000 events of phones (tapi-document), today 5,000"), "\(wording.lines)")
-    #expect(!line.contains("still"))
+      told(found)[.lost].first?.hasPrefix("phones (tapi-document) loses 20,000 events to ") ?? false)
+    #expect(told(found)[.lost].first?.hasSuffix("(today 5,000)") ?? false)
     // What fails alike today is told so.
-    let basis = wording.lines.last ?? ""
-    #expect(basis.contains("outage in 15 of 15 (today 0 of 15)"), "\(basis)")
+    #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15)"])
   }
 
   @Test("the time and the requests that kept events take are the price, which somebody has to allow")
@@ -210,16 +200,14 @@ struct DecisionTests {
       if isProposed { run.recoveryTime = run.recoveryTime.map { 2 * $0 } }
     }
     #expect(found.outcome == .worse && found.isAtAPrice)
-    let answer = DecisionWording(found).lines[0]
+    #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 5,000)")
     #expect(
-      answer.hasPrefix(
-        "Do not publish as it stands. A 25-minute outage with half the capacity after it then destroys none"),
-      "\(answer)")
-    #expect(answer.contains("Its price: after a 25-minute outage"), "\(answer)")
-    #expect(
-      answer.hasSuffix(
-        "If that is worth it, let it get worse and decide again (--allow recovery --allow attempts)."),
-      "\(answer)")
+      told(found)[.price] == [
+        "\(Self.outage): caught up after 20 min (today 10 min)",
+        "\(Self.outage): 30 extra requests a phone (today 10)",
+      ])
+    #expect(told(found)[.worse].isEmpty)
+    #expect(found.waiver == "--allow recovery --allow attempts")
   }
 
   @Test("is not published where nothing gets better")
@@ -228,9 +216,9 @@ struct DecisionTests {
     #expect(found.outcome == .noBetter)
     // What can't get better needs no runs that exclude a failure.
     #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] })
+    #expect(told(found)[.worse].isEmpty && told(found)[.better].isEmpty)
     #expect(
-      DecisionWording(found).lines[0].hasPrefix(
-        "Do not publish. Nothing that was measured gets better or worse by enough to matter."))
+      told(found)[.same].first?.hasSuffix("\(found.cases.count) cases of \(found.cases.count)") ?? false)
   }
 
   @Test(
@@ -254,19 +242,6 @@ struct DecisionTests {
     #expect(state(back, "outage", MetricCatalogue.late) == .worse)
   }
 
-  @Test("of losses that differ by too little to matter it tells the largest")
-  func littleLost() throws {
-    let found = try decision { run, isProposed, isOutage in
-      if isOutage, !isProposed { run[.droppedByRetryLimit] = 40 }
-    }
-    #expect(found.outcome == .noBetter)
-    #expect(
-      DecisionWording(found).lines[0].hasSuffix(
-        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events "
-          + "(less than 0.01 %)."
-      ))
-  }
-
   @Test("a failure in a tenth of the runs is found or said to be open, in all of 15 fleets, exhaustively 50")
   func catastrophe() throws {
     for fleet in 0..<TestDepth.cases(15, exhaustively: 50) {
@@ -288,7 +263,7 @@ struct DecisionTests {
     // 53 runs of each case are missing.
     let missing = found.cases.count * (Decision.faultless - Decision.looks[0])
     #expect(found.outcome == .needsMore(runs: missing))
-    #expect(DecisionWording(found).lines[0].hasPrefix("Needs about \(missing) more runs."))
+    #expect(told(found)[.open].first?.hasSuffix("; about \(missing) more runs") ?? false)
   }
 
   @Test("a fleet that does not hold without incidents has no decision")
@@ -313,11 +288,7 @@ struct DecisionTests {
       }
     }
     #expect(found.outcome == .publish)
-    #expect(
-      DecisionWording(found).lines[0].contains(
-        "A 25-minute outage with half the capacity after it then destroys none instead of 39.5 million events"
-      ),
-      "\(DecisionWording(found).lines)")
+    #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 39,497,000)")
   }
 
   // MARK: The suite

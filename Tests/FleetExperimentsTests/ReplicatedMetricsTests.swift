@@ -111,24 +111,27 @@ struct ReplicatedMetricsTests {
 
   @Test("an interval that is not even about its mean is written with both ends, an even one with ±")
   func unevenIntervals() throws {
+    func text(_ metric: Metric, _ estimate: MeanEstimate) -> String {
+      Figure(value: .mean(estimate), metric: metric).cell.replacing("\n", with: " ")
+    }
     let metric = try #require(MetricCatalogue.metric(named: "amplification_ratio"))
     // One long tail: the bootstrap's interval reaches further up than down.
     let skewed = MeanEstimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5])
     let (low, high) = (try #require(skewed.low), try #require(skewed.high))
     try #require(skewed.method == .bootstrap && high - skewed.mean > 1.25 * (skewed.mean - low))
     #expect(
-      MetricText.interval(metric, skewed) == "1.92 (\(MetricText.plain(low)) to \(MetricText.plain(high)))")
+      text(metric, skewed) == "1.92 (\(MetricText.plain(low)) to \(MetricText.plain(high)))")
     // 3 ± t(0.975, 4) · √2.5 / √5 = 2.776 · 0.707.
-    #expect(MetricText.interval(metric, MeanEstimate([1, 2, 3, 4, 5])) == "3 ± 1.96")
-    #expect(MetricText.interval(metric, MeanEstimate([2, 2])) == "2")
+    #expect(text(metric, MeanEstimate([1, 2, 3, 4, 5])) == "3 ± 1.96")
+    #expect(text(metric, MeanEstimate([2, 2])) == "2")
     // Nothing is lost less than not at all.
     let wide = MeanEstimate([20, 660, 820, 920])
     let most = try #require(wide.high)
     #expect(try #require(wide.low) < 0)
     let lost = try #require(MetricCatalogue.metric(named: "lost_or_blocked_events"))
-    #expect(MetricText.interval(lost, wide) == "605 (0 to \(MetricText.plain(most)))")
+    #expect(text(lost, wide) == "605 (0 to \(MetricText.plain(most)))")
     // Too narrow for its ends to be told from the mean.
     let narrow = MeanEstimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5].map { 1_000_000 + $0 / 10 })
-    #expect(narrow.method == .bootstrap && MetricText.interval(metric, narrow).hasPrefix("1,000,000 ± 0."))
+    #expect(narrow.method == .bootstrap && text(metric, narrow).hasPrefix("1,000,000 ± 0."))
   }
 }

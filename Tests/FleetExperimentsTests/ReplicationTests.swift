@@ -126,31 +126,26 @@ struct ReplicationTests {
     let standings = Standings(found)
     #expect(standings.leaders == [0])
     #expect(standings.pair(1, against: 2).standing == .asGood)
-    let text = Verdict.text(found)
-    #expect(
-      text.hasPrefix(
-        "Use a: in these 20 runs it costs 1 extra attempts a device instead of 4 (b, next) or 4 (c); "
-      ), "\(text)")
-    #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
+    let story = found.story()
+    #expect(story.title == "Use a (20 seeds)")
+    #expect(story[.reason] == ["1 extra requests a phone; b 4, c 4"])
     // 1 − 0.05^(1/20).
-    #expect(text.contains("a failed in none of these 20 runs"))
-    #expect(text.contains("in up to 13.9 % of runs can't be excluded"))
+    #expect(story[.risk] == ["none of 20 runs fails; up to 13.9 % may (95 % confidence)"])
   }
 
   @Test("variants that no seed tells apart are said to be the same, and one variant is only described")
   func same() throws {
-    func verdict(_ variants: [Variant]) throws -> String {
+    func finding(_ variants: [Variant]) throws -> String {
       let engine = Engine()
-      return Verdict.text(
-        try Replications.run(
-          variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
-          control: .init()
-        ) { scenario, _, _ in try engine.record(scenario) })
+      return try Replications.run(
+        variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
+        control: .init()
+      ) { scenario, _, _ in try engine.record(scenario) }.story().finding
     }
     #expect(
-      try verdict([variant("a", effect: 1), variant("b", effect: 1)])
-        .hasPrefix("All variants gave the same figures with every seed"))
-    #expect(try verdict([variant("alone", effect: 1)]).hasPrefix("alone: the fleet recovers "))
+      try finding([variant("a", effect: 1), variant("b", effect: 1)])
+        == "All 2 variants gave the same figures")
+    #expect(try finding([variant("alone", effect: 1)]).hasPrefix("Caught up after "))
   }
 
   @Test("a curve's band holds the mean of the runs and narrows with their number")

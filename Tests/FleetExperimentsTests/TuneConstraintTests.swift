@@ -32,13 +32,14 @@ struct TuneConstraintTests {
     let result = try search(
       ["affected_delivery_p99_s<=10"], attempts: { choices, _ in choices[0] > 1 ? 150 : 100 })
     #expect(!result.isRecommended && !result.isConfirmed)
-    let text = TuneVerdict(result).sentence
+    let story = TuneVerdict(result).story
     #expect(
-      text.hasPrefix(
-        "No candidate keeps affected_delivery_p99_s<=10 in every run, nor do today's Settings: the best that was reached is 1 min 02 s, "
-          + "with settings.backoffConfig.baseBackoffInterval 20"), "\(text)")
-    #expect(
-      text.contains("today's 1 min 38 s). Nothing is recommended and no Settings are written: "), "\(text)")
+      story.finding
+        == "No candidate keeps affected_delivery_p99_s<=10 in every run, nor do today's Settings")
+    let reason = try #require(story[.reason].first)
+    #expect(reason.hasPrefix("the best that was reached is 1 min 02 s, with "), "\(reason)")
+    #expect(reason.hasSuffix("today's 1 min 38 s)"), "\(reason)")
+    #expect(story[.better].isEmpty)
   }
 
   @Test(
@@ -47,40 +48,44 @@ struct TuneConstraintTests {
   func offered() throws {
     let result = try search(["affected_delivery_p99_s<=10"])
     #expect(result.isRecommended && result.unmetConstraints != nil)
-    let text = TuneVerdict(result).sentence
-    #expect(text.hasPrefix("No candidate keeps affected_delivery_p99_s<=10 in every run, "), "\(text)")
-    #expect(
-      text.contains(
-        " What follows breaks it no more often and is better. Change one key: "
-          + "settings.backoffConfig.baseBackoffInterval 20 (today 2). It improves affected p99 1 min 38 s → 1 min 02 s (-37 %). "
-      ), "\(text)")
+    let story = TuneVerdict(result).story
+    #expect(story.finding == "Change settings.backoffConfig.baseBackoffInterval 20 (today 2)")
+    #expect(story[.better] == ["affected p99 1 min 38 s → 1 min 02 s (-37 %)"])
+    #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s<=10 ") ?? false)
   }
 
   @Test("several constraints that no candidate keeps are named each, with what was reached of each")
   func several() throws {
-    let text = TuneVerdict(try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"]))
-      .sentence
+    let story = TuneVerdict(
+      try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"])
+    ).story
     #expect(
-      text.hasPrefix(
-        "No candidate keeps affected_delivery_p99_s<=10 or attempts_above_twin_per_device<=50 in every run, "),
-      "\(text)")
+      story[.note].first?.contains(
+        " keeps affected_delivery_p99_s<=10 or attempts_above_twin_per_device<=50 ") ?? false)
     #expect(
-      text.contains("of affected_delivery_p99_s the best that was reached is 1 min 02 s, with ")
-        && text.contains("; of attempts_above_twin_per_device the best that was reached is 100, "), "\(text)")
+      story[.reason].contains {
+        $0.hasPrefix("of affected_delivery_p99_s the best that was reached is 1 min 02 s, ")
+      }
+        && story[.reason].contains {
+          $0.hasPrefix("of attempts_above_twin_per_device the best that was reached is 100, ")
+        })
   }
 
   @Test("a lower limit that nothing reaches is named with the largest value of any candidate")
   func lowerLimit() throws {
     let result = try search(["affected_delivery_p99_s>=5m"])
     // The first value takes 100 seconds.
-    #expect(TuneVerdict(result).sentence.contains("the best that was reached is 1 min 40 s, with "))
+    #expect(
+      TuneVerdict(result).story[.reason].contains {
+        $0.hasPrefix("the best that was reached is 1 min 40 s, ")
+      })
   }
 
   @Test("a constraint that a candidate keeps where today's Settings don't is no obstacle")
   func met() throws {
     let result = try search(["affected_delivery_p99_s<=70"])
     #expect(result.isRecommended && result.unmetConstraints == nil)
-    #expect(TuneVerdict(result).sentence.hasPrefix("Change one key: "))
+    #expect(TuneVerdict(result).story.finding.hasPrefix("Change "))
   }
 
   @Test("constraints of which each is kept by some candidate, but never all of them, are named together")
@@ -89,13 +94,11 @@ struct TuneConstraintTests {
     let result = try search(
       ["affected_delivery_p99_s<=70", "attempts_above_twin_per_device<=110"],
       attempts: { choices, _ in 100 + Double(choices[0]) })
-    let text = TuneVerdict(result).sentence
+    let story = TuneVerdict(result).story
+    let names = "affected_delivery_p99_s<=70 and attempts_above_twin_per_device<=110 together"
     #expect(
-      text.hasPrefix(
-        "No candidate keeps affected_delivery_p99_s<=70 and attempts_above_twin_per_device<=110 together in every run"
-      ),
-      "\(text)")
-    #expect(text.contains("each of them alone is kept by some"), "\(text)")
+      ([story.finding] + story[.note]).contains { $0.hasPrefix("No candidate keeps \(names) in every run") })
+    #expect(story[.reason].contains("each of them alone is kept by some"))
   }
 
   @Test("what keeps a constraint in the search and breaks it on fresh seeds is not recommended")
@@ -113,11 +116,10 @@ struct TuneConstraintTests {
         return call > 4 ? 95 : 89 - Double(choices[0])
       })
     #expect(!result.isToday && !result.isRecommended && result.unmetConstraints == nil)
-    let text = TuneVerdict(result).sentence
-    #expect(text.hasPrefix("Leave the Settings as they are: the best of 81 candidates"), "\(text)")
+    let story = TuneVerdict(result).story
+    #expect(story.finding == "Leave the Settings as they are" && story.basis.hasPrefix("81 candidates, "))
     #expect(
-      text.contains(
-        "100.0 % of its runs break affected_delivery_p99_s<=90, the worst with 1 min 35 s (today's 100.0 %)"),
-      "\(text)")
+      story[.worse].contains(
+        "100.0 % of its runs break affected_delivery_p99_s<=90, the worst with 1 min 35 s (today's 100.0 %)"))
   }
 }

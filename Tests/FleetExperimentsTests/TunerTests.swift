@@ -290,18 +290,18 @@ struct TunerTests {
     let result = try tuner.run()
     // 2 · 6² + 5 - 6 + 60 and today's 2 · 11² + 5 · 4² + 11 · 4 + 60 seconds.
     #expect(result.winner.candidate.choices == [6, 5, nil])
-    let text = TuneVerdict(result).sentence
+    let story = TuneVerdict(result).story
     #expect(
-      text.hasPrefix("Change 2 keys: settings.backoffConfig.baseBackoffInterval 7 (today 2) and "), "\(text)")
-    #expect(text.contains(" It improves affected p99 7 min 06 s → 2 min 11 s (-69 %). "), "\(text)")
+      story.finding.hasPrefix("Change settings.backoffConfig.baseBackoffInterval 7 (today 2) and "))
+    #expect(story.basis == "15 fresh seeds, 45 more of the new")
+    #expect(story[.better].first == "affected p99 7 min 06 s → 2 min 11 s (-69 %)")
+    #expect(story[.price] == ["extra attempts 101 → 106 (+5.0 %), less than matters"])
     #expect(
-      text.contains(
-        " 15 fresh seeds of both and 45 more of the new Settings show no criterion worse: health without incidents, runs that fail, "
-          + "lost, endpoint well, recovery, late, affected p99 and extra attempts. "
-          + "It raises extra attempts 101 → 106 (+5.0 %), by less than matters. "
-      ), "\(text)")
+      story[.same] == [
+        "shown not worse: health without incidents, runs that fail, lost, endpoint well, recovery, late, affected p99, extra attempts"
+      ])
     // 1 - 0.05^(1/60)
-    #expect(text.contains("a failure in up to 4.87 % of them can't be excluded"), "\(text)")
+    #expect(story[.risk] == ["none of 60 runs fails; up to 4.87 % may (95 % confidence)"])
   }
 
   @Test("what is better by the score and worse by a criterion is not recommended, whatever was asked for")
@@ -314,9 +314,9 @@ struct TunerTests {
     var tuner = Tuner(study, runs: field.maker(space))
     let result = try tuner.run()
     #expect(!result.isRecommended && result.isToday)
-    let text = TuneVerdict(result).sentence
-    #expect(text.hasPrefix("Leave the Settings as they are: "), "\(text)")
-    #expect(text.hasSuffix(" It is worse by extra attempts 100 → 120 (+20 %)."), "\(text)")
+    let story = TuneVerdict(result).story
+    #expect(story.finding == "Leave the Settings as they are")
+    #expect(story[.open].first?.hasSuffix("but worse by extra attempts 100 → 120 (+20 %)") ?? false)
   }
 
   @Test(
@@ -338,10 +338,9 @@ struct TunerTests {
     #expect(!result.isToday && !result.isRecommended && result.seedsNeeded == nil)
     // The first look shows it.
     #expect(result.confirmed.winner.seeds == 15)
-    let text = TuneVerdict(result).sentence
-    #expect(text.contains(" It is worse by extra attempts 100 → 236 (× 2.4). "), "\(text)")
-    #expect(
-      text.contains(" More fresh seeds are not likely to change that. No Settings are written."), "\(text)")
+    let story = TuneVerdict(result).story
+    #expect(story[.worse].contains("extra attempts 100 → 236 (× 2.4)"))
+    #expect(story[.next] == ["more fresh seeds are not likely to change that"])
   }
 
   @Test("where fresh seeds are too few to exclude more failures, it is refused with the number that would do")
@@ -353,20 +352,17 @@ struct TunerTests {
     let result = try tuner.run()
     // 0.95^59 < 0.05 < 0.95^58
     #expect(!result.isRecommended && result.seedsNeeded == 59)
-    let text = TuneVerdict(result).sentence
+    let story = TuneVerdict(result).story
     #expect(
-      text.contains(
-        " is not confirmed by 5 fresh seeds. It is not shown to be no worse by runs that fail 0 → 0 of 5, lost 0 → 0 and late 0 → 0. "
-      ),
-      "\(text)")
-    #expect(text.contains("About 59 fresh seeds would tell: --fresh 59 asks for them."), "\(text)")
+      story[.open]
+        == ["runs that fail 0 → 0 of 5", "lost 0 → 0", "late 0 → 0"].map { "not shown no worse: \($0)" })
+    #expect(story[.next] == ["about 59 fresh seeds would tell: --fresh 59"])
     // Fifteen decide the rest, so today's get no more.
     study.freshSeeds = 30
     var more = Tuner(study, runs: field.maker(space))
-    #expect(
-      TuneVerdict(try more.run()).sentence.contains(
-        " is not confirmed by 15 fresh seeds of both and 15 more of the new Settings. It is not shown to be no worse by "
-          + "runs that fail 0 of 15 → 0 of 30, lost 0 → 0 and late 0 → 0. "))
+    let second = TuneVerdict(try more.run()).story
+    #expect(second.basis.hasSuffix("15 fresh seeds, 15 more of the new"))
+    #expect(second[.open].first == "not shown no worse: runs that fail 0 of 15 → 0 of 30")
     study.freshSeeds = 59
     var enough = Tuner(study, runs: field.maker(space))
     #expect(try enough.run().isRecommended)
@@ -536,20 +532,22 @@ struct TunerTests {
     var tuner = Tuner(study(space), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate == space.today && result.effects.isEmpty)
-    #expect(TuneVerdict(result).sentence.hasPrefix("Leave the Settings as they are"))
+    #expect(TuneVerdict(result).story.finding == "Leave the Settings as they are")
   }
 
   @Test("a recommended value at the end of its range is said to be there, one inside is not")
   func endOfTheRange() throws {
-    func sentence(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> String {
+    func story(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> Story {
       let field = Field(time: time)
       var tuner = Tuner(study(space), runs: field.maker(space))
-      return try TuneVerdict(tuner.run()).sentence
+      return try TuneVerdict(tuner.run()).story
     }
-    let atTheEnd = "is at the end of what was searched"
-    #expect(try sentence { choices, _ in Double(100 - choices[0]) }.contains(atTheEnd))
-    let inside = try sentence { choices, _ in Double(100 + abs(choices[0] - 10)) }
-    #expect(inside.hasPrefix("Change") && !inside.contains(atTheEnd))
+    func isAtTheEnd(_ story: Story) -> Bool {
+      story[.open].contains { $0.contains("at the end of what was searched") }
+    }
+    #expect(isAtTheEnd(try story { choices, _ in Double(100 - choices[0]) }))
+    let inside = try story { choices, _ in Double(100 + abs(choices[0] - 10)) }
+    #expect(inside.finding.hasPrefix("Change") && !isAtTheEnd(inside))
   }
 
   @Test("the front has what no other candidate beats in one objective without being beaten in another")

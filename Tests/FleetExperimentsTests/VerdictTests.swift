@@ -8,21 +8,6 @@ import Testing
 /// has to admit.
 @Suite("The verdict")
 struct VerdictTests {
-  @Test(
-    "What a verdict says first is what was found",
-    arguments: [
-      ("Use full: it is fast; so", "Use full"),
-      ("full brings the fleet back best: so", "full brings the fleet back best"),
-
-      ("Change one key: settings.a.b 77 (today 300). Over", "Change one key: settings.a.b 77 (today 300)"),
-      ("The fleet recovers 5 min after; nothing", "The fleet recovers 5 min after"),
-      ("Nothing was run.", "Nothing was run."),
-      ("short\nnext line: of more words", "short"), ("", ""),
-    ])
-  func headline(text: String, first: String) {
-    #expect(Verdict.headline(of: text) == first)
-  }
-
   static let second: Int64 = 1_000_000
 
   /// A run that recovers after `recovery` seconds, with everything delivered.
@@ -49,215 +34,198 @@ struct VerdictTests {
     return run
   }
 
-  func sentence(_ runs: RunSummary...) -> String { Verdict.sentence(runs, interval: Self.second) }
-  func headline(_ runs: RunSummary...) -> String {
-    Verdict.sentence(runs, interval: Self.second).split(separator: "\n").first.map(String.init) ?? ""
+  func standings(_ runs: RunSummary..., interval: Int64 = 1) -> Standings {
+    Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval * Self.second)
+  }
+  func story(_ runs: RunSummary...) -> Story {
+    Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second).story
+  }
+  /// The name of the metric that decides between the first two, or leaves them open, and who is ahead.
+  func decision(_ runs: RunSummary...) -> (best: [String], by: String?) {
+    let standings = Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second)
+    let criterion = standings.pair(0, against: 1).criterion
+    let name =
+      if case .metric(let index)? = criterion {
+        standings.metrics.metrics[index].name
+      } else {
+        criterion.map { "\($0)" }
+      }
+    return (standings.leaders.map { standings.variants[$0] }, name)
   }
 
   @Test("a fleet that does not hold without incidents is said first, and nothing is ranked")
   func unhealthy() {
-    #expect(
-      sentence(run("full", healthy: false), run("none", recovery: 1, healthy: false))
-        == "This fleet does not hold even without any incident: its backlog or time to delivery grows over the run; "
-        + "there is nothing to bring back and nothing to compare (one seed, 1).")
+    let text = story(run("full", healthy: false), run("none", recovery: 1, healthy: false))
+    #expect(text.finding == "This fleet does not hold its load even without any incident")
+    #expect(text.lines.map(\.subject) == [.unwell])
+    #expect(text[.unwell] == ["full and none: its backlog or time to delivery grows over the run"])
   }
 
-  @Test("one variant without a healthy twin is named first and ranked behind, however fast it seems")
+  @Test("one variant without a healthy twin is named and ranked behind, however fast it seems")
   func oneUnhealthy() {
-    let text = sentence(run("1000/s", recovery: 1, healthy: false), run("4000/s", recovery: 400))
-    #expect(text.hasPrefix("With 1000/s this fleet does not hold even without any incident: "))
-    #expect(
-      text.contains(
-        "; use 4000/s: it keeps the fleet healthy without incidents, 1000/s does not"))
+    let text = story(run("1000/s", recovery: 1, healthy: false), run("4000/s", recovery: 400))
+    #expect(text.finding == "Use 4000/s")
+    #expect(text[.unwell] == ["1000/s: its backlog or time to delivery grows over the run"])
+    #expect(text[.reason] == ["the fleet holds without incidents; 1000/s does not hold"])
   }
 
-  @Test("where the endpoint is healthy long before the last phones' data is there, both times are said")
+  @Test("an endpoint that is well sooner decides before the data does")
   func twoTimes() {
-    func text(healthy: Int64?, _ recovery: Int64?) -> String {
-      var run = run("full", recovery: recovery)
-      run.healthyTime = healthy.map { $0 * Self.second }
-      return sentence(run)
-    }
-    #expect(text(healthy: 420, 3_240).contains(", endpoint well after 7 min, "))
-    // A minute, or a fifth, is no other time.
-    #expect(!text(healthy: 240, 300).contains("endpoint"))
-    #expect(!text(healthy: 2_700, 3_240).contains("endpoint"))
-    #expect(text(healthy: nil, 3_240).contains("endpoint well in no run"))
-    #expect(text(healthy: 420, nil).contains("endpoint well after 7 min"))
-    // It decides before the data does.
     var (best, other) = (run("full", recovery: 3_240), run("none", recovery: 2_000))
     (best.healthyTime, other.healthyTime) = (420 * Self.second, 900 * Self.second)
-    #expect(
-      sentence(best, other).hasPrefix(
-        "Use full: it has the endpoint well 7 min after the last incident instead of 15 min (none)"))
+    let text = story(best, other)
+    #expect(text.finding == "Use full")
+    #expect(text[.reason] == ["endpoint well after 7 min; none 15 min"])
+    #expect(text[.price] == ["caught up after 54 min; none 33 min 20 s"])
   }
 
   @Test(
     "beside a recovery stands how soon any client could have caught up, or that the server is busy throughout"
   )
   func possible() {
-    func text(_ recovery: Int64?, possible: Int64?, idle: Double = 100) -> String {
+    func text(_ recovery: Int64?, possible: Int64?, idle: Double = 100) -> [String] {
       var run = run("full", recovery: recovery)
       run.possibleTime = possible.map { $0 * Self.second }
       run.idleWhileBackloggedSeconds = idle
-      return sentence(run).split(separator: "\n").dropFirst().joined(separator: "|")
+      return story(run)[.possible]
     }
-    #expect(text(316, possible: 300).contains("before 5 min"))
+    #expect(text(316, possible: 300) == ["caught up after 5 min at this capacity"])
     #expect(text(nil, possible: 300) == text(316, possible: 300))
-    #expect(text(317, possible: 1).contains("at once"))
-    #expect(text(317, possible: nil) == "")
+    #expect(text(317, possible: 1) == ["caught up at once at this capacity"])
+    #expect(text(317, possible: nil) == [])
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
-    #expect(text(nil, possible: nil, idle: 61) == "")
-    #expect(text(nil, possible: nil, idle: 60).hasPrefix("The server is busy to the end of the run"))
+    #expect(text(nil, possible: nil, idle: 61) == [])
+    #expect(text(nil, possible: nil, idle: 60).count == 1)
   }
 
   @Test("one seed of a fleet that recovers and one that does not decide nothing: each is one throw of a die")
   func oneRecovers() {
-    let text = sentence(run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845))
-    #expect(text.hasPrefix("Not decided between none and full: "))
-    #expect(text.contains("Open: none or full, recovers in 0 of 1 run against 1 of 1 run. "))
+    let text = story(run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845))
+    #expect(text.finding == "Not decided between none and full")
+    #expect(text[.open].first == "failed runs: none 1 of 1, full 0 of 1")
   }
 
   @Test(
     "what is lost or blocked counts before any recovery time", arguments: [(900, 0), (0, 900), (500, 400)])
   func lost(lost: Int64, blocked: Int64) {
-    #expect(
-      headline(run("dropper", recovery: 10, lost: lost, blocked: blocked), run("full", recovery: 900))
-        == "Use full: it loses 0 events instead of 900 (dropper); endpoint well after 5 min, its price: recovered 15 min after the "
-        + "last incident instead of 10 s (dropper), 99 % of the affected events delivered within 10 min, 100 extra attempts a device "
-        + "(one seed, 1)."
-    )
+    let text = story(
+      run("dropper", recovery: 10, lost: lost, blocked: blocked), run("full", recovery: 900))
+    #expect(text.finding == "Use full")
+    #expect(text[.reason] == ["0 events lost; dropper 900"])
+    // The price is told.
+    #expect(text[.price] == ["caught up after 15 min; dropper 10 s"])
   }
 
   @Test("what is late counts behind the recovery time, before the affected events' p99")
   func late() {
+    let sooner = decision(run("tardy", recovery: 10, late: 900), run("full", recovery: 900))
+    #expect(sooner == (["tardy"], MetricCatalogue.recovery))
     #expect(
-      headline(run("tardy", recovery: 10, late: 900), run("full", recovery: 900)).hasPrefix(
-        "Use tardy: it recovers 10 s after the last incident instead of 15 min (full); nothing lost, "
-          + "endpoint well after 5 min, its price: 900 events late instead of 0 (full), "
-      ))
-    #expect(
-      headline(run("tardy", late: 900, p99: 100), run("full", p99: 900)).hasPrefix(
-        "Use full: it leaves 0 events late instead of 900 (tardy); nothing lost, recovered 5 min ")
-    )
+      story(run("tardy", recovery: 10, late: 900), run("full", recovery: 900))[.price]
+        == ["900 events late; full 0"])
+    let less = decision(run("tardy", late: 900, p99: 100), run("full", p99: 900))
+    #expect(less == (["full"], MetricCatalogue.late))
   }
 
   @Test(
     "a loss of more than 1 % fails a run, which is compared first; of one run the count of events decides")
   func losesTooMuch() {
-    #expect(
-      headline(run("dropper", recovery: 10, lost: 1_100), run("full", recovery: 900)).hasPrefix(
-        "Use full: it loses 0 events instead of 1,100 (dropper); "))
+    let one = decision(run("dropper", recovery: 10, lost: 1_100), run("full", recovery: 900))
+    #expect(one == (["full"], MetricCatalogue.lost))
     let rows = [1_100, 0].map { lost in (0..<8).map { run("v", recovery: 900 - lost, lost: lost, seed: $0) } }
     let standings = Standings(["dropper", "full"], rows: rows, interval: Self.second)
     #expect(standings.pair(1, against: 0) == .init(standing: .better, criterion: .failures))
   }
 
-  @Test("the recovery time decides among those that deliver, and every other figure of it is told")
+  @Test("the recovery time decides among those that deliver, and the next best is told first")
   func recoveryTime() {
-    #expect(
-      headline(
-        run("none", recovery: 4_755), run("additive:10", recovery: 2_160),
-        run("full", recovery: 750, p99: 425))
-        == "Use full: it recovers 12 min 30 s after the last incident instead of 36 min (additive:10, next) "
-        + "or 1 h 19 min (none); nothing lost, endpoint well after 5 min, 99 % of the affected events delivered "
-        + "within 7 min 05 s, 100 extra attempts a device (one seed, 1).")
+    let text = story(
+      run("none", recovery: 4_755), run("additive:10", recovery: 2_160),
+      run("full", recovery: 750, p99: 425))
+    #expect(text.finding == "Use full")
+    #expect(text[.reason] == ["caught up after 12 min 30 s; additive:10 36 min, none 1 h 19 min"])
   }
 
   @Test("the affected events' p99 decides when recovery does not, and one longer than the run is the longest")
   func timeToDelivery() {
+    let judged = (best: ["full"], by: MetricCatalogue.affectedDelivery)
+    let later = decision(run("equal", recovery: 301, p99: 800), run("full", recovery: 300, p99: 600))
+    #expect(later.best == judged.best && later.by == judged.by)
+    let never = decision(run("equal", p99: nil), run("full", p99: 600))
+    #expect(never.best == judged.best && never.by == judged.by)
     #expect(
-      headline(run("equal", recovery: 301, p99: 800), run("full", recovery: 300, p99: 600)).hasPrefix(
-        "Use full: 99 % of the affected events are delivered within 10 min instead of 13 min 20 s (equal); "
-      ))
-    #expect(
-      headline(run("equal", p99: nil), run("full", p99: 600)).hasPrefix(
-        "Use full: 99 % of the affected events are delivered within 10 min instead of > 1 h 50 min (equal)"
-      ))
+      story(run("equal", p99: nil), run("full", p99: 600))[.reason]
+        == ["99 % delivered after 10 min; equal > 1 h 50 min"])
   }
 
   @Test("attempts decide last: above the twin's where there is an incident, else all of them")
   func attempts() {
-    #expect(
-      headline(run("equal", attempts: 140), run("full", attempts: 1_100.25)).hasPrefix(
-        "Use equal: it costs 140 extra attempts a device instead of 1,100 (full); "))
-    #expect(
-      headline(
-        run("gate", recovery: nil, attempts: 90, incidents: false),
-        run("timer", recovery: nil, attempts: 30, incidents: false)
-      ).hasPrefix("timer does best: it needs 30 attempts a device and day instead of 90 (gate)"))
+    let extra = decision(run("equal", attempts: 140), run("full", attempts: 1_100.25))
+    #expect(extra == (["equal"], MetricCatalogue.attemptsAboveTwin))
+    let all = story(
+      run("gate", recovery: nil, attempts: 90, incidents: false),
+      run("timer", recovery: nil, attempts: 30, incidents: false))
+    #expect(all.finding == "Best: timer")
+    #expect(all[.reason] == ["30 requests a phone and day; gate 90"])
   }
 
   @Test("one seed shows nothing to be as good, and a winner only from 20 % on")
   func ties() {
-    let equal = sentence(
+    let equal = story(
       run("full", recovery: 300), run("equal", recovery: 304), run("decorrelated", recovery: 306))
-    #expect(
-      equal.hasPrefix(
-        "Not decided between full, equal and decorrelated: nothing lost, recovered 5 min to 5 min 06 s after the last "
-          + "incident, 99 % of the affected events delivered within 10 min, 100 extra attempts a device (one seed, 1)."
-      ))
-    let text = sentence(run("full", recovery: 300), run("equal", recovery: 345))
-    #expect(text.hasPrefix("Not decided between full and equal: "))
-    #expect(
-      text.contains(
-        "Open: full or equal, recovery 5 min against 5 min 45 s. With one seed a difference counts from 20 % on, and "
-          + "a smaller one is not ruled out"))
-    #expect(sentence(run("full", recovery: 300), run("equal", recovery: 361)).hasPrefix("Use full: "))
+    #expect(equal.finding == "Not decided between full, equal and decorrelated")
+    let near = decision(run("full", recovery: 300), run("equal", recovery: 345))
+    #expect(near == (["full", "equal"], MetricCatalogue.recovery))
+    #expect(decision(run("full", recovery: 300), run("equal", recovery: 361)).best == ["full"])
     // What differs by less than matters leaves the decision to a later criterion.
-    #expect(
-      sentence(run("full", recovery: 300), run("equal", recovery: 304, attempts: 900)).hasPrefix(
-        "Use full: "))
+    #expect(decision(run("full", recovery: 300), run("equal", recovery: 304, attempts: 900)).best == ["full"])
   }
 
-  @Test("ten seeds show that variants are as good as each other, and the verdict says it with one word")
+  @Test("ten seeds show that variants are as good as each other, and the story says from what on")
   func asGood() {
     let rows = (0..<2).map { variant in
       (0..<10).map { run("v", recovery: 300 + ($0 * 7 + Int64(variant) * 3) % 5, seed: UInt64($0)) }
     }
     let standings = Standings(["full", "equal"], rows: rows, interval: Self.second)
     #expect(standings.pair(1, against: 0) == .init(standing: .asGood, criterion: nil))
-    let text = VerdictWording(standings, seeds: [[]]).lines.joined(separator: "\n")
-    #expect(text.hasPrefix("full and equal are as good as each other: nothing lost, recovered 5 min 02 s"))
+    let text = standings.story
+    #expect(text.title == "No difference that matters between full and equal (10 seeds)")
+    #expect(text[.same] == ["differences below 5 % do not matter"])
     // 1 − 0.05^(1/10).
-    #expect(
-      text.contains(
-        "full and equal failed in none of these 10 runs (no recovery, or more than 1 % lost) and lost nothing; either in up to "
-          + "25.9 % of runs can't be excluded"))
+    #expect(text[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])
   }
 
   @Test(
     "recovery times within an interval of the series are equal, however short they are", arguments: [10, 1])
   func interval(intervalSeconds: Int64) {
-    let runs = [run("full", recovery: 20), run("equal", recovery: 28)]
-    let sentence = Verdict.sentence(runs, interval: intervalSeconds * Self.second)
-    #expect(sentence.hasPrefix("Not decided") == (intervalSeconds == 10), "\(sentence)")
+    let standings = standings(
+      run("full", recovery: 20), run("equal", recovery: 28), interval: intervalSeconds)
+    #expect((standings.leaders.count == 2) == (intervalSeconds == 10))
   }
 
   @Test("a few events among many are no reason, and below 1/10,000 of those created they block none")
   func fewEvents() {
-    #expect(headline(run("a", lost: 0), run("b", lost: 7)).hasPrefix("Not decided"))
+    func best(_ a: RunSummary, _ b: RunSummary) -> [String] { decision(a, b).best }
+    let both = ["a", "b"]
+    #expect(best(run("a", lost: 0), run("b", lost: 7)) == both)
     // Three standard errors of 40 + 10, lost in batches of two: 3 · √100 = 30, and one seed asks for twice that.
-    #expect(headline(run("a", lost: 10), run("b", lost: 50)).hasPrefix("Not decided"))
-    #expect(
-      headline(run("a", lost: 0), run("b", lost: 400)).hasPrefix("Use a: it loses 0"))
+    #expect(best(run("a", lost: 10), run("b", lost: 50)) == both)
+    #expect(decision(run("a", lost: 0), run("b", lost: 400)) == (["a"], MetricCatalogue.lost))
     // Of 100,000 created 10 matter.
     #expect(
-      headline(run("a", recovery: 400), run("b", recovery: 100, lost: 3)).hasPrefix(
-        "Use b: it recovers 1 min 40 s"))
-    #expect(
-      headline(run("a", recovery: 400), run("b", recovery: 100, lost: 40)).hasPrefix("Not decided"))
+      decision(run("a", recovery: 400), run("b", recovery: 100, lost: 3)) == (["b"], MetricCatalogue.recovery)
+    )
+    #expect(best(run("a", recovery: 400), run("b", recovery: 100, lost: 40)) == both)
     // One clump of 9 may be 4.74 of them (Garwood): 42.7 events, 4.3 times what matters, and attempts differ by less.
-    #expect(
-      headline(run("a", attempts: 120.8), run("b", lost: 9, attempts: 100.5)).hasPrefix("Not decided"))
+    #expect(best(run("a", attempts: 120.8), run("b", lost: 9, attempts: 100.5)) == both)
   }
 
-  @Test("if nobody recovers, that is said before who is least bad")
+  @Test("if nobody recovers, that is said beside who is least bad")
   func nobodyRecovers() {
-    #expect(
-      headline(run("none", recovery: nil, lost: 5_000), run("full", recovery: nil, lost: 900)).hasPrefix(
-        "No variant recovers in any run; of these full does best: it loses 900 events instead of 5,000 (none)"
-      ))
+    let text = story(run("none", recovery: nil, lost: 5_000), run("full", recovery: nil, lost: 900))
+    #expect(text.finding == "Best: full")
+    #expect(text[.reason] == ["900 events lost; none 5,000"])
+    #expect(text[.fails] == ["no variant catches up in any run"])
   }
 
   @Test("the herd factor never counts")
@@ -266,37 +234,26 @@ struct VerdictTests {
     idle.herdFactor = 0.5
     var busy = run("busy", recovery: 300)
     busy.herdFactor = 9
-    #expect(sentence(idle, busy).hasPrefix("Use busy"))
+    #expect(decision(idle, busy).best == ["busy"])
   }
 
   @Test("events accepted after their client dropped them are not lost")
   func acceptedAfterDrop() {
     var full = run("full", recovery: 300, lost: 500)
     full[.acceptedAfterDropEvents] = 500
-    #expect(
-      sentence(full, run("none", recovery: 900)).hasPrefix("Use full: it recovers"))
+    #expect(decision(full, run("none", recovery: 900)) == (["full"], MetricCatalogue.recovery))
   }
 
-  @Test("a single run says whether it recovers, what is undelivered and how late events come")
+  @Test("a single run says first whether it recovers")
   func single() {
+    #expect(story(run("plain", recovery: 312, lost: 1)).title == "Caught up after 5 min 12 s (one seed)")
+    #expect(story(run("plain", recovery: nil)).finding == "Never caught up within the run")
     #expect(
-      sentence(run("plain", recovery: 312, lost: 1))
-        == "The fleet recovers 5 min 12 s after the last incident; 1 event lost, 99 % of the affected events "
-        + "delivered within 10 min, 100 extra attempts a device (one seed, 1).")
+      story(run("plain", recovery: nil, incidents: false)).finding
+        == "The fleet holds its load; there is no incident")
     #expect(
-      sentence(run("plain", recovery: nil, late: 12_000)).hasPrefix(
-        "The fleet never recovers from the last incident within the run; nothing lost, endpoint well after 5 min, 12,000 events late, "
-      ))
-    #expect(
-      sentence(run("plain", recovery: nil, incidents: false)).hasPrefix(
-        "No incident to recover from; nothing lost, "))
-    #expect(
-      sentence(run("plain", recovery: nil, p99: nil)).contains(
-        "less than 99 % of the affected events delivered within 1 h 50 min"))
-    #expect(
-      sentence(run("plain", recovery: 3, attempts: -5, healthy: false))
-        == "This fleet does not hold even without any incident: its backlog or time to delivery grows over the run "
-        + "(one seed, 1).")
+      story(run("plain", recovery: 3, healthy: false)).finding
+        == "This fleet does not hold its load even without any incident")
   }
 
   @Test("the order of the variants changes nothing but the order of names in a tie")
@@ -305,9 +262,11 @@ struct VerdictTests {
       run("a", recovery: 5_000), run("b", lost: 700), run("c", recovery: 100),
       run("d", recovery: 180, p99: 1),
     ]
-    let expected = Verdict.sentence(runs, interval: Self.second)
-    #expect(expected.hasPrefix("Use c"))
-    #expect(Verdict.sentence(runs.reversed(), interval: Self.second) == expected)
+    func text(_ runs: [RunSummary]) -> Story {
+      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second).story
+    }
+    #expect(text(runs).finding == "Use c")
+    #expect(text(runs.reversed()) == text(runs))
   }
 
   // MARK: Several seeds
@@ -512,10 +471,9 @@ struct VerdictTests {
           == (failures == 0
             ? .init(standing: .better, criterion: .metric(0))
             : .init(standing: failures < 8 ? .undecided : .worse, criterion: .failures)))
-      let text = VerdictWording(standings, seeds: [[]]).lines.joined(separator: "\n")
       if failures == 0 {
-        #expect(text.hasPrefix("Use risky: in these 10 runs "))
-        #expect(text.contains("up to 25.9 % of runs can't be excluded"))
+        #expect(
+          standings.story[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])
       }
     }
   }

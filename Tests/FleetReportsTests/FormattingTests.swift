@@ -80,71 +80,61 @@ struct FormattingTests {
 
 @Suite("Result table")
 struct TerminalTableTests {
-  var summaries: [RunSummary] {
-    var full = RunSummary(run: "full", seed: 1)
-    full.hasIncidents = true
-    full.recoveryTime = 750_000_000
-    full.healthyTime = 75_000_000
-    full.devices = 20_000
-    full[.firstAttempts] = 2_570_000
-    full.affectedEvents = 1_000
-    full.affectedDeliveryP99 = 3_200_000
-    full.attemptsAboveTwinPerDevice = 12.345
-    full.herdFactor = 1.8
-    full.peakOfferedRatio = 12.34
-    var lossy = RunSummary(run: "a|b", seed: 1)
-    lossy.hasIncidents = true
-    lossy.recoveryHorizon = 7_200_000_000
-    lossy[.droppedByOverflow] = 1_234_567
-    lossy.affectedEvents = 1_000
-    lossy.affectedHorizon = 7_200_000_000
-    return [full, lossy]
+  private func table(named name: String = "full") -> TextTable {
+    TextTable(
+      header: ["", "lost", "endpoint well", "caught up", "99 % delivered"],
+      rows: [
+        [name, "0", "1 min 15 s", "12 min 30 s\n± 4 s", "3.2 s"],
+        ["a|b", "1,234,567", "never", "never", "> 2 h"],
+      ])
   }
 
   @Test("Columns are aligned, numbers to the right")
   func aligned() {
     #expect(
-      SummaryTable.terminal(summaries).terminal(width: 100) == """
-        strategy       lost  endpoint well     recovery  late  affected p99  extra attempts
-        ────────  ─────────  ─────────────  ───────────  ────  ────────────  ──────────────
-        full              0     1 min 15 s  12 min 30 s     0         3.2 s            12.3
-        a|b       1,234,567          never        never     0         > 2 h               0
+      table().terminal(width: 100) == """
+                   lost  endpoint well          caught up  99 % delivered
+        full          0     1 min 15 s  12 min 30 s ± 4 s           3.2 s
+        a|b   1,234,567          never              never           > 2 h
 
         """)
+  }
+
+  @Test("A cell is broken where it may be, before a table becomes blocks")
+  func broken() {
+    let lines = table().terminal(width: 60).split(separator: "\n").map(String.init)
+    #expect(lines.allSatisfy { $0.count <= 60 })
+    #expect(lines.contains { $0.contains("± 4 s") && !$0.contains("12 min 30 s") })
   }
 
   @Test("A table that no shortening fits becomes a block for each row")
   func blocks() {
     #expect(
-      SummaryTable.terminal(summaries).terminal(width: 40) == """
+      table().terminal(width: 40) == """
         full
           lost            0
           endpoint well   1 min 15 s
-          recovery        12 min 30 s
-          late            0
-          affected p99    3.2 s
-          extra attempts  12.3
+          caught up       12 min 30 s ± 4 s
+          99 % delivered  3.2 s
         a|b
           lost            1,234,567
           endpoint well   never
-          recovery        never
-          late            0
-          affected p99    > 2 h
-          extra attempts  0
+          caught up       never
+          99 % delivered  > 2 h
 
         """)
   }
 
   @Test("A long name loses its middle, so that the table stays within 100 columns")
   func narrow() throws {
-    var long = summaries[0]
-    long.run = "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true"
-    let lines = SummaryTable.terminal([long, summaries[1]]).terminal(width: 100).split(separator: "\n")
+    let long =
+      "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true, settings.backoffConfig.baseBackoffInterval=5"
+    let lines = table(named: long).terminal(width: 100).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 100 })
     let row = try #require(lines.first { $0.contains("…") })
     // As much of both ends as there is room for.
     let parts = row.prefix { $0 != " " }.split(separator: "…")
-    #expect(long.run.hasPrefix(parts[0]) && long.run.hasSuffix(parts[1]) && parts[0].count >= 14)
+    #expect(long.hasPrefix(parts[0]) && long.hasSuffix(parts[1]) && parts[0].count >= 14)
     #expect(row.count > 90)
   }
 }

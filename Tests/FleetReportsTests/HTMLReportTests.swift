@@ -10,8 +10,8 @@ import Testing
 
 @Suite("report.html")
 struct HTMLReportTests {
-  static func render(_ results: [VariantResult], verdict: String = "full is best.") -> String {
-    Compared.whole(results).page(seed: 1, verdict: verdict).html(
+  static func render(_ results: [VariantResult], story: Story = Story("full is best")) -> String {
+    Compared.whole(results).page(seed: 1, story: story).html(
       title: "outage herd", question: "Which jitter?", command: "fleetsim compare herd.json5",
       scenarioJSON: "{ \"format\": 1 }", version: "1.0")
   }
@@ -48,15 +48,17 @@ struct HTMLReportTests {
   }
 
   @Test(
-    "It leads with the verdict and its figures, then all strategies, the table, the strips in order, the terms"
+    "It leads with the story, then all strategies, the table, the strips in order, the terms"
   )
   func order() throws {
-    let html = Self.render(
-      SyntheticFleet.four, verdict: "Use full: it is fast.\nSecond: sentence.")
+    var story = Story("Use full")
+    story.add(.next, "decide")
+    story.add(.reason, "it is <fast>")
+    let html = Self.render(SyntheticFleet.four, story: story)
     let parts = [
-      "<p class=\"lead\">Use full</p>", "<p>It is fast.</p>",
-      "<p>Second: sentence.</p>",
-      "class=\"headline\"", ">Round the incident</h2>", ">Results</h2>", "<table>",
+      "<p class=\"lead\">Use full</p>", "<dt>reason</dt><dd>it is &lt;fast&gt;</dd>",
+      "<dt>next</dt><dd>decide</dd>",
+      ">Round the incident</h2>", ">Results</h2>", "<table>",
       "<summary>The whole run, strategy by strategy</summary>", ">Offered load</h2>", ">Goodput</h2>",
       ">Backlog</h2>", ">Dropped events</h2>", ">Time to delivery</h2>",
       "<summary>What the words mean</summary>", "fleetsim compare herd.json5", "<details>",
@@ -93,7 +95,7 @@ struct HTMLReportTests {
     let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
     var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
     result.record.incidents[0].label = name
-    let html = Compared.whole([result, result]).page(seed: .max, verdict: name).html(
+    let html = Compared.whole([result, result]).page(seed: .max, story: Story(name)).html(
       title: name, question: name, command: name, scenarioJSON: name, version: name)
     #expect(Self.problem(in: html) == nil)
     #expect(!html.contains("<script"))
@@ -123,7 +125,7 @@ struct HTMLReportTests {
     ] {
       #expect(Self.problem(in: Self.render(results)) == nil)
       #expect(Self.problem(in: ComparisonPicture(.whole(results)).svg) == nil)
-      _ = Compared.whole(results).table(width: 100)
+      _ = Compared.whole(results).table
     }
   }
 

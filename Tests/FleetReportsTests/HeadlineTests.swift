@@ -18,57 +18,7 @@ struct HeadlineTests {
     return result
   }
 
-  @Test("Large figures are the best variant's, each better or worse than the first one's")
-  func against() {
-    let today = with(none, "today") {
-      $0.recoveryTime = 1_200_000_000
-      $0.attemptsAboveTwinPerDevice = 10
-    }
-    let new = with(full, "new") {
-      $0.recoveryTime = 300_000_000
-      $0.attemptsAboveTwinPerDevice = 40
-      $0.affectedDeliveryP99 = today.summary.affectedDeliveryP99
-    }
-    let headline = Headline(Standings([today, new]))
-    #expect(headline.caption == "new, against 'today', the first variant")
-    let recovery = headline.tiles.first { $0.title == "recovery" }
-    #expect(recovery?.value == "5 min" && recovery?.standing == .better)
-    #expect(recovery?.note == "'today': 20 min (−75\u{A0}%)")
-    let attempts = headline.tiles.first { $0.title == "extra attempts a device" }
-    #expect(attempts?.value == "40" && attempts?.standing == .worse)
-    #expect(attempts?.note == "'today': 10 (×\u{A0}4)")
-    #expect(headline.html.contains("class=\"tile worse\"") && headline.html.contains("class=\"tile better\""))
-  }
-
-  @Test(
-    "Where the first variant is the best, its figures stand against the second best's; alone, against nobody's"
-  )
-  func first() {
-    let slow = with(none, "slow") { $0.recoveryTime = 3_000_000_000 }
-    let fair = with(none, "fair") { $0.recoveryTime = 2_000_000_000 }
-    let best = with(full, "best") { $0.recoveryTime = 200_000_000 }
-    #expect(Headline(Standings([best, slow, fair])).caption == "best, against 'fair', the next best")
-    let alone = Headline(Standings([best]))
-    #expect(alone.caption == nil && alone.tiles.allSatisfy { $0.note.isEmpty })
-    #expect(alone.tiles.contains { $0.title == "recovery" && $0.value == "3 min 20 s" })
-    #expect(Headline(Standings([VariantResult]())).html.isEmpty)
-  }
-
-  @Test("No change is told from a time that never came, or from what is nearly nothing")
-  func nothing() {
-    let today = with(none, "today") {
-      $0.recoveryTime = nil
-      $0.attemptsAboveTwinPerDevice = 0.01
-    }
-    let new = with(full, "new") {
-      $0.recoveryTime = 300_000_000
-      $0.attemptsAboveTwinPerDevice = 40
-    }
-    let notes = Headline(Standings([today, new])).tiles.map(\.note)
-    #expect(notes.contains("'today': never") && notes.contains("'today': 0.01"))
-  }
-
-  @Test("Where nothing is decided, nobody has a tick, and the figures are of the best by the means")
+  @Test("Where nothing is decided, nobody has a tick")
   func undecided() throws {
     let results = [3_000, 1_000, 2_000].enumerated().map { i, seconds in
       with(none, "v\(i)") {
@@ -77,9 +27,8 @@ struct HeadlineTests {
     }
     let standings = Standings(results)
     #expect(standings.firstChoice == 1)
-    let headline = Headline(standings)
-    #expect(headline.tiles.contains { $0.title == "recovery" && $0.value == "16 min 40 s" })
-    if standings.leaders.count == 3 { #expect(!Compared.whole(results).table(width: 100).contains("✓")) }
+    #expect(standings.leaders.count == 3)
+    #expect(Compared.whole(results).table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
   }
 
   @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
@@ -150,14 +99,12 @@ struct FullSizeTests {
   func multiplied() throws {
     // 300 events in each of 300 seconds are lost.
     for compared in compared(loses: true) {
+      let story = compared.story()
       let answer = compared.answer(
-        seed: 1, choices: [VariantChoice(name: "today", overrides: [])], isComparison: false,
-        scaleNote: "scale 1:1000; counts are multiplied", width: 100)
+        story, seed: 1, choices: [VariantChoice(name: "today", overrides: [])], isComparison: false,
+        scaleNote: "scale 1:1000; counts are multiplied")
       let text = answer.text(width: 100)
       #expect(text.contains("90,000,000") && text.contains("1,234,000"), "\(text)")
-      let verdict = compared.verdict()
-      #expect(verdict.contains("90,000,000 events lost, ") && verdict.contains("1,234,000 events late"))
-      #expect(text.contains("\nScale 1:1000; counts are multiplied.\n"))
       // 1,200 requests a second.
       #expect(answer.facts.contains("capacity 1.2M requests/s") && answer.facts.hasSuffix("are multiplied"))
       let page = answer.html(title: "t", question: nil, command: "c", version: "v")

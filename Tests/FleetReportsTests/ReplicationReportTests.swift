@@ -44,7 +44,7 @@ struct ReplicationReportTests {
   }
 
   static func render(_ comparison: ReplicatedComparison) -> String {
-    Compared.means(comparison).page(seed: 1, verdict: Verdict.text(comparison)).html(
+    Compared.means(comparison).page(seed: 1, story: comparison.story()).html(
       title: "herd", question: "Which?", command: "fleetsim compare --seeds 6", scenarioJSON: "{}",
       version: "1.0")
   }
@@ -83,16 +83,24 @@ struct ReplicationReportTests {
     #expect(html.contains("can be told apart</title>"))
   }
 
-  @Test(
-    "The terminal's tables say how many runs recovered where not all did, and star what can be told apart")
+  private static func whole(_ comparison: ReplicatedComparison) -> [String] {
+    Compared.means(comparison).answer(comparison.story(), seed: 1, choices: [])
+      .text(width: 150, isWhole: true).split(separator: "\n").map(String.init)
+  }
+
+  @Test("The whole terminal has every criterion, and a star where a difference can be told apart")
   func terminal() throws {
     let comparison = try Self.comparison()
-    let text = Compared.means(comparison).table(width: 150)
-    let lines = text.split(separator: "\n").map(String.init)
-    #expect(lines[0].hasPrefix("strategy"))
-    #expect(lines[0].contains("recovered") && lines[2].contains("6/6"))
-    #expect(lines.contains("Against wide <jitter>, seed by seed (* can be told apart from it):"))
+    let lines = Self.whole(comparison)
+    #expect(lines.contains("All criteria"))
+    #expect(lines.contains("Against wide <jitter>, seed by seed (* can be told apart from it)"))
     #expect(lines.last?.hasPrefix("dropper") == true && lines.last?.contains("*") == true)
+    // In short there are the criteria alone in which they differ.
+    let columns = Compared.means(comparison).table.columns.dropFirst()
+    #expect(!columns.isEmpty && columns.count <= 5)
+    for place in columns.indices {
+      #expect(Set(Compared.means(comparison).table.rows.map { $0[place] }).count > 1)
+    }
   }
 
   @Test("There is no difference to a time that no run lived to see, and no star behind it")
@@ -107,9 +115,9 @@ struct ReplicationReportTests {
           return result
         })
     }
-    let text = Compared.means(comparison).table(width: 150)
-    let row = try #require(text.split(separator: "\n").last)
-    #expect(text.contains("never") && row.hasPrefix("new") && row.contains(" – "))
+    let lines = Self.whole(comparison)
+    let row = try #require(lines.last)
+    #expect(lines.contains { $0.contains("never") } && row.hasPrefix("new") && row.contains(" – "))
     #expect(!row.contains("min"))
   }
 
@@ -129,8 +137,8 @@ struct ReplicationReportTests {
     let html = Self.render(comparison)
     #expect(HTMLReportTests.problem(in: html) == nil)
     #expect(!html.contains("Differences to") && !html.contains("<small>#"))
-    let header = Compared.means(comparison).table(width: 110).prefix { $0 != "\n" }
-    #expect(header.hasPrefix("strategy  lost  endpoint well  recovery") && !header.contains("recovered"))
+    // There is no incident.
+    #expect(Compared.means(comparison).table.columns.map(\.title) == ["lost", "late", "requests/phone/day"])
   }
 
   @Test("The picture stands alone")

@@ -118,7 +118,9 @@ struct SearchReportTests {
         }
       })
     let answer = StabilityReport(map).answer(facts: "")
-    #expect(answer.verdict.contains(" There an ill fleet comes back by chance after "), "\(answer.verdict)")
+    #expect(
+      answer.story.finding.contains(" There an ill fleet comes back by chance after "),
+      "\(answer.story.finding)")
     #expect(StabilityVerdict(map).rows.contains { $0.outcome.contains(" (ill runs back after ") })
     let page = answer.html(title: "", question: nil, command: "", version: "")
     #expect(page.contains("ill runs back after "))

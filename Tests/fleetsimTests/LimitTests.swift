@@ -63,10 +63,10 @@ struct LimitTests {
   func noEdge() throws {
     let all = try search(10...40) { _, _ in true }
     #expect(all.allHold && all.answer == nil && all.points.first!.seeds == 59 && all.points.last!.seeds == 59)
-    #expect(all.verdict.contains("in all of 59 runs, so at most 5 % may not"))
+    #expect(all.story[.reason] == ["the last: all 59 runs do; up to 5 % may not (95 % confidence)"])
     let none = try search(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
     #expect(
-      none.answer == nil && !none.allHold && none.verdict.hasPrefix("No key from 10 to 40 keeps lost = 0: "))
+      none.answer == nil && !none.allHold && none.story.finding == "No key from 10 to 40 keeps lost = 0")
   }
 
   @Test(
@@ -74,7 +74,7 @@ struct LimitTests {
   func middle() throws {
     let found = try search(0...64) { value, _ in (20...40).contains(value) }
     #expect(found.answer?.value.value == 20 && found.isLeast)
-    #expect(found.verdict.contains("too much"), "\(found.verdict)")
+    #expect(found.story[.fails].count == 2)
   }
 
   @Test("the answer and its neighbour that fails lie at most a thirty-second of the answer apart")
@@ -107,12 +107,10 @@ struct LimitTests {
         }
       })
     #expect(found.answer?.value.words == "30 min" && found.isLeast)
-    let verdict = found.verdict
-    #expect(
-      verdict.hasPrefix("30 min is the least push.0.over that keeps peak_offered_ratio <= 100%: "),
-      "\(verdict)")
-    #expect(verdict.contains(" That is 200 a minute. With "), "\(verdict)")
-    #expect(verdict.contains("0 of 59 do (peak_offered_ratio 1.25)"), "\(verdict)")
+    let story = found.story
+    #expect(story.finding == "30 min is the least push.0.over that keeps peak_offered_ratio <= 100%")
+    #expect(story[.reason].last == "That is 200 a minute.")
+    #expect(story[.fails].first?.hasSuffix("59 of 59 runs do not (peak_offered_ratio 1.25)") ?? false)
   }
 
   @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")

@@ -127,8 +127,11 @@ struct CalibrateCommand: Study {
           observedPath: observedPath, result: result, fitted: try decode(result.values).normalisedJSON,
           runs: runs.counts)
       }, isFinished: \.result.isFinished,
-      answer: { CalibrationReport($0.result).answer(facts: facts, fitted: $0.fitted) },
-      closing: { RunDirectory.closing($0.runs) })
+      answer: { found in
+        var answer = CalibrationReport(found.result).answer(facts: facts, fitted: found.fitted)
+        answer.story.add(.note, RunDirectory.readBack(found.runs))
+        return answer
+      })
   }
 
   // MARK: Input
@@ -210,10 +213,6 @@ struct CalibrationFindings: Sendable {
     "the values that fit what was measured, and how well.",
     [
       .init("observed", "The measured file as it was named.") { $0.observedPath },
-      .init("verdict", "What was found, in sentences.") { CalibrationVerdict($0.result).sentence },
-      .init("doubts", "What the series can't say, a sentence each.") {
-        CalibrationVerdict($0.result).warnings
-      },
       .init("isExplained", "Whether a run of the fitted scenario could be as far off as the series.") {
         $0.result.scatter.isExplained
       },
@@ -256,5 +255,5 @@ struct CalibrationFindings: Sendable {
       .anything("fitted", "The fitted scenario, as normalised.", ["object"]) { .raw($0.fitted) },
       .init("runsMade", "Runs that were made.") { $0.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.runs.readBack },
-    ] as [JSONShape<CalibrationFindings>.Member])
+    ] as [JSONShape<CalibrationFindings>.Member], story: { CalibrationVerdict($0.result).story })
 }

@@ -54,7 +54,6 @@ struct CheckCommand: Study {
     "format", "format", .name { _, names in InvalidValue("\(names.joined(separator: ", ")).") },
     help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)")
   private var askedFormat: Format?
-  @Flag("verbose", help: "Print every metric that moved, and from what to what.") private var isVerbose: Bool
   let options = StudyOptions(
     .check, without: [.journal, .seed, .set, .scale, .out],
     quiet: "Print what is worse, and one line a scenario.")
@@ -103,10 +102,7 @@ struct CheckCommand: Study {
       throw UsageError(
         "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings.")
     }
-    if isVerbose, options.isQuiet {
-      throw UsageError("'--verbose' and '--quiet' exclude each other.")
-    }
-    if isVerbose, records || format != .text {
+    if options.isVerbose, records || format != .text {
       throw UsageError(
         "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
       )
@@ -306,7 +302,7 @@ struct CheckCommand: Study {
     case .text:
       try console.print(
         outcomes.map {
-          CheckReport.text($0, isQuiet: options.isQuiet, isVerbose: isVerbose)
+          CheckReport.text($0, isQuiet: options.isQuiet, isVerbose: options.isVerbose)
         }.joined())
     case .github: try console.printData(CheckReport.github(outcomes))
     case .junit: try console.printData(CheckReport.junit(outcomes))

@@ -187,14 +187,12 @@ extension StudyPlan<ComparisonFindings> {
       input: input, heading: heading(input, replications, clients),
       memory: ComparisonMemory(variants, replications: replications?.count ?? 1),
       find: { [replications] runs in
-        var found = ComparisonFindings(notes: notes, choices: choices, clients: clients)
+        var found = ComparisonFindings(choices: choices, clients: clients)
         if let replications {
           let comparison = try runs.replications(variants, replications)
           found.decision = comparison.decision
           found.compared = Compared(comparison)
-          if found.compared.isOfOneSeed {
-            found.effort = Verdict.effort(comparison, Standings(comparison))
-          }
+          found.story = comparison.story(choices)
         } else {
           found.compared = .whole(
             try Comparison.run(
@@ -202,18 +200,21 @@ extension StudyPlan<ComparisonFindings> {
         }
         found.losses = LossReport(variants, runs: found.compared.rows)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
+        found.losses.notes.forEach { found.story.add(.lost, $0) }
+        notes.forEach { found.story.add(.note, warning(ofSmallness: $0)) }
+        let scenario = variants[0].scenario
+        found.story.basis +=
+          ", " + (scenario.scale > 1 ? "1:\(scenario.scale) of " : "")
+          + "\(FigureText.amount(Double(scenario.fullSize))) phones"
         found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
         return found
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
         var answer = found.compared.answer(
-          seed: input.scenario.seed,
-          notes: (options.isQuiet ? [] : notes.map { warning(ofSmallness: $0) + "." })
-            + (found.effort.map { [$0] } ?? []),
-          choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
-          scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras,
-          width: environment.console.columns)
+          found.story, seed: input.scenario.seed, choices: choices, isComparison: isComparison,
+          losses: found.losses, clients: clients, scaleNote: input.decoded[0].scenario.scaleNote,
+          extras: options.extras)
         answer.add(requirements: found.requirements.map(\.text))
         return answer
       })
@@ -255,22 +256,18 @@ extension StudyPlan<ComparisonFindings> {
 
 /// The findings of `run` and `compare`, of one seed or of several.
 struct ComparisonFindings: Sendable {
-  /// Notes on the limits of the verdict.
-  var notes: [String]
   var choices: [VariantChoice]
   var clients: ClientDifferences
   var compared = Compared.whole([]) {
-    didSet { (verdict, standings) = (compared.verdict(choices), compared.standings) }
+    didSet { (story, standings) = (compared.story(choices), compared.standings) }
   }
-  private(set) var verdict = ""
+  var story = Story("Nothing was run")
   private(set) var standings = Standings([])
   var losses = LossReport([], runs: [])
   /// The last decision of the rule that sets the number of seeds; nil: their number was given.
   var decision: SeedPlan.Decision?
   /// The runs of `--explore`, whose page has a verdict on each; nil: `compared` has one on all.
   var explored: ReplicatedComparison?
-  /// The rule's words about a single seed.
-  var effort: String?
   /// The requirements on the runs and whether they are met, in the order asked for.
   var requirements: [Requirement.Outcome] = []
 
@@ -298,11 +295,6 @@ struct ComparisonFindings: Sendable {
     "how each variant fared.",
     [
       .init(
-        "notes",
-        "What limits the verdict: in what the scenario is so small that chance decides, and that the budget had room for one seed."
-      ) { $0.notes + ($0.effort.map { [$0] } ?? []) },
-      .init("verdict", "What is said of it all, in sentences.") { $0.verdict },
-      .init(
         "isDecided",
         "Whether every criterion is decided or shown as good; null: the number of seeds was asked for."
       ) { $0.decision?.isDecided },
@@ -319,9 +311,6 @@ struct ComparisonFindings: Sendable {
       },
       .init("seeds", "The seeds of the runs, the same for every variant.") {
         $0.compared.rows.first?.map(\.seed) ?? []
-      },
-      .init("why", "Whose limits lost events: a sentence each.") {
-        $0.losses.notes
       },
       .list(
         "variants", "In the order asked for.",
@@ -354,7 +343,7 @@ struct ComparisonFindings: Sendable {
         "presetDifferences", "In what cohorts are not as the client preset that they name.",
         Self.presetDifference
       ) { $0.clients.lines },
-    ] as [JSONShape<ComparisonFindings>.Member])
+    ] as [JSONShape<ComparisonFindings>.Member], story: { $0.story })
 
   private static let requirement = JSONShape<Requirement.Outcome>([
     .init("requirement", "The limit.") { $0.requirement },

@@ -41,7 +41,7 @@ extension CompareCommand {
         + (input.scenario.question.map { $0 + "\n" } ?? "") + "\n",
       memory: ComparisonMemory(variants, replications: plan.count),
       find: { runs in
-        var found = ComparisonFindings(notes: [], choices: [], clients: ClientDifferences([]))
+        var found = ComparisonFindings(choices: [], clients: ClientDifferences([]))
         found.explored = try runs.replications(variants, plan)
         return found
       },

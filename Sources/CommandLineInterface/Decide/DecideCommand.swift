@@ -75,7 +75,8 @@ struct DecideCommand: Study {
   private static let enoughDevices = 3_000
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Decided> {
-    var input = try StudyInput(loaded(environment.files), environment.console)
+    var input = try StudyInput(
+      loaded(environment.files), environment.console, warnsOfSettings: false)
     try input.takeSmallFleet(leaving: Self.enoughDevices, margin: 1)
     let loaded = input.loaded
     let today = input.scenario
@@ -147,6 +148,7 @@ struct DecideCommand: Study {
               }.joined())
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
+        decided.command = "fleetsim decide \(path)" + (todayPath.map { " --today \($0)" } ?? "")
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
           try decided.add(runs)
@@ -353,21 +355,19 @@ struct DecidedSettings: Sendable {
       (isProposed ? 100 : 0) + (SettingsFinding.Effect.allCases.firstIndex(of: finding.effect) ?? 0)
     }
 
-    /// `The proposed file makes segment-swift lose data: key: message.`
-    var sentence: String {
-      let files =
-        isToday ? (isProposed ? "Both files make" : "Today's file makes") : "The proposed file makes"
-      let key = path.isEmpty ? "" : path + ": "
-      return "\(files) \(client) \(words): \(key)\(finding.message)."
+    /// `segment-swift loses data by key: message`
+    var text: String {
+      let files = isToday ? (isProposed ? " (as today)" : " (today's file)") : ""
+      return "\(client) \(words)\(files): \(path.isEmpty ? "" : path + ": ")\(finding.message)"
     }
 
     private var words: String {
       switch finding.effect {
-      case .endsProcess: "end the app"
-      case .losesData: "lose data"
-      case .legacy: "run without Settings"
-      case .resetsValues: "go back to its defaults"
-      default: "use values that work against each other"
+      case .endsProcess: "ends the app"
+      case .losesData: "loses data"
+      case .legacy: "runs without Settings"
+      case .resetsValues: "goes back to its defaults"
+      default: "uses values that work against each other"
       }
     }
   }
@@ -411,10 +411,10 @@ struct DecidedSettings: Sendable {
   /// Whether the files differ, and no client of the fleet reads any of it.
   var reachesNobody: Bool { !differences.isEmpty && readers.isEmpty }
 
-  /// What no run need show, in sentences: the proposed file is not to be published.
+  /// What no run need show, a line each: the proposed file is not to be published.
   var refusals: [String] {
-    newHarms.sorted { $0.severity > $1.severity }.map(\.sentence)
-      + untaken.map { "\($0.path): \($0.message)." }
+    newHarms.sorted { $0.severity > $1.severity }.map(\.text)
+      + untaken.map { "\($0.path): \($0.message)" }
   }
 
   /// The first of them that is about one key; nil: none is.

@@ -26,9 +26,8 @@ struct Decided: Sendable {
   /// The decision on the proposed Settings without that key, by the first seeds of each case; nil: not run.
   var instead: Decision?
 
-  private var wording: DecisionWording {
-    DecisionWording(decision, checked: checked, trials: trials, instead: instead)
-  }
+  /// How the story's next command names the scenario and today's Settings; empty: it has none.
+  var command = ""
 
   /// The case that says most: the first that changes.
   var showcase: Int {
@@ -74,25 +73,29 @@ struct Decided: Sendable {
   /// Whether the proposed Settings are to be published.
   var isPublished: Bool { outcome == .publish }
 
-  /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
-  private var heading: String {
-    switch outcome {
-    case .keep: "Keep today's"
-    case .refuse: settings.breaks.isEmpty && !isUnrun ? wording.outcome : "Do not publish"
-    case .publish, .needsMore: wording.outcome
+  /// `DO NOT PUBLISH new.json`
+  private var finding: String {
+    let proposed = Self.file(settings.names.proposed)
+    return switch outcome {
+    case .keep: "KEEP TODAY'S SETTINGS"
+    case .refuse: "DO NOT PUBLISH \(proposed)"
+    case .publish: "PUBLISH \(proposed)"
+    case .needsMore: "NOT DECIDED: \(proposed)"
     }
+  }
+
+  /// A file's name without its folders.
+  private static func file(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// How the command ends: nil to publish, or to keep today's.
   var failure: CommandFailure? {
-    let proposed = settings.names.proposed
-    return switch outcome {
+    // The story has said it all.
+    switch outcome {
     case .publish, .keep: nil
-    case .refuse: CommandFailure(.failed, "\(proposed): not to be published")
-    case .needsMore(let runs):
-      CommandFailure(
-        .undecided,
-        "\(proposed): not decided: about \(FigureText.count(runs, "more run")) would; give a larger --budget")
+    case .refuse: CommandFailure(.failed, "")
+    case .needsMore: CommandFailure(.undecided, "")
     }
   }
 }
@@ -165,99 +168,44 @@ extension Decided {
       decision.cases[place].cells.map { cell in
         Row(
           one: decision.cases[place], cell: cell,
-          criterion: decision.metric(cell.criterion)?.name ?? wording.title(cell.criterion),
-          today: wording.figure(place, cell.criterion, false),
-          proposed: wording.figure(place, cell.criterion, true),
-          todayMean: wording.value(place, cell.criterion, false),
-          proposedMean: wording.value(place, cell.criterion, true), difference: wording.difference(cell),
+          criterion: decision.name(of: cell.criterion),
+          today: decision.figure(place, cell.criterion, false).text,
+          proposed: decision.figure(place, cell.criterion, true).text,
+          todayMean: decision.figure(place, cell.criterion, false).number,
+          proposedMean: decision.figure(place, cell.criterion, true).number,
+          difference: decision.difference(cell),
           unit: decision.metric(cell.criterion)?.unit ?? "ratio")
       }
     }
   }
 
-  /// Cases and criteria: what each comes to.
-  private var matrix: TextTable {
-    let rows = decision.cases.indices.map { place in
-      [decision.cases[place].suite.name]
-        + DecisionWording.columns.map { cell(place, $0).map(Self.state) ?? "–" }
-    }
-    return TextTable(header: ["case"] + Self.headings, rows: rows, words: Self.headings.count + 1)
-  }
-  /// The titles of `DecisionWording.columns`.
-  private static let headings = ["failures", "lost", "endpoint", "recovery", "late", "p99", "requests"]
-
-  private static let starred =
-    "* maybe the price of fewer losses or failures in the same case: what is kept has to be delivered."
-
-  /// The figures of each case, a line for each Settings: what no case has is left out.
+  /// Every figure: today beside the proposed, with what each comes to, and the battery.
   private var figures: TextTable {
-    var header = ["case", "Settings"] + Self.headings.dropFirst()
-    // How soon recovery is possible stands behind it.
-    let place = header.firstIndex(of: "recovery").map { $0 + 1 } ?? header.count
-    header.insert("possible", at: place)
-    let rows = decision.cases.indices.flatMap { one in
-      Self.names.enumerated().map { index, name in
-        let figures = DecisionWording.columns.dropFirst().map { names in
-          cell(one, names).map { figure(one, $0.criterion, index == 1) } ?? "–"
-        }
-        var row = [index == 0 ? decision.cases[one].suite.name : "", name] + figures
-        row.insert(index == 1 ? wording.possible(one) ?? "–" : "", at: place)
-        return row
-      }
-    }
-    let columns = header.indices.filter { column in
-      column < 2 || rows.contains { !Self.isNothing($0[column]) }
-    }
-    return TextTable(
-      header: columns.map { header[$0] }, rows: rows.map { row in columns.map { row[$0] } }, words: 2)
-  }
-
-  /// The same for a page, today beside the proposed, with what each comes to: a line for each figure, and the battery.
-  private var pageFigures: TextTable {
     let rows = decision.cases.indices.flatMap { place in
-      var rows = zip(DecisionWording.columns, Self.headings).compactMap { names, heading -> [String]? in
-        guard let cell = cell(place, names) else { return nil }
-        let figures = [false, true].map { figure(place, cell.criterion, $0) }
-        // A page has what is nothing, too: it was looked at.
-        return [heading] + figures + [Self.state(cell), wording.bounds(cell) ?? "–"]
+      let one = decision.cases[place]
+      var rows = one.cells.filter { $0.criterion != .health }.map { cell in
+        [one.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } ?? ""]
+          + [false, true].map { decision.figure(place, cell.criterion, $0).text }
+          + [Self.state(cell), decision.bounds(cell) ?? "–"]
       }
-      if let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
-        if let possible = wording.possible(place) {
-          rows.insert(["possible", possible, possible, "–", "–"], at: index + 1)
-        }
+      if let possible = decision.possible(place) {
+        let text = FigureText.span(Int64(possible * 1e6))
+        rows.append(["possible", text, text, "–", "–"])
       }
       rows.append(
-        ["radio wake-ups"] + [false, true].map { DecisionWording.times(wording.wakeUps(place, $0)) } + [
-          "–", "–",
-        ])
-      return rows.enumerated().map { [$0 == 0 ? decision.cases[place].suite.name : ""] + $1 }
+        ["radio wake-ups"] + [one.today, one.compared].map { MetricText.plain($0.wakeUps) } + ["–", "–"])
+      return rows.enumerated().map { [$0 == 0 ? one.suite.name : ""] + $1 }
     }
     return TextTable(
-      header: ["case", "figure"] + Self.names + ["proposed is", "the difference may be"], rows: rows, words: 6
+      header: ["case", "figure"] + Self.names + ["proposed is", "the difference may be"], rows: rows, words: 2
     )
-  }
-
-  private func cell(_ place: Int, _ names: [String]) -> Decision.Cell? {
-    decision.cases[place].cells.first {
-      names.contains(decision.metric($0.criterion)?.name ?? wording.title($0.criterion))
-    }
-  }
-
-  private func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> String {
-    let isDaily = decision.metric(criterion)?.name == MetricCatalogue.attempts
-    return Self.short(wording.figure(place, criterion, isProposed)) + (isDaily ? "/day" : "")
   }
 
   /// Names the state of a criterion, in a word.
   private static func state(_ cell: Decision.Cell) -> String {
     cell.state != .worse
-      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse*" : "worse"
+      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse (price)" : "worse"
   }
-
-  private static func isNothing(_ figure: String) -> Bool { ["none", "–", ""].contains(figure) }
-
-  /// A figure as a table has it.
-  private static func short(_ figure: String) -> String { figure.replacing("more than ", with: "> ") }
 
   /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.
   private func losses(atMost count: Int) -> TextTable {
@@ -267,32 +215,10 @@ extension Decided {
         [
           decision.cases[loss.place].suite.name, Self.names[loss.isProposed ? 1 : 0], loss.row.cohort,
           loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–",
-          wording.amount(loss.row.lost), wording.amount(loss.row.late),
+          decision.amount(loss.row.lost), decision.amount(loss.row.late),
         ]
       }, words: 5)
   }
-  /// The same as sentences, which fit a terminal: a line for each cohort of a case.
-  private var lossLines: [String] {
-    var seen: Set<[Int]> = []
-    let losses = decision.losses
-    return losses.compactMap { loss -> String? in
-      guard seen.insert([loss.place, loss.row.place]).inserted else { return nil }
-      let both = losses.filter { $0.place == loss.place && $0.row.place == loss.row.place }
-      func line(_ verb: String, _ count: KeyPath<LossReport.Row, Double>, _ why: String?) -> String? {
-        guard both.contains(where: { $0.row[keyPath: count] > 0 }) else { return nil }
-        let (today, proposed) = (both.first { !$0.isProposed }?.row, both.first { $0.isProposed }?.row)
-        func amount(_ row: LossReport.Row?) -> String { wording.amount(row?[keyPath: count] ?? 0) }
-        return "\(verb) \(amount(today)) events today, \(amount(proposed)) with the proposed Settings"
-          + (why.map { " (\($0))" } ?? "")
-      }
-      let lines = [
-        line("loses", \.lost, both.lazy.compactMap { $0.row.causes.first?.words }.first),
-        line("has late", \.late, both.lazy.compactMap { $0.row.places.first?.words }.first),
-      ].compactMap(\.self)
-      return "\(decision.cases[loss.place].suite.name): \(loss.row.cohort) " + lines.joined(separator: "; ")
-    }
-  }
-  private static let mostLossLines = 6
   private static let lossTitle = "Who loses what, and where late events wait"
 
   private var changes: TextTable {
@@ -310,51 +236,55 @@ extension Decided {
       }, words: 4)
   }
 
-  /// The answer, then what the files do to data whatever happens, and which changes reach nobody; the rest behind that.
-  private var lines: [String] {
-    var lines = isUnrun ? [] : wording.lines
-    var worst = settings.harms.sorted { $0.severity > $1.severity }
+  /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
+  var story: Story {
+    let fleet = "\(FigureText.amount(Double(decision.todayScenario.fullSize))) phones"
+    var story = Story(
+      finding,
+      basis: isUnrun
+        ? "\(fleet), no run"
+        : "\(fleet), \(FigureText.count(decision.cases.count, "case")), \(FigureText.count(decision.runCount, "run"))"
+    )
     if let kept {
-      lines = ["\(heading): \(kept)."]
+      story.add(.reason, kept)
     } else if isUnrun {
-      let refusals = settings.refusals
-      lines =
-        ["\(heading). \(refusals.first ?? "")"] + refusals.dropFirst()
-        + ["No run was made for that; --anyway makes them all the same."]
-      worst = []
-    } else if let broken = settings.breaks.max(by: { $0.severity < $1.severity }) {
-      worst.removeAll { ($0.client, $0.path) == (broken.client, broken.path) }
-      let runs =
-        broken.finding.effect == .endsProcess
-        ? "Whatever the runs say, which do not end the app" : "With a client that does so"
-      let found = wording.findings
-      lines[0] =
-        "\(heading). \(sentence(broken)) Mend that first."
-        + (found.isEmpty ? "" : " \(runs): \(found)")
-    } else if outcome == .keep {
-      lines[0] = "\(heading). Of the best that a search found: \(wording.findings)"
+      story.add(.breaks, settings.refusals)
+      story.add(.note, "no run was made for that; --anyway makes them all the same")
+    } else {
+      if outcome == .keep { story.add(.reason, "the best that a search found:") }
+      story.add(.breaks, settings.harms.sorted { $0.severity > $1.severity }.map(text))
+      decision.tell(&story, trials: trials, instead: instead, checked: checked)
     }
-    let harms = worst.prefix(Self.mostHarms).map(sentence)
     let unread = settings.unread.map(Self.corrected)
-    let useless =
-      unread.isEmpty
-      ? []
-      : [
-        "No client of this fleet reads \(unread.joined(separator: ", ")): "
-          + (unread.count == 1
-            ? "this key of the CDN is useless to you." : "these keys of the CDN are useless to you.")
-      ]
-    lines.insert(contentsOf: harms + useless, at: 1)
-    return lines
+    if !unread.isEmpty {
+      story.add(
+        .unread,
+        "\(unread.joined(separator: ", ")): no client of this fleet reads \(unread.count == 1 ? "it, so it is" : "them, so they are") useless to you"
+      )
+    }
+    story.add(.next, next)
+    return story
   }
-  private static let mostHarms = 3
 
-  private func sentence(_ harm: DecidedSettings.Harm) -> String {
+  /// The command to go on with.
+  private var next: String? {
+    guard !command.isEmpty, !isUnrun else { return nil }
+    switch outcome {
+    case .needsMore: return "\(command) --proposed \(settings.names.proposed) --budget MORE"
+    case .refuse:
+      if withoutCause != nil, instead?.isRefused == false, instead?.cells(.better).isEmpty == false {
+        return "\(command) --proposed DIR/\(FileName.withoutCause)"
+      }
+      return decision.waiver.map { "\(command) --proposed \(settings.names.proposed) \($0)" }
+    case .publish, .keep: return nil
+    }
+  }
+
+  private func text(_ harm: DecidedSettings.Harm) -> String {
     let isMended =
       harm.finding.effect.breaksClient && !harm.isProposed
       && !settings.harms.contains { $0.isProposed && $0.client == harm.client }
-    return harm.sentence
-      + (isMended ? " The proposed file mends that: publish that key whatever becomes of the others." : "")
+    return harm.text + (isMended ? "; the proposed file mends that" : "")
   }
 
   /// A key, with the one that it may be a slip of.
@@ -424,12 +354,6 @@ extension Decided {
       + (first ?? "")
   }
 
-  /// Whether the answer was known before each failure was.
-  private var openNote: String? {
-    (decision.isRefused || decision.outcome == .noBetter) && !decision.cells(.open).isEmpty
-      ? "open: too few runs to say, and the answer was known without." : nil
-  }
-
   private var readings: [String] {
     settings.readings.map { "\($0.client), \($0.path.isEmpty ? "the file" : $0.path): \($0.message)" }
   }
@@ -448,9 +372,6 @@ extension Decided {
         case .refuse: "do not publish"
         case .needsMore: "needs more runs"
         }
-      },
-      .init("verdict", "The answer in three sentences, and what it is worth.") {
-        $0.lines.joined(separator: "\n")
       },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
         found -> Int? in
@@ -488,31 +409,22 @@ extension Decided {
         ])
       ) { $0.decision.cases },
       .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
-    ] as [JSONShape<Decided>.Member])
+    ] as [JSONShape<Decided>.Member], story: { $0.story })
 
   func answer(facts: String) -> Answer {
-    let lines = lines
-    var answer = Answer(verdict: lines.joined(separator: "\n"), brief: lines[0], facts: facts)
+    var answer = Answer(story, facts: facts)
+    let changes: Answer.Part = .table(changes, title: "What changes in the Settings")
     if isUnrun {
-      answer.terminal = [.verdict] + (settings.differences.isEmpty ? [] : [.table(changes)])
-      answer.page =
-        settings.differences.isEmpty ? [] : [.table(changes, title: "What changes in the Settings")]
+      answer.page = settings.differences.isEmpty ? [] : [changes]
+      answer.details = answer.page
       answer.data = [OutputFile(.decision, Table(Self.columns, rows).csv)]
-      answer.listing = ["\(FileName.report)", "\(FileName.decision)", "\(FileName.manifest)"]
-      answer.offer = "a report"
       return answer
     }
-    answer.terminal = [.verdict, .table(matrix)]
-    if decision.cells(.worse).contains(where: \.cell.isPrice) {
-      answer.terminal.append(.text(Self.starred + "\n"))
-    }
-    if let openNote { answer.terminal.append(.text(openNote + "\n")) }
-    answer.terminal.append(.table(figures))
-    if !decision.losses.isEmpty {
-      answer.terminal.append(
-        .list(Array(lossLines.prefix(Self.mostLossLines)), title: Self.lossTitle + ", the worst first:"))
-    }
-    if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
+    let shownFigures: Answer.Part = .table(figures, title: "The figures, of the whole fleet")
+    let lost: Answer.Part = .table(
+      losses(atMost: 40), title: Self.lossTitle,
+      note: "The mean of the runs under the same seeds, of the whole fleet.")
+    answer.details = [shownFigures] + (decision.losses.isEmpty ? [] : [lost]) + [changes]
     if !shown.runs.isEmpty {
       answer.page.append(
         .html(
@@ -521,24 +433,19 @@ extension Decided {
             note: "One run of each, under seed \(decision.firstSeed); the tables have the means of all runs. "
           )))
     }
-    answer.page += [
-      .matrix(
-        matrix, title: "Better, worse, or as good",
-        note: [Self.starred, openNote].compactMap(\.self).joined(separator: "\n")),
-      .matrix(
-        pageFigures, title: "The figures, of the whole fleet",
-        note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
-    ]
-    answer.page.append(.list(assumptions, title: "What was assumed"))
-    if !decision.losses.isEmpty {
-      answer.page.append(
-        .table(
-          losses(atMost: 40), title: Self.lossTitle,
-          note: "The mean of the runs under the same seeds, of the whole fleet; the worst first."))
-    }
-    answer.page.append(.table(changes, title: "What changes in the Settings"))
+    answer.page.append(changes)
+    answer.page.append(
+      .folded(
+        [
+          .table(
+            figures, title: "The figures, of the whole fleet",
+            note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + ".")
+        ], title: "What was better or worse, case by case?"))
+    if !decision.losses.isEmpty { answer.page.append(.folded([lost], title: "Who loses what?")) }
+    answer.page.append(.folded([.list(assumptions)], title: "What was assumed?"))
     if !readings.isEmpty {
-      answer.page.append(.list(readings, title: "What the clients make of the proposed Settings"))
+      answer.page.append(
+        .folded([.list(readings)], title: "What do the clients make of the proposed Settings?"))
     }
     answer.page.append(
       .terms(
@@ -546,21 +453,19 @@ extension Decided {
           "Twin", "Endpoint well", "Recovered", "Possible", "Lost", "Late", "Affected p99",
         ]) + [
           (
-            "Failures",
+            "Failed runs",
             "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
           ),
-          ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
           (
             "Better, worse",
             "In the mean of the runs under the same seeds, beyond chance, and by enough to matter: 5 %, and 5 s, 0.01 % of the events or half a "
               + "request. Levels allow for all cases and looks."
           ),
           ("As good", "Whatever the difference is, the runs show that it is less than that."),
+          ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
           ("Open", "Not decided: the runs are too few to show that it is not worse."),
-          ("Allowed", "Worse, as `--allow` lets it be."),
           (
-            "The difference may be",
-            "Proposed less today, under the same seeds: what these runs do not exclude, with levels that allow for all cases and looks."
+            "Price", "Worse where fewer runs fail or fewer events are lost: what is kept has to be delivered."
           ),
           (
             "Requests",
@@ -568,24 +473,13 @@ extension Decided {
           ),
           (
             "Radio wake-ups",
-            "Transmissions of a device after 10 s of silence, a day at the rate of the run: what costs its battery."
+            "Transmissions of a device after 10 s of silence, a day: what costs its battery."
           ),
         ]))
     answer.data =
       [OutputFile(.decision, Table(Self.columns, rows).csv)]
       + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
       + (withoutCause.map { [OutputFile(.withoutCause, text: $0)] } ?? []) + suiteFiles
-    answer.listing = [
-      "\(FileName.report)", "\(FileName.decision)",
-      "\(FileName.suite) with a scenario for each case and a baseline for 'check'",
-      "\(FileName.manifest)",
-    ]
-    if withoutCause != nil, let cause = trials?.harmful.first {
-      answer.listing?.insert(
-        "\(FileName.withoutCause) (the proposed Settings with \(cause.key) as today)",
-        at: 1)
-    }
-    answer.offer = "the tables, the scenarios and a report"
     return answer
   }
 }
@@ -629,14 +523,14 @@ extension Decided {
 extension Decided {
   /// The answer for a pull request.
   var markdown: String {
-    let lines = lines
+    let story = story
     let verdict =
-      "\(MarkdownFile.opening): \(heading.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
+      "\(MarkdownFile.opening): \(story.title)\n\n"
+      + story.lines.map { "- **\($0.subject.rawValue)** \(Escaping.cell($0.text))\n" }.joined() + "\n"
     func section(_ title: String, _ table: TextTable) -> String {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }
-    return verdict + section("Better, worse, or as good", matrix)
-      + section("The figures, of the whole fleet", pageFigures)
+    return verdict + section("The figures, of the whole fleet", figures)
       + section(Self.lossTitle, losses(atMost: 12))
       + section("What changes in the Settings", changes)
       + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")

@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 
 /// The output of a command with `--json`: one document, in place of tables and sentences.
@@ -43,10 +44,18 @@ struct Findings<Found: Sendable>: Sendable {
 extension CommandDocument {
   /// The document of a study: what it was asked, the members of what it found, where the files went.
   /// - Parameter isOfOne: whether it is about one scenario, which has a question.
+  /// - Parameter story: what is said of it; nil: nothing.
   static func study<Found>(
     _ meaning: String, isOfOne: Bool = true, warnings: String = "about the scenario",
-    _ members: [JSONShape<Found>.Member]
+    _ members: [JSONShape<Found>.Member], story: (@Sendable (Found) -> Story)? = nil
   ) -> Self where Source == Findings<Found> {
+    let told: [JSONShape<Found>.Member] =
+      story.map { story in
+        [
+          .init("verdict", "The answer in one line.") { story($0).finding },
+          .list("story", "What it rests on, a line each.", storyLine) { story($0).lines },
+        ]
+      } ?? []
     let asked: [JSONShape<Source>.Member] = [
       .init("scenario", "The scenario file as it was named.") { $0.path },
       .init("question", "The scenario's question.") { $0.question },
@@ -60,16 +69,21 @@ extension CommandDocument {
             "isFinished",
             "Whether all runs were made; false: it was stopped, and this is what was known then."
           ) { $0.isFinished },
-        ] + members.map { $0.part { $0.found } } + [
+        ] + (told + members).map { $0.part { $0.found } } + [
           .init("output", "The directory of `--out`; null: no files.") { $0.output }
         ]))
   }
 }
 
+private let storyLine = JSONShape<Story.Line>([
+  .choice("subject", "What it is about.", Story.Subject.allCases.map(\.rawValue)) { $0.subject.rawValue },
+  .init("text", "As a terminal has it.") { $0.text },
+])
+
 /// The documents of all commands, described.
 package enum CommandDocuments {
   /// Goes up when a member is taken away or means something else; members may be added at any time.
-  static let format = 1
+  static let format = 2
 
   package struct Kind {
     /// The names of the commands that print it, `run` and `compare`.

@@ -7,11 +7,11 @@ import FleetStatistics
 
 extension LimitSearch {
   /// `recovery <= 20m and lost = 0`
-  private var goal: String { requirements.map(\.text).joined(separator: " and ") }
+  fileprivate var goal: String { requirements.map(\.text).joined(separator: " and ") }
 
-  /// `in all of 59 runs, so at most 5 % may not`
+  /// `all 59 runs do; up to 5 % may not`
   private static func surely(_ point: Point) -> String {
-    "in all of \(FigureText.count(point.seeds, "run")), so at most \(FigureText.percent(point.risk)) may not"
+    "all \(FigureText.count(point.seeds, "run")) do; up to \(FigureText.percent(point.risk)) may not (95 % confidence)"
   }
 
   /// What the worst run of a value that fails comes to: `recovery 31 min`.
@@ -24,40 +24,45 @@ extension LimitSearch {
   }
 
   /// The answer first, then what it is worth.
-  package var verdict: String {
-    let (low, high) = (range.low.words, range.high.words)
+  package var story: Story {
+    let values = "\(range.path) from \(range.low.words) to \(range.high.words)"
     if points.allSatisfy({ $0.baselines.allSatisfy { !$0.isHealthy } }) {
-      return
-        "The fleet does not hold its load even without any incident, for \(range.path) from \(low) to \(high): "
-        + "\(HealthWording(points.flatMap(\.baselines)).reason)."
+      var story = Story("The fleet does not hold its load even without any incident", basis: values)
+      story.add(.unwell, HealthWording(points.flatMap(\.baselines)).reason)
+      return story
     }
     if allHold {
-      return
-        "Any \(range.path) from \(low) to \(high) keeps \(goal): the last does \(Self.surely(points[points.count - 1]))."
-        + (isLessBetter ? "" : " A wider range would show the limit.")
+      var story = Story("Any \(values) keeps \(goal)")
+      story.add(.reason, "the last: \(Self.surely(points[points.count - 1]))")
+      if !isLessBetter { story.add(.next, "a wider range would show the limit") }
+      return story
     }
-    guard let answer, let beyond else { return nothing }
-    var text =
-      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal): \(Self.surely(answer))."
-    if let meaning = meaning(answer.value) { text += " \(meaning)" }
-    text += " With \(beyond.value.words) \(beyond.met) of \(beyond.seeds) do (\(reason(beyond)))."
-    if let tooMuch {
-      text +=
-        " \(tooMuch.value.words) is too \(isLeast ? "much" : "little"): \(tooMuch.met) of \(tooMuch.seeds) do."
-    }
-    return text + (own.flatMap { spare(own: $0, to: answer.value) } ?? "")
+    guard let answer, let beyond else { return nothing(values) }
+    var story = Story(
+      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal)")
+    story.add(.reason, Self.surely(answer))
+    story.add(.reason, meaning(answer.value))
+    story.add(
+      .fails,
+      [beyond, tooMuch].compactMap(\.self).map { point in
+        "\(point.value.words): \(point.seeds - point.met) of \(point.seeds) runs do not (\(reason(point)))"
+      })
+    story.add(.note, own.flatMap { spare(own: $0, to: answer.value) })
+    return story
   }
 
   /// No value keeps the requirements in every run.
-  private var nothing: String {
+  private func nothing(_ values: String) -> Story {
     let best = points.max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
-    let values = "No \(range.path) from \(range.low.words) to \(range.high.words) keeps \(goal): "
-    guard best.met > 0 else {
-      let runs = FigureText.count(points.map(\.seeds).reduce(0, +), "run")
-      return values + "none of \(runs) do. Another limit decides; 'fleetsim run' names it."
+    var story = Story("No \(values) keeps \(goal)")
+    if best.met > 0 {
+      story.add(
+        .fails, "at best \(best.met) of \(FigureText.count(best.seeds, "run")) do, with \(best.value.words)")
+    } else {
+      story.add(.fails, "none of \(FigureText.count(points.map(\.seeds).reduce(0, +), "run")) do")
+      story.add(.next, "another limit decides; fleetsim run names it")
     }
-    return values
-      + "\(best.met) of \(FigureText.count(best.seeds, "run")) do at best, with \(best.value.words)."
+    return story
   }
 
   /// How far the scenario's own value is from the answer.
@@ -65,13 +70,13 @@ extension LimitSearch {
     guard let own = own.converted(to: limit.unit) else { return nil }
     let room = isLeast ? own.value - limit.value : limit.value - own.value
     let text = own.words
-    if room == 0 { return " The scenario has just that." }
+    if room == 0 { return "the scenario has just that" }
     var distance = limit
     distance.value = abs(room)
     let share = own.value != 0 ? " (\(FigureText.percent(abs(room / own.value))))" : ""
     return room > 0
-      ? " The scenario's own \(text) leaves \(distance.words)\(share) to spare."
-      : " The scenario's own \(text) is \(distance.words) too \(isLeast ? "little" : "much")."
+      ? "the scenario's \(text) leaves \(distance.words)\(share) to spare"
+      : "the scenario's \(text) is \(distance.words) too \(isLeast ? "little" : "much")"
   }
 }
 
@@ -133,16 +138,21 @@ package struct Limits: Sendable {
   package var searches: [LimitSearch]
   /// False where it was stopped: what was found so far.
   package var isFinished = true
-  package var verdict: String { searches.map(\.verdict).joined(separator: "\n") }
+  /// Of one search its own; of several a line for each answer.
+  package var story: Story {
+    if searches.count == 1 { return searches[0].story }
+    var story = Story("\(searches.count) limits", basis: searches.first.map(\.goal) ?? "")
+    for search in searches { story.add(.reason, search.story.finding) }
+    return story
+  }
   private var rows: [LimitSearch.Row] { searches.flatMap(\.table.rows) }
 
-  static let document = CommandDocument.study(
+  static let document = CommandDocument<Findings<Limits>>.study(
     "how far keys can go, value by value.",
     [
-      .init("verdict", "The answers and what they are worth, in sentences.") { $0.verdict },
       .list("limits", "One of each key, or kind of incident.", limit) { $0.searches },
       .rows("values", "The rows of `limit.csv`.", LimitSearch.columns) { $0.rows },
-    ] as [JSONShape<Limits>.Member])
+    ], story: { $0.story })
 
   private static let limit = JSONShape<LimitSearch>([
     .init("key", "The key, or `length of outage` and the like.") { $0.range.path },
@@ -157,8 +167,8 @@ package struct Limits: Sendable {
   ])
 
   func answer(facts: String) -> Answer {
-    var answer = Answer(verdict: verdict, facts: facts)
-    answer.terminal = (searches.count == 1 ? [.table(TextTable(searches[0].table))] : []) + [.verdict]
+    var answer = Answer(story, facts: facts)
+    answer.details = searches.map { .table(TextTable($0.table), title: $0.range.path) }
     answer.page =
       searches.flatMap(\.page) + [
         .terms([
@@ -175,7 +185,6 @@ package struct Limits: Sendable {
     if searches.count == 1 {
       answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture(.fixed))]
     }
-    answer.offer = "the table, a picture and a report"
     return answer
   }
 }
@@ -224,6 +233,6 @@ extension LimitSearch {
         size: 16,
         anchor: isRight ? .end : .start, ink: .text, isBold: true)
     }
-    return canvas.svg(width: left + width + 24, height: top + height + 60, label: verdict)
+    return canvas.svg(width: left + width + 24, height: top + height + 60, label: story.finding)
   }
 }

@@ -115,7 +115,7 @@ struct LiveCommand: Study {
   ) throws {
     let result = found.result
     var answer = found.comparison.answer(
-      verdict: found.verdict,
+      found.story,
       facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
       results: [found.measured, found.predicted], predictedIn: Self.predictionFolder)
     let choice = VariantChoice(name: found.measured.name, overrides: [])
@@ -329,7 +329,7 @@ struct LiveFindings: Sendable {
   let measured: VariantResult
   let predicted: VariantResult
   let comparison: LiveComparison
-  let verdict: String
+  let story: Story
   let server: String
   let speed: Double
   let isFinished: Bool
@@ -350,11 +350,12 @@ struct LiveFindings: Sendable {
     // A part of a run has nothing to be compared with.
     comparison = LiveComparison(
       measured: measured.summary, predictions: isFinished ? predictions.map(\.summary) : [])
-    verdict =
+    story =
       isFinished
-      ? comparison.verdict
-      : "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds)): "
-        + "\(FigureText.count(result.sent, "upload")), \(FigureText.count(result.answered, "answer")); the prediction is of the whole run."
+      ? comparison.story
+      : Story(
+        "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds))",
+        basis: "\(FigureText.count(result.sent, "upload")), \(FigureText.count(result.answered, "answer"))")
   }
 
   /// How late things happened, virtual microseconds: 99th percentile.
@@ -364,7 +365,6 @@ struct LiveFindings: Sendable {
     "a run against a real server beside what was predicted of it.",
     warnings: "about the scenario and the run",
     [
-      .init("verdict", "Whether the server did as predicted.") { $0.verdict },
       .init("server", "Where the uploads went.") { $0.server },
       .init("speed", "Virtual seconds in one of the wall.") { $0.speed },
       .init("lagP99", "How late things happened, virtual seconds: 99th percentile.") {
@@ -375,5 +375,5 @@ struct LiveFindings: Sendable {
       .rows("measured", "The measured run's row of `summary.csv`.", SummaryCSV.columns) {
         [$0.measured.summary]
       },
-    ] as [JSONShape<LiveFindings>.Member])
+    ] as [JSONShape<LiveFindings>.Member], story: { $0.story })
 }

@@ -9,6 +9,8 @@ struct AnswerWriter {
   var output: OutputDirectory?
   var isQuiet: Bool
   var isJSON: Bool
+  /// Whether a terminal has all lines and tables.
+  var isVerbose = false
   var console: Console
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
@@ -16,11 +18,10 @@ struct AnswerWriter {
   /// - Parameters:
   ///   - manifest: everything but the files.
   ///   - text: what is printed in place of the answer's, and of all that follows it; nil: those.
-  ///   - before: what is told between the answer and where its files are.
-  ///   - after: what is told behind that.
+  ///   - after: what is told behind where its files are.
   ///   - document: what `--json` prints.
   func write(
-    _ answer: Answer, _ manifest: RunManifest, text: String? = nil, before: String = "\n", after: String = "",
+    _ answer: Answer, _ manifest: RunManifest, text: String? = nil, after: String = "",
     document: () -> String = { "" }
   ) throws {
     // A terminal that is gone must not cost the files.
@@ -28,16 +29,13 @@ struct AnswerWriter {
       if isJSON { return try console.printData(document()) }
       if let text { return try console.printData(text) }
       try console.print(
-        isQuiet ? answer.brief + "\n" : answer.text(width: console.columns),
-        headline: isQuiet ? "" : answer.finding)
+        isQuiet ? answer.brief : answer.text(width: console.columns, isWhole: isVerbose),
+        headline: isQuiet ? "" : answer.story.finding)
     }
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
-    guard !isQuiet, !isJSON, text == nil else { return }
-    try console.print(
-      before
-        + (output.map { "Written to \($0.path)\(answer.listed)\n" + after }
-          ?? "No files written; --out DIR writes \(answer.offer).\n"))
+    guard !isQuiet, !isJSON, text == nil, let output else { return }
+    try console.print("Written to \(output.path): open \(FileName.report)\n" + after)
   }
 
   /// Prints what a command knows that was stopped, marked as such.
@@ -45,9 +43,10 @@ struct AnswerWriter {
     if isJSON { return try console.printData(document()) }
     try console.print(
       isQuiet
-        ? "Unfinished: \(answer.brief)\n"
-        : "Unfinished; what the finished runs say:\n\n"
-          + answer.text(width: console.columns), headline: isQuiet ? "" : answer.finding)
+        ? "Unfinished: \(answer.brief)"
+        : "Unfinished; what the finished runs say:\n"
+          + answer.text(width: console.columns, isWhole: isVerbose),
+      headline: isQuiet ? "" : answer.story.finding)
   }
 
   private func files(_ answer: Answer, _ manifest: RunManifest) -> [OutputFile] {

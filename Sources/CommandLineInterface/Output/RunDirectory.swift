@@ -133,10 +133,9 @@ extension RunDirectory {
     journal.map { "The journal \($0.path) is not needed any more.\n" } ?? ""
   }
 
-  /// Tells in the end of a study how many runs were made, and how many read back.
-  static func closing(_ runs: (made: Int, readBack: Int)) -> String {
-    var text = "\n\(FigureText.count(runs.made, "run")) made"
-    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
-    return text + ".\n"
+  /// Tells how many runs were not made, but read back; nil: none.
+  static func readBack(_ runs: (made: Int, readBack: Int)) -> String? {
+    runs.readBack > 0
+      ? "\(FigureText.count(runs.readBack, "run")) from the journal, \(runs.made) made" : nil
   }
 }

@@ -42,7 +42,7 @@ struct StudyOptions: ParameterGroup {
     case openMetrics = "openmetrics"
     case threads
     case memoryLimit = "memory-limit"
-    case check, json, quiet
+    case check, json, verbose, quiet
   }
 
   @Option(.journal) private var askedJournal: String?
@@ -63,6 +63,7 @@ struct StudyOptions: ParameterGroup {
   @Option(.memoryLimit) private var memory: MemoryLimit
   @Flag(.check) var checks: Bool
   @Flag(.json) var isJSON: Bool
+  @Flag("verbose", help: "Print every line and table of the answer.") var isVerbose: Bool
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 
@@ -126,10 +127,11 @@ struct StudyInput {
   var warnings: [String]
 
   /// Decodes scenarios and warns of what is odd about them.
+  /// - Parameter warnsOfSettings: whether it warns of what a Settings file has; the answer says that, too.
   /// - Parameter choices: what is run in place of the first one; empty: all of them, as they are.
   /// - Throws: `ScenarioProblems`; what `choices` throws.
   init(
-    _ loaded: [LoadedScenario], _ console: Console,
+    _ loaded: [LoadedScenario], _ console: Console, warnsOfSettings: Bool = true,
     choices: (ScenarioFile.Decoded, LoadedScenario) throws -> [VariantChoice] = { _, _ in [] }
   ) throws {
     self.loaded = loaded
@@ -137,7 +139,11 @@ struct StudyInput {
     self.choices = try choices(bases[0], loaded[0])
     if self.choices.isEmpty {
       decoded = bases
-      warnings = zip(loaded, bases).flatMap { console.printWarnings([$1], $0.path) }
+      warnings = zip(loaded, bases).flatMap { loaded, base in
+        var base = base
+        if !warnsOfSettings { base.warnings.removeAll { $0.file != loaded.path } }
+        return console.printWarnings([base], loaded.path)
+      }
     } else {
       decoded = try loaded[0].decodeAll(self.choices, of: bases[0])
       warnings = console.printWarnings(decoded, loaded[0].path)
@@ -188,7 +194,7 @@ struct StudyInput {
 /// The runs of a study, and its conclusions from them.
 struct StudyPlan<Found: Sendable> {
   var input: StudyInput
-  /// The text printed before anything runs.
+  /// The text that `--verbose` prints before anything runs.
   var heading: String
   /// The memory of the runs, for as many at a time as have room; nil: little.
   var memory: ComparisonMemory?
@@ -211,8 +217,6 @@ struct StudyPlan<Found: Sendable> {
     /// As the study does it.
     case own((Found, StudyEnd) throws -> Void)
   }
-  /// The text between the answer and where its files are.
-  var closing: (Found) -> String = { _ in "\n" }
   /// The page's title and question; nil: the first scenario's.
   var page: (title: String, question: String?)?
   /// Whether the page has the scenario as it was run.
@@ -231,13 +235,12 @@ extension StudyPlan {
   init(
     _ input: StudyInput, heading: String, largest: [Scenario],
     find: @escaping @Sendable (StudyRuns) throws -> Found,
-    isFinished: @escaping (Found) -> Bool, answer: @escaping (Found) throws -> Answer,
-    closing: @escaping (Found) -> String = { _ in "\n" }
+    isFinished: @escaping (Found) -> Bool, answer: @escaping (Found) throws -> Answer
   ) {
     let variants = largest.enumerated().map { Variant(name: "\($0)", scenario: $1) }
     self.init(
       input: input, heading: heading, memory: ComparisonMemory(variants), find: find, isFinished: isFinished,
-      report: .answer(answer), closing: closing)
+      report: .answer(answer))
   }
 }
 
@@ -282,6 +285,9 @@ extension Study {
   func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
     let (console, signals) = (environment.console, environment.signals)
+    if options.isVerbose, options.isQuiet {
+      throw UsageError("'--verbose' and '--quiet' exclude each other.")
+    }
     let plan = try plan(environment)
     let input = plan.input
     let workers = try options.workers(plan.memory, input.path, console)
@@ -289,7 +295,7 @@ extension Study {
     let journal = try plan.store.map { try $0() } ?? options.journal(environment)
     let remains = plan.remains ?? RunDirectory.remains(journal)
     if let signal = signals.pending { throw Signals.failure(signal, remains) }
-    if !options.isQuiet, !options.isJSON { try console.print(plan.heading) }
+    if options.isVerbose, !options.isJSON { try console.print(plan.heading) }
 
     let run = options.run(workers: workers)
     let (found, wall) = try environment.inBackground(
@@ -302,7 +308,7 @@ extension Study {
     let writer = AnswerWriter(
       title: plan.page?.title ?? input.loaded[0].name,
       question: plan.page.map(\.question) ?? input.scenario.question, output: output,
-      isQuiet: options.isQuiet, isJSON: options.isJSON, console: console,
+      isQuiet: options.isQuiet, isJSON: options.isJSON, isVerbose: options.isVerbose, console: console,
       showsScenario: plan.showsScenario)
     func document(output: String?, _ warnings: [String] = []) -> String {
       Self.document?.text(
@@ -327,7 +333,7 @@ extension Study {
     switch plan.report {
     case .answer(let answer):
       try writer.write(
-        answer(found), manifest, text: plan.text?(found), before: plan.closing(found),
+        answer(found), manifest, text: plan.text?(found),
         after: RunDirectory.notNeeded(journal)
       ) { document(output: options.outputPath) }
     case .own(let tell):

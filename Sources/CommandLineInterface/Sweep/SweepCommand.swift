@@ -215,8 +215,7 @@ struct MergeCommand: Command {
       scenario: file.scenario)
     manifest.describe(compared, choices)
     manifest.scale = file.plan.variants.first?.scale ?? 1
-    var answer = compared.answer(seed: manifest.seed, choices: choices, width: environment.console.columns)
-    answer.listing = []
+    let answer = compared.answer(compared.story(choices), seed: manifest.seed, choices: choices)
     try AnswerWriter(
       title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
       console: environment.console, showsScenario: true

@@ -155,13 +155,12 @@ struct TuneCommand: Study {
           settings: published.map { ($0.cdnJSON, $0.documentJSON) }, next: published.map { _ in next })
       }, isFinished: \.result.isFinished,
       answer: { found in
-        TuneReport(found.result).answer(
+        var answer = TuneReport(found.result).answer(
           facts: facts(bases, found.result), settings: found.settings,
           clients: clients.sentences(found.result, settings(found.result.winner.candidate)))
-      },
-      closing: { found in
-        RunDirectory.closing(found.result.runs)
-          + (found.next.map { "Not decided yet, in the other cases of a suite: \($0)\n" } ?? "")
+        answer.story.add(.next, found.next.map { "not decided yet in other incidents: \($0)" })
+        answer.story.add(.note, RunDirectory.readBack(found.result.runs))
+        return answer
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
     plan.describe = { [study] manifest, _ in
@@ -468,7 +467,6 @@ struct TuneFindings: Sendable {
   static let document = CommandDocument.study(
     "the Settings to publish, and every candidate.", isOfOne: false, warnings: "about the scenarios",
     [
-      .init("verdict", "What to do, in sentences.") { TuneVerdict($0.result).sentence },
       .init("isRecommended", "Whether there are Settings to publish, confirmed by fresh seeds.") {
         $0.settings != nil
       },
@@ -588,5 +586,5 @@ struct TuneFindings: Sendable {
       },
       .init("runsMade", "Runs that were made.") { $0.result.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },
-    ] as [JSONShape<TuneFindings>.Member])
+    ] as [JSONShape<TuneFindings>.Member], story: { TuneVerdict($0.result).story })
 }

@@ -8,38 +8,48 @@ package struct CalibrationVerdict: Sendable {
   private var study: CalibrationStudy { result.study }
   private var keys: Range<Int> { study.keys.indices }
 
-  /// The finding, and the reason to believe it or not.
-  package var sentence: String {
+  /// The finding, the reason to believe it or not, and what the series can't say.
+  package var story: Story {
+    let basis = FigureText.count(result.runs, "run")
     if !result.isFinished {
       let values = keys.map { "\(study.keys[$0].path) \(Self.text(result.quantities[$0]))" }
-      return
-        "Of \(FigureText.count(result.runs, "run")) so far the one with \(VerdictWording.list(values)) comes nearest to the series; "
-        + "how far that may be off is not known yet."
+      var story = Story("Nearest so far: \(Story.list(values))", basis: basis)
+      story.add(.open, "how far that may be off is not known yet")
+      return story
     }
-    let known = keys.filter { !result.isUnknown($0) }
-    let figures = VerdictWording.list(
-      known.map { key in
-        let interval = result.interval(key)
-        return
-          "\(study.keys[key].path) \(Self.text(result.quantities[key])) (95 % interval \(Self.text(interval.low)) to "
-          + "\(Self.text(interval.high)))"
-      })
     let scatter = result.scatter
-    let times =
-      "its squared residuals are \(TuneVerdict.decimal(scatter.ratio)) times those of the fitted scenario's own runs"
-    var text: String
-    if known.isEmpty {
-      text = "The series says nothing of what was asked: all values within the ranges fit it alike."
-    } else if !scatter.isExplained {
-      text =
-        "No values within the ranges explain the series: \(times). Nearest comes \(figures), with intervals widened for that."
-    } else if !result.isSettled {
-      text = "The search did not come to rest: give a larger --budget. So far \(figures); \(times)."
-    } else {
-      text = "The scenario explains the series: with \(figures) \(times), which chance can do."
+    var story = Story(finding, basis: basis)
+    story.add(
+      .reason,
+      "squared residuals \(TuneVerdict.decimal(scatter.ratio)) times those of the fitted scenario's own runs"
+        + (scatter.isExplained ? ", as chance can do" : "; intervals are widened for that"))
+    story.add(.note, heldOut)
+    for key in keys where result.isUnknown(key) {
+      let interval = result.interval(key)
+      story.add(
+        .open,
+        "\(study.keys[key].path): from \(Self.text(interval.low)) to \(Self.text(interval.high)) all fit alike; measure what depends on it"
+      )
     }
-    if let held = heldOut { text += " " + held }
-    return text
+    for (first, second) in result.inseparable {
+      story.add(
+        .open,
+        "\(study.keys[first].path) and \(study.keys[second].path) can't be told apart (correlation "
+          + "\(TuneVerdict.decimal(result.correlation(first, second)))): fix one with --set, or add a column")
+    }
+    for key in keys where result.isAtEdge(key) {
+      story.add(
+        .open, "\(study.keys[key].path) lies at the edge of its range, \(result.values[key]): widen the range"
+      )
+    }
+    return story
+  }
+
+  private var finding: String {
+    if keys.allSatisfy(result.isUnknown) { return "The series says nothing of what was asked" }
+    if !result.scatter.isExplained { return "No values within the ranges explain the series" }
+    return result.isSettled
+      ? "The scenario explains the series" : "The search did not come to rest: give a larger --budget"
   }
 
   /// The error on what was not fitted; nil where nothing was held out.
@@ -50,34 +60,9 @@ package struct CalibrationVerdict: Sendable {
     let share = Self.percent(
       Double(study.observed.rows.count - study.heldOut) / Double(study.observed.rows.count))
     return
-      "On the last \(share) of the rows, which were not fitted, it is off by \(Self.percent(error)) a row "
-      + "(\(study.weights[column].column.title), mean absolute percentage error)"
-      + (result.scatter.chance[column].map { "; chance alone makes \(Self.percent($0))." } ?? ".")
-  }
-
-  /// The warnings of what the series cannot say, a sentence each.
-  package var warnings: [String] {
-    var warnings: [String] = []
-    for key in keys where result.isUnknown(key) {
-      let range = study.keys[key]
-      warnings.append(
-        "The series says nothing of \(range.path): values from \(Self.text(result.interval(key).low)) to "
-          + "\(Self.text(result.interval(key).high)) fit it as well; leave it as it is, or measure what depends on it."
-      )
-    }
-    for (first, second) in result.inseparable {
-      warnings.append(
-        "\(study.keys[first].path) and \(study.keys[second].path) can't be told apart: what one does to the series the other undoes "
-          + "(correlation \(TuneVerdict.decimal(result.correlation(first, second)))); fix one of them with --set, or add a column in which "
-          + "they differ."
-      )
-    }
-    for key in keys where result.isAtEdge(key) {
-      warnings.append(
-        "\(study.keys[key].path) lies at the edge of its range, \(result.values[key]): the best value may be beyond; widen the range."
-      )
-    }
-    return warnings
+      "off by \(Self.percent(error)) a row on the last \(share), which was not fitted "
+      + "(\(study.weights[column].column.title))"
+      + (result.scatter.chance[column].map { "; chance alone \(Self.percent($0))" } ?? "")
   }
 
   // MARK: Table

@@ -276,6 +276,11 @@ package struct Decision: Sendable {
     return MetricCatalogue.headline[index]
   }
 
+  /// `failures`, `health`, or the metric's column of `summary.csv`.
+  package func name(of criterion: Criterion) -> String {
+    metric(criterion)?.name ?? (criterion == .health ? "health" : "failures")
+  }
+
   /// Whether a criterion may get worse, as was asked for.
   func isAllowed(_ criterion: Criterion) -> Bool {
     metric(criterion).map { allowed.contains($0.name) } ?? false

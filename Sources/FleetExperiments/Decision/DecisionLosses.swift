@@ -26,18 +26,6 @@ extension Decision {
     }.sorted { ($0.row.lost, $0.row.late) > ($1.row.lost, $1.row.late) }
   }
 
-  /// Returns the main causes of loss in a case with the Settings that lose more, for each cohort with at least a tenth of that.
-  /// Example: `phones (segment-swift): rateLimitConfig.maxRetryCount 100 reached`.
-  func causes(_ place: Int) -> [String] {
-    let rows = lossReport(place).rows
-    guard let worst = rows.first, worst.lost > 0 else { return [] }
-    let same = rows.filter { $0.variant == worst.variant }
-    let all = same.reduce(0) { $0 + $1.lost }
-    return same.filter { $0.lost >= all / 10 }.compactMap { row in
-      row.causes.first.map { "\(row.cohort): \($0.words)" }
-    }
-  }
-
   /// Returns the share of so many events in all events that a case's runs create.
   func share(_ events: Double, _ place: Int) -> Double {
     let created = cases[place].compared.map { Double($0[.createdEvents]) }.mean ?? 0

@@ -54,7 +54,11 @@ package struct IncidentSuite: Sendable, Hashable {
     if isStandard {
       let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
       if !own.isEmpty {
-        cases.append(Case(name: "own", phrase: "the scenario's own incident", incidents: own))
+        let phrase =
+          own.count == 1
+          ? "\(own[0].kind.label) of \(FigureText.span(own[0].duration.microseconds))"
+          : "the scenario's \(own.count) incidents"
+        cases.append(Case(name: "own", phrase: phrase, incidents: own))
         cases[0].isOwn = true
       }
       cases += Self.standard(of: scenario)
@@ -132,22 +136,22 @@ package struct IncidentSuite: Sendable, Hashable {
     func one(_ trouble: Trouble, _ length: Span, _ phrase: String) -> Case {
       Case(trouble, length, phrase, in: scenario)
     }
-    var outage = one(.outage, long, "a 25-minute outage with half the capacity after it")
+    var outage = one(.outage, long, "outage of 25 min, then half the capacity")
     outage.incidents.append(
       Incident(
         kind: .brownout(factorPartsPerMillion: 500_000), start: outage.incidents[0].end, duration: long))
-    var restart = one(.silence, .seconds(60), "a restart of the endpoint")
+    var restart = one(.silence, .seconds(60), "restart")
     restart.name = "restart"
     restart.incidents[0].warmUp = .seconds(120)
     let shortage = shortage(of: scenario)
     return [
       Case(name: "none", phrase: "no incident", incidents: []), outage,
-      one(.silence, short, "10 minutes of silence"),
-      one(.refusals, short, "10 minutes of 429 with Retry-After 60 s"),
+      one(.silence, short, "silence of 10 min"),
+      one(.refusals, short, "429 with Retry-After 60 s for 10 min"),
       one(
         .brownout, long,
-        "a 25-minute brownout to \(FigureText.percent(Double(shortage) / 1e6)) of the capacity"),
-      one(.errors, long, "25 minutes in which 30 % of the requests fail"), restart,
+        "brownout of 25 min to \(FigureText.percent(Double(shortage) / 1e6))"),
+      one(.errors, long, "30 % errors for 25 min"), restart,
     ]
   }
 

@@ -75,22 +75,22 @@ package struct LiveComparison: Sendable {
     }
   }
 
-  /// One sentence or two: whether the server did as predicted, and where it did not.
-  package var verdict: String {
+  /// Whether the server did as predicted, and where it did not.
+  package var story: Story {
     let others = figures.filter { !$0.agrees }
-    let measure =
-      "within 5 % of the prediction or within the range of \(FigureText.count(seeds, "seed"))"
-    guard !others.isEmpty else {
-      return "As predicted: all \(figures.count) figures lie \(measure)."
-    }
-    let list = others.map { figure in
-      "\(figure.metric.name) is \(Self.text(figure.metric, figure.measured)) in place of "
-        + "\(Self.text(figure.metric, figure.predicted))"
-        + (figure.difference.map { " (\(Self.percent($0)))" } ?? "")
-    }
-    return
-      "Not as predicted: of \(figures.count) figures \(figures.count - others.count) lie \(measure); "
-      + list.joined(separator: ", ") + "."
+    var story = Story(
+      others.isEmpty ? "As predicted" : "Not as predicted",
+      basis:
+        "\(figures.count - others.count) of \(figures.count) figures within 5 % or the range of \(FigureText.count(seeds, "seed"))"
+    )
+    story.add(
+      .worse,
+      others.map { figure in
+        "\(figure.metric.name) \(Self.text(figure.metric, figure.measured)), predicted "
+          + Self.text(figure.metric, figure.predicted)
+          + (figure.difference.map { " (\(Self.percent($0)))" } ?? "")
+      })
+    return story
   }
 
   /// The columns of `live.csv` in order.

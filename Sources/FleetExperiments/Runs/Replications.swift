@@ -69,7 +69,7 @@ public struct ReplicatedComparison: Sendable {
     let isUnbroken = zip(seeds, seeds.dropFirst()).allSatisfy { $0 &+ 1 == $1 }
     if isUnbroken { return "seeds \(first) to \(last)" }
     if seeds.count > 20 { return "\(seeds.count) seeds of \(first) to \(last)" }
-    return "seeds " + VerdictWording.list(seeds.map { "\($0)" })
+    return "seeds " + Story.list(seeds.map { "\($0)" })
   }
 
   /// The rows of one variant, in order of replication.

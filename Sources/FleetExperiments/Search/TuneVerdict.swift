@@ -15,78 +15,84 @@ package struct TuneVerdict: Sendable {
     winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
   }
 
-  /// The advice, its certainty and its cost.
-  package var sentence: String {
+  /// The advice, what it improves and costs, and how sure that is.
+  package var story: Story {
     let field = FigureText.count(result.standings.count, "candidate")
-    let keys = changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" }
-    if !result.isFinished { return unfinished(field, keys) }
-    if let unmet = result.unmetConstraints { return sentence(unmet, keys) }
-    guard !changes.isEmpty else {
-      return
-        "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each.\(temptation)"
-        + (result.today.keepsConstraints
-          ? "" : " Today's do not keep every constraint: \(VerdictWording.list(breaks(result.today))).")
+    if !result.isFinished { return unfinished(field) }
+    if let unmet = result.unmetConstraints { return story(unmet) }
+    if changes.isEmpty {
+      var story = Story(Self.leave, basis: field)
+      story.add(.reason, "no candidate is better over \(scenarioCount) and holds in each")
+      story.add(.open, temptation)
+      story.add(.worse, breaks(result.today).map { "today's: \($0)" })
+      return story
     }
-    return result.isConfirmed ? recommendation(keys) : refusal(field, keys)
+    return result.isConfirmed ? recommendation() : refusal(field)
   }
 
-  /// By what the candidate with the lowest score is worse than today; empty where there is none that is better by it.
-  private var temptation: String {
+  private static let leave = "Leave the Settings as they are"
+
+  /// The keys that change: `baseBackoffInterval 5 (today 0.5)`.
+  private var keys: [String] { changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" } }
+
+  /// By what the candidate with the lowest score is worse than today; nil where there is none that is better by it.
+  private var temptation: String? {
     let whole = result.standings.filter { $0.scale == .whole }
     let most = whole.map(\.seeds).max() ?? 0
     guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
-    else { return "" }
+    else { return nil }
     let harms = figures(best.evidence) { $0.looksWorse }
-    guard !harms.isEmpty else { return "" }
+    guard !harms.isEmpty else { return nil }
     let keys = best.candidate.choices.indices.filter { best.candidate.choices[$0] != nil }
       .map { "\(path($0)) \(result.value($0, of: best.candidate))" }
-    return
-      " The lowest score, \(Self.decimal(best.ratio)) of today's, has \(VerdictWording.list(keys)). It is worse by \(list(harms))."
+    return "\(Story.list(keys)): score \(Self.decimal(best.ratio)) of today's, but worse by \(list(harms))"
   }
 
-  private func unfinished(_ field: String, _ keys: [String]) -> String {
-    let seeds = FigureText.count(winner.seeds, "seed")
-    return changes.isEmpty
-      ? "Of \(field) so far none is better than today's Settings, judged by \(seeds)."
-      : "Of \(field) so far the best is \(VerdictWording.list(keys)), judged by \(seeds): a score of \(Self.decimal(winner.ratio)) "
-        + "of today's. Nothing is confirmed by fresh ones."
+  private func unfinished(_ field: String) -> Story {
+    let basis = "\(field), \(FigureText.count(winner.seeds, "seed"))"
+    if changes.isEmpty { return Story("None so far is better than today's Settings", basis: basis) }
+    var story = Story("Best so far: \(Story.list(keys))", basis: basis)
+    story.add(.better, "score \(Self.decimal(winner.ratio)) of today's")
+    story.add(.open, "nothing is confirmed by fresh seeds")
+    return story
   }
 
   private var freshSeeds: String {
     let more = confirmed.runs - confirmed.seeds
     return "\(confirmed.seeds) fresh \(FigureText.noun("seed", confirmed.seeds))"
-      + (more > 0 ? " of both and \(more) more of the new Settings" : "")
+      + (more > 0 ? ", \(more) more of the new" : "")
   }
 
   // MARK: Recommended
 
-  private func recommendation(_ keys: [String]) -> String {
-    let improved =
-      figures { $0.finding.standing == .better } + objectiveFigures { $0.finding.standing == .better }
-    var sentences = [
-      "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)).",
-      "It improves \(list(improved)).",
-      "\(freshSeeds) show no criterion worse\(isOfSeveral ? " in any scenario" : ""): \(VerdictWording.list(criteria)).",
-    ]
-    let higher = figures { $0.finding.standing != .better && isHigher($0) }
-    if !higher.isEmpty { sentences.append("It raises \(list(higher)), by less than matters.") }
-    let costs = objectiveFigures { $0.finding.standing != .better && isHigher($0) }
-    if !costs.isEmpty { sentences.append("It worsens \(list(costs)).") }
-    sentences.append("The score (\(scoreMeaning)) is \(scoreText) of today's.")
-    if let risk { sentences.append(risk) }
+  private func recommendation() -> Story {
+    var story = Story("Change \(Story.list(keys))", basis: freshSeeds)
+    story.add(
+      .better,
+      figures { $0.finding.standing == .better } + objectiveFigures { $0.finding.standing == .better })
+    story.add(.price, objectiveFigures { $0.finding.standing != .better && isHigher($0) })
+    story.add(
+      .price, figures { $0.finding.standing != .better && isHigher($0) }.map { $0 + ", less than matters" })
+    story.add(
+      .same, "shown not worse\(isOfSeveral ? " in any scenario" : ""): \(criteria.joined(separator: ", "))")
+    story.add(.reason, "score (\(scoreMeaning)) \(scoreText) of today's")
+    story.add(.risk, risk)
     let atTheEnd = changes.filter(isAtTheEnd).map { "\(path($0)) \(newValue($0))" }
     if !atTheEnd.isEmpty {
-      sentences.append(
-        "\(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
-          + "what lies beyond may be better, if it is allowed.")
+      story.add(.open, "\(Story.list(atTheEnd)): at the end of what was searched, more may be better")
     }
     if confirmed.violations > 0 || today.violations > 0 {
-      sentences.append(
-        "With the change \(percent(confirmed.violations)) of the runs do not recover"
-          + "\(study.constraints.isEmpty ? "" : " or break a constraint"), without it \(percent(today.violations))."
+      story.add(
+        .fails,
+        "\(percent(confirmed.violations)) of the runs (today \(percent(today.violations))): \(Self.violation(study))"
       )
     }
-    return sentences.joined(separator: " ")
+    story.add(.cause, keySentences)
+    return story
+  }
+
+  private static func violation(_ study: TuneStudy) -> String {
+    "never caught up" + (study.constraints.isEmpty ? "" : ", or a constraint broken")
   }
 
   /// All of the verdict's criteria that were judged, by name.
@@ -103,53 +109,41 @@ package struct TuneVerdict: Sendable {
     let failures = confirmed.evidence.joined().filter { $0.criterion == .failures }
     guard !failures.isEmpty, failures.allSatisfy({ $0.new == 0 }) else { return nil }
     let share = MetricText.plain(ExactBinomial.upperBound(of: 0, in: confirmed.runs) * 100)
-    return "No run failed; a failure in up to \(share) % of them can't be excluded (95 % confidence)."
+    return "none of \(FigureText.count(confirmed.runs, "run")) fails; up to \(share) % may (95 % confidence)"
   }
 
   private var scoreText: String {
     let score = Self.decimal(confirmed.ratio)
     guard let interval = result.freshInterval else { return score + " (one fresh seed)" }
-    return score + ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
-      + "\(Self.decimal(DeterministicMath.exp(interval.high))),"
+    return score + " (\(Self.decimal(DeterministicMath.exp(interval.low))) to "
+      + "\(Self.decimal(DeterministicMath.exp(interval.high))))"
   }
 
   // MARK: Refused
 
-  private func refusal(_ field: String, _ keys: [String]) -> String {
-    "Leave the Settings as they are: the best of \(field), \(VerdictWording.list(keys)), is not confirmed by \(freshSeeds). "
-      + doubts.map { $0 + " " }.joined() + "\(wayOut) No Settings are written."
-  }
-
-  /// Why the fresh seeds do not confirm what the search found, in sentences.
-  private var doubts: [String] {
-    var doubts: [String] = []
-    let worse = figures { $0.finding.standing == .worse }
-    if !worse.isEmpty { doubts.append("It is worse by \(list(worse)).") }
-    let open = figures { $0.finding.standing != .worse && !$0.isNotWorse }
-    if !open.isEmpty { doubts.append("It is not shown to be no worse by \(list(open)).") }
-    let broken =
-      confirmed.keepsConstraints
-      ? breaks(winner, today: result.today) : breaks(confirmed, today: today)
-    if !broken.isEmpty {
-      doubts.append(VerdictWording.list(broken) + ".")
-    }
+  private func refusal(_ field: String) -> Story {
+    var story = Story(Self.leave, basis: "\(field), \(freshSeeds)")
+    story.add(.reason, "fresh seeds do not confirm the best: \(Story.list(keys))")
+    story.add(.worse, figures { $0.finding.standing == .worse })
+    story.add(
+      .worse,
+      confirmed.keepsConstraints ? breaks(winner, today: result.today) : breaks(confirmed, today: today))
     if confirmed.violations > today.violations, confirmed.keepsConstraints {
-      doubts.append(
-        "\(percent(confirmed.violations)) of the runs do not recover (today \(percent(today.violations)))."
-      )
+      story.add(
+        .fails,
+        "\(percent(confirmed.violations)) of the runs never catch up (today \(percent(today.violations)))")
     }
-    if !confirmed.isShownBetter { doubts.append("Nothing is shown to be better by what matters.") }
-    if confirmed.score >= 0 { doubts.append("The score is \(scoreText) of today's.") }
-    return doubts
-  }
-
-  /// How many fresh seeds would tell, or that none are likely to.
-  private var wayOut: String {
-    guard let needed = result.seedsNeeded else {
-      return "More fresh seeds are not likely to change that."
-    }
-    return "About \(FigureText.grouped(Int64(needed))) fresh seeds would tell: "
-      + "--fresh \(needed) asks for them."
+    if !confirmed.isShownBetter { story.add(.same, "nothing is shown to be better by what matters") }
+    if confirmed.score >= 0 { story.add(.worse, "score \(scoreText) of today's") }
+    story.add(
+      .open, figures { $0.finding.standing != .worse && !$0.isNotWorse }.map { "not shown no worse: \($0)" })
+    story.add(
+      .next,
+      result.seedsNeeded.map {
+        "about \(FigureText.grouped(Int64($0))) fresh seeds would tell: --fresh \($0)"
+      }
+        ?? "more fresh seeds are not likely to change that")
+    return story
   }
 
   // MARK: Figures
@@ -163,7 +157,7 @@ package struct TuneVerdict: Sendable {
     let rest = figures.count - Self.mostFigures
     return rest > 0
       ? figures.prefix(Self.mostFigures).joined(separator: ", ") + " and \(rest) more"
-      : VerdictWording.list(figures)
+      : Story.list(figures)
   }
 
   private func figures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
@@ -233,8 +227,8 @@ package struct TuneVerdict: Sendable {
       var reasons: [String] = []
       if effect.without.violations > effect.with.violations {
         reasons.append(
-          "runs that do not recover\(study.constraints.isEmpty ? "" : " or break a constraint") "
-            + "(\(percent(effect.without.violations)) without it, \(percent(effect.with.violations)) with it)"
+          "\(Self.violation(study)) in \(percent(effect.with.violations)) of the runs "
+            + "(without it \(percent(effect.without.violations)))"
         )
       }
       if !gains.isEmpty { reasons.append(list(gains)) }
@@ -243,8 +237,7 @@ package struct TuneVerdict: Sendable {
           "the score alone, \(Self.decimal(DeterministicMath.exp(effect.score))) of that without it"
             + Self.between(effect.scoreInterval))
       }
-      return "\(name) is kept for \(VerdictWording.list(reasons))."
-        + (costs.isEmpty ? "" : " It costs \(list(costs)).")
+      return "\(name): \(Story.list(reasons))" + (costs.isEmpty ? "" : "; costs \(list(costs))")
     }
   }
 
@@ -292,7 +285,7 @@ package struct TuneVerdict: Sendable {
   }
 
   private var scoreMeaning: String {
-    "geometric mean of \(VerdictWording.list(study.objectives.map(title)))"
+    "geometric mean of \(Story.list(study.objectives.map(title)))"
       + (study.across == .worst ? ", in the worst scenario" : "")
   }
 
@@ -348,61 +341,46 @@ extension TuneVerdict {
 }
 
 extension TuneVerdict {
-  /// Returns the first sentence where nothing keeps the constraints: which, what was reached, and that nothing is recommended.
-  ///
-  /// - Parameter keys: what the best finalist changes.
-  func sentence(_ unmet: UnmetConstraints, _ keys: [String]) -> String {
+  /// Where nothing keeps the constraints: which, what was reached, and what loses the events.
+  private func story(_ unmet: UnmetConstraints) -> Story {
     let names =
       unmet.best.isEmpty
-      ? VerdictWording.list(study.constraints.map(\.text)) + " together"
+      ? Story.list(study.constraints.map(\.text)) + " together"
       : unmet.best.map { study.constraints[$0.constraint].text }.joined(separator: " or ")
     let subject =
       unmet.isOfAll
-      ? "No candidate"
-      : "None of the \(FigureText.count(unmet.count, "candidate")) that had every seed"
-    var text =
-      "\(subject) keeps \(names) in every run, nor do today's Settings"
-    if unmet.best.isEmpty {
-      text += "; each of them alone is kept by some."
-    } else {
-      text += ": " + unmet.best.map(reached).joined(separator: "; ") + "."
+      ? "No candidate" : "None of the \(FigureText.count(unmet.count, "candidate")) that had every seed"
+    let finding = "\(subject) keeps \(names) in every run, nor do today's Settings"
+    var story = result.isRecommended ? recommendation() : Story(finding)
+    if result.isRecommended { story.add(.note, finding + "; this breaks it no more often") }
+    story.add(
+      .reason, unmet.best.isEmpty ? ["each of them alone is kept by some"] : unmet.best.map(reached))
+    if let loss = result.loss { story.add(.lost, text(loss)) }
+    if !result.isRecommended {
+      story.add(.next, "leave the Settings as they are, or loosen a constraint")
+      if !changes.isEmpty {
+        story.add(
+          .open,
+          "least bad otherwise: \(Story.list(keys)); \(Story.list(breaks(result.winner, today: result.today)))"
+        )
+      }
     }
-    if let loss = result.loss { text += " " + sentence(loss) }
-    if result.isRecommended {
-      return text
-        + " What follows breaks \(study.constraints.count == 1 ? "it" : "them") no more often and is better. "
-        + recommendation(keys)
-    }
-    let looser = study.constraints.count == 1 ? "the constraint" : "a constraint"
-    text +=
-      " Nothing is recommended and no Settings are written: leave them as they are, or loosen \(looser)."
-    guard !keys.isEmpty else { return text }
-    return text
-      + " The least bad that is otherwise better than today's, \(VerdictWording.list(keys)): "
-      + "\(VerdictWording.list(breaks(result.winner, today: result.today)))."
+    return story
   }
 
   /// Returns the limit that lost the events, and the key that would end that.
-  private func sentence(_ loss: TuneLoss) -> String {
+  private func text(_ loss: TuneLoss) -> String {
     let events = FigureText.count(loss.events * loss.scale, "event")
     let charged = FigureText.grouped(loss.charge.events * loss.scale)
-    var text =
-      "In '\(study.scenarios[loss.scenario])' (seed \(loss.seed)) \(events) \(loss.events == 1 ? "is" : "are") lost, "
-      + "\(charged) of them by \(loss.text)."
-    let rest = loss.rest.map { rest in
-      (loss.raised.map { "with \($0)" } ?? "without that limit") + " the run loses "
-        + (rest == 0 ? "none" : FigureText.grouped(rest * loss.scale))
-    }
-    guard let rest else { return text + " No retry limit did that, so no higher one ends it." }
-    if let key = loss.key {
-      text +=
-        loss.highest.map { " The search had \(key) up to \($0): only more ends it" }
-        ?? " \(key) was not searched: a higher value ends it"
-      text += "; \(rest)."
-    } else {
-      text += " That is no key of Settings: \(rest)."
-    }
-    return text
+    let text =
+      "\(study.scenarios[loss.scenario]) (seed \(loss.seed)): \(events), \(charged) of them by \(loss.text)"
+    guard let rest = loss.rest else { return text + "; no retry limit" }
+    let raised =
+      (loss.raised.map { "with \($0)" } ?? "without that limit") + " "
+      + (rest == 0 ? "none" : FigureText.grouped(rest * loss.scale))
+    guard let key = loss.key else { return "\(text); no key of Settings; \(raised)" }
+    return "\(text); \(key) was " + (loss.highest.map { "searched up to \($0)" } ?? "not searched")
+      + "; \(raised)"
   }
 
   private func reached(_ best: (constraint: Int, standing: Standing)) -> String {
@@ -416,7 +394,7 @@ extension TuneVerdict {
     guard !changed.isEmpty else { return "\(name) that was reached is \(worst(best.standing)), by today's" }
     let keys = changed.map { "\(path($0)) \(result.value($0, of: candidate))" }
     return
-      "\(name) that was reached is \(worst(best.standing)), with \(VerdictWording.list(keys)) ("
+      "\(name) that was reached is \(worst(best.standing)), with \(Story.list(keys)) ("
       + "\(runs(best.standing)); today's \(worst(result.today)))"
   }
 

@@ -96,25 +96,18 @@ package struct SeedPlan: Sendable, Hashable {
     return Decision(isDecided: false, missing: Self.rounded(needed - Double(seeds)))
   }
 
-  /// Returns how many seeds it took, or what is open after so many and how many more would tell.
-  /// - Parameter known: what everything is after that: `decided`.
+  /// What is open, and about how many more seeds would tell; nil where all is decided.
   /// - Parameter open: the undecided questions, in words.
   /// - Parameter scale: one of so many devices was simulated.
-  package func text(
-    _ decision: Decision, seeds: Int, attempts: Int64, known: String, open: [String], scale: Int64 = 1
-  ) -> String {
-    let count = FigureText.count(seeds, "seed")
-    if decision.isDecided { return "Everything is \(known) after \(count) (\(Self.text(attempts)))." }
-    let end =
-      seeds == Self.looks.last
-      ? "which are the most" : "when the budget of \(budgetText) has no room for more"
+  package func text(_ decision: Decision, seeds: Int, open: [String], scale: Int64 = 1) -> String? {
+    if decision.isDecided { return nil }
     let missing = decision.missing ?? 0
     let more =
       missing >= Self.mostMissing
-      ? "More than \(FigureText.grouped(Int64(Self.mostMissing))) more seeds would be needed."
-      : "About \(FigureText.count(missing, "more seed")) would tell (--seeds \(seeds + missing)"
-        + (scale > 1 ? " --scale 1:\(scale))." : ").")
-    return "Open after \(count), \(end): \(VerdictWording.list(open)). \(more)"
+      ? "more than \(FigureText.grouped(Int64(Self.mostMissing))) more seeds"
+      : "about \(FigureText.count(missing, "more seed")): --seeds \(seeds + missing)"
+        + (scale > 1 ? " --scale 1:\(scale)" : "")
+    return "\(Story.list(open)); \(more)"
   }
 
   /// Up to two digits.

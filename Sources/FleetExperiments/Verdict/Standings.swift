@@ -220,15 +220,6 @@ package struct Standings: Sendable {
     }
   }
 
-  /// The criterion in words: `how many runs fail`, `recovery`.
-  package func name(of criterion: Criterion) -> String {
-    switch criterion {
-    case .health: "health without incidents"
-    case .failures: "how many runs fail"
-    case .metric(let index): metrics.metrics[index].title
-    }
-  }
-
   package func standing(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Standing {
     finding(of: second, to: first, on: criterion).standing
   }

@@ -1,0 +1,256 @@
+import FleetMetrics
+import FleetStatistics
+
+extension Decision {
+  /// What the runs show, a line each: of the whole fleet, criteria in their order, the largest changes first.
+  /// - Parameter trials: of which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
+  /// - Parameter instead: the decision without the harmful key; nil: it was not run.
+  /// - Parameter checked: the main loss with the proposed Settings, and what a run without its limit loses.
+  package func tell(
+    _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: CheckedLoss? = nil
+  ) {
+    let worse = told(.worse)
+    story.add(.worse, worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }.map(line))
+    story.add(
+      .price,
+      worse.filter { $0.cell.isAllowed || $0.cell.isPrice }.map {
+        line($0) + ($0.cell.isAllowed ? ", allowed" : "")
+      })
+    story.add(.better, told(.better).map(line))
+    story.add(.same, same)
+    if let trials { story.add(.cause, cause(trials, instead)) }
+    story.add(.lost, remainingLoss(checked))
+    story.add(.fails, failing)
+    story.add(.open, openLine)
+    story.add(.possible, possibleLine)
+    story.add(.battery, battery)
+    story.add(.risk, risk)
+  }
+
+  // MARK: Figures
+
+  /// A criterion's figure with today's or the proposed Settings; failures are of all runs.
+  package func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> Figure {
+    let one = cases[place]
+    if criterion == .failures {
+      let rows = isProposed ? one.proposed : one.today
+      return Figure(value: .failures(rows.count(where: \.fails), of: rows.count))
+    }
+    return one.standings?.figure(isProposed ? 1 : 0, criterion) ?? Figure(value: .none)
+  }
+
+  /// By how much the proposed Settings differ, and within which bounds, in the criterion's unit, of the whole fleet; above 0 they
+  /// have more. nil of what has no values.
+  package func difference(_ cell: Cell) -> (mean: Double, low: Double, high: Double)? {
+    let finding = cell.finding
+    guard finding.unit > 0, cell.criterion != .health else { return nil }
+    let factor = finding.unit * (metric(cell.criterion)?.isCount == true ? Double(todayScenario.scale) : 1)
+    return (finding.mean * factor, finding.reach.lowerBound * factor, finding.reach.upperBound * factor)
+  }
+
+  /// The bounds as people read them: `+12 min to +16 min`; `none` where every run has the same.
+  package func bounds(_ cell: Cell) -> String? {
+    guard let (_, low, high) = difference(cell), low.isFinite, high.isFinite else { return nil }
+    if low == 0, high == 0 { return "none" }
+    let texts = [low, high].map { value in
+      FigureText.signed(
+        value,
+        metric(cell.criterion).map { MetricText.value($0, abs(value)) } ?? FigureText.percent(abs(value)))
+    }
+    return texts[0] == texts[1] ? texts[0] : "\(texts[0]) to \(texts[1])"
+  }
+
+  /// How soon after a case's incidents any client could catch up, mean over the runs; nil where it is not known of all.
+  package func possible(_ place: Int) -> Double? {
+    let times = cases[place].compared.map(\.possibleTime)
+    let known = times.compactMap(\.self)
+    return times.isEmpty || known.count < times.count ? nil : known.map(Double.init).mean.map { $0 / 1e6 }
+  }
+
+  // MARK: Lines
+
+  /// The cells in a state, without failures that lost events of the same case tell of, too.
+  private func told(_ state: Cell.State) -> [(place: Int, cell: Cell)] {
+    let cells = cells(state)
+    return cells.filter { one in
+      one.cell.criterion != .failures
+        || !cells.contains {
+          $0.place == one.place && metric($0.cell.criterion)?.name == MetricCatalogue.lost
+        }
+    }
+  }
+
+  /// `outage of 20 min: 2.5 extra requests a phone (today 3.4)`
+  private func line(_ one: (place: Int, cell: Cell)) -> String {
+    let figures = [false, true].map { figure(one.place, one.cell.criterion, $0) }
+    return "\(cases[one.place].suite.phrase): \(figures[1].phrase) (today \(figures[0].text))"
+  }
+
+  private static let unchanged: Set<Cell.State> = [.asGood, .notWorse]
+
+  /// The criteria that change in no case, and how many cases have nothing that changes.
+  private var same: String? {
+    var names: [String] = []
+    let all = cases.flatMap { one in one.cells.map { (one, $0) } }
+    for (one, cell) in all where cell.criterion != .health {
+      guard let metrics = one.standings?.metrics else { continue }
+      let name = Figure.name(of: cell.criterion, in: metrics)
+      let isSame = all.allSatisfy { other, cell in
+        other.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } != name
+          || Self.unchanged.contains(cell.state)
+      }
+      if isSame, !names.contains(name) { names.append(name) }
+    }
+    if hasSameBattery { names.append("battery") }
+    let quiet = cases.count { $0.cells.allSatisfy { Self.unchanged.contains($0.state) } }
+    let cases = quiet == 0 ? [] : ["\(FigureText.count(quiet, "case")) of \(cases.count)"]
+    return names.isEmpty && cases.isEmpty
+      ? nil
+      : [names.joined(separator: ", ")].filter { !$0.isEmpty }.joined() + cases.map { "; \($0)" }.joined()
+  }
+
+  private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {
+    guard let first = trials.harmful.first else {
+      return "none of the \(trials.tried.count) changed keys alone"
+    }
+    let isOne = trials.harmful.count == 1
+    let keys =
+      isOne ? "\(first.key): with" : "\(Story.list(trials.harmful.map(\.key))) together: with any as"
+    return "\(keys) today's value \(without(first, instead))"
+  }
+
+  /// What is left of the change without its harmful key.
+  private func without(_ cause: KeyTrials.Cause, _ instead: Decision?) -> String {
+    guard let instead else {
+      return cause.stillWorse > 0
+        ? "that is not worse, \(FigureText.count(cause.stillWorse, "other figure")) still"
+        : "that is not worse; other cases were not run"
+    }
+    let worse = instead.cells(.worse).filter(\.cell.counts)
+    if !worse.isEmpty {
+      return instead.isAtAPrice ? "only the price is left" : "that is not worse, others are"
+    }
+    return instead.cells(.better).isEmpty
+      ? "neither harm nor gain is left" : "nothing is worse, and a gain is left"
+  }
+
+  /// The largest loss with the proposed Settings, the limit behind it, and whether raising that would end it.
+  private func remainingLoss(_ checked: CheckedLoss?) -> String? {
+    let losses = losses
+    guard let loss = losses.first(where: { $0.isProposed && $0.row.lost > 0 }),
+      let cause = loss.row.causes.first, share(loss.row.lost, loss.place) >= Metric.relevantEvents
+    else { return nil }
+    let today = losses.first {
+      !$0.isProposed && $0.place == loss.place && $0.row.place == loss.row.place
+    }
+    let texts = [loss.row.lost, today?.row.lost ?? 0].map(amount)
+    var text =
+      "\(loss.row.cohort) loses \(texts[0]) events to \(cause.words) (today \(texts[0] == texts[1] ? "too" : texts[1]))"
+    if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
+      text +=
+        "; \(checked.value.map { "with \($0)" } ?? "without that limit") "
+        + (checked.left == 0 ? "none" : amount(Double(checked.left)) + " in its worst run")
+    }
+    return text
+  }
+
+  /// Events of the whole fleet.
+  package func amount(_ events: Double) -> String { FigureText.amount(events * Double(todayScenario.scale)) }
+
+  /// The cases in which runs fail with the proposed Settings.
+  private var failing: [String] {
+    cases.indices.filter { cases[$0].failures > 0 }.map { place in
+      "\(cases[place].suite.phrase): \(figure(place, .failures, true).phrase) (today \(figure(place, .failures, false).text))"
+    }
+  }
+
+  /// What is not decided, and about how many more runs would do it.
+  private var openLine: String? {
+    let open = cells(.open).filter(\.cell.counts)
+    guard !open.isEmpty, outcome != .publish else { return nil }
+    if case .needsMore(let runs) = outcome {
+      let names = open.prefix(2).map { one in
+        (cases[one.place].standings.map { Figure.name(of: one.cell.criterion, in: $0.metrics) } ?? "")
+          + " in "
+          + cases[one.place].suite.phrase
+      }
+      return Story.list(names + (open.count > 2 ? ["\(open.count - 2) more"] : []))
+        + "; about \(FigureText.count(runs, "more run"))"
+    }
+    return "\(FigureText.count(open.count, "figure")); the answer is known without"
+  }
+
+  /// The longest way back, beside what any client could do.
+  private var possibleLine: String? {
+    guard let (place, cell) = longestRecovery else { return nil }
+    let figures = [false, true].map { figure(place, cell.criterion, $0) }
+    let phrase = cases[place].suite.phrase
+    guard let possible = possible(place), let metric = metric(cell.criterion) else {
+      return figures.allSatisfy(\.isNever)
+        ? "\(phrase): no Setting brings the fleet back, only capacity does" : nil
+    }
+    return
+      "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity; \(figures[1].text) here"
+  }
+
+  private func wakeUps(_ place: Int) -> [Double] {
+    [cases[place].today.wakeUps, cases[place].compared.wakeUps]
+  }
+
+  /// The case in which a device's radio wakes up most differently.
+  private var mostWakeUps: (place: Int, change: Double, texts: [String])? {
+    cases.indices.compactMap { place in
+      let means = wakeUps(place)
+      guard means[0] > 0 else { return nil }
+      return (place, abs(means[1] / means[0] - 1), means.map(MetricText.plain))
+    }.max { $0.1 < $1.1 }
+  }
+
+  private var hasSameBattery: Bool { mostWakeUps.map { $0.change < 0.01 } ?? false }
+
+  /// The effect on the battery, where that changes most; nil: less than 1 %.
+  private var battery: String? {
+    guard !hasSameBattery, let (place, _, texts) = mostWakeUps else { return nil }
+    return "\(cases[place].suite.phrase): the radio wakes \(texts[1]) times a day (today \(texts[0]))"
+  }
+
+  /// How often a run may fail although none did.
+  private var risk: String? {
+    guard cases.allSatisfy({ $0.failures == 0 }), let worst = cases.map(\.risk).max() else { return nil }
+    return
+      "none of \(FigureText.count(runCount, "run")) fails; up to \(FigureText.percent(worst)) of a case's may (95 % confidence)"
+  }
+}
+
+extension [RunSummary] {
+  /// How often a device's radio wakes in a day, mean over devices and runs.
+  package var wakeUps: Double { map { $0.cost.mean[.radioWakeUps] }.mean ?? 0 }
+}
+
+/// The criteria that may be allowed to get worse.
+package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
+  case lost, endpoint, recovery, late, delivery, attempts
+
+  /// The columns of summary.csv.
+  package var metrics: [String] {
+    switch self {
+    case .lost: [MetricCatalogue.lost]
+    case .endpoint: [MetricCatalogue.healthy]
+    case .recovery: [MetricCatalogue.recovery]
+    case .late: [MetricCatalogue.late]
+    case .delivery: [MetricCatalogue.affectedDelivery]
+    case .attempts: [MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin]
+    }
+  }
+}
+
+extension Decision {
+  /// The options that let the worse be: nil where a run more fails, or nothing is better.
+  package var waiver: String? {
+    let worse = cells(.worse).filter(\.cell.counts).map { metric($0.cell.criterion)?.name }
+    guard !worse.isEmpty, !worse.contains(nil), !cells(.better).isEmpty else { return nil }
+    return DecisionCriterion.allCases.filter { criterion in
+      worse.contains { $0.map(criterion.metrics.contains) ?? false }
+    }.map { "--allow \($0.rawValue)" }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,143 @@
+import FleetMetrics
+import FleetStatistics
+
+/// What runs came to by one criterion, before it is text.
+package struct Figure: Sendable {
+  package enum Value: Sendable {
+    /// No run has one.
+    case none
+    /// Whether the fleet holds its load without incidents.
+    case health(Bool)
+    /// So many of the runs fail.
+    case failures(Int, of: Int)
+    case mean(MeanEstimate)
+    /// A time that no run lived to see: so many seconds were watched.
+    case unseen(Double)
+  }
+
+  package var value: Value
+  /// nil of health and of failures.
+  package var metric: Metric?
+  /// The percentile at which delivery is judged.
+  package var percent = 99
+
+  package init(value: Value, metric: Metric? = nil, percent: Int = 99) {
+    (self.value, self.metric, self.percent) = (value, metric, percent)
+  }
+
+  /// `26 min 17 s`, `872,000`, `3 of 8`, `never`, `> 2 h`; `–` where no run has a value.
+  package var text: String {
+    switch (value, metric) {
+    case (.health(let holds), _): holds ? "holds" : "does not hold"
+    case (.failures(let count, let runs), _): "\(count) of \(runs)"
+    case (.mean(let estimate), let metric?): MetricText.value(metric, estimate.mean)
+    case (.unseen(let watched), let metric?):
+      MetricCatalogue.isReturn(metric) ? "never" : "> " + MetricText.value(metric, watched)
+    default: "–"
+    }
+  }
+
+  /// The 95 % interval of the mean: `± 4 s`, or `(25 min to 28 min)` where it is uneven; nil without one.
+  ///
+  /// It is uneven where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
+  /// attempts above the twin's can be less than none.
+  package var interval: String? {
+    guard case .mean(let estimate) = value, let metric, var low = estimate.low, let high = estimate.high,
+      high > low
+    else { return nil }
+    if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
+    let (below, above) = (estimate.mean - low, high - estimate.mean)
+    let texts = [low, high].map { MetricText.value(metric, $0) }
+    return max(below, above) > 1.25 * min(below, above) && !texts.contains(text)
+      ? "(\(texts[0]) to \(texts[1]))" : "± " + MetricText.value(metric, (high - low) / 2)
+  }
+
+  /// The figure as a table has it: a line may break before the interval.
+  package var cell: String { interval.map { "\(text)\n\($0)" } ?? text }
+
+  /// The figure with what it counts: `caught up after 26 min`, `872,000 events lost`.
+  package var phrase: String {
+    guard let metric else {
+      return switch value {
+      case .failures(let count, _): "\(text) runs \(count == 1 ? "fails" : "fail")"
+      default: "the fleet \(text)" + " without incidents"
+      }
+    }
+    switch metric.name {
+    case MetricCatalogue.lost: return "\(text) events lost"
+    case MetricCatalogue.late: return "\(text) events late"
+    case MetricCatalogue.healthy: return isNever ? "endpoint never well" : "endpoint well after \(text)"
+    case MetricCatalogue.recovery: return isNever ? "never caught up" : "caught up after \(text)"
+    case MetricCatalogue.affectedDelivery: return "\(percent) % delivered after \(text)"
+    case MetricCatalogue.attemptsAboveTwin: return "\(text) extra requests a phone"
+    case MetricCatalogue.attempts: return "\(text) requests a phone and day"
+    default: return "\(metric.title) \(text)"
+    }
+  }
+
+  /// What it is of, without the figure: `caught up`.
+  package static func name(of criterion: Criterion, in metrics: ReplicatedMetrics) -> String {
+    guard case .metric(let index) = criterion else {
+      return criterion == .health ? "health without incidents" : "failed runs"
+    }
+    return switch metrics.metrics[index].name {
+    case MetricCatalogue.lost: "lost events"
+    case MetricCatalogue.late: "late events"
+    case MetricCatalogue.recovery: "caught up"
+    case MetricCatalogue.affectedDelivery: "\(metrics.judgedPercent) % delivered"
+    case MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin: "requests"
+    default: metrics.metrics[index].title
+    }
+  }
+
+  /// The heading of a table's column.
+  package static func heading(of index: Int, in metrics: ReplicatedMetrics) -> String {
+    switch metrics.metrics[index].name {
+    case MetricCatalogue.lost: "lost"
+    case MetricCatalogue.late: "late"
+    case MetricCatalogue.attempts: "requests/phone/day"
+    case MetricCatalogue.attemptsAboveTwin: "extra/phone"
+    default: name(of: .metric(index), in: metrics)
+    }
+  }
+
+  /// Whether no run lived to see it.
+  package var isNever: Bool { if case .unseen = value { true } else { false } }
+
+  /// In the metric's unit, of the whole fleet; of failures their share; nil where there is none.
+  package var number: Double? {
+    switch value {
+    case .none, .health: nil
+    case .failures(let count, let runs): runs > 0 ? Double(count) / Double(runs) : nil
+    case .mean(let estimate): estimate.mean * (metric?.factor ?? 1)
+    case .unseen(let watched): watched
+    }
+  }
+}
+
+extension ReplicatedMetrics {
+  /// A variant's figure of a metric.
+  package func figure(_ index: Int, _ variant: Int) -> Figure {
+    let sample = sample(index, variant: variant)
+    let value: Figure.Value =
+      if sample.count == 0 {
+        .none
+      } else if let share = share(index, variant: variant), share.successes == 0 {
+        .unseen(sample.mean)
+      } else {
+        .mean(estimate(index, variant: variant))
+      }
+    return Figure(value: value, metric: metrics[index], percent: judgedPercent)
+  }
+}
+
+extension Standings {
+  /// A variant's figure by a criterion.
+  package func figure(_ variant: Int, _ criterion: Criterion) -> Figure {
+    switch criterion {
+    case .health: Figure(value: .health(isHealthy(variant)))
+    case .failures: Figure(value: .failures(runs[variant].count(where: \.fails), of: runs[variant].count))
+    case .metric(let index): metrics.figure(index, variant)
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import FleetMetrics
+import FleetStatistics
+
+/// The answer of `run` and `compare`: of one seed and of many by one rule (`MetricRule`).
+extension Standings {
+  /// The finding with its reason, its price, and what is open.
+  package var story: Story {
+    guard !variants.isEmpty, seeds > 0 else { return Story("Nothing was run") }
+    let unwell = variants.indices.filter { !isHealthy($0) }
+    var story = Story(finding, basis: seeds == 1 ? "one seed" : FigureText.count(seeds, "seed"))
+    if !unwell.isEmpty {
+      story.add(
+        .unwell,
+        HealthWording(unwell.map { runs[$0].map(\.baseline) }).groups.map { group in
+          (variants.count > 1 ? names(group.places.map { unwell[$0] }) + ": " : "") + group.reason
+        })
+    }
+    if unwell.count == variants.count { return story }
+    if variants.count > 1, areAllTheSame {
+      story.add(.reason, "nothing in this scenario ever used what differs between them")
+      return story
+    }
+    if variants.count == 1 {
+      tellOne(&story)
+    } else {
+      tellBest(&story)
+      tellFailures(&story)
+    }
+    if unwell.isEmpty { story.add(.possible, possible) }
+    story.add(.risk, risk)
+    return story
+  }
+
+  // MARK: The finding
+
+  private var finding: String {
+    if !variants.indices.contains(where: isHealthy) {
+      return "This fleet does not hold its load even without any incident"
+    }
+    if variants.count == 1 { return findingOfOne }
+    if areAllTheSame { return "All \(variants.count) variants gave the same figures" }
+    if leaders.count == variants.count {
+      return areAsGood(leaders)
+        ? "No difference that matters between \(crowd(leaders))" : "Not decided between \(crowd(leaders))"
+    }
+    let recovers = leaders.contains { runs[$0].contains(where: \.recovers) }
+    let (opening, conjunction) = areOptions && recovers ? ("Use ", "or") : ("Best: ", "and")
+    return opening + crowd(leaders, conjunction)
+      + (leaders.count == 1 || areAsGood(leaders) ? "" : ", which of them is not decided")
+  }
+
+  private var findingOfOne: String {
+    let recovery = metrics.index(of: MetricCatalogue.recovery)
+    guard let recovery, runs[0].contains(where: { $0.recovers || $0.neverRecovers }) else {
+      return runs[0].contains(where: \.hasIncidents)
+        ? "The run ends too soon after its last incident to see the fleet catch up"
+        : "The fleet holds its load; there is no incident"
+    }
+    let share = metrics.share(recovery, variant: 0)
+    let figure = metrics.figure(recovery, 0)
+    if figure.isNever { return "Never caught up within the run" }
+    guard let share, share.successes < share.count else {
+      return "Caught up after \(figure.text)" + (figure.interval.map { " \($0)" } ?? "")
+    }
+    // A mean with those that never do is no time that any run takes.
+    let times = metrics.values(of: recovery, variant: 0).filter { !$0.isCensored }.compactMap(\.restricted)
+    let mean = MetricText.value(metrics.metrics[recovery], times.mean ?? 0)
+    return "Caught up in \(share.successes) of \(share.count) runs, there after \(mean)"
+  }
+
+  private func names(_ variants: [Int]) -> String { Story.list(variants.map { titles[$0] }) }
+
+  /// Their names, or of many how many they are.
+  private func crowd(_ these: [Int], _ conjunction: String = "and") -> String {
+    these.count <= 3
+      ? Story.list(these.map { titles[$0] }, conjunction)
+      : these.count == variants.count
+        ? "the \(these.count) variants" : "\(these.count) of \(variants.count) variants"
+  }
+
+  private func areAsGood(_ leaders: [Int]) -> Bool {
+    leaders.allSatisfy { a in
+      leaders.allSatisfy { a == $0 || pair(a, against: $0).standing == .asGood }
+    }
+  }
+
+  // MARK: Several variants
+
+  /// By what the best is ahead of each other, and what that costs.
+  private func tellBest(_ story: inout Story) {
+    guard let best = firstChoice else { return }
+    let others = order.filter { !leaders.contains($0) }
+    var groups: [(criterion: Criterion, variants: [Int])] = []
+    for other in others {
+      guard let criterion = pair(best, against: other).criterion else { continue }
+      if let place = groups.firstIndex(where: { $0.criterion == criterion }) {
+        groups[place].variants.append(other)
+      } else {
+        groups.append((criterion, [other]))
+      }
+    }
+    story.add(.reason, groups.map { line(best, $0.criterion, against: $0.variants) })
+    if let next = others.first {
+      let prices = criteria(best, next).filter { standing(of: best, to: next, on: $0) == .worse }
+      story.add(.price, prices.map { line(best, $0, against: [next]) })
+    }
+    story.add(.open, questions)
+    if leaders.count > 1, story[.open].isEmpty { story.add(.same, threshold) }
+  }
+
+  /// `caught up after 26 min; additive:10 31 min`
+  private func line(_ best: Int, _ criterion: Criterion, against others: [Int]) -> String {
+    let shown = others.prefix(2).map { "\(titles[$0]) \(figure($0, criterion).text)" }
+    let more = others.count > 2 ? ", \(others.count - 2) more" : ""
+    return (leaders.count > 1 ? titles[best] + " " : "") + figure(best, criterion).phrase + "; "
+      + shown.joined(separator: ", ") + more
+  }
+
+  /// Why the leaders are several: the criterion that leaves each pair of them undecided, or decides it against a third.
+  private var questions: [String] {
+    var texts: [String] = []
+    for (place, second) in leaders.enumerated() {
+      for first in leaders.prefix(place) {
+        let pair = pair(second, against: first)
+        guard let criterion = pair.criterion, pair.standing != .asGood else { continue }
+        let name = Figure.name(of: criterion, in: metrics)
+        let figures = [first, second].map { "\(titles[$0]) \(figure($0, criterion).text)" }
+        let isSeen = abs(finding(of: second, to: first, on: criterion).mean) > 1
+        texts.append(
+          "\(name): "
+            + (pair.standing.isDecided || isSeen
+              ? figures.joined(separator: ", ") : "no difference seen between \(names([first, second]))"))
+      }
+    }
+    return texts
+  }
+
+  /// From what on a difference counts.
+  private var threshold: String {
+    let isPlain = seeds < MetricRule.fewestForTest
+    let share = MetricText.plain((isPlain ? MetricRule.plainShare : MetricRule.relevantShare) * 100)
+    return "differences below \(share) % " + (isPlain ? "are not ruled out" : "do not matter")
+  }
+
+  private func tellFailures(_ story: inout Story) {
+    if runs.joined().allSatisfy(\.neverRecovers) {
+      return story.add(.fails, "no variant catches up in any run")
+    }
+    let failing = leaders.filter { runs[$0].contains(where: \.fails) }
+    story.add(
+      .fails, failing.map { "\(titles[$0]): \(figure($0, .failures).text) runs (\(Self.failure))\(odds($0))" }
+    )
+  }
+
+  // MARK: One variant
+
+  private func tellOne(_ story: inout Story) {
+    let failures = figure(0, .failures)
+    if runs[0].contains(where: \.fails), seeds > 1 {
+      story.add(.fails, "\(failures.text) runs (\(Self.failure))\(odds(0))")
+    }
+  }
+
+  // MARK: Risks
+
+  private static let failure = "not caught up, or over 1 % lost"
+
+  /// `: 14 to 76 % do (95 % confidence)`
+  private func odds(_ variant: Int) -> String {
+    let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
+    if count == 1 { return "" }
+    let bounds = [
+      ExactBinomial.lowerBound(of: failures, in: count), ExactBinomial.upperBound(of: failures, in: count),
+    ]
+    return ": \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % do"
+  }
+
+  /// How often the leaders may fail although none of these runs did.
+  private var risk: String? {
+    let faultless = leaders.filter { !runs[$0].contains(where: \.fails) }
+    guard seeds > 1, !faultless.isEmpty else { return nil }
+    let count = faultless.map { runs[$0].count }.min() ?? 0
+    let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: count) * 100)
+    return "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
+  }
+
+  /// How soon any client could catch up; nil where that is not known.
+  private var possible: String? {
+    guard let index = metrics.index(of: MetricCatalogue.recovery) else { return nil }
+    let seen = runs.joined().filter { $0.horizon != nil }
+    let times = seen.compactMap(\.possible)
+    guard !times.isEmpty, times.count == seen.count else {
+      return !seen.isEmpty && seen.allSatisfy(\.isBusyThroughout)
+        ? "the server is busy to the end: only more capacity or less load helps" : nil
+    }
+    let least = runs.map { SampleStatistics($0.compactMap(\.possible)).mean }.min() ?? 0
+    return "caught up "
+      + (least <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], least))")
+      + " at this capacity"
+  }
+}
+
+extension ReplicatedComparison {
+  /// The answer from all replications.
+  /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
+  package func story(_ choices: [VariantChoice] = []) -> Story {
+    let standings = Standings(self)
+    var story = standings.telling(choices).story
+    story.basis = replications == 1 ? seedsText : "\(FigureText.count(replications, "seed"))"
+    guard let until = plan.until, let decision, isFinished else { return story }
+    var names: [String] = []
+    for open in standings.open {
+      let name = Figure.name(of: open.criterion, in: metrics)
+      if !names.contains(name) { names.append(name) }
+    }
+    story.add(
+      .open, until.text(decision, seeds: replications, open: names, scale: rows.commonScale))
+    return story
+  }
+
+  /// The answer from the replications of one variant.
+  package func story(of variant: Int) -> Story {
+    Standings(
+      [variants[variant]], rows: [rows(of: variant)], interval: curves[variant].facts?.interval ?? 0
+    ).story
+  }
+}

@@ -152,6 +152,7 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case manifest = "run.json"
   case report = "report.html"
   case picture = "comparison.svg"
+  case map = "map.svg"
   case stability = "stability.csv"
   case stabilityPicture = "stability.svg"
   case escape = "escape.csv"

@@ -166,6 +166,7 @@ package enum Compared: Sendable {
     if isComparison {
       answer.pictures = [OutputFile(.picture, text: ComparisonPicture(self, choices: choices).svg)]
     }
+    if isComparison { PairMap(self, choices)?.add(to: &answer) }
     return answer
   }
 

@@ -20,7 +20,7 @@ struct PictureTests {
   }
 
   /// A picture with all its text legible and within it.
-  private static func check(_ svg: String) {
+  static func check(_ svg: String) {
     #expect(HTMLReportTests.problem(in: svg) == nil)
     #expect(!svg.contains("var(") && !svg.contains("<script") && !svg.contains("nan"))
     #expect(svg.contains("@media (prefers-color-scheme:dark)") && svg.contains("<title id=\"t\">"))

@@ -57,7 +57,8 @@ struct CompareCommand: Study {
         + "their values), or without them from the scenario's compare section. All variants see the same events at the same times. "
         + "With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
-        + "comparison.svg and run.json.",
+        + "comparison.svg and run.json. Two keys with three or more numbers each make a map (map.svg): how many runs fail at each "
+        + "pair of values, or how soon they recover.",
       "Every variant runs with several seeds, the same ones for all (the scenario's seed, the next one and so on), until each "
         + "criterion of the verdict is decided or shown as good, a failure in 5 % of the runs is excluded or found, or --budget is used "
         + "up. --seeds asks for so many, --seed for one. The result says how sure it is: means "
@@ -85,6 +86,9 @@ struct CompareCommand: Study {
       .init(
         "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
         "Every combination, four variants:"),
+      .init(
+        "fleetsim compare s.json5 --vary tapi.incidents.0.for=1m,2m,4m --vary tapi.workers.count=4,8,16",
+        "A map of where the fleet stops recovering:"),
       .init(
         "fleetsim compare s.json5 --vary tapi.workers.count=4,8 --jitter none,full --explore --out map",
         "A page to turn both knobs:"),

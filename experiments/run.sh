@@ -8,6 +8,7 @@
 #
 #   # without time series        for an experiment with many variants
 #   # without pictures           there is none of the comparison
+#   # without tables             a map shows what statistics.csv and replications.csv have
 #   # with sums FROM TO STEP     sums.csv: of the time series between these seconds, by experiments/sums.py
 #
 # experiments/NAME/picture.py, where there is one, draws more of them in the end (without Python it is left out).
@@ -33,6 +34,7 @@ for name in "$@"; do
     fi
     if says 'without time series'; then find "$out" \( -name timeseries.csv -o -name connections.csv -o -name proxies.csv \) -exec rm {} +; fi
     if says 'without pictures'; then rm -f "$out/comparison.svg"; fi
+    if says 'without tables'; then rm -f "$out/statistics.csv" "$out/replications.csv"; fi
     rm -rf "$out.journal"
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done

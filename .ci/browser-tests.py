@@ -54,7 +54,7 @@ def hostile(fleetsim, folder):
     (folder / "alone.json5").write_text(text)
     commands = [
         ["compare", "s.json5", "--explore"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "2"], ["run", "alone.json5"],
-        ["stability", "alone.json5", "--x", "tapi.bucket.capacity=20/s..60/s", "--y", "tapi.incidents.0.for=1m..5m", "--resolution", "3", "--coarse", "2", "--seeds", "2"],
+        ["compare", "alone.json5", "--vary", "tapi.bucket.capacity=20/s,40/s,60/s", "--vary", "tapi.incidents.0.for=1m,3m,5m", "--seeds", "2"],
     ]
     page = browser()
     made = 0

@@ -2,8 +2,8 @@
 """Draws the figures of any --out directory of fleetsim as PNG files: experiments/plot.py DIR [--out FIGURES]
 
 What it draws is what it finds: series.png (timeseries.csv of a run or of each variant, with the twin's where it is there), delivery.png
-(delivery_histogram.csv), summary.png (summary.csv), curves.png (curves.csv), statistics.png (statistics.csv), stability.png
-(stability.csv) and pareto.png (pareto.csv). Needs pandas and matplotlib.
+(delivery_histogram.csv), summary.png (summary.csv), curves.png (curves.csv), statistics.png (statistics.csv) and
+pareto.png (pareto.csv). Needs pandas and matplotlib.
 """
 
 import argparse
@@ -145,36 +145,6 @@ def curves(directory):
     return figure
 
 
-def stability(directory):
-    path = directory / "stability.csv"
-    if not path.exists():
-        return None
-    table = pd.read_csv(path)
-    if "x_value" not in table:
-        sys.exit(f"{path}: has no column x_value: an earlier fleetsim wrote it; make the map anew")
-    names = [word.split("=")[0] for word in after(directory, "--x") + after(directory, "--y")]
-    figure, axis = plt.subplots(figsize=(8, 6), layout="constrained")
-    marks = {"recovers": "o", "undecided": "D", "never recovers": "X", "overloaded": "s"}
-    limits = {"vmin": 0, "vmax": table.recovery_mean_s.max() / 60}
-    for kind, rows in table.groupby("class"):
-        fast = kind == "recovers"
-        colour = {"c": rows.recovery_mean_s / 60, "cmap": "viridis", **limits} if fast else {"color": "grey"}
-        drawn = axis.scatter(rows.x_value, rows.y_value, marker=marks.get(kind, "."), s=40, label=kind, **colour)
-        if fast:
-            figure.colorbar(drawn, label="recovery, min")
-    for setter, name in zip([axis.set_xlabel, axis.set_ylabel], names):
-        setter(name)
-    axis.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
-    return figure
-
-
-def after(directory, option):
-    """What stands behind an option of the command that wrote the directory."""
-    words = json.loads((directory / "run.json").read_text())["arguments"]
-    joined = [word[len(option) + 1:] for word in words if word.startswith(option + "=")]
-    return joined or [value for word, value in zip(words, words[1:]) if word == option]
-
-
 def pareto(directory):
     path = directory / "pareto.csv"
     if not path.exists():
@@ -199,7 +169,7 @@ def main():
     if not (arguments.directory / "run.json").exists():
         sys.exit(f"{arguments.directory}: holds no run.json: it is no directory that fleetsim wrote with --out")
     drawn = []
-    for draw in [series, delivery, summary, curves, statistics, stability, pareto]:
+    for draw in [series, delivery, summary, curves, statistics, pareto]:
         figure = draw(arguments.directory)
         if figure is None:
             continue

@@ -195,12 +195,6 @@ public enum StatisticsReference {
   public static var markdown: String {
     [
       ColumnReference.section(
-        "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
-        StabilityMap.columns),
-      ColumnReference.section(
-        "escape.csv", "One row for each time at which runs recovered, of a `stability` of one point.",
-        EscapeTimes.columns),
-      ColumnReference.section(
         "statistics.csv",
         """
         One row for each variant and metric of a comparison of several seeds. `replications.csv` has a row of \

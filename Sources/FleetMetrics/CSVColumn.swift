@@ -2,7 +2,7 @@ import TextEscaping
 
 /// One column of a table: its name, what it means, how to get it, and how people see it.
 ///
-/// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `StabilityMap.columns`) are the only place that defines a
+/// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `StatisticsCSV.columns`) are the only place that defines a
 /// column. Files, JSON documents, terminal, pages and the reference (`ColumnReference`) are made from them.
 public struct CSVColumn<Source>: Sendable {
   /// snake_case, the unit last.
@@ -48,7 +48,7 @@ public struct CSVColumn<Source>: Sendable {
 /// Example:
 ///
 /// ```swift
-/// let table = Table(StabilityMap.columns, map.points)
+/// let table = Table(LossReport.columns, report.rows)
 /// table.csv      // the columns that have a name
 /// table.cells    // the columns that have a title, as texts
 /// ```

@@ -47,7 +47,7 @@ public enum NormalDistribution {
   }
 
   /// e to a power of at most 0: the Taylor series of a 1,024th part of its size, squared ten times, and the reciprocal.
-  package static func exponential(_ x: Double) -> Double {
+  static func exponential(_ x: Double) -> Double {
     guard x > -745 else { return 0 }
     let part = -x / 1_024
     // e^part − 1, so that squaring does not multiply the rounding of 1 + part.

@@ -126,20 +126,6 @@ struct PictureTests {
     #expect(ComparisonPicture(.whole([])).svg.contains("Nothing was run"))
   }
 
-  @Test("Maps have their keys in words, a limit by theory, and a legend within the picture")
-  func map() throws {
-    let map = try SearchReportTests.map { x, y in y < (x - 90) / 4 }
-    let limit = StabilityReport.Limit(
-      path: map.x.path, value: Quantity(value: 150 * 1_000, unit: map.x.low.unit), words: "so it says")
-    let svg = StabilityReport(map, own: (map.x.low, map.y.high), limit: limit).picture
-    Self.check(svg)
-    #expect(
-      svg.contains(">length of the first incident<") || svg.contains(">↑ length of the first incident<"))
-    #expect(svg.contains(">capacity of the bucket →<") && svg.contains(">tapi.bucket.capacity<"))
-    #expect(svg.contains(">you are here<") && svg.contains("rarely recovers within the run"))
-    Self.check(StabilityReport(try SearchReportTests.map { _, _ in true }).picture)
-  }
-
   @Test("Pictures of searches have all their text within them")
   func searches() throws {
     Self.check(TuneReport(try SearchReportTests.result()).picture)
@@ -262,16 +248,15 @@ struct PaletteTests {
   func deficiencies(palette: [String: String]) throws {
     let colour = try Self.colours(palette)
     let surface = try colour(.surface)
-    let shades = HeatMap.recoveryOpacity
     let comparison: [(String, Colour)] = [
       ("the best", try colour(.accent)), ("the others", try colour(.other)), ("background", surface),
       ("incident", try colour(.incident).over(surface, opacity: Theme.incidentOpacity)),
     ]
     let map: [(String, Colour)] = [
-      ("never", try colour(.never)), ("undecided", try colour(.undecided)),
-      ("overloaded", try colour(.other)),
-      ("fastest", try colour(.accent).over(surface, opacity: Double(shades.lowerBound) / 100)),
-      ("slowest", try colour(.accent).over(surface, opacity: Double(shades.upperBound) / 100)),
+      ("some fail", try colour(.never).over(surface, opacity: PairMap.opacity.lowerBound)),
+      ("all fail", try colour(.never).over(surface, opacity: PairMap.opacity.upperBound)),
+      ("fastest", try colour(.accent).over(surface, opacity: PairMap.opacity.lowerBound)),
+      ("slowest", try colour(.accent).over(surface, opacity: PairMap.opacity.upperBound)),
       ("background", surface),
     ]
     for group in [comparison, map] {
@@ -298,14 +283,10 @@ struct PaletteTests {
     }
     let shade = try colour(.incident).over(surface, opacity: Theme.incidentOpacity)
     #expect(try colour(.text).contrast(to: shade) >= Self.leastContrast)
-  }
-
-  @Test("What is quiet stands out less than what is said loudly", arguments: [Theme.light, Theme.dark])
-  func loudness(palette: [String: String]) throws {
-    let colour = try Self.colours(palette)
-    let surface = try colour(.surface)
-    #expect(
-      try colour(.undecided).difference(to: surface) * 1.5 < colour(.never).difference(to: surface))
+    for ink in [Ink.accent, .never, .other] {
+      let cell = try colour(ink).over(surface, opacity: PairMap.opacity.upperBound)
+      #expect(try colour(.text).contrast(to: cell) >= Self.leastContrast, "\(ink)")
+    }
   }
 
   @Test("A dark page gives each colour one other: no two inks of a light one part there")

@@ -7,7 +7,7 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-@Suite("Reports of stability maps and searches")
+@Suite("Reports of searches")
 struct SearchReportTests {
   static func scenario(seed: UInt64 = 1) -> Scenario {
     let server = TAPIConfiguration.Server.bucket(
@@ -17,53 +17,6 @@ struct SearchReportTests {
       fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
   }
 
-  static func map(
-    risk: StabilityRisk = .init(), _ recovers: @escaping (Double, Double) -> Bool
-  ) throws -> StabilityMap {
-    var asked: [(Double, Double)] = []
-    // As many scenarios as seeds are made of each pair that is asked for.
-    var seen = 0
-    return try StabilityMap(
-      x: QuantityRange("tapi.bucket.capacity=100/s..200/s"),
-      y: QuantityRange("tapi.incidents.0.for=1m..60m:log"),
-      resolution: .init(coarse: 4, fine: 16), risk: risk,
-      scenario: { x, y in
-        asked.append((Quantity(x)!.value, Quantity(y)!.value / 60e6))
-        return scenario()
-      },
-      run: { scenarios in
-        let pairs = Array(asked[seen...])
-        seen = asked.count
-        return scenarios.enumerated().map { index, _ in
-          let (x, y) = pairs[index * pairs.count / scenarios.count]
-          var summary = RunSummary(run: "", seed: 1)
-          summary.hasIncidents = true
-          summary.recoveryTime = recovers(x, y) ? Int64(y * 30e6) : nil
-          return summary
-        }
-      })
-  }
-
-  @Test("beside a stretch that recovers stands its slowest run, not its slowest mean")
-  func slowestRun() throws {
-    var runs = 0
-    let map = try StabilityMap(
-      x: QuantityRange("tapi.bucket.capacity=100/s..200/s"),
-      y: QuantityRange("tapi.incidents.0.for=1m..60m"), resolution: .init(coarse: 1, fine: 1),
-      scenario: { _, _ in Self.scenario() },
-      run: { scenarios in
-        scenarios.map { _ in
-          runs += 1
-          var summary = RunSummary(run: "", seed: 1)
-          summary.hasIncidents = true
-          summary.recoveryTime = runs == 3 ? 20_000_000 : 1_000_000
-          return summary
-        }
-      })
-    let rows = StabilityVerdict(map).rows.map(\.outcome)
-    #expect(rows.contains { $0.hasSuffix("(its slowest run in 20 s)") }, "\(rows)")
-  }
-
   static func checkDocument(_ html: String) {
     #expect(HTMLReportTests.problem(in: html) == nil)
     for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload"] {
@@ -71,78 +24,6 @@ struct SearchReportTests {
     }
     #expect(html.contains("prefers-color-scheme:dark") && html.contains("@media print"))
     #expect(!html.contains("nan") && !html.contains("inf\""))
-  }
-
-  @Test(
-    "a stability report leads with the verdict, is well-formed, and shows the values of each cell under the pointer"
-  )
-  func stability() throws {
-    let map = try Self.map { x, y in y < (x - 90) / 4 }
-    let report = StabilityReport(map)
-    let html = report.answer(facts: "one seed").html(
-      title: "cliff", question: "Where?", command: "fleetsim stability", version: "1")
-    Self.checkDocument(html)
-    let verdict = try #require(html.firstRange(of: "There is a cliff"))
-    let picture = try #require(html.firstRange(of: "<svg"))
-    #expect(verdict.lowerBound < picture.lowerBound)
-    #expect(html.components(separatedBy: "<title>").count - 2 == map.grid.cells.count)
-    #expect(html.contains("all corners: rarely recovers") && html.contains("recovery time: "))
-    #expect(HTMLReportTests.problem(in: report.picture) == nil)
-    #expect(html.utf8.count < 200_000)
-    #expect(!html.contains("you are here"))
-    let x = try #require(map.x.ticks.first)
-    let y = try #require(map.y.ticks.first)
-    #expect(StabilityReport(map, own: (x, y)).picture.contains(">you are here<"))
-    let outside = Quantity(value: map.x.high.value * 2, unit: map.x.low.unit)
-    #expect(!StabilityReport(map, own: (outside, y)).picture.contains("you are here"))
-  }
-
-  @Test("a map says how long ill runs take: in its verdict, its rows, under the pointer and in stability.csv")
-  func escapes() throws {
-    // Where it does not recover at once, one run in eight does after an hour, and the others are ill for two.
-    let map = try StabilityMap(
-      x: QuantityRange("tapi.bucket.capacity=100/s..200/s"), y: QuantityRange("tapi.incidents.0.for=1m..60m"),
-      resolution: .init(coarse: 1, fine: 2), risk: .init(risk: 0.5, most: 8),
-      scenario: { _, y in
-        var scenario = Self.scenario()
-        scenario.fleet[0].devices = (Quantity(y)?.value ?? 0) < 10 * 60e6 ? 1 : 2
-        return scenario
-      },
-      run: { scenarios in
-        scenarios.map { scenario in
-          var summary = RunSummary(run: "", seed: 1)
-          (summary.hasIncidents, summary.recoveryHorizon) = (true, 7_200_000_000)
-          summary.recoveryTime =
-            scenario.fleet[0].devices == 1 ? 1_000_000 : scenario.seed == 3 ? 3_600_000_000 : nil
-          return summary
-        }
-      })
-    let answer = StabilityReport(map).answer(facts: "")
-    #expect(
-      answer.story.finding.contains(" There an ill fleet comes back by chance after "),
-      "\(answer.story.finding)")
-    #expect(StabilityVerdict(map).rows.contains { $0.outcome.contains(" (ill runs back after ") })
-    let page = answer.html(title: "", question: nil, command: "", version: "")
-    #expect(page.contains("ill runs back after "))
-    let lines = String(decoding: map.table.csv, as: UTF8.self).split(separator: "\n")
-    #expect(
-      lines[0].hasSuffix(
-        ",ill_seeds,escaped_seeds,ill_s,escape_mean_s,escape_low_95_s,escape_high_95_s,escape_trend"))
-    #expect(lines[1].hasSuffix(",0,0,0.000000,,,,"), "\(lines[1])")
-    // Beside the cliff a point has eight runs: 58 min of the one that came back, 118 min of each of the others.
-    #expect(lines[4].contains(",8,1,53040.000000,53040.000000,"), "\(lines[4])")
-  }
-
-  @Test("stability.csv has a row for each point, and a map without a cliff says so")
-  func table() throws {
-    let map = try Self.map { _, _ in true }
-    let lines = String(decoding: map.table.csv, as: UTF8.self).split(separator: "\n")
-    #expect(lines.count == 26)
-    // Four seeds at each of the four corners of its cell.
-    #expect(lines[1].contains(",1.000,16,30.000000,"), "\(lines[1])")
-    #expect(lines[1].hasPrefix("100/s,1m,recovers,4,4,4,0.806"))
-    #expect(StabilityVerdict(map).sentence.hasPrefix("The fleet recovers everywhere"))
-    #expect(StabilityVerdict(try Self.map { _, _ in false }).sentence.hasPrefix("The fleet rarely recovers"))
   }
 
   static func result(objectives: [TuneObjective] = TuneObjective.standard) throws -> TuneResult {

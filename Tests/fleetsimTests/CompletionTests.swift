@@ -39,7 +39,7 @@ struct CompletionTests {
   @Test(
     "bash completes commands, options and their values",
     arguments: [
-      ("fleetsim val", ["validate"]), ("fleetsim s", ["stability", "sweep"]),
+      ("fleetsim val", ["validate"]), ("fleetsim s", ["sweep"]),
       ("fleetsim --v", ["--version"]),
       ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
       (

@@ -46,21 +46,6 @@ struct HealthTests {
       try !Tool.run(["run", "s.json5", "--seed", "1"], in: well.url).standardOutput.contains("does not hold"))
   }
 
-  @Test("stability says why there is nothing to come back to")
-  func stability() throws {
-    let scratch = try scratch()
-    let output = try Tool.run(
-      [
-        "stability", "s.json5", "--x", "tapi.incidents.0.for=1m..2m", "--y",
-        "tapi.bucket.capacity=100/s..200/s",
-        "--coarse", "2", "--resolution", "2", "--seeds", "1",
-      ], in: scratch.url)
-    #expect(output.code == 0)
-    let words = output.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    #expect(words.contains("The fleet does not hold its load even without any incident, anywhere for "))
-    #expect(words.contains(": it loses 9") && !words.contains("recovers everywhere"), "\(words)")
-  }
-
   @Test("check warns when it records such a fleet, and says it of every check")
   func check() throws {
     let scratch = try scratch()

@@ -57,7 +57,7 @@ struct OutputDirectoryTests {
     "anything that fleetsim did not write is refused and stays",
     arguments: [
       "notes.txt", "full/notes.txt", ".hidden", "full/deep/timeseries.csv", "suite/notes.txt",
-      "stability.csv",
+      "limit.csv",
       "equal/timeseries.csv",
     ])
   func foreign(name: String) throws {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `fleetsim stability` and `fleetsim tune` as a user runs them.
-@Suite("stability and tune")
+/// `fleetsim tune` as a user runs it.
+@Suite("tune")
 struct SearchCommandTests {
   static let scenario = """
     { format: 1, seed: 3, duration: "12m", interval: "10s",
@@ -218,74 +218,5 @@ struct SearchCommandTests {
     #expect(plain.code == 0 && !plain.standardOutput.contains(" makes of these Settings"))
     let report = try text(scratch, "out/report.html")
     #expect(report.contains(" · 1 scenario of 20 devices · finalists with 1 seed<"))
-  }
-
-  @Test("a map is the same with one worker or two; its report and its table are written")
-  func stability() throws {
-    let scratch = try scratch()
-    let command = [
-      "stability", "a.json5", "--x", "tapi.bucket.capacity=2/s..8/s", "--y",
-      "tapi.incidents.0.for=30s..8m:log",
-      "--coarse", "2", "--resolution", "4", "--after", "4m", "--risk", "50%", "--seeds", "2",
-    ]
-    for jobs in ["1", "2"] {
-      let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
-      #expect(output.code == 0 && output.standardError == "")
-      #expect(output.standardOutput.contains("points instead of the 25 of a full grid"))
-    }
-    for name in ["stability.csv", "stability.svg"] {
-      #expect(try text(scratch, "out1/" + name) == text(scratch, "out2/" + name))
-    }
-    #expect(try text(scratch, "out1/report.html").contains("Where the cliff is"))
-  }
-
-  @Test(
-    "without ranges the scenario is one point: its recoveries are told, written and the same with one worker or two"
-  )
-  func onePoint() throws {
-    let scratch = try scratch()
-    for jobs in ["1", "2"] {
-      let output = try Tool.run(
-        ["stability", "a.json5", "--seeds", "4", "--after", "20m", "--jobs", jobs, "--out", "out" + jobs],
-        in: scratch.url)
-      #expect(output.code == 0 && output.standardError == "")
-      #expect(
-        output.standardOutput.contains(" in 4 of 4 seeds (95 %: 51 % to 100 %)"), "\(output.standardOutput)")
-    }
-    for name in ["stability.csv", "escape.csv", "stability.svg"] {
-      #expect(try text(scratch, "out1/" + name) == text(scratch, "out2/" + name))
-    }
-    #expect(try text(scratch, "out1/stability.csv").split(separator: "\n")[1].hasPrefix(",,undecided,4,"))
-    #expect(try text(scratch, "out1/report.html").contains("How many are still ill"))
-  }
-
-  @Test(
-    "a map that makes no sense says why",
-    arguments: [
-      (["--x", "tapi.bucket.capacity=1/s..2/s"], "Missing expected option '--y"),
-      (["--coarse", "2"], "'--coarse' is of a map"),
-      (["--x", "a=1..2", "--y", "a=1..2"], "two different parameters"),
-      (
-        ["--x", "tapi.bucket.capacty=1/s..2/s", "--y", "tapi.incidents.0.for=1m..2m"],
-        "--x: tapi.bucket.capacty"
-      ),
-      (
-        ["--x", "tapi.bucket.capacity=1/s..2/s", "--y", "tapi.incidents.4.for=1m..2m"],
-        "--y: tapi.incidents.4.for"
-      ),
-      (["--x", "tapi.bucket.capacity=2/s..1/s", "--y", "tapi.incidents.0.for=1m..2m"], "from the smaller"),
-      (
-        [
-          "--x", "tapi.bucket.capacity=1/s..2/s", "--y", "tapi.incidents.0.for=1m..2m", "--coarse", "9",
-          "--resolution", "4",
-        ],
-        "at most as many"
-      ),
-    ])
-  func wrongMap(arguments: [String], message: String) throws {
-    let scratch = try scratch()
-    let output = try Tool.run(["stability", "a.json5"] + arguments, in: scratch.url)
-    #expect(output.code == 64 || output.code == 65)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
   }
 }

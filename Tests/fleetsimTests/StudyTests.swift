@@ -5,10 +5,6 @@ import Testing
 @Suite("Studies")
 struct StudyTests {
   private static let studies = [
-    [
-      "stability", "s.json5", "--x", "tapi.workers.count=1..3", "--y", "tapi.incidents.0.for=1m..5m",
-      "--resolution", "2", "--coarse", "2", "--seeds", "1",
-    ],
     ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"],
     ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--seeds", "3"],
     ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--explore"],

@@ -282,15 +282,6 @@ extension JSONShape.Member {
       value: { shape.json(value($0)) })
   }
 
-  static func objectOrNull<Inner>(
-    _ name: String, _ meaning: String, _ shape: JSONShape<Inner>,
-    _ value: @escaping @Sendable (Source) -> Inner?
-  ) -> Self {
-    Self(
-      name: name, meaning: meaning, schema: JSONType.orNull(shape.schema()), type: "object or null",
-      inside: shape.reference, value: { value($0).map(shape.json) ?? .null })
-  }
-
   static func list<Inner>(
     _ name: String, _ meaning: String, _ shape: JSONShape<Inner>,
     _ value: @escaping @Sendable (Source) -> [Inner]
@@ -349,19 +340,6 @@ struct JSONType: Sendable {
   }
   static func list(_ items: JSONValue) -> JSONValue {
     .object([("type", .string("array")), ("items", items)])
-  }
-
-  /// The schema of the same value or null.
-  static func orNull(_ schema: JSONValue) -> JSONValue {
-    guard case .object(let members) = schema else { return schema }
-    return .object(
-      members.map { name, value in
-        if name == "type", case .string(let type) = value {
-          (name, .array([.string(type), .string("null")]))
-        } else {
-          (name, value)
-        }
-      })
   }
 
   var orNull: JSONType {

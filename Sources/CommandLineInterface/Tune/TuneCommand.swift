@@ -192,7 +192,7 @@ struct TuneCommand: Study {
       guard parameter.path.hasPrefix(SearchableSettings.prefix) else {
         throw UsageError(
           "'\(parameter.path)' is no key of Settings: a search changes what the CDN serves, as "
-            + "settings.backoffConfig.maxBackoffInterval; use compare or stability for anything else.")
+            + "settings.backoffConfig.maxBackoffInterval; use compare or limit for anything else.")
       }
       if let value = parameter.values.first(where: { $0.hasSuffix(Override.clampSuffix) }) {
         throw UsageError(

@@ -22,8 +22,6 @@ struct Ensemble: Sendable, Hashable {
 
   /// Over the runs that have a value.
   func mean(_ value: (RunSummary) -> Double?) -> Double? { runs.compactMap(value).mean }
-  /// Returns the mean of a count over all runs; 0 without any.
-  func meanCount(_ count: (RunSummary) -> Int64) -> Double { mean { Double(count($0)) } ?? 0 }
   /// Returns the mean of a column of `summary.csv`.
   func mean(_ column: String) -> Double? { mean { $0.column(column) } }
   /// Returns the mean of a metric; a time that did not come counts up to its horizon.
@@ -31,13 +29,6 @@ struct Ensemble: Sendable, Hashable {
 
   func share(where isMeant: (RunSummary) -> Bool) -> Double {
     runs.isEmpty ? 0 : Double(runs.count(where: isMeant)) / Double(runs.count)
-  }
-
-  /// The recovery times of the runs that recovered, microseconds.
-  var recoveries: [Int64] { runs.compactMap(\.recoveryTime) }
-  /// Nil if none did.
-  var meanRecovery: Int64? {
-    recoveries.isEmpty ? nil : recoveries.reduce(0, +) / Int64(recoveries.count)
   }
 }
 

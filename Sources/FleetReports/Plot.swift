@@ -411,8 +411,8 @@ package enum Ink: Hashable {
   case series(Int)
   /// The best strategy, and everything else beside it.
   case accent, other
-  /// The points of a map that rarely recover, and those that are not known.
-  case never, undecided
+  /// The pairs of a map at which runs fail.
+  case never
   case text, muted, grid, capacity, twin, incident, surface
 }
 
@@ -436,7 +436,6 @@ package enum Theme {
     case .accent: "accent"
     case .other: "other"
     case .never: "never"
-    case .undecided: "undecided"
     case .text: "text"
     case .muted: "muted"
     case .grid: "grid"
@@ -453,14 +452,14 @@ package enum Theme {
   package static let light: [String: String] = [
     "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b9528f", "s4": "#c98500", "s5": "#3a9bd8",
     "s6": "#7b5ea7", "s7": "#6b6b00", "s8": "#8c3b12", "s9": "#00767a", "s10": "#d6246e", "s11": "#3f4db8",
-    "accent": "#0064a8", "other": "#6e7781", "never": "#b3261b", "undecided": "#b8bec6",
+    "accent": "#0064a8", "other": "#6e7781", "never": "#b3261b",
     "text": "#1b1f24", "muted": "#5c6570", "grid": "#e3e7eb",
     "capacity": "#1b1f24", "twin": "#8b949e", "incident": "#c0392b", "surface": "#ffffff",
   ]
   package static let dark: [String: String] = [
     "s0": "#58aef0", "s1": "#f48b45", "s2": "#2fc79c", "s3": "#e595c4", "s4": "#efb73e", "s5": "#9fd6f7",
     "s6": "#b79ae8", "s7": "#c9c94b", "s8": "#d98a5f", "s9": "#3fc1c6", "s10": "#ff6fa5", "s11": "#8f9bff",
-    "accent": "#58b3ff", "other": "#9aa3ad", "never": "#ff5c4d", "undecided": "#59626d",
+    "accent": "#58b3ff", "other": "#9aa3ad", "never": "#ff5c4d",
     "text": "#e6e9ed", "muted": "#9aa5b1", "grid": "#2c333b",
     "capacity": "#e6e9ed", "twin": "#8b949e", "incident": "#ff7a6b", "surface": "#14181d",
   ]
@@ -538,7 +537,7 @@ package struct SVGCanvas {
 
   package mutating func path(
     _ data: String, fill: Ink? = nil, fillOpacity: Double = 1, stroke: Ink? = nil, width: Double = 1,
-    dash: String? = nil, hasRoundEnds: Bool = false, hasSharpEdges: Bool = false
+    dash: String? = nil, hasRoundEnds: Bool = false
   ) {
     guard !data.isEmpty else { return }
     body += "<path d=\"\(data)\" fill=\"\(fill.map(theme.colour) ?? "none")\""
@@ -550,7 +549,6 @@ package struct SVGCanvas {
       if width != 1 { body += " stroke-width=\"\(Self.px(width))\"" }
     }
     if let dash { body += " stroke-dasharray=\"\(dash)\"" }
-    if hasSharpEdges { body += " shape-rendering=\"crispEdges\"" }
     if hasRoundEnds { body += " stroke-linecap=\"round\"" }
     body += "/>\n"
   }

@@ -90,7 +90,7 @@ package struct Answer: Sendable {
 extension Story {
   /// Returns the finding, and below it lines of the story, the subjects before them.
   fileprivate func text(atMost most: Int) -> String {
-    let shown = lines.prefix(lines.count == most + 1 ? most + 1 : most)
+    let shown = lines.prefix(lines.count - most == 1 ? lines.count : most)
     let margin = (shown.map(\.subject.rawValue.count).max() ?? 0) + 2
     let rest = lines.count - shown.count
     return title + "\n"

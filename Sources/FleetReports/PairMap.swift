@@ -71,19 +71,22 @@ package struct PairMap {
     }
   }
 
-  /// Puts the grid in the place of the table, and the picture first on the page. Of values that nobody chooses it is the
-  /// finding, too.
+  /// Puts the grid in the place of the table, and the picture first on the page.
   func add(to answer: inout Answer) {
     answer.terminal = [.table(table, title: "How many runs fail, or else the mean recovery")]
     answer.page.insert(
       .figure(svg(.variables), title: "By both keys", caption: "\(Self.key) \(Self.overload)"), at: 0)
     answer.pictures.append(OutputFile(.map, text: svg(.fixed)))
+  }
+
+  /// Says where runs fail: of values that nobody chooses in place of who is best.
+  package func tell(_ story: inout Story) {
     if !isChoice {
-      answer.story = Story(title, basis: answer.story.basis)
-      answer.story.add(.risk, sureness)
+      story = Story(title, basis: story.basis)
+      story.add(.risk, sureness)
     }
     if failing > 0, failing < rows.joined().count {
-      answer.story.add(.next, "where it turns: fleetsim limit SCENARIO --key \(y.range)")
+      story.add(.next, "where it turns: fleetsim limit SCENARIO --key \(y.range)")
     }
   }
 
@@ -115,7 +118,8 @@ package struct PairMap {
   private var sureness: String {
     let runs = rows.joined().map(\.runs.count).min() ?? 0
     let bound = FigureText.percent(ExactBinomial.upperBound(of: 0, in: runs))
-    return "where none of \(FigureText.count(runs, "run")) of a pair fails, up to \(bound) may (95 % confidence)"
+    return
+      "where none of \(FigureText.count(runs, "run")) of a pair fails, up to \(bound) may (95 % confidence)"
   }
 
   // MARK: Picture

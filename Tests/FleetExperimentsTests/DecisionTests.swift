@@ -203,7 +203,7 @@ struct DecisionTests {
     #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 5,000)")
     #expect(
       told(found)[.price] == [
-        "\(Self.outage): caught up after 20 min (today 10 min)",
+        "\(Self.outage): caught up after 33 min 30 s (today 16 min 45 s)",
         "\(Self.outage): 30 extra requests a phone (today 10)",
       ])
     #expect(told(found)[.worse].isEmpty)
@@ -281,6 +281,7 @@ struct DecisionTests {
       scenarios.map { scenario in
         var run = RunSummary(run: "", seed: scenario.seed)
         run[.createdEvents] = 1_000_000
+        run.scale = 1_000
         if scenario.fleet[0].timeout != .seconds(20), scenario.tapi.incidents.count == 2 {
           run[.droppedByRetryLimit] = 39_497
         }

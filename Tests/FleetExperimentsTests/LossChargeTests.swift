@@ -92,17 +92,17 @@ struct LossChargeTests {
     return variants
   }
 
-  @Test("Each variant's worst two charges are sentences, with the variant's name where there are several")
+  @Test("Each variant's worst two charges are lines, with the variant's name where there are several")
   func notes() throws {
     let variants = try Self.lossyVariants()
     try #require(variants.count == 2)
     let results = try Comparison.run(variants, workers: 2)
     let notes = LossReport(variants, runs: results.map { [$0.summary] }).notes
     #expect(notes.count == 4)
-    #expect(notes.allSatisfy { $0.contains(" given up by ") && $0.hasSuffix(".") })
-    #expect(notes.prefix(2).allSatisfy { $0.hasPrefix("With \(variants[0].name) ") })
+    #expect(notes.allSatisfy { $0.contains(" events to ") })
+    #expect(notes.prefix(2).allSatisfy { $0.hasPrefix("\(variants[0].name): ") })
     let alone = LossReport([variants[0]], runs: [[results[0].summary]]).notes
-    #expect(alone.allSatisfy { !$0.hasPrefix("With ") })
+    #expect(alone.allSatisfy { !$0.hasPrefix("\(variants[0].name): ") })
   }
 
   @Test(
@@ -119,8 +119,7 @@ struct LossChargeTests {
     #expect(lost > 0)
     #expect(
       report.notes == [
-        "\(FigureText.grouped(lost)) events are given up by phones (tapi-document): backoffConfig.maxRetryCount 3 reached. With 1000 "
-          + "the same run loses none."
+        "phones (tapi-document) \(FigureText.grouped(lost)) events to backoffConfig.maxRetryCount 3; with 1000 none"
       ])
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
@@ -142,7 +141,7 @@ struct LossChargeTests {
     #expect(left > 0)
     #expect(
       report.notes.first?.hasSuffix(
-        " still loses \(FigureText.grouped(left)) events, most to phones (tapi-document): maxTotalBackoffDuration 1 min reached."
+        "; with 1000 \(FigureText.grouped(left)), most to phones (tapi-document): maxTotalBackoffDuration 1 min reached"
       ) == true, "\(report.notes)")
 
     let quiet = Self.outage(minutes: 1)

@@ -462,10 +462,10 @@ struct TunerTests {
     let sentences = TuneVerdict(result).keySentences
     #expect(sentences.count == 2)
     #expect(
-      sentences[0].contains(" is kept for affected p99 7 min 25 s → 5 min 10 s (-30 %)."), "\(sentences)")
+      sentences[0].hasSuffix(": affected p99 7 min 25 s → 5 min 10 s (-30 %)"), "\(sentences)")
     #expect(
       sentences[1].hasSuffix(
-        " is kept for extra attempts 100 → 60 (-40 %). It costs affected p99 4 min 10 s → 5 min 10 s (+24 %)."
+        ": extra attempts 100 → 60 (-40 %); costs affected p99 4 min 10 s → 5 min 10 s (+24 %)"
       ),
       "\(sentences)")
   }

@@ -52,24 +52,17 @@ struct PairMapTests {
     }
   }
 
-  private static func cells(_ text: String) -> [[String]] {
-    text.split(separator: "\n").map { line in
-      line.split(separator: "  ").map { $0.trimmingPrefix(" ") }.filter { !$0.isEmpty }.map(String.init)
-    }
-  }
-
   @Test("a cell has how many runs fail, and where none does the mean recovery; values are in their order")
   func cells() throws {
     let choices = Self.choices()
     let map = try #require(PairMap(Self.compared(choices, Self.trouble), choices))
-    let rows = Self.cells(map.text(width: 100))
+    let rows = map.table.rows
     // One to four minutes are 2 min 30 s in the mean. 60000/min is 1000/s.
     let well = "2 min 30 s"
-    #expect(rows[1] == ["500/s", "60000/min", "2000/s"])
-    #expect(rows[3] == ["4 min", "4/4 fail", "2/4 fail", well])
-    #expect(rows[4] == ["2 min", "1/4 fail", well, well])
-    #expect(rows[5] == ["1 min", well, well, "overloaded"])
-    #expect(rows[6] == ["Where it turns: fleetsim limit SCENARIO --key tapi.incidents.0.for=1m..4m"])
+    #expect(map.table.columns.dropFirst().map(\.title) == ["500/s", "60000/min", "2000/s"])
+    #expect(rows[0] == ["4 min", "4/4 fail", "2/4 fail", well])
+    #expect(rows[1] == ["2 min", "1/4 fail", well, well])
+    #expect(rows[2] == ["1 min", well, well, "overloaded"])
   }
 
   @Test("the picture has every cell with its words, and its axes in words")
@@ -97,22 +90,24 @@ struct PairMapTests {
     }
     let map = try #require(PairMap(compared, choices))
     #expect(map.svg(.fixed).contains(">Every run recovers, in 1 min to 5 min in the mean<"))
-    #expect(!map.text(width: 100).contains("fleetsim limit"))
+    var story = Story("")
+    map.tell(&story)
+    #expect(story[.next].isEmpty)
   }
 
   @Test("an answer has the map in its page and its files, and the grid in the place of its tables")
   func answer() {
     let choices = Self.choices()
-    let answer = Self.compared(choices, Self.trouble).answer(seed: 1, choices: choices, width: 100)
-    #expect(answer.text(width: 100).contains("4/4 fail") && !answer.text(width: 100).contains("strategy"))
+    let compared = Self.compared(choices, Self.trouble)
+    var story = compared.story(choices)
+    PairMap(compared, choices)?.tell(&story)
+    let answer = compared.answer(story, seed: 1, choices: choices)
+    #expect(answer.text(width: 100).contains("4/4 fail"))
     #expect(answer.pictures.map(\.path) == ["comparison.svg", "map.svg"])
-    #expect(answer.listing?.first == "map.svg")
     // Of four runs without a failure 1 − 0.05^¼ may fail. Nobody chooses how long an incident lasts, so no pair is the best.
-    #expect(
-      answer.verdict
-        == "Runs fail at 4 of 9 pairs of values (4 runs each; where none of them fails, up to 53 % of all may, "
-        + "with 95 % confidence)."
-    )
+    #expect(story.finding == "Runs fail at 4 of 9 pairs of values")
+    #expect(story[.risk] == ["where none of 4 runs of a pair fails, up to 53 % may (95 % confidence)"])
+    #expect(story[.next] == ["where it turns: fleetsim limit SCENARIO --key tapi.incidents.0.for=1m..4m"])
     let page = answer.html(title: "t", question: nil, command: "c", version: "1")
     #expect(HTMLReportTests.problem(in: page) == nil && page.contains("By both keys"))
   }
@@ -125,7 +120,9 @@ struct PairMapTests {
       return VariantChoice(name: choice.name, overrides: overrides)
     }
     let compared = Self.compared(choices)
-    #expect(compared.answer(seed: 1, choices: choices, width: 100).verdict == compared.verdict(choices))
+    var story = compared.story(choices)
+    PairMap(compared, choices)?.tell(&story)
+    #expect(story.finding == compared.story(choices).finding)
   }
 
   @Test("two values of a key, values that are no numbers, one key and three keys make no map")

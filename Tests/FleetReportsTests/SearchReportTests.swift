@@ -72,7 +72,7 @@ struct SearchReportTests {
       let html = answer.html(title: "tuned", question: nil, command: "fleetsim tune", version: "1")
       Self.checkDocument(html)
       let order = [
-        "Change ", "Why each key is changed", "Against today", ">Candidates<", "The Settings to publish",
+        "Change ", "<dt>cause</dt>", "Against today", ">Candidates<", "The Settings to publish",
         "fleetsim tune",
       ]
       let places = try order.map { try #require(html.firstRange(of: $0)).lowerBound }

@@ -204,8 +204,9 @@ extension StudyPlan<ComparisonFindings> {
         }
         found.losses = LossReport(variants, runs: found.compared.rows)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
-        found.losses.notes.forEach { found.story.add(.lost, $0) }
-        notes.forEach { found.story.add(.note, warning(ofSmallness: $0)) }
+        if isComparison { PairMap(found.compared, choices)?.tell(&found.story) }
+        found.story.add(.lost, found.losses.notes)
+        found.story.add(.note, notes.map(warning(ofSmallness:)))
         let scenario = variants[0].scenario
         found.story.basis +=
           ", " + (scenario.scale > 1 ? "1:\(scenario.scale) of " : "")

@@ -49,42 +49,50 @@ public enum StatisticsCSV {
   public static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variant) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
-    .init("unit", "", "Unit of the metric, and of mean, interval, spread and extremes.") {
+    .init("unit", "", "Its unit.") {
       .text($0.metric.unit)
     },
-    .init("replications", "runs", "Replications in which the metric has a value.") {
+    .init("replications", "runs", "Runs in which it has a value.") {
       .integer(Int64($0.sample.count))
     },
-    .init("mean", "metric's", "Mean; of times that a run may not live to see up to the end of the run.") {
+    .init("mean", "metric's", "Mean; times that a run did not live to see count up to its end.") {
       $0.metric.figure($0.sample.mean)
     },
     .init(
       "half_width_95", "metric's",
-      "Half width of the 95 % interval of the expected value; empty where there is none (`interval`)."
+      "95 % interval of the expected value: half its width, empty where there is none (`interval`)."
     ) { $0.metric.figure($0.estimate.halfWidth) },
-    .init("low_95", "metric's", "Lower end of the interval.") { $0.metric.figure($0.estimate.low) },
-    .init("high_95", "metric's", "Upper end of the interval.") { $0.metric.figure($0.estimate.high) },
+    .init("low_95", "metric's", "95 % interval of the expected value: lower end.") {
+      $0.metric.figure($0.estimate.low)
+    },
+    .init("high_95", "metric's", "95 % interval of the expected value: upper end.") {
+      $0.metric.figure($0.estimate.high)
+    },
     .init("standard_deviation", "metric's", "Spread of single runs.") {
       $0.metric.figure($0.sample.standardDeviation)
     },
-    .init("minimum", "metric's", "Smallest value of a run.") { $0.metric.figure($0.minimum) },
-    .init("maximum", "metric's", "Largest value of a run.") { $0.metric.figure($0.maximum) },
+    .init("minimum", "metric's", "Extremes of the runs: minimum.") { $0.metric.figure($0.minimum) },
+    .init("maximum", "metric's", "Extremes of the runs: maximum.") { $0.metric.figure($0.maximum) },
     .init(
       "rank", "",
-      "One more than the number of variants that are better by the verdict's rule. Empty where neither way is better."
+      "One more than the number of variants that are better; empty where neither way is."
     ) { $0.rank.map { .integer(Int64($0)) } ?? .empty },
-    .init("made_it_ratio", "1", "Of times that a run may not live to see: share of the runs that did.") {
+    .init("made_it_ratio", "1", "Runs that lived to see a time: their share.") {
       .decimal($0.share?.share, decimals: 6)
     },
-    .init("made_it_low_95_ratio", "1", "Lower end of the share's 95 % interval (Wilson).") {
+    .init(
+      "made_it_low_95_ratio", "1", "Runs that lived to see a time: lower end of its 95 % interval (Wilson)."
+    ) {
       .decimal($0.share?.low, decimals: 6)
     },
-    .init("made_it_high_95_ratio", "1", "Upper end of the same.") { .decimal($0.share?.high, decimals: 6) },
+    .init("made_it_high_95_ratio", "1", "Runs that lived to see a time: upper end.") {
+      .decimal($0.share?.high, decimals: 6)
+    },
     .init(
       "interval", "",
       """
-      How the interval was made: `student` (t), `bootstrap` (bootstrap-t, of skewed values), `constant` (all runs gave the \
-      same), `too rare` (too few runs differ from the rest to tell).
+      How the interval was made: `student` (t), `bootstrap` (bootstrap-t), `constant` (all runs gave the same), `too rare` \
+      (too few runs differ to tell).
       """
     ) { .text($0.estimate.method.text) },
   ]
@@ -141,9 +149,9 @@ public enum DifferencesCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variant) },
-    .init("reference", "", "The first variant: what it is compared with.") { .text($0.reference) },
+    .init("reference", "", "The first variant.") { .text($0.reference) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
-    .init("unit", "", "Unit of the metric.") { .text($0.metric.unit) },
+    .init("unit", "", "Its unit.") { .text($0.metric.unit) },
     .init("pairs", "runs", "Seeds for which both have a value.") {
       .integer(Int64($0.pair.difference.sample.count))
     },
@@ -151,47 +159,50 @@ public enum DifferencesCSV {
       $0.metric.figure($0.pair.difference.mean)
     },
     .init(
-      "relative_difference_ratio", "1", "The same as a share of the reference's mean; empty for a mean of 0."
+      "relative_difference_ratio", "1",
+      "Difference as a share of the reference's mean; empty for a mean of 0."
     ) {
       $0.referenceMean == 0 ? .empty : .decimal($0.pair.difference.mean / $0.referenceMean, decimals: 6)
     },
-    .init("half_width_95", "metric's", "Half width of the difference's own 95 % interval (paired t).") {
+    .init("half_width_95", "metric's", "95 % interval of the difference (paired t): half its width.") {
       $0.metric.figure($0.pair.difference.interval()?.halfWidth)
     },
-    .init("low_95", "metric's", "Lower end of the interval.") {
+    .init("low_95", "metric's", "95 % interval of the difference (paired t): lower end.") {
       $0.metric.figure($0.pair.difference.interval()?.low)
     },
-    .init("high_95", "metric's", "Upper end of the interval.") {
+    .init("high_95", "metric's", "95 % interval of the difference (paired t): upper end.") {
       $0.metric.figure($0.pair.difference.interval()?.high)
     },
-    .init("p_value", "1", "Of the paired t test that there is no difference.") {
+    .init("p_value", "1", "P value of no difference: paired t test.") {
       .decimal($0.pair.pValue, decimals: 9)
     },
-    .init("p_holm", "1", "The same by Holm's step-down over all pairs of variants.") {
+    .init("p_holm", "1", "P value of no difference: by Holm's step-down over all pairs of variants.") {
       .decimal($0.pair.adjustedP, decimals: 9)
     },
     .init(
       "low_holm", "metric's",
-      "Lower end of the interval widened so that it excludes 0 exactly where Holm tells the two apart."
+      "Interval that excludes 0 exactly where Holm tells the two apart: lower end."
     ) {
       $0.metric.figure($0.pair.interval?.low)
     },
-    .init("high_holm", "metric's", "Upper end of the same.") {
+    .init(
+      "high_holm", "metric's", "Interval that excludes 0 exactly where Holm tells the two apart: upper end."
+    ) {
       $0.metric.figure($0.pair.interval?.high)
     },
-    .init("differs", "", "Whether the two can be told apart: `p_holm` below 0.05.") {
+    .init("differs", "", "Whether `p_holm` is below 0.05.") {
       .flag($0.pair.differs)
     },
     .init(
       "crn_factor_ratio", "1",
-      "By what factor the common seeds narrow the interval: what independent runs would give over `half_width_95`."
+      "How much wider the interval of independent runs would be."
     ) { .decimal($0.commonRandomNumbersFactor) },
   ]
 }
 
 /// The reference of the columns of replicated comparisons, as `fleetsim help columns` prints it.
 public enum StatisticsReference {
-  /// Markdown: a heading of level 3 and a table for each file.
+  /// Markdown: a heading of level 3 and a list for each file.
   public static var markdown: String {
     [
       ColumnReference.section(
@@ -214,8 +225,8 @@ public enum StatisticsReference {
         LiveComparison.columns),
       ColumnReference.section(
         "residuals.csv",
-        "One row for each row of the series that `calibrate` fits to; behind these three columns for each column fitted: observed, "
-          + "fitted (the mean of runs with the fitted values) and the residual, 2 √(observed + 3/8) − 2 √(fitted + 3/8).",
+        "One row for each row of the series that `calibrate` fits to; then for each column fitted: observed, fitted (mean of runs) and the "
+          + "residual, 2 √(observed + 3/8) − 2 √(fitted + 3/8).",
         CalibrationCSV.firstColumns),
     ].joined(separator: "\n")
   }
@@ -258,14 +269,14 @@ public enum CurvesCSV {
   public static let columns: [CSVColumn<Row>] =
     [
       .init("variant", "", "Name of the variant.") { .text($0.variant) },
-      .init("time_s", "s", "Start of the stretch, since the start of the run.") { .seconds($0.start) },
-      .init("capacity_rps", "requests/s", "What the server could have served, incidents included.") {
+      .init("time_s", "s", "Start of the stretch.") { .seconds($0.start) },
+      .init("capacity_rps", "requests/s", "What the server can serve, incidents included.") {
         .decimal($0.capacity)
       },
     ] + curve("offered", "rps", "requests/s", "Offered load", \.offered)
-    + curve("goodput", "rps", "batches/s", "Batches accepted for the first time", \.goodput)
-    + curve("backlog", "events", "events", "Events created and neither accepted nor dropped", \.backlog)
-    + curve("twin_backlog", "events", "events", "The same without the incidents", \.twinBacklog)
+    + curve("goodput", "rps", "batches/s", "Goodput", \.goodput)
+    + curve("backlog", "events", "events", "Backlog", \.backlog)
+    + curve("twin_backlog", "events", "events", "Backlog without the incidents", \.twinBacklog)
 
   private static func curve(
     _ name: String, _ suffix: String, _ unit: String, _ what: String,
@@ -273,10 +284,11 @@ public enum CurvesCSV {
   ) -> [CSVColumn<Row>] {
     [
       .init("\(name)_\(suffix)", unit, "\(what): mean over the seeds.") { .decimal(point($0)?.mean) },
-      .init("\(name)_low_95_\(suffix)", unit, "Lower end of its 95 % interval, at this time by itself.") {
+      .init("\(name)_low_95_\(suffix)", unit, "\(what): lower end of its 95 % interval, at this time alone.")
+      {
         .decimal(point($0)?.low)
       },
-      .init("\(name)_high_95_\(suffix)", unit, "Upper end of the same.") { .decimal(point($0)?.high) },
+      .init("\(name)_high_95_\(suffix)", unit, "\(what): upper end.") { .decimal(point($0)?.high) },
     ]
   }
 }

@@ -20,27 +20,26 @@ public enum ConnectionCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<ConnectionRow>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.start) },
-    .init("reused_connections", "requests", "Requests that found their device's connection alive.") {
+    .init("reused_connections", "requests", "Requests on a connection that was alive.") {
       .integer($0.reused)
     },
-    .init("handshakes", "1", "Handshakes begun, those that wait for their turn among them.") {
+    .init("handshakes", "1", "Handshakes begun, or waiting for their turn.") {
       .integer($0.handshakes)
     },
     .init("refused_handshakes", "1", "Handshakes that found no place, or too many connections.") {
       .integer($0.refused)
     },
-    .init("late_handshakes", "1", "Of the handshakes begun: too slow, so that their client gives up before.")
-    {
+    .init("late_handshakes", "1", "Handshakes begun that end after their client's time-out.") {
       .integer($0.late)
     },
-    .init("live_connections", "connections", "Connections made and not closed, at the interval's end.") {
+    .init("live_connections", "connections", "Connections made and not closed.") {
       .integer($0.live)
     },
     .init(
       "handshake_wait_mean_s", "s",
-      "Wait for the server's turn, mean over the handshakes begun here; empty without one."
+      "Wait of the handshakes begun here: mean, empty without one."
     ) { .seconds($0.handshakes > 0 ? $0.wait / $0.handshakes : nil) },
-    .init("handshake_wait_max_s", "s", "The longest of these.") {
+    .init("handshake_wait_max_s", "s", "Wait of the handshakes begun here: maximum.") {
       .seconds($0.handshakes > 0 ? $0.longestWait : nil)
     },
   ]

@@ -66,10 +66,11 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
     }
     return [
       .init(
-        name.replacing("*", with: "mean"), unit, "\(definition), mean over devices.", .lowerIsBetter
+        name.replacing("*", with: "mean"), unit, "\(definition), over devices: mean.", .lowerIsBetter
       ) { .decimal($0.cost.mean[figure]) },
       .init(
-        name.replacing("*", with: "p99"), unit, "The same, 99th percentile of devices.", .lowerIsBetter
+        name.replacing("*", with: "p99"), unit, "\(definition), over devices: 99th percentile.",
+        .lowerIsBetter
       ) { .decimal($0.cost.percentile99[figure]) },
     ]
   }

@@ -140,7 +140,7 @@ public enum HistogramCSV {
   public static let columns: [CSVColumn<Bucket>] = [
     .init("lower_s", "s", "Smallest time to delivery of the bucket.") { .seconds($0.lower) },
     .init(
-      "upper_s", "s", "End of the bucket; not part of it. Buckets are at most 0.8 % wide."
+      "upper_s", "s", "End of the bucket, outside of it; at most 0.8 % on."
     ) { .seconds($0.upper) },
     .init("events", "events", "Events delivered after such a time.") { .integer($0.events) },
     .init(

@@ -91,20 +91,16 @@ public enum Measure: Int, CaseIterable, Sendable {
     fileprivate let name: String
     fileprivate let unit: String
     fileprivate let definition: String
-    /// Where the totals are worded in another way.
-    fileprivate let totalDefinition: String?
     fileprivate let format: Format
 
     /// - Parameter name: without `_rps` and the unit without `/s` where the format is a rate.
-    /// - Parameter total: the definition in the files that hold totals, if it is another one.
     fileprivate init(
       _ measure: Measure, kind: Kind = .count, _ name: String, _ unit: String, _ definition: String,
-      total: String? = nil, as format: Format = .count, in files: Files = [.series, .summary],
+      as format: Format = .count, in files: Files = [.series, .summary],
       _ direction: Direction = .neither
     ) {
       (self.measure, self.kind, self.files, self.direction) = (measure, kind, files, direction)
-      (self.name, self.unit, self.definition, totalDefinition) = (name, unit, definition, total)
-      self.format = format
+      (self.name, self.unit, self.definition, self.format) = (name, unit, definition, format)
     }
 
     /// Declares a measure that no file shows as it is, but others are formed of.
@@ -114,7 +110,7 @@ public enum Measure: Int, CaseIterable, Sendable {
 
     /// Its column in a file of totals.
     package func totalColumn<Source: Measured>() -> CSVColumn<Source> {
-      CSVColumn(name, unit, totalDefinition ?? definition, direction) { [measure, format] in
+      CSVColumn(name, unit, definition, direction) { [measure, format] in
         if case .seconds = format { .seconds($0[measure]) } else { .integer($0[measure]) }
       }
     }
@@ -155,36 +151,31 @@ public enum Measure: Int, CaseIterable, Sendable {
   package static let table: [Declaration] = [
     .init(
       .capacityMilliRequests, kind: .ofInterval, "capacity", "requests",
-      "What the server could have served: nominal capacity times the incidents' factors.",
+      "What the server can serve, incidents included.",
       as: .rate(partsPerUnit: 1_000), in: .series),
     .init(
-      .firstAttempts, "first_attempts", "requests", "Of the offered load: first attempts of a batch.",
-      total: "Of these: first attempts of a batch.", as: .rate()),
+      .firstAttempts, "first_attempts", "requests", "First attempts of a batch.", as: .rate()),
     .init(
-      .retries, "retries", "requests", "Of the offered load: all later attempts.",
-      total: "Of these: all later attempts.", as: .rate(), .lowerIsBetter),
+      .retries, "retries", "requests", "Later attempts of a batch.",
+      as: .rate(), .lowerIsBetter),
     .init(.proxyRetries, hidden: "Of the offered load: retries of proxies."),
     .init(
       .acceptedBatches, "goodput", "batches", "Batches accepted for the first time.", as: .rate(),
       in: .series),
     .init(
       .duplicateBatches, "duplicate_batches", "batches",
-      "Uploads accepted again although all of their events had been accepted before.", in: .series),
+      "Uploads accepted although all of their events had been before.", in: .series),
     .init(
-      .answers2xx, "answers_2xx", "answers", "Answers given with a 2xx status.",
-      total: "Answers with a 2xx status."),
+      .answers2xx, "answers_2xx", "answers", "Answers by status: 2xx."),
     .init(
-      .answers429, "answers_429", "answers", "Answers given with status 429.",
-      total: "Answers with status 429."),
+      .answers429, "answers_429", "answers", "Answers by status: 429."),
     .init(
-      .answers503, "answers_503", "answers", "Answers given with status 503.",
-      total: "Answers with status 503."),
-    .init(.answers4xxOther, "answers_4xx_other", "answers", "4xx answers other than 401 and 429."),
+      .answers503, "answers_503", "answers", "Answers by status: 503."),
+    .init(.answers4xxOther, "answers_4xx_other", "answers", "Answers by status: other 4xx."),
     .init(
-      .answers5xxOther, "answers_5xx_other", "answers", "All remaining answers: neither 2xx, 4xx nor 503."),
+      .answers5xxOther, "answers_5xx_other", "answers", "Answers by status: neither 2xx, 4xx nor 503."),
     .init(
-      .unanswered, "unanswered_requests", "requests", "Requests that the server never answers.",
-      total: "Requests that the server never answered."),
+      .unanswered, "unanswered_requests", "requests", "Requests that the server never answers."),
     .init(
       .timeouts, "timed_out_requests", "requests", "Uploads that clients gave up waiting for.",
       .lowerIsBetter),
@@ -198,56 +189,57 @@ public enum Measure: Int, CaseIterable, Sendable {
       hidden: "Worker time there was (workers times the interval), or for a bucket the interval."),
     .init(
       .serverQueue, kind: .gauge, "server_queue_requests", "requests",
-      "Requests waiting in the server's queue at the interval's end.", in: .series),
+      "Requests in the server's queue.", in: .series),
 
     .init(
       .createdEvents, "created_events", "events", "Events created on the devices.",
       in: [.series, .summary, .cohorts]),
     .init(
-      .deliveredEvents, "delivered_events", "events", "Events at their first acceptance by the server.",
-      total: "Events accepted by the server at least once.", in: [.series, .summary, .cohorts],
+      .deliveredEvents, "delivered_events", "events", "Events that the server accepts for the first time.",
+      in: [.series, .summary, .cohorts],
       .higherIsBetter),
     .init(
       .duplicateEvents, "duplicate_events", "events", "Events accepted once more.",
       in: [.series, .summary, .cohorts], .lowerIsBetter),
     .init(
       .acceptedAfterDropEvents, "accepted_after_drop_events", "events",
-      "Events delivered although the client had dropped them meanwhile.",
-      total: "Events that a client dropped and that were accepted after all."),
+      "Events delivered although their client had dropped them."),
     .init(
       .droppedByStatus, "dropped_by_status_events", "events",
-      "Events dropped because of the answer's status.",
+      "Events dropped, by reason: the answer's status.",
       in: [.series, .summary, .cohorts], .lowerIsBetter),
     .init(
       .droppedByRetryLimit, "dropped_by_retry_limit_events", "events",
-      "Events dropped at the batch's retry limit.", in: [.series, .summary, .cohorts], .lowerIsBetter),
+      "Events dropped, by reason: the batch's retry limit.", in: [.series, .summary, .cohorts], .lowerIsBetter
+    ),
     .init(
       .droppedByRateLimitRetryLimit, "dropped_by_rate_limit_retry_limit_events", "events",
-      "Events dropped at the global (429) retry limit.", in: [.series, .summary, .cohorts], .lowerIsBetter),
+      "Events dropped, by reason: the global (429) retry limit.", in: [.series, .summary, .cohorts],
+      .lowerIsBetter),
     .init(
       .droppedByAge, "dropped_by_age_events", "events",
-      "Events dropped because their batch had been failing for too long.",
+      "Events dropped, by reason: the batch had been failing for too long.",
       in: [.series, .summary, .cohorts], .lowerIsBetter),
     .init(
       .droppedByOverflow, "dropped_by_overflow_events", "events",
-      "Events dropped because the device's queue was full.", in: [.series, .summary, .cohorts],
+      "Events dropped, by reason: a full queue.", in: [.series, .summary, .cohorts],
       .lowerIsBetter),
     .init(
       .settledOldEvents, "settled_old_events", "events",
-      "Of the events created before the last incident's end: delivered or dropped here.", in: .series),
+      "Events from before the last incident's end that are delivered or dropped here.", in: .series),
     .init(.launches, hidden: "Launches of the app in the run, each of them a restart."),
     .init(
       .backlogEvents, kind: .gauge, "backlog_events", "events",
-      "Events created and neither accepted, dropped nor blocked, at the interval's end.", in: .series),
+      "Events created and neither accepted, dropped nor blocked.", in: .series),
     .init(
       .backlogBatches, kind: .gauge, "backlog_batches", "batches",
-      "Sealed batches that the clients hold, at the interval's end.", in: .series),
+      "Sealed batches that clients hold.", in: .series),
     .init(
       .devicesWaiting, kind: .gauge, "waiting_devices", "devices",
-      "Devices that hold a batch and send nothing because of a wait, at the interval's end.", in: .series),
+      "Devices that hold a batch and send nothing because of a wait.", in: .series),
     .init(
       .inFlight, kind: .gauge, "in_flight_requests", "requests",
-      "Uploads that a client has sent and waits for, at the interval's end.", in: .series),
+      "Uploads that a client has sent and waits for.", in: .series),
     .init(
       .timeToDeliverySum, kind: .ofInterval,
       hidden: "Creation to first acceptance, microseconds, summed over the events accepted here."),
@@ -257,15 +249,13 @@ public enum Measure: Int, CaseIterable, Sendable {
 
     .init(
       .refusedByGate, "refused_by_gate_events", "events",
-      "Events dropped because a gate refused them (failure window, spent retry budget, wait after a 429).",
+      "Events dropped, by reason: a gate refused them.",
       in: [.series, .summary, .cohorts],
       .lowerIsBetter),
     // Blocked events that turn out to have been accepted count backwards.
     .init(
       .blockedEvents, "blocked_events", "events",
-      "Events given up but kept by their device with a reason, waiting for somebody to do something.",
-      total:
-        "Events given up but kept by their device with a reason, waiting for somebody to do something; not lost.",
+      "Events given up but kept by their device, not lost.",
       .lowerIsBetter),
     .init(.heldLoops, "held_loops", "1", "Times that a gate held an upload loop back."),
     .init(
@@ -280,77 +270,70 @@ public enum Measure: Int, CaseIterable, Sendable {
       "Times that a device refreshed its credentials after a 401.", in: .summary),
     .init(
       .statusQueries, "status_queries", "requests",
-      "Of the attempts: questions whether an upload of unknown outcome was applied, before it is sent again.",
+      "Attempts that ask whether an upload of unknown outcome was applied.",
       in: .summary),
 
     .init(
       .keyLimited, "key_limited_requests", "requests",
-      "Of the 429s: refused by a limit of the tenant or device."),
+      "429s by a limit of the tenant or device."),
     .init(
       .shed, "shed_requests", "requests",
-      "Refused after they had waited in the server's queue: for too long, or for the sake of others."),
+      "Requests refused after they had waited in the server's queue."),
     .init(
       .unheardAnswers, "unheard_answers", "answers",
-      "Answers that came after the client had given the upload up: wasted work.",
-      total: "Answers that came after the client had given the upload up."),
+      "Answers that come after their client has given the upload up."),
     .init(
       .lostAnswers, "lost_answers", "answers",
-      "Of the 2xx: answers that an incident lost, so that the client cannot know.",
-      total: "Of the 2xx: answers that an incident lost."),
+      "Answers with a 2xx that an incident lost."),
     .init(
       .deduplicatedEvents, "deduplicated_events", "events",
-      "Of the duplicate events: recognised by the server and not stored again.",
-      total: "Of the duplicate events: recognised and not stored again."),
+      "Duplicate events that the server recognised and did not store again."),
 
     .init(
       .offlineDevices, kind: .gauge, "offline_devices", "devices",
-      "Devices without a network, at the interval's end.", in: .series),
+      "Devices without a network.", in: .series),
     .init(
       .networkLostRequests, "network_lost_requests", "requests",
-      "Requests that the network lost on their way to the server."),
+      "Requests that the network loses."),
     .init(
       .networkLostAnswers, "network_lost_answers", "answers",
-      "Uploads whose answer, if there is one, the network loses.",
-      total: "Uploads whose answer, if there was one, the network lost."),
+      "Uploads whose answer, if there is one, the network loses."),
     .init(
       .unknownOutcomes, "unknown_outcomes", "requests",
-      "Uploads that ended while the client could not know whether the server had got them."),
+      "Uploads of which the client cannot know whether they arrived."),
 
     .init(
-      .answers401, "answers_401", "answers", "Answers given with status 401.",
-      total: "Answers with status 401."),
+      .answers401, "answers_401", "answers", "Answers by status: 401."),
     .init(
       .retriesAfter429, "retries_after_429", "requests",
-      "Of the retries: after a 429, by how the latest failed upload of the batch ended."),
-    .init(.retriesAfter5xx, "retries_after_5xx", "requests", "The same after a 5xx status."),
+      "Retries by the batch's latest failure: a 429."),
+    .init(.retriesAfter5xx, "retries_after_5xx", "requests", "Retries by the batch's latest failure: a 5xx."),
     .init(
       .retriesAfterNoAnswer, "retries_after_no_answer", "requests",
-      "The same after a time-out or a lost connection."),
+      "Retries by the batch's latest failure: a time-out or a lost connection."),
     .init(
       .retriesAfterOther, "retries_after_other", "requests",
-      "The same after another status, or after the app's end cut the upload off."),
+      "Retries by the batch's latest failure: another status, or the app's end."),
     .init(
       .backoffMicroseconds, "backoff_wait_s", "s",
-      """
-      Waits that failed uploads put on their batch or client, drawn or asked for by the server, each counted when it begins and as \
-      far as it lies in the run; those that overlap count each. Without holds of gates and credential refreshes.
-      """, as: .seconds),
+      "Waits that failed uploads put on their batch or client, each counted when it begins.", as: .seconds),
     .init(
       .blockedByStatus, "blocked_by_status_events", "events",
-      "Of the blocked events: because of the answer's status, so that somebody has to mend them.",
+      "Events blocked, by reason: the answer's status.",
       .lowerIsBetter),
     .init(
-      .blockedByRetryLimit, "blocked_by_retry_limit_events", "events", "The same at the batch's retry limit.",
+      .blockedByRetryLimit, "blocked_by_retry_limit_events", "events",
+      "Events blocked, by reason: the batch's retry limit.",
       .lowerIsBetter),
     .init(
       .blockedByRateLimitRetryLimit, "blocked_by_rate_limit_retry_limit_events", "events",
-      "The same at the global (429) retry limit.", .lowerIsBetter),
+      "Events blocked, by reason: the global (429) retry limit.", .lowerIsBetter),
     .init(
       .blockedByAge, "blocked_by_age_events", "events",
-      "The same because their batch had been failing for too long.", .lowerIsBetter),
+      "Events blocked, by reason: the batch had been failing for too long.", .lowerIsBetter),
     .init(
       .lostWithPage, "lost_with_page_events", "events",
-      "Events that a page of a browser held when it went, and did not save.", in: [.summary, .cohorts],
+      "Events dropped, by reason: a page of a browser went without saving them.", in: [.summary, .cohorts],
       .lowerIsBetter),
   ]
 }

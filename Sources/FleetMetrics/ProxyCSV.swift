@@ -20,10 +20,10 @@ public enum ProxyCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<ProxyRow>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.start) },
-    .init("proxied_requests", "requests", "Upload attempts of clients that came to a proxy.") {
+    .init("proxied_requests", "requests", "Upload attempts that came to a proxy.") {
       .integer($0.requests)
     },
-    .init("proxy_retries", "requests", "Retries that proxies sent to the server, beyond these.") {
+    .init("proxy_retries", "requests", "Retries that proxies sent to the server.") {
       .integer($0.retries)
     },
     .init("refused_proxy_retries", "requests", "Retries that the budget did not allow.") {
@@ -37,15 +37,15 @@ public enum ProxyCSV {
     },
     .init(
       "proxy_answers", "answers",
-      "Answers of the proxies' own: 503 for a try that the server lost, 504 for one that was too slow."
+      "Answers of the proxies' own, 503 or 504."
     ) { .integer($0.answers) },
     .init(
       "active_proxied_requests", "requests",
-      "Requests at a proxy whose client still waits, at the interval's end."
+      "Requests at a proxy whose client still waits."
     ) { .integer($0.activeRequests) },
     .init(
       "active_proxy_retries", "requests",
-      "Of these: those that count against the budget, waiting or at the server."
+      "Retries that count against the budget."
     ) { .integer($0.activeRetries) },
   ]
 

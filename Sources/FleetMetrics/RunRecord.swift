@@ -159,24 +159,34 @@ public enum CohortCSV {
         return .decimal(created > 0 ? Double($0.lostEvents) / Double(created) : nil, decimals: 6)
       },
     ] + measures(.acceptedAfterDropEvents, .settledOldEvents) + [
-      .init("pending_events", "events", "Events neither accepted nor dropped when the run ended.") {
+      .init("pending_events", "events", "Events neither accepted, dropped nor blocked when the run ended.") {
         .integer($0.openEvents)
       },
       .init(
-        "devices_that_lost_events_ratio", "1", "Share of the cohort's devices that lost at least one event."
+        "devices_that_lost_events_ratio", "1", "Share of devices that lost at least one event."
       ) {
         .decimal(Double($0.devicesThatLostEvents) / Double(max($0.devices, 1)), decimals: 6)
       },
-      .init("time_to_delivery_p50_s", "s", "Creation to first acceptance, over the delivered events: median.")
-      {
+      .init(
+        "time_to_delivery_p50_s", "s",
+        "Creation to first acceptance, over all delivered events: median, as all percentiles within 0.8 %."
+      ) {
         .seconds($0.timeToDeliveryP50)
       },
-      .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.") { .seconds($0.timeToDeliveryP99) },
-      .init("time_to_delivery_max_s", "s", "The same, largest value, exact.") {
+      .init(
+        "time_to_delivery_p99_s", "s",
+        "Creation to first acceptance, over all delivered events: 99th percentile."
+      ) { .seconds($0.timeToDeliveryP99) },
+      .init(
+        "time_to_delivery_max_s", "s", "Creation to first acceptance, over all delivered events: maximum."
+      ) {
         .seconds($0.timeToDeliveryMax)
       },
     ] + measures(.refusedByGate) + [
-      .init("time_to_delivery_p95_s", "s", "Time to delivery of the delivered events, 95th percentile.") {
+      .init(
+        "time_to_delivery_p95_s", "s",
+        "Creation to first acceptance, over all delivered events: 95th percentile."
+      ) {
         .seconds($0.timeToDeliveryP95)
       }
     ] + lane(0, "interactive") + lane(1, "background")
@@ -188,13 +198,15 @@ public enum CohortCSV {
     return [
       .init(
         "\(name)_delivered_events", "events",
-        "Delivered events of the \(name) lane (gates.lanes); empty without lanes."
+        "Delivered events of the \(name) lane; empty without `gates.lanes`."
       ) { value($0).map { .integer($0.deliveredEvents) } ?? .text("") },
-      .init("\(name)_delivery_mean_s", "s", "Their time to delivery: mean.") {
+      .init("\(name)_delivery_mean_s", "s", "Their time to delivery in the \(name) lane: mean.") {
         .decimal(value($0)?.timeToDeliveryMean.map { $0 / 1e6 }, decimals: 6)
       },
-      .init("\(name)_delivery_p50_s", "s", "The same, median.") { .seconds(value($0)?.timeToDeliveryP50) },
-      .init("\(name)_delivery_p99_s", "s", "The same, 99th percentile.") {
+      .init("\(name)_delivery_p50_s", "s", "Their time to delivery in the \(name) lane: median.") {
+        .seconds(value($0)?.timeToDeliveryP50)
+      },
+      .init("\(name)_delivery_p99_s", "s", "Their time to delivery in the \(name) lane: 99th percentile.") {
         .seconds(value($0)?.timeToDeliveryP99)
       },
     ]

@@ -54,10 +54,10 @@ public enum SettingsCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<SettingsRow>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.start) },
-    .init("settings_fetches", "requests", "Fetches of Settings begun, those without a network among them.") {
+    .init("settings_fetches", "requests", "Fetches of Settings begun.") {
       .integer($0.fetches)
     },
-    .init("settings_fetched", "requests", "Fetches that brought Settings, by when they came.") {
+    .init("settings_fetched", "requests", "Fetches that brought Settings.") {
       .integer($0.fetched)
     },
     .init("settings_refused", "requests", "Fetches answered with another status.") { .integer($0.refused) },
@@ -66,7 +66,7 @@ public enum SettingsCSV {
     },
     .init(
       "devices_without_settings", "devices",
-      "Devices whose app runs on what is built in, at the interval's end."
+      "Devices whose app runs on what is built in."
     ) { .integer($0.devicesWithout) },
   ]
 

@@ -26,7 +26,7 @@ public enum SummaryCSV {
         .integer($0.attempts)
       },
     ] + measures(.firstAttempts, .answers503) + [
-      .init("answers_other", "answers", "Answers with any other status.", .neither) {
+      .init("answers_other", "answers", "Answers by status: all others.", .neither) {
         .integer($0.answersOther)
       }
     ] + measures(.unanswered, .settledBatches) + [
@@ -56,13 +56,14 @@ public enum SummaryCSV {
 
   private static let load: [CSVColumn<RunSummary>] = [
     .init(
-      "peak_offered_ratio", "1", "Largest offered load of any 1 s window, divided by nominal capacity.",
+      "peak_offered_ratio", "1", "Largest offered load of any 1 s window over nominal capacity: in the run.",
       .neither
     ) {
       .decimal($0.peakOfferedRatio)
     },
     .init(
-      "herd_factor_ratio", "1", "The same from the end of the first incident on; empty without an incident.",
+      "herd_factor_ratio", "1",
+      "Largest offered load of any 1 s window over nominal capacity: from the first incident's end on.",
       .neither
     ) {
       .decimal($0.herdFactor)
@@ -74,9 +75,7 @@ public enum SummaryCSV {
     },
     .init(
       "idle_while_backlogged_s", "s",
-      """
-      Seconds' worth of nominal capacity unused, outside outages, while more events waited than in the ideal run and the twin.
-      """, .neither
+      "Capacity left unused outside outages while more waited than in the ideal run and the twin.", .neither
     ) { .decimal($0.idleWhileBackloggedSeconds) },
   ]
 
@@ -84,26 +83,18 @@ public enum SummaryCSV {
     .init("has_incidents", "", "Whether the run has an incident at all.") { .flag($0.hasIncidents) },
     .init(
       "baseline_is_healthy", "",
-      """
-      Whether the twin, the same run without its incidents, holds its load: neither its backlog nor its time to delivery grows, \
-      and it loses or blocks at most 1 % of its events.
-      """
+      "Whether the twin, the run without incidents, holds its load."
     ) {
       .flag($0.baselineIsHealthy)
     },
     .init(
       "recovery_s", "s",
-      """
-      From the last incident's end until the fleet has caught up with the ideal run and its twin: it holds back no more than 1 % \
-      of the events created in the incidents; empty: never, or no incident.
-      """, .lowerIsBetter
+      "From the last incident's end until: the fleet has caught up.", .lowerIsBetter
     ) { .seconds($0.recoveryTime) },
     .init(
       "drained_s", "s",
-      """
-      From the last incident's end until 99 % of the events then held have been delivered or dropped; \
-      empty: never, or no incident.
-      """, .lowerIsBetter
+      "From the last incident's end until: 99 % of the events then held are delivered or dropped.",
+      .lowerIsBetter
     ) { .seconds($0.drainedTime) },
   ]
 
@@ -114,28 +105,39 @@ public enum SummaryCSV {
     ) {
       .decimal($0.timeToDeliveryMean.map { $0 / 1_000_000 }, decimals: 6)
     },
-    .init("time_to_delivery_p50_s", "s", "The same, median. Percentiles are within 0.8 %.", .lowerIsBetter) {
+    .init(
+      "time_to_delivery_p50_s", "s",
+      "Creation to first acceptance, over all delivered events: median, as all percentiles within 0.8 %.",
+      .lowerIsBetter
+    ) {
       .seconds($0.timeToDeliveryP50)
     },
-    .init("time_to_delivery_p90_s", "s", "The same, 90th percentile.", .lowerIsBetter) {
+    .init(
+      "time_to_delivery_p90_s", "s",
+      "Creation to first acceptance, over all delivered events: 90th percentile.", .lowerIsBetter
+    ) {
       .seconds($0.timeToDeliveryP90)
     },
-    .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.", .lowerIsBetter) {
+    .init(
+      "time_to_delivery_p99_s", "s",
+      "Creation to first acceptance, over all delivered events: 99th percentile.", .lowerIsBetter
+    ) {
       .seconds($0.timeToDeliveryP99)
     },
     .init(
-      "time_to_delivery_p99_9_s", "s", "The same, 99.9th percentile.", .lowerIsBetter
+      "time_to_delivery_p99_9_s", "s",
+      "Creation to first acceptance, over all delivered events: 99.9th percentile.", .lowerIsBetter
     ) { .seconds($0.timeToDeliveryP999) },
     .init(
-      "time_to_delivery_max_s", "s", "The same, largest value, exact.", .lowerIsBetter
+      "time_to_delivery_max_s", "s", "Creation to first acceptance, over all delivered events: maximum.",
+      .lowerIsBetter
     ) { .seconds($0.timeToDeliveryMax) },
   ]
 
   private static let censoring: [CSVColumn<RunSummary>] = [
     .init(
       "recovery_horizon_s", "s",
-      "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident, and if that is "
-        + "too short to see one."
+      "From the last incident's end until: the run's end, if that is long enough to see a recovery."
     ) { .seconds($0.recoveryHorizon) }
   ]
 
@@ -143,7 +145,7 @@ public enum SummaryCSV {
   private static let conclusions: [CSVColumn<RunSummary>] = [
     .init(
       "late_events", "events",
-      "Of the pending events: how many could have been delivered, by the ideal run and the twin.",
+      "Pending events that could have been delivered, by the ideal run and the twin.",
       .lowerIsBetter
     ) { .integer($0.lateEvents) },
     .init("undelivered_events", "events", "Events lost, blocked, doomed or late.", .lowerIsBetter) {
@@ -151,38 +153,38 @@ public enum SummaryCSV {
     },
     .init(
       "affected_events", "events",
-      """
-      Events created from the first incident's start until the fleet has recovered, or until the run's end; all of them \
-      without an incident.
-      """, .neither
+      "Events created from the first incident's start until the fleet has recovered; all without an incident.",
+      .neither
     ) { .integer($0.affectedEvents) },
     .init(
       "affected_delivery_p50_s", "s",
-      """
-      Median time to delivery of the affected events, the undelivered ones among them (Kaplan and Meier); empty: more \
-      than `affected_horizon_s`.
-      """, .lowerIsBetter
+      "Time to delivery of the affected events: median, empty if more than `affected_horizon_s`.",
+      .lowerIsBetter
     ) { .seconds($0.affectedDeliveryP50) },
-    .init("affected_delivery_p99_s", "s", "The same, 99th percentile.", .lowerIsBetter) {
+    .init(
+      "affected_delivery_p99_s", "s", "Time to delivery of the affected events: 99th percentile.",
+      .lowerIsBetter
+    ) {
       .seconds($0.affectedDeliveryP99)
     },
     .init(
       "affected_horizon_s", "s",
-      "From the first incident's start to the end of the run: how long delivery of affected events could be watched."
+      "From the first incident's start to the run's end."
     ) { .seconds($0.affectedHorizon) },
     .init(
       "attempts_above_twin_per_device", "requests/device",
-      "Upload attempts more than the twin's, over the run, mean over devices.", .lowerIsBetter
+      "Upload attempts beyond the twin's.", .lowerIsBetter
     ) { .decimal($0.attemptsAboveTwinPerDevice) },
     .init(
       "excess_load_s", "s",
-      "Seconds' worth of nominal capacity by which the offered load was above it: max(0, offered − capacity) / capacity, summed.",
+      "Offered load above nominal capacity, in seconds' worth of it.",
       .lowerIsBetter
     ) { .decimal($0.excessLoadSeconds, decimals: 6) },
   ]
 
   private static let delivery95 = CSVColumn<RunSummary>(
-    "time_to_delivery_p95_s", "s", "Time to delivery of all delivered events, 95th percentile.",
+    "time_to_delivery_p95_s", "s",
+    "Creation to first acceptance, over all delivered events: 95th percentile.",
     .lowerIsBetter
   ) { .seconds($0.timeToDeliveryP95) }
 
@@ -193,30 +195,26 @@ public enum SummaryCSV {
 
   private static let scale = CSVColumn<RunSummary>(
     "scale", "1",
-    "One of so many devices and requests was simulated. Counts of runs and their series are as simulated; "
-      + "statistics, tables, verdicts and pages have those of the whole fleet."
+    "One of so many devices was simulated: counts of runs and series are as simulated, others of the whole fleet."
   ) { .integer($0.scale) }
 
   /// Whether it was the server or its clients that took so long.
   private static let causes: [CSVColumn<RunSummary>] = [
     .init(
       "healthy_s", "s",
-      "From the last incident's end until the server turns at most 1 % of the requests away and stays so; empty: never, or no incident.",
+      "From the last incident's end until: the server lastingly turns away at most 1 % of the requests.",
       .lowerIsBetter
     ) { .seconds($0.healthyTime) },
     .init(
       "possible_s", "s",
-      """
-      How soon after the last incident's end any client could have caught up: in the ideal run nobody with an open app waits for \
-      the server any more; empty: not within the run, or no incident.
-      """, .neither
+      "From the last incident's end until: any client could have caught up, by the ideal run.", .neither
     ) { .seconds($0.possibleTime) },
   ]
 
   private static let doomed: [CSVColumn<RunSummary>] = [
     .init(
       "doomed_events", "events",
-      "Events pending in closed apps at the end that their clients will give up before they send them again; lost_or_blocked_events has them.",
+      "Events pending in closed apps at the end that will be given up unsent.",
       .lowerIsBetter
     ) { .integer($0.doomedEvents) },
     .init(
@@ -225,21 +223,25 @@ public enum SummaryCSV {
     ) { .seconds($0.affectedDeliveryP90) },
     .init(
       "affected_delivery_judged_s", "s",
-      """
-      The highest of their 50th, 90th and 99th percentile that the ideal run reaches: by this one verdicts judge. Empty: more than \
-      `affected_horizon_s`.
-      """, .lowerIsBetter
+      "Time to delivery of the affected events: the highest of these that the ideal run reaches, by which verdicts judge.",
+      .lowerIsBetter
     ) { .seconds($0.judgedDelivery) },
     .init(
-      "ideal_delivery_p50_s", "s", "The ideal run's median; empty: more than can be seen, or no incident.",
+      "ideal_delivery_p50_s", "s", "Time to delivery of the affected events in the ideal run: median.",
       .neither
     ) {
       .seconds($0.idealDeliveryP50)
     },
-    .init("ideal_delivery_p90_s", "s", "The same, 90th percentile.", .neither) {
+    .init(
+      "ideal_delivery_p90_s", "s",
+      "Time to delivery of the affected events in the ideal run: 90th percentile.", .neither
+    ) {
       .seconds($0.idealDeliveryP90)
     },
-    .init("ideal_delivery_p99_s", "s", "The same, 99th percentile.", .neither) {
+    .init(
+      "ideal_delivery_p99_s", "s",
+      "Time to delivery of the affected events in the ideal run: 99th percentile.", .neither
+    ) {
       .seconds($0.idealDeliveryP99)
     },
   ]

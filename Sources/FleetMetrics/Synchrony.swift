@@ -66,8 +66,7 @@ extension TimeSeriesCSV {
   static func synchrony(of values: [Double?], every interval: Int64) -> CSVColumn<TimeSeries.Row> {
     .init(
       "synchrony_ratio", "1",
-      "Kuramoto's order parameter of the uploads' phases in the latest flush interval: 1 if all come together, 0 if evenly. "
-        + "Only where flush phases change: `flush.phase` with a share or a spread, `flush.rearm`, `flush.drift`, `os`."
+      "Kuramoto's order parameter of the uploads' phases in the latest flush interval, 1 if all come together; where phases change."
     ) { row in values[Int(row.start / interval)].map { .decimal($0) } ?? .empty }
   }
 }

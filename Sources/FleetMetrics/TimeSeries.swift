@@ -97,12 +97,12 @@ public enum TimeSeriesCSV {
 
   private static let offered = CSVColumn<TimeSeries.Row>(
     "offered_rps", "requests/s",
-    "Upload attempts reaching the server (offered load): first attempts and retries, those of proxies too."
+    "Upload attempts that reach the server, retries of proxies among them."
   ) { .rate($0.attempts, per: $0.length) }
 
   private static let utilisation = CSVColumn<TimeSeries.Row>(
     "utilisation_ratio", "1",
-    "Share of the server's available time in use; a burst can take a bucket above 1."
+    "Share of the server's time in use; a burst can take a bucket above 1."
   ) {
     DecimalText.rounded($0[.busyMicroseconds], times: 1_000, over: $0[.availableMicroseconds])
       .map { .fixed($0, decimals: 3) } ?? .empty
@@ -111,16 +111,21 @@ public enum TimeSeriesCSV {
   private static let delivery: [CSVColumn<TimeSeries.Row>] = [
     .init(
       "time_to_delivery_mean_s", "s",
-      "Mean time from creation to first acceptance, of the events accepted here; empty if there are none."
+      "Creation to first acceptance, of the events accepted here: mean, empty if there are none."
     ) {
       .seconds($0[.deliveredEvents] > 0 ? $0[.timeToDeliverySum] / $0[.deliveredEvents] : nil)
     },
-    .init("time_to_delivery_p50_s", "s", "Median of the same.") { .seconds($0.timeToDeliveryP50) },
-    .init("time_to_delivery_p99_s", "s", "99th percentile of the same.") { .seconds($0.timeToDeliveryP99) },
+    .init("time_to_delivery_p50_s", "s", "Creation to first acceptance, of the events accepted here: median.")
+    { .seconds($0.timeToDeliveryP50) },
+    .init(
+      "time_to_delivery_p99_s", "s",
+      "Creation to first acceptance, of the events accepted here: 99th percentile."
+    ) { .seconds($0.timeToDeliveryP99) },
   ]
 
   private static let delivery95 = CSVColumn<TimeSeries.Row>(
-    "time_to_delivery_p95_s", "s", "95th percentile of the time to delivery, of the events accepted here."
+    "time_to_delivery_p95_s", "s",
+    "Creation to first acceptance, of the events accepted here: 95th percentile."
   ) { .seconds($0.timeToDeliveryP95) }
 
   /// The whole file.

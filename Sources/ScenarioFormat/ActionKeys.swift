@@ -83,33 +83,32 @@ struct ActionKind: TimelineKind {
 
   private static let duration = Field(
     "for", \ActionValues.duration, Kind<Span>.span(from: Span(microseconds: 1)).orNull, "How long it holds.",
-    defaultValue: .said("until the next on the same, or the end of the run"))
+    defaultValue: .said("until the next on the same"))
 
   /// The requests that a shedding concerns, and the answer that they hear.
   private static let door: [Field<ActionValues>] = [
     Field(
       "key", \.shedding.key, Kind<String>.text.orNull,
-      "The writeKey whose requests alone it concerns (a cohort's is its name if it says none).",
+      "The writeKey whose requests alone it concerns.",
       defaultValue: .said("all")),
     Field(
       "by", \.shedding.isByDevice, .word([("request", false), ("device", true)]),
-      "Whether each attempt is drawn for itself, or some devices are refused every time."),
+      "Whether attempts are drawn, or devices."),
     Field(
       "status", \.shedding.status, Kind<Int>.count(400...599).orNull,
-      "HTTP status of the refusal; its Retry-After is that of overload.",
+      "Of the refusal.",
       defaultValue: .said("that of overload")),
   ]
 
   static let all = [
     ActionKind(
       "retryAfter",
-      "The server says how long to wait: where it refuses for want of capacity, and in what incidents and actions make it answer; "
-        + "not limits of keys.",
+      "How long the server says to wait where it refuses for want of capacity, and in incidents and actions.",
       [Field("retryAfter", \.retryAfter, .retryAfter, "How long.", example: "\"30s\""), duration],
       make: { .retryAfter($0.retryAfter) },
       values: { if case .retryAfter(let policy) = $0 { ActionValues(retryAfter: policy) } else { nil } }),
     ActionKind(
-      "shed", "A share of the requests is refused at the door, before it costs anything.",
+      "shed", "A share of the requests is refused at the door, at no cost.",
       [
         Field("share", \.shedding.share, .share(1...1_000_000), "Of the requests.", example: "\"50%\"")
       ] + door + [duration],
@@ -117,7 +116,7 @@ struct ActionKind: TimelineKind {
       values: { if case .shed(let shedding) = $0 { ActionValues(shedding: shedding) } else { nil } }),
     ActionKind(
       "readmit",
-      "At first a share of the requests is refused at the door; the share falls evenly to nothing.",
+      "As shed, but the share falls evenly to nothing.",
       [
         Field(
           "over", \.length, .span(from: Span(microseconds: 1)), "How long until all is let in.",
@@ -149,7 +148,7 @@ struct ActionKind: TimelineKind {
         Field("share", \.rollout.share, .share(), "Of the devices that get them."),
         Field(
           "fetch", \.rollout.fetch, .fetch,
-          "How often a running app fetches Settings, each at times of its own.",
+          "How often a running app fetches Settings.",
           defaultValue: .said("at launches alone")),
         Field(
           "settings", \.rollout.settings, .ofAction, "The new Settings, whole, or the name of their file.",

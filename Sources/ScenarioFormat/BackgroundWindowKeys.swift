@@ -8,7 +8,7 @@ extension BackgroundWindows {
     [
       Field(
         "first", \.first, .span(from: .seconds(1)),
-        "From the app's leaving of the foreground to its first window; the gaps behind it begin with the same.",
+        "From the foreground to the first window; also the first gap behind it.",
         example: "\"1h\""),
       Field(
         "growth", \.growthPartsPerMillion, .number(1_000_000...100_000_000, allowed: "1 to 100"),
@@ -22,8 +22,8 @@ extension BackgroundWindows {
         "Each window opens at a random time in so long a span."),
       Field(
         "align", \.alignment, .choice,
-        "The grid that windows move back to, in steps of first: from the app's leaving of the foreground, the device's own, or "
-          + "the run's clock."),
+        "The grid that windows move back to, in steps of first: from leaving the foreground, the device's own, or the run's clock."
+      ),
       .refusal("longest") { _, windows in
         guard let longest = windows.longest, longest < windows.first else { return nil }
         return

@@ -16,16 +16,15 @@ extension Cohort {
       Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
       Field(
         "share", \.shareOfFleet, Kind<Int64>.share(1...1_000_000).orNothing,
-        "Its part of the devices of all cohorts together, in place of its own number; the cohorts without a share make up the rest, in "
-          + "proportion to their devices.", defaultValue: .said("what its devices make"), writing: .never),
+        "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
+        defaultValue: .said("what its devices make"), writing: .never),
       .check { decoder, _, _, cohort in
         cohort.take(decoder.clientOfAll ?? .tapiDocument)
         return true
       },
       Field(
         "client", \.clientPreset, .client,
-        "The client, by name or as a client file: what policy, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, "
-          + "gates and values that the Settings leave out are unless said otherwise. See fleetsim presets."),
+        "The client, by name or as a client file."),
       .check { decoder, _, _, cohort in
         var silent = ScenarioDecoder(sources: [])
         if let node = decoder.policyOfAll {
@@ -35,7 +34,7 @@ extension Cohort {
       },
       Field(
         "events", \.eventsValue, .events,
-        "When its devices create events: a rate (a Poisson process), or one of the forms.",
+        "When its devices create events: a rate, or one of the forms.",
         example: "\"6/min\""),
       .check { decoder, node, path, cohort in
         guard let events = node["events"] else { return false }
@@ -44,19 +43,19 @@ extension Cohort {
       },
       Field(
         "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
-        "What many devices do together: a push notification, the top of the hour."),
+        "What many devices do together, as at the top of the hour."),
       .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
     ] + loopFields + [
       timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
       Field(
         "connection", \.connection, keys: ConnectionHabits.keys,
-        "How clients keep connections, where tapi.connections makes them cost something.",
+        "How clients keep connections, with tapi.connections.",
         writing: .unlessDefault),
     ] + backgroundFields + [
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
-        "The name of a Settings file beside this one, or the Settings themselves.",
+        "Settings, or the name of their file.",
         defaultValue: .said("the scenario's"))
     ] + partFields + [
       Field(
@@ -110,12 +109,12 @@ extension Cohort {
       "When devices have no network.", defaultValue: .said("always online")),
     Field(
       "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
-      "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
+      "When the app is in the foreground.",
       defaultValue: .said("it runs all the time"), writing: .unlessDefault),
     .strictEventsNeedBackground, .measuredRatesVaryOnce,
     Field(
       "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
-      "When the operating system lets an app in the background send: a system, or the windows themselves.",
+      "When the system lets an app in the background send: its name, or the windows themselves.",
       defaultValue: .said("a closed app sends nothing"), writing: .unlessDefault),
     .windowsNeedSessions,
   ]
@@ -125,7 +124,7 @@ extension Cohort {
     isLater: true)
 
   private static let timeoutField = Field<Cohort>(
-    "timeout", \.timeouts, .timeouts, "When the client gives an upload up.", requirement: "S9")
+    "timeout", \.timeouts, .timeouts, "when the client gives an upload up", requirement: "S9")
 
   /// The rest of what a client is.
   private static let partFields: [Field<Cohort>] = [
@@ -134,14 +133,14 @@ extension Cohort {
     settingsFetchField,
     Field(
       "policy", \.policy, keys: ClientPolicy.keys,
-      "Where clients differ from one another; each switch that is not here is as the cohort's client has it."),
+      "Where clients differ from one another."),
     Field(
       "classDelays", \.policy.classDelays, .classDelays,
-      "Backoffs by the class of the failure. What is left out is that of the Settings.",
+      "backoffs by the class of the failure",
       defaultValue: .said("none"), writing: .unlessDefault, requirement: "O2"),
     Field(
       "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
-      "Parts between the upload loop and the network; they go over the client's, key by key; null: none."),
+      "Parts between the upload loop and the network, over the client's key by key; null: none."),
   ]
 
   /// The keys of a client in a client file: a selection of those that a cohort has.
@@ -268,23 +267,22 @@ extension FlushPolicy {
     FlushPolicy(), keepsRest: true,
     [
       Field(
-        "count", \.count, Kind<Int>.count(1...1_000_000).orNull, "Events that make a flush.",
+        "count", \.count, Kind<Int>.count(1...1_000_000).orNull, "events that make a flush",
         requirement: "S17"),
       Field(
-        "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes.",
+        "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "time between flushes",
         requirement: "S17"),
       Field(
         "phase", \.phaseKeys, .flushPhase,
-        "Whether devices start at random phases of the interval, or all together; a time: together, so far into each interval; "
-          + "an object: a share of them together, within a spread."),
+        "Where in the interval devices flush: at random, all together, together so far into it, or a share of them, within a spread."
+      ),
       Field(
         "rearm", \.rearm, .choice,
-        "What starts the interval anew, besides a launch and a session: nothing, each flush, each flush and the end of its uploads, "
-          + "or nothing at all, as the wall clock says when.",
+        "What starts the interval anew beside launches and sessions: nothing, flushes, their answers too; by the wall clock nothing at all.",
         writing: .unlessDefault),
       Field(
         "drift", \.driftPartsPerMillion, .partsPerMillion(0...10_000),
-        "How much faster or slower a device's clock may be, drawn evenly.", defaultValue: .said("none"),
+        "How wrong a device's clock may be.", defaultValue: .said("none"),
         writing: .unlessDefault),
       .refusal("phase") { _, flush in
         guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return nil }
@@ -333,7 +331,7 @@ struct FlushPhase: Sendable, Equatable {
     [
       Field("at", \.at, .span(from: .zero), "How far into each interval."),
       Field("share", \.share, .share(1...1_000_000), "Of the devices; the others have random phases."),
-      Field("spread", \.spread, .span(from: .zero), "Each at a random time in so long a span from then on."),
+      Field("spread", \.spread, .span(from: .zero), "Each at a random time in so long a span."),
     ])
 }
 

@@ -9,18 +9,18 @@ extension Connections {
     [
       Field(
         "handshakes", \.handshakes, .object(Handshakes.keys),
-        "The tier that makes connections: so many at once, each for the same time, and a queue.",
+        "The tier that makes connections.",
         example: "{ count: 4, time: \"5ms\" }"),
       Field(
         "limit", \.limit, Kind<Int>.count(1...1_000_000_000).orNull,
-        "Connections at once, those in a handshake among them; one more is refused.",
+        "Connections at once, those in a handshake among them.",
         defaultValue: .said("any number")),
       Field(
         "idleTimeout", \.idleTimeout, .span(from: .milliseconds(1)),
-        "The server closes a connection on which nothing has happened for so long."),
+        "When the server closes an idle connection."),
       Field(
         "refusal", \.refusal, .choice,
-        "How a client without a connection notices: it is told at once, or hears nothing until its time-out."
+        "Whether a refused client is told at once, or hears nothing until its time-out."
       ),
     ])
 }
@@ -35,7 +35,7 @@ extension Connections.Handshakes {
         example: "\"5ms\""),
       Field(
         "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
-        "Handshakes that may wait; one more is refused."),
+        "Handshakes that may wait."),
     ])
 }
 
@@ -46,11 +46,11 @@ extension ConnectionHabits {
     [
       Field(
         "keepAlive", \.keepAlive, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "How long the client keeps a connection on which nothing happens; null: a new one for each upload.",
+        "How long it keeps an idle connection; null: a new one for each upload.",
         writing: .unlessDefault),
       Field(
         "roundTrips", \.roundTrips, .count(0...10),
-        "Ways there and back before the request leaves: one for TCP (RFC 9293) and one for TLS 1.3 (RFC 8446).",
+        "Ways there and back before the request leaves.",
         writing: .unlessDefault),
     ])
 }

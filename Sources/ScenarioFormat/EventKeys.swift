@@ -34,7 +34,7 @@ struct EventKeys: Sendable, Equatable {
         "Where the period starts: anywhere, or at the device's flushes.", defaultValue: .said("random")),
       Field(
         "meanGap", \.meanGap, Kind.span(gaps).orNothing,
-        "A Poisson process by the mean gap between two events."),
+        "A Poisson process by its mean gap."),
       Field("rate", \.rate, Kind.eventRate.orNothing, "A Poisson process; with a curve, its rate at 100%."),
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
@@ -42,7 +42,7 @@ struct EventKeys: Sendable, Equatable {
       // Read with its rows, by the check at the end.
       Field(
         "csv", \.csv, Kind(schema: .type("string"), read: { _, _, _ in "" }, write: { .text($0) }).orNothing,
-        "Measured rates of the whole cohort: a file beside the scenario with the header time_s,events_per_s, or the table itself."
+        "Measured rates of the whole cohort, with the header time_s,events_per_s: a file, or the table itself."
       ),
       Field(
         "share", \.share, Kind.share(1...1_000_000, allowed: "above 0% to 100%").orNothing,
@@ -223,10 +223,10 @@ struct CurveKeys: Sendable, Equatable {
       // Read when the period is known.
       Field(
         "points", \.points, Kind<[RateCurve.Point]>.points.orNothing,
-        "Straight from each to the next, and from the last to the first of the next period."),
+        "Joined by straight lines."),
       Field(
         "amplitude", \.amplitude, Kind<Int64>.share().orNothing,
-        "A sine: the rate goes from 1 minus it to 1 plus it."),
+        "A sine, from 1 minus it to 1 plus it."),
       Field(
         "peak", \.peak, Kind<Span>.span(from: .zero).orNothing, "When the sine is highest.",
         defaultValue: .said("0s")),
@@ -333,14 +333,14 @@ extension Spike {
     [
       Field("at", \.time, .time, "When.", example: "\"30m\""),
       Field(
-        "spread", \.spread, .span(from: .zero), "Each device at a random time in so long a span from then on."
+        "spread", \.spread, .span(from: .zero), "Each device at a random time in so long a span."
       ),
       Field("share", \.sharePartsPerMillion, .share(), "Of the devices; drawn anew each time."),
       Field("events", \.events, .count(0...1_000), "Events that each of them creates."),
       Field("flush", \.flushes, .bool, "Whether they flush then."),
       Field(
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
-        "It happens again and again; at least the spread.", defaultValue: .said("once")),
+        "How often it happens again; at least the spread.", defaultValue: .said("once")),
       .check { decoder, node, path, spike in
         if let every = spike.every, spike.spread > every {
           decoder.report(

@@ -215,21 +215,21 @@ struct BudgetKeys: Sendable, Equatable {
         writing: .unlessDefault),
       Field(
         "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
-        "What a first attempt adds, of a token: retries are then this share of requests.",
+        "What a first attempt adds, of a token.",
         defaultValue: .said("0%"), writing: .unlessDefault),
       Field(
         "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What the success of a retry adds.", defaultValue: .said("perSuccess"), writing: .unlessDefault),
       Field(
         "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
-        "What an upload without an answer takes, beside its retry.", defaultValue: .said("0%"),
+        "What an upload without an answer costs.", defaultValue: .said("0%"),
         writing: .unlessDefault),
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
         "A token comes back each time so long has passed.", defaultValue: .said("none comes")),
       Field(
         "whenSpent", \.refusesWhenSpent, .word([("hold", false), ("refuse", true)]),
-        "Whether a retry that finds no token is held, or refused for good.", writing: .unlessDefault),
+        "What becomes of a retry without a token.", writing: .unlessDefault),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
         for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {
@@ -328,7 +328,7 @@ private struct LaneKeys: Equatable {
     [
       Field(
         "interactive", \.interactive, .share(),
-        "The share of operations that users wait for; an upload goes in the lane of its first event."),
+        "The share of operations that users wait for."),
       Field(
         "oneBelowAfter", \.oneBelowAfter, Kind<Int>.count(1...255).orNull,
         "After so many interactive uploads one of the background leaves; null: none as long as others are due.",

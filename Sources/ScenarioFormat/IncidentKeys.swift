@@ -41,23 +41,23 @@ package struct IncidentKind: TimelineKind {
   }
 
   private static let retryAfter = Field(
-    "retryAfter", \IncidentValues.retryAfter, .retryAfter, "How long to wait, by the server.")
+    "retryAfter", \IncidentValues.retryAfter, .retryAfter, "How long the server says to wait.")
   private static func share(_ meaning: String) -> Field<IncidentValues> {
     Field("share", \.share, .share(1...1_000_000), meaning, example: "\"10%\"")
   }
 
   package static let all = [
     IncidentKind(
-      "outage", "The server admits nothing: every request gets this answer at once, or none.",
+      "outage", "The server admits nothing.",
       [
         Field(
-          "status", \.status, .outageStatus, "HTTP status of every answer, no 2xx; none: no answer at all."),
+          "status", \.status, .outageStatus, "Of every answer; none: no answer at all."),
         retryAfter,
         Field(
-          "keepsWork", \.keepsWork, .bool, "Whether queued and running work goes on afterwards or is lost."),
+          "keepsWork", \.keepsWork, .bool, "Whether queued and running work survives."),
         Field(
           "warmUp", \.warmUp, .span(from: .zero),
-          "Afterwards capacity rises linearly from nothing to its full value in this time.",
+          "How long capacity then takes to rise from nothing.",
           writing: .unlessDefault),
         .refusal("retryAfter") { node, values in
           values.status == nil && values.retryAfter != .none && node["retryAfter"] != nil
@@ -79,7 +79,7 @@ package struct IncidentKind: TimelineKind {
       values: { if case .brownout(let parts) = $0 { IncidentValues(factor: parts) } else { nil } }),
     IncidentKind(
       "cdnOutage",
-      "The CDN of the Settings is down: apps launched meanwhile run on built-in defaults; the server is not concerned.",
+      "The CDN of the Settings is down: apps launched meanwhile run on what is built in.",
       make: { _ in .cdnOutage }, values: { $0 == .cdnOutage ? IncidentValues() : nil }),
     IncidentKind(
       "errors", "A share of requests, drawn for each attempt, is answered with an error.",
@@ -87,7 +87,7 @@ package struct IncidentKind: TimelineKind {
         share("Of the requests."), Field("status", \.errorStatus, .count(300...599), "HTTP status."),
         Field(
           "afterWork", \.afterWork, .bool,
-          "In place of the 200 when the work is done; else at once, at no cost."),
+          "In place of the 200 when the work is done, not at once."),
         retryAfter,
       ],
       make: {
@@ -119,7 +119,7 @@ package struct IncidentKind: TimelineKind {
       }),
     IncidentKind(
       "tokenExpiry",
-      "The first request of each device is answered 401; its later ones carry a fresh token.",
+      "The first request of each device is answered 401.",
       make: { _ in .tokenExpiry }, values: { $0 == .tokenExpiry ? IncidentValues() : nil }),
   ]
 

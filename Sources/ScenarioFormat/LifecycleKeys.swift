@@ -40,7 +40,7 @@ extension Lifecycle.SynchronisedRestart {
     [
       Field("at", \.time, .time, "When.", example: "\"30m\""),
       Field(
-        "spread", \.spread, .span(from: .zero), "Each app at a random time in so long a span from then on."),
+        "spread", \.spread, .span(from: .zero), "Each app at a random time in so long a span."),
     ])
 }
 
@@ -94,11 +94,11 @@ struct RolloutKeys: Sendable, Equatable {
     RolloutKeys(),
     [
       Field(
-        "at", \.time, .time, "When they are published; an app has them from its next launch on.",
+        "at", \.time, .time, "When they are published.",
         example: "\"20m\""),
       Field("share", \.share, .share(), "Of the devices that get them."),
       Field(
-        "fetch", \.fetch, .fetch, "How often a running app fetches Settings too, each at times of its own.",
+        "fetch", \.fetch, .fetch, "How often a running app fetches Settings too.",
         defaultValue: .said("at launches alone"), writing: .unlessDefault),
       Field(
         "settings", \.settings, .settings { $0.rollout }, "The new Settings, whole.",

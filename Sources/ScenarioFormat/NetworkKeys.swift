@@ -14,11 +14,11 @@ struct Network: Sendable, Equatable {
       Field("latency", \.latency, .latency, "One way, each way drawn apart."),
       Field(
         "bandwidth", \.link.uploadBytesPerSecond, Kind<Int>.bandwidth.orNull,
-        "Of the way up: an upload takes its latency and the time for its bytes.",
+        "Of the way up.",
         defaultValue: .said("no limit")),
       Field(
         "loss", \.link.loss, .loss,
-        "The share of requests and of answers that get lost; one share is that of both."),
+        "What gets lost; one share is that of both."),
     ])
 }
 
@@ -81,7 +81,7 @@ struct Timeouts: Sendable, Equatable {
     [
       Field(
         "connect", \.connect, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "When it gives up getting a connection, and knows that the server has got nothing."),
+        "When it gives up getting a connection."),
       Field("request", \.request, .span(from: .milliseconds(1)), "When it gives up the whole upload."),
       .refusal("connect") { _, value in
         guard let connect = value.connect, connect > value.request else { return nil }
@@ -114,7 +114,7 @@ struct ConnectivityKeys: Sendable, Equatable {
         "online", \.online, Kind<Distribution>.period.orNothing, "How long a device is online at a time."),
       Field("offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then."),
       Field(
-        "share", \.share, Kind<Int64>.share().orNothing, "Of the devices; the others have no such periods.",
+        "share", \.share, Kind<Int64>.share().orNothing, "Of the devices.",
         defaultValue: .said("100%")),
       .check { decoder, node, path, _ in
         for (key, other) in [("online", "offline"), ("offline", "online")]
@@ -172,11 +172,11 @@ extension Sessions {
         "Of the time, in which a device's app is in the foreground.", example: "\"5%\""),
       Field(
         "length", \.length, .period,
-        "How long a session lasts; the gaps are exponential, as long as the share wants it.",
+        "How long a session lasts.",
         example: "\"4m\""),
       Field(
         "eventsInBackground", \.createsEventsInBackground, .bool,
-        "Whether events are created in the background, too; if not, all come in sessions, as many in the mean."
+        "Whether events are created in the background, too."
       ),
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull,

@@ -9,29 +9,26 @@ extension Proxies {
     [
       Field(
         "count", \.count, .count(1...1_000_000),
-        "Proxies; a hash of the device says to which one its requests go. Each has a budget of its own."),
+        "Proxies; a hash of the device says which one is its own."),
       Field(
         "retries", \.retries, .count(0...100),
-        "Tries of a request after its first (num_retries). A client hears of the last alone."),
+        "Tries of a request after its first (num_retries)."),
       Field(
         "retryOn", \.statuses,
         Kind<Int>.count(400...599).list(0...100, of: " of statuses", named: "statuses"),
-        "The statuses that are tried again (gateway-error)."),
+        "Statuses that are tried again (gateway-error)."),
       Field(
         "retryUnanswered", \.retriesUnanswered, .bool,
-        "Whether a try is too that the server has lost, or that has taken longer than perTryTimeout. A proxy answers 503 or 504 where it is not."
-      ),
+        "Whether a lost or slow try is, too."),
       Field(
         "perTryTimeout", \.tryTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "When a proxy gives a try up; the server works it off all the same.", defaultValue: .said("never")),
+        "When a proxy gives a try up.", defaultValue: .said("never")),
       Field(
         "backoff", \.backoff, .object(Backoff.keys),
-        "The wait before a retry: drawn evenly up to base, which doubles from retry to retry up to maximum (retry_back_off)."
-      ),
+        "The wait before a retry (retry_back_off)."),
       Field(
         "budget", \.budget, Kind.object(Budget.keys).orNull,
-        "The most retries that a proxy has at once (retry_budget), those that wait among them; null: any number."
-      ),
+        "The most retries that a proxy has at once (retry_budget); null: any number."),
       .refusal("retries") { _, found in
         found.retries > 0 && found.statuses.isEmpty && !found.retriesUnanswered
           ? "nothing is ever tried again: retryOn is empty, and retryUnanswered is false" : nil
@@ -68,8 +65,7 @@ extension Proxies.Budget {
     [
       Field(
         "share", \.share, .share(),
-        "Of the requests that the proxy has at the server (budget_percent). 0 with a minimum is Envoy's max_retries."
-      ),
+        "Of the requests that the proxy has at the server (budget_percent)."),
       Field(
         "minimum", \.minimum, .count(0...1_000_000_000), "Never fewer (min_retry_concurrency)."),
     ])

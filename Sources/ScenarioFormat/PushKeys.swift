@@ -9,23 +9,23 @@ extension PushCampaign {
       Field(
         "name", \.name, Kind<String>.name.orNothing, "What paths and labels call it.",
         defaultValue: .said("its place in the list"), isSettable: false),
-      Field("at", \.time, .time, "When the first message is sent.", example: "\"20m\""),
+      Field("at", \.time, .time, "When the first is sent.", example: "\"20m\""),
       Field(
         "to", \.cohorts, Kind<String>.text.list(0...10_000, named: "cohorts").orNothing,
         "The cohorts whose devices get it.", defaultValue: .said("every cohort with sessions")),
       Field(
         "over", \.over, .span(from: .zero),
-        "How long sending takes: each device gets its message at a random time in so long a span."),
+        "How long sending takes."),
       Field(
         "opens", \.opensPartsPerMillion, .share(),
-        "Of the devices, whose users open the message; drawn anew each time.", example: "\"5%\""),
+        "Of the devices whose users open it.", example: "\"5%\""),
       Field(
         "delay", \.delay, .serviceTime, "From a message to its opening.",
         example: "{ exponential: \"10m\" }"),
       Field(
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
-        "It is sent again and again, and is then a part of the normal load; at least as long as over. A message that nobody has "
-          + "opened yet gives way to the next one.", defaultValue: .said("once"), writing: .unlessDefault),
+        "How often it is sent again, as normal load; at least over. A message still unopened gives way to the next.",
+        defaultValue: .said("once"), writing: .unlessDefault),
       .refusal("every") { _, campaign in
         guard let every = campaign.every, campaign.over > every else { return nil }
         return "every \(Units.text(every)) is shorter than over, \(Units.text(campaign.over))"

@@ -17,10 +17,10 @@ struct ScenarioDocument: Sendable {
   static let keys = ObjectKeys(
     ScenarioDocument(), keepsRest: true,
     [
-      Field("format", \.format, .format, "The version of this format.", example: "1", isSettable: false),
+      Field("format", \.format, .format, "The version of the format.", example: "1", isSettable: false),
       Field(
         "question", \.scenario.question, Kind<String>.text.orNothing,
-        "What the scenario is to find out; shown in the report."),
+        "What the scenario is to find out."),
       Field("seed", \.scenario.seed, .seed, "The same seed gives the same bytes."),
       Field(
         "duration", \.scenario.duration, .span(from: .milliseconds(1)), "Virtual time that the run covers.",
@@ -31,17 +31,17 @@ struct ScenarioDocument: Sendable {
       },
       Field(
         "interval", \.scenario.interval, .span(from: .milliseconds(1)),
-        "Width of a row of timeseries.csv: at most the duration and 100,000 rows."),
+        "Width of a row of timeseries.csv; at most 100,000 rows."),
       .check { decoder, node, _, text in decoder.checkInterval(text.scenario.interval, node) },
       Field(
         "tapi", \.scenario.tapi, .object(TAPIConfiguration.keys), "The server: a bucket or workers.",
         example: "{ bucket: { capacity: \"4000/s\" } }"),
       Field(
-        "network", \.network, keys: Network.keys, "For every cohort that has no network of its own.",
+        "network", \.network, keys: Network.keys, "Of cohorts without one of their own.",
         writing: .never),
       Field(
         "client", \.client, Kind<ClientPreset>.client.orNothing,
-        "For every cohort that names no client of its own.", defaultValue: .said("tapi-document"),
+        "Of cohorts without one of their own.", defaultValue: .said("tapi-document"),
         writing: .never
       ),
       .check { decoder, node, _, text in
@@ -55,31 +55,28 @@ struct ScenarioDocument: Sendable {
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
         "push", \.scenario.push, .campaigns,
-        "Push messages, which make people open their apps. The twin has none that is sent once: recovery is measured from its last "
-          + "message on.", writing: .unlessDefault),
+        "Push messages, which make people open their apps.", writing: .unlessDefault),
       Field(
         "actions", \.actions, .actions,
-        "What operators do during the run. The twin, which recovery is measured against, has none of it.",
+        "What operators do during the run.",
         writing: .unlessDefault),
       Field(
         "scale", \.scale, .scale,
-        "The scenario at a part of its size, 1:20: devices, capacity, queue, workers, limits of keys and rates of tables are divided by it, "
-          + "a burst too, but not below 20 tokens. Refused where so few are left that chance decides.",
+        "The scenario at a part of its size, as 1:20; refused where so few are left that chance decides.",
         writing: .never),
       Field(
         elsewhere: .init(
-          "settings", .settings, meaning: "For every cohort that has no settings of its own.",
+          "settings", .settings, meaning: "Of cohorts without their own.",
           schema: .oneOf([.type("string"), .type("object")]))),
       Field(
         "policy", \.policy, keys: ClientPolicy.keys,
-        "For every cohort, before the switches of its client; a cohort's own policy goes before it.",
+        "Switches of every cohort, over its client's and below its own.",
         writing: .never),
       Field(
         elsewhere: .init(
           "compare", .axes, settable: false,
           meaning:
-            "Paths and the values to compare, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"]. "
-            + "client: \"all\" stands for the list of the clients that ship.",
+            "Values to compare by path, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"]; client: \"all\" are all that ship.",
           schema: .members([
             ("type", .text("object")),
             (

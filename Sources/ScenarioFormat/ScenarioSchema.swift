@@ -153,57 +153,103 @@ extension ScenarioSchema.Key {
 
 /// Every key of a scenario for readers, made of the keys.
 package enum KeyReference {
-  /// Markdown: a table for each object, in the order of a file.
+  /// Markdown: a list for each object, in the order of a file.
   package static var markdown: String {
     var sections = [
-      "# Keys of a scenario\n\n"
-        + "All keys as the program declares them; `fleetsim help scenario` prints this page. What is not required may be left out.\n"
-        + "Paths of `--set`, `--vary` and `compare` are these, with the name of a cohort for NAME and a number from 0 for N."
+      """
+      # Keys of a scenario
+
+      As `fleetsim help scenario` prints them. What is not required may be left out.
+      Paths of `--set`, `--vary` and `compare` are these, with the name of a cohort for NAME and a number from 0 for N.
+
+      - **share**: `"50%"` or 0.5; **span**: `"30s"`, `"1h30m"`, from 1ms to 366d where no range stands; **rate**: `"4000/s"`; **size**: `"1KB"`,
+        1000 bytes.
+      - **distribution**: a span up to 1d, `{ uniform: [low, high] }`, `{ exponential: mean }` or `{ logNormal: { median, p99, minimum } }`.
+      - **wait**: whole seconds up to 7d, `"none"`, `{ from: "30s", to: "90s" }` (drawn for each answer) or
+        `{ backlog: { atLeast: "1s", atMost: "5m" } }`.
+      - **by client**: by default as the client has it (`fleetsim presets`).
+      """
     ]
-    add(ScenarioSchema.root.keys, path: "", to: &sections)
+    var told: [[String]: String] = [:]
+    add(ScenarioSchema.root.keys, path: "", to: &sections, told: &told)
     return sections.joined(separator: "\n\n") + "\n"
   }
 
+  /// - `told`: where the keys of an object were told before, by their lines.
   private static func add(
-    _ keys: [ScenarioSchema.Key], path: String, of kind: String? = nil, to sections: inout [String]
+    _ keys: [ScenarioSchema.Key], path: String, of kind: String? = nil, to sections: inout [String],
+    told: inout [[String]: String]
   ) {
     if !path.isEmpty { sections.append("## `\(path)`" + (kind.map { ": \($0)" } ?? "")) }
-    let head = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    sections.append((head + keys.map(\.row)).joined(separator: "\n"))
+    // What holds for each key stands above them all.
+    let isByClient = keys.allSatisfy(\.isByClient)
+    if isByClient { sections.append("By default each is as the client has it.") }
+    var lines: [String] = []
+    var inside: [(keys: [ScenarioSchema.Key], place: String)] = []
     for key in keys {
       let place = path.isEmpty ? key.name : "\(path).\(key.name)"
-      switch key.shape {
-      // Said once, at the top.
-      case .object where key.name == "policy" && path == "" || key.name == "network" && path != "": break
-      case .object(let keys) where !key.isDistribution: add(keys, path: place, to: &sections)
-      case .list where place == "tapi.incidents": add(IncidentKind.all, path: place, to: &sections)
-      case .list where place == "actions": add(ActionKind.all, path: place, to: &sections)
-      case .list(let element) where element.keys.isEmpty: break
-      case .list(let element): add(element.keys, path: place + ".N", to: &sections)
-      case .cohorts(let element): add(element.keys, path: place + ".NAME", to: &sections)
-      default: break
+      let inner = key.inner(path, place)
+      let innerLines = inner.keys.map { $0.line() }
+      let before = told[innerLines]
+      lines.append(key.line(as: before, withDefault: !isByClient))
+      guard before == nil, !inner.keys.isEmpty else { continue }
+      told[innerLines] = inner.place
+      if inner.keys.count <= 5, inner.place == place, inner.keys.allSatisfy(\.shape.keys.isEmpty) {
+        lines += innerLines.map { "  " + $0 }
+      } else {
+        inside.append(inner)
+      }
+    }
+    sections.append(lines.joined(separator: "\n"))
+    for (keys, place) in inside {
+      switch place {
+      case "tapi.incidents": add(IncidentKind.all, path: place, to: &sections, told: &told)
+      case "actions": add(ActionKind.all, path: place, to: &sections, told: &told)
+      default: add(keys, path: place, to: &sections, told: &told)
       }
     }
   }
 }
 
 extension ScenarioSchema.Key {
-  /// Its row in a table of the reference.
-  fileprivate var row: String {
-    let cells = ["`\(name)`", allowed, standardText, sentence]
-    return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+  /// The keys inside it that are told apart from it, and their path.
+  fileprivate func inner(_ path: String, _ place: String) -> (keys: [ScenarioSchema.Key], place: String) {
+    switch shape {
+    // Said once, at the top.
+    case .object where name == "policy" && path == "" || name == "network" && path != "": ([], place)
+    case .object(let keys) where !isDistribution: (keys, place)
+    case .list(let element) where ["tapi.incidents", "actions"].contains(place): (element.keys, place)
+    case .list(let element): (element.keys, place + ".N")
+    case .cohorts(let element): (element.keys, place + ".NAME")
+    default: ([], place)
+    }
+  }
+
+  fileprivate var isByClient: Bool {
+    if case .words("by client")? = defaultValue { true } else { false }
+  }
+
+  /// Its line in a list of the reference.
+  /// - Parameter place: where the keys of such an object were told before.
+  fileprivate func line(as place: String? = nil, withDefault: Bool = true) -> String {
+    let form = place.map { "as `\($0)`" } ?? allowed
+    let facts = [form, withDefault ? standardText : ""].filter { !$0.isEmpty }
+    return "- `\(name)` (\(facts.joined(separator: "; "))): \(sentence)"
   }
 }
 
 extension KeyReference {
-  private static func add(_ kinds: [some TimelineKind], path: String, to sections: inout [String]) {
+  private static func add(
+    _ kinds: [some TimelineKind], path: String, to sections: inout [String], told: inout [[String]: String]
+  ) {
     // Keys that every kind has are told once, with the kinds' names.
     let first = kinds.first?.record.keys ?? []
     let shared = first.filter { key in
-      kinds.allSatisfy { kind in kind.record.keys.contains { $0.name == key.name && $0.row == key.row } }
+      kinds.allSatisfy { kind in kind.record.keys.contains { $0.name == key.name && $0.line() == key.line() }
+      }
     }
     let names = kinds.map { "`\($0.name)`" }.joined(separator: ", ")
-    add(shared, path: "\(path).N", to: &sections)
+    add(shared, path: "\(path).N", to: &sections, told: &told)
     sections[sections.count - 2] += "\n\nEach has a `kind` (\(names)), these keys, and those of its kind:"
     for kind in kinds {
       let own = kind.record.keys.filter { key in
@@ -213,7 +259,7 @@ extension KeyReference {
         sections.append("## `\(path).N`: \(kind.name)\n\n\(kind.meaning)")
         continue
       }
-      add(own, path: "\(path).N", of: kind.name, to: &sections)
+      add(own, path: "\(path).N", of: kind.name, to: &sections, told: &told)
       sections[sections.count - 2] += "\n\n" + kind.meaning
     }
   }
@@ -228,13 +274,21 @@ extension ScenarioSchema.Key {
   /// The allowed values, in words.
   fileprivate var allowed: String {
     let kind = Self.words(schema)
-    return range.isEmpty ? kind : "\(kind), \(range)"
+    let isUsual = range.isEmpty || kind == "wait" || Self.usualRanges[kind.prefix { $0 != " " }] == range
+    return isUsual ? kind : "\(kind), \(range)"
   }
+
+  /// The ranges that the page says once.
+  private static let usualRanges: [Substring: String] = [
+    "span": "1ms to 366d", "share": "0% to 100%", "rate": "0.001/s to 1000000000/s",
+    "distribution": "0s to 1d",
+  ]
 
   fileprivate var standardText: String {
     switch defaultValue {
-    case .value(let value): "`\(JSONText.compact(value))`"
-    case .words(let words): words
+    case .value(let value): "default `\(JSONText.compact(value))`"
+    case .words where isByClient: "by client"
+    case .words(let words): "default: \(words)"
     case nil: isRequired ? "required" : ""
     }
   }
@@ -255,14 +309,15 @@ extension ScenarioSchema.Key {
     if let forms = schema["oneOf"]?.elements {
       var seen: [String] = []
       for form in forms.map(words) where !seen.contains(form) { seen.append(form) }
+      // A share may always be a number, too.
+      if seen.contains("share") { seen.removeAll { $0.hasPrefix("number") } }
       return seen.joined(separator: " or ")
     }
     let bounds = [schema["minimum"], schema["maximum"]].compactMap { $0.map(JSONText.compact) }
-    let limits = bounds.count == 2 ? ", " + bounds.joined(separator: " to ") : ""
+    let limits = bounds.count == 2 ? " " + bounds.joined(separator: " to ") : ""
     switch schema["type"]?.text {
-    case "integer"?: return "whole number" + limits
+    case "integer"?: return "integer" + limits
     case "number"?: return "number" + limits
-    case "boolean"?: return "`true` or `false`"
     case "array"?: return "list"
     case "string"? where schema["pattern"]?.text?.contains("%") ?? false: return "share"
     case let type?: return type

@@ -21,19 +21,19 @@ extension TAPIConfiguration {
         defaultValue: .said("there is a bucket")),
       Field(
         "overload", \.overloadAnswer, .overload,
-        "The answer to a request that finds no token, or the queue full; \"queue\": all wait, with workers and an unlimited queue."
+        "The answer to a request that finds no token, or the queue full; \"queue\": all wait."
       ),
       .check { $0.checkOverload($1["overload"], $0.join($2, "overload"), $3.server) },
       Field(
         "retryAfterHeader", \.retryAfterHeader, .choice,
-        "The header by which every retryAfter goes out. X-RateLimit-Reset is read by clients with policy.readsRateLimitReset (O11).",
+        "The header of every retryAfter (O11).",
         writing: .unlessDefault),
       Field(
         "retryAfterForm", \.retryAfterForm, .choice,
-        "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessDefault),
+        "How every retryAfter is written (S4).", writing: .unlessDefault),
       Field(
         "connections", \.connections, Kind.object(Connections.keys).orNull,
-        "The connections that uploads need; without them a connection costs nothing.",
+        "What connections cost and how many there may be.",
         defaultValue: .said("none are modelled"), writing: .unlessDefault),
       .refusal("connections", "limit") { _, found in
         guard let limit = found.connections?.limit, let workers = found.workers, limit < workers.count else {
@@ -45,24 +45,24 @@ extension TAPIConfiguration {
       },
       Field(
         "settingsEndpoint", \.settings, Kind.object(SettingsEndpoint.keys).orNull,
-        "Where clients fetch their Settings; without it a fetch is no request, and takes no time.",
+        "Where clients fetch their Settings.",
         defaultValue: .said("none is modelled"), writing: .unlessDefault),
       Field(
         "proxies", \.proxies, Kind.object(Proxies.keys).orNull,
-        "Proxies before the server, which send failed requests again by themselves; words and defaults are Envoy's.",
+        "Proxies that send failed requests again; words and defaults are Envoy's.",
         defaultValue: .said("there are none"), writing: .unlessDefault),
       .refusal("proxies") { _, found in
         found.proxies != nil && found.connections != nil
           ? "proxies and connections exclude each other: devices would be connected with the proxies, not with the server; "
             + "leave one out" : nil
       },
-      Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
+      Field("incidents", \.incidents, .incidents, "What happens to the server."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
         "Limits of single tenants or devices; the answer is 429.", writing: .unlessDefault),
       Field(
         "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
-        "A request whose X-Retry-Count is this or more is answered 422.", defaultValue: .said("none is"),
+        "From this X-Retry-Count on the answer is 422.", defaultValue: .said("none is"),
         writing: .unlessDefault),
       Field(
         "requestSizeLimit", \.rules.requestSizeLimit, Kind<Int>.size(1...1_000_000_000).orNull,
@@ -71,7 +71,7 @@ extension TAPIConfiguration {
         "deduplication", \.rules.deduplicationWindow,
         Kind<Span>.single(
           "window", .span(from: .zero), "How long after the first acceptance.", example: "\"24h\"", .zero
-        ).orNull, "The server recognises batches by their message ids.", writing: .unlessDefault),
+        ).orNull, "Batches are recognised by their message ids.", writing: .unlessDefault),
       Field(
         "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
         "Capacity that follows utilisation.", writing: .unlessDefault),
@@ -108,7 +108,7 @@ extension TokenBucketConfiguration {
         defaultValue: .said("a tenth of a second's worth, at least 1")),
       Field(
         "costPerEvent", \.costPerEvent, .number(0...1_000_000_000, allowed: "numbers from 0 to 1000"),
-        "Tokens that each event of a batch costs beside the request's one.", writing: .unlessDefault),
+        "Tokens of each event, beside the request's one.", writing: .unlessDefault),
       Field("serviceTime", \.serviceTime, .serviceTime, "Between admission and answer."),
       .check { _, node, _, bucket in
         if node["burst"] == nil { bucket.burst = max(bucket.capacityMilliRequestsPerSecond / 10_000, 1) }
@@ -132,7 +132,7 @@ extension WorkersConfiguration {
         "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"), "Requests that may wait."),
       Field(
         "queueTimeout", \.queueTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "A request that has waited longer when its turn comes gets the overload answer and no worker.",
+        "Who has waited longer gets the overload answer and no worker.",
         defaultValue: .said("never"), writing: .unlessDefault),
       Field(
         "congestion", \.congestion, Kind.object(Congestion.keys).orNull,
@@ -140,11 +140,11 @@ extension WorkersConfiguration {
         writing: .unlessDefault),
       Field(
         "order", \.order, .choice,
-        "Who of those that wait is served next, by arrival or by X-Retry-Count; a full queue refuses whoever would be last.",
+        "Who is served next, by arrival or X-Retry-Count; a full queue refuses whoever would be last.",
         writing: .unlessDefault),
       Field(
         "codel", \.delayControl, Kind.object(ControlledDelay.keys).orNull,
-        "Drops from the queue, by RFC 8289, while waits stay too long; what is dropped gets the overload answer.",
+        "Drops from the queue, by RFC 8289.",
         writing: .unlessDefault),
       .warning("order") { node, workers in
         node["order"] != nil && workers.queueLimit == 0 && workers.order != .fifo
@@ -157,11 +157,11 @@ extension WorkersConfiguration {
       },
       Field(
         "concurrencyLimit", \.concurrencyLimit, Kind.object(ConcurrencyLimit.keys).orNull,
-        "An adaptive limit on the requests in the server; beyond it they get the overload answer.",
+        "An adaptive limit on the requests in the server.",
         writing: .unlessDefault),
       Field(
         "dependency", \.dependency, Kind.object(Dependency.keys).orNull,
-        "What a worker calls for each request when its own work is done, such as a database; no incident slows it.",
+        "What a worker calls for each request after its own work, such as a database.",
         writing: .unlessDefault),
       .check { decoder, node, path, workers in
         guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
@@ -228,7 +228,7 @@ extension Overload {
     Overload(),
     [
       Field("status", \.status, .count(400...599), "HTTP status."),
-      Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
+      Field("retryAfter", \.retryAfter, .retryAfter, "How long the server says to wait."),
     ])
 }
 
@@ -300,11 +300,11 @@ extension KeyLimit {
         defaultValue: .said("every key, each by itself")),
       Field(
         "per", \.isPerDevice, .word([("key", false), ("device", true)]),
-        "Whether a key's devices share the limit, or each has its own (and shares it with the n-th devices of other cohorts of the key)."
+        "Whether a key's devices share the limit, or the n-th devices of its cohorts."
       ),
       Field("rate", \.rateMilliRequestsPerSecond, .rate, "Requests.", example: "\"100/min\""),
       Field("burst", \.burst, .burst, "Requests at once."),
-      Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
+      Field("retryAfter", \.retryAfter, .retryAfter, "How long the server says to wait."),
     ])
 }
 
@@ -351,7 +351,7 @@ extension ControlledDelay {
       ),
       Field(
         "interval", \.interval, .span(from: Span(microseconds: 2)),
-        "How long all must have waited for longer than that, until one is dropped."),
+        "How long all have waited for longer, until one is dropped."),
       .refusal { _, found in
         found.target >= found.interval
           ? "target \(Units.text(found.target)) is not below interval, \(Units.text(found.interval))" : nil
@@ -364,7 +364,7 @@ extension ConcurrencyLimit {
     ConcurrencyLimit(), keepsRest: true,
     [
       Field(
-        "initial", \.initial, .count(1...1_000_000_000), "Requests at first, those that wait among them."),
+        "initial", \.initial, .count(1...1_000_000_000), "Requests at first, waiting ones among them."),
       Field("minimum", \.minimum, .count(1...1_000_000_000), "Never fewer."),
       Field("maximum", \.maximum, .count(1...1_000_000_000), "Never more."),
       Field("queue", \.queue, .count(0...1_000_000), "How many more a window with even times allows."),
@@ -392,14 +392,14 @@ extension Dependency {
         example: "{ exponential: \"20ms\" }"),
       Field(
         "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
-        "Calls that may wait there; one more is refused."),
-      Field("retries", \.retries, .count(0...100), "Calls after the first, at once after a failure."),
+        "Calls that may wait there."),
+      Field("retries", \.retries, .count(0...100), "Calls at once after a failure."),
       Field(
         "roundTrip", \.roundTrip, .span(Span(microseconds: 1)...Span.hours(1)), "The way there and back."),
       Field(
         "timeout", \.timeout, Kind<Span>.span(from: Span(microseconds: 2)).orNull,
-        "When a call is given up; it is worked off all the same.", defaultValue: .said("never")),
-      Field("status", \.status, .count(400...599), "The answer to a request whose calls have all failed."),
+        "When a call is given up, though worked off.", defaultValue: .said("never")),
+      Field("status", \.status, .count(400...599), "The answer when all calls have failed."),
       .refusal { _, found in
         guard let timeout = found.timeout, timeout <= found.roundTrip else { return nil }
         return "no call is answered in time: timeout \(Units.text(timeout)) is not above roundTrip, "

@@ -9,12 +9,12 @@ extension SettingsEndpoint {
     [
       Field(
         "capacity", \.capacityMilliRequestsPerSecond, Kind<Int64>.rate.orNull,
-        "Fetches a second, of its own token bucket.",
-        defaultValue: .said("fetches go to the server itself, as uploads do")),
-      Field("burst", \.burst, .burst, "The size of that bucket in fetches.", writing: .unlessDefault),
+        "Fetches, by a token bucket of its own.",
+        defaultValue: .said("the server's, as for uploads")),
+      Field("burst", \.burst, .burst, "Fetches at once.", writing: .unlessDefault),
       Field(
         "status", \.status, .count(400...599),
-        "The answer to a fetch beyond that, and to any while the CDN is down (cdnOutage)."),
+        "The answer to others, and to all in a cdnOutage."),
       .refusal("burst") { node, endpoint in
         node["burst"] != nil && endpoint.capacityMilliRequestsPerSecond == nil
           ? "there is no bucket of that size: give capacity, too, or leave burst out" : nil

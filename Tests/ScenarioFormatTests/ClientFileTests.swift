@@ -287,11 +287,11 @@ struct ClientFileTests {
   func page() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../Sources/fleetsim/fleetsim.docc/3-reference/clients.md")
-    let head = "| client | what it does | from |\n|---|---|---|\n"
+    let head = "| client | what it does |\n|---|---|\n"
     var parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: head)
     try #require(parts.count == 3)
     for (index, clients) in zip(1..., [ClientPreset.documented, ClientPreset.catalogue]) {
-      let rows = clients.map { "| `\($0.name)` | \($0.meaning) | \($0.origin) |\n" }.joined()
+      let rows = clients.map { "| `\($0.name)` | \($0.meaning) |\n" }.joined()
       let end = try #require(parts[index].range(of: "\n\n"))
       parts[index] = rows + parts[index][parts[index].index(after: end.lowerBound)...]
     }

@@ -97,13 +97,10 @@ struct TerminalTests {
     #expect(lines.allSatisfy { $0.count <= 40 } && lines.last?.hasSuffix("…  7") == true)
   }
 
-  @Test("A page of Markdown is readable: names with what is short, and the meaning below")
+  @Test("A page of Markdown is readable: no marks of headings and code")
   func help() {
-    let page =
-      "### `a.csv`\n\nOne row.\n\n| column | unit | default | meaning |\n|---|---|---|---|\n"
-      + "| `x_s` | s | `1` | Time \\| span. |\n| `y` |  |  | Rest. |"
+    let page = "### `a.csv`\n\nOne row.\n\n- `x_s` (s; default `1`): Time.\n  - `y`: Rest.\n"
     #expect(
-      HelpScreen.readable(page)
-        == "a.csv\n\nOne row.\n\n  x_s (s; default 1)\n      Time | span.\n  y\n      Rest.\n")
+      HelpScreen.readable(page) == "a.csv\n\nOne row.\n\n- x_s (s; default 1): Time.\n  - y: Rest.\n")
   }
 }

@@ -82,44 +82,14 @@ package struct HelpScreen: Sendable {
 }
 
 extension HelpScreen {
-  /// Returns a page of Markdown as people read it on a terminal. A row of a table becomes its name with the short cells
-  /// behind it, and below it the long one.
+  /// Returns a page of Markdown as people read it on a terminal: without the marks of headings and code.
   package static func readable(_ markdown: String) -> String {
-    var titles: [String] = []
-    var text = ""
-    for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {
-      guard line.hasPrefix("| ") || line.hasPrefix("|-") else {
-        titles = []
-        // Headings lose their marks; other lines keep their indentation.
-        let plain = line.hasPrefix("#") ? line.drop { $0 == "#" }.drop { $0 == " " } : line
-        text += plain.replacing("`", with: "") + "\n"
-        continue
-      }
-      let cells = cells(line)
-      if titles.isEmpty {
-        titles = cells
-      } else if !line.hasPrefix("|-"), cells.count > 1 {
-        let short = zip(titles, cells).dropFirst().dropLast().filter { !$1.isEmpty }
-          .map { $0 == "default" && $1 != "required" ? "default \($1)" : $1 }
-        text += "  \(cells[0])" + (short.isEmpty ? "" : " (\(short.joined(separator: "; ")))")
-        text += "\n      \(cells[cells.count - 1])\n"
-      }
-    }
-    return text
-  }
-
-  private static func cells(_ row: some StringProtocol) -> [String] {
-    var cells = [""]
-    var isEscaped = false
-    for character in row.dropFirst().dropLast() {
-      if character == "|", !isEscaped {
-        cells.append("")
-      } else if character != "`", character != "\\" || isEscaped {
-        cells[cells.count - 1].append(character)
-      }
-      isEscaped = character == "\\" && !isEscaped
-    }
-    return cells.map { $0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed() }.map { String($0) }
+    let lines = markdown.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { line in
+      // Other lines keep their indentation.
+      let plain = line.hasPrefix("#") ? line.drop { $0 == "#" }.drop { $0 == " " } : line
+      return plain.replacing("`", with: "")
+    }.joined(separator: "\n")
   }
 }
 

@@ -248,8 +248,7 @@ extension Flag {
   static var json: Flag {
     Flag(
       "json",
-      help:
-        "Print one JSON document in place of tables and sentences, as 'fleetsim help json' describes it.")
+      help: "Print one JSON document in place of tables and sentences ('fleetsim help schema json').")
   }
   static let quietHelp = "Print the verdict alone: no heading, progress or table."
 }

@@ -11,8 +11,6 @@ enum HelpTopic: String, CaseIterable {
   case columns
   /// Every key of a scenario.
   case scenario
-  /// The documents of `--json`.
-  case json
   /// The JSON Schema of a scenario, or of the documents.
   case schema
   /// A script that makes a shell complete commands, options and values.
@@ -21,7 +19,8 @@ enum HelpTopic: String, CaseIterable {
   case man
 
   static let shells = CompletionScript.allCases.map(\.rawValue)
-  static let schemas = [scenario, json].map(\.rawValue)
+  static let schemas = [scenario.rawValue, json]
+  private static let json = "json"
 
   /// Whether it is printed as it is, for programs.
   var isData: Bool { [.schema, .completions, .man].contains(self) }
@@ -31,7 +30,7 @@ enum HelpTopic: String, CaseIterable {
   func text(_ what: String?) throws -> String {
     switch (self, what) {
     case (.schema, nil), (.schema, Self.scenario.rawValue?): return ScenarioSchema.json
-    case (.schema, Self.json.rawValue?): return CommandDocuments.schema
+    case (.schema, Self.json?): return CommandDocuments.schema
     case (.schema, let name?):
       throw UsageError(
         "There is no schema of '\(name)': there are \(Self.schemas.joined(separator: " and ")).")
@@ -46,7 +45,6 @@ enum HelpTopic: String, CaseIterable {
     case (.exitCodes, nil): return ExitCode.table
     case (.columns, nil): return ColumnReference.markdown + "\n" + StatisticsReference.markdown
     case (.scenario, nil): return KeyReference.markdown
-    case (.json, nil): return CommandDocuments.markdown
     case (.man, nil): return ManualPage.text(of: .fleetsim)
     }
   }
@@ -57,12 +55,12 @@ struct HelpCommand: Command {
   static let help = CommandSpecification(
     name: "help",
     abstract:
-      "Show help for a command; print exit-codes, columns, scenario, json, schema, completions or man.",
+      "Show help for a command; print exit-codes, columns, scenario, schema, completions or man.",
     discussion: [
       "schema has every key of a scenario with what it means, what is allowed and what it is by default, as JSON Schema (draft "
         + "2020-12): an editor that is given it completes a scenario and checks it. 'fleetsim help scenario' has the same for readers. "
-        + "schema json is of the documents that commands print with --json; 'fleetsim help json' has them for readers. completions make "
-        + "a shell complete commands, options and values; man is the manual page."
+        + "schema json is of the documents that commands print with --json. completions make a shell complete commands, options and "
+        + "values; man is the manual page."
     ],
     examples: [
       .init(

@@ -3,7 +3,7 @@ import FleetMetrics
 
 /// The output of a command with `--json`: one document, in place of tables and sentences.
 struct CommandDocument<Source>: DescribedDocument {
-  /// The subject of the document, for the reference.
+  /// The subject of the document, for its title in the schema.
   var meaning: String
   var shape: JSONShape<Source>
 
@@ -19,11 +19,11 @@ struct CommandDocument<Source>: DescribedDocument {
   }
 
   var kind: CommandDocuments.Kind {
-    CommandDocuments.Kind(meaning: meaning, schema: shape.schema(), reference: shape.reference)
+    CommandDocuments.Kind(meaning: meaning, schema: shape.schema())
   }
 }
 
-/// A document whatever it is made of, for schema and reference.
+/// A document whatever it is made of, for the schema.
 package protocol DescribedDocument: Sendable {
   var kind: CommandDocuments.Kind { get }
 }
@@ -90,7 +90,6 @@ package enum CommandDocuments {
     fileprivate(set) var commands: [String] = []
     var meaning: String
     var schema: JSONValue
-    var reference: [JSONReferenceRow]
   }
 
   private static var kinds: [Kind] {
@@ -103,16 +102,16 @@ package enum CommandDocuments {
     }
   }
 
-  private static let head: [(name: String, schema: JSONValue, type: String, meaning: String)] = [
-    ("program", .object([("const", .string("fleetsim"))]), "`\"fleetsim\"`", "Always."),
+  private static let head: [(name: String, schema: JSONValue, meaning: String)] = [
+    ("program", .object([("const", .string("fleetsim"))]), "Always."),
     (
-      "format", .object([("const", .integer(Int64(format)))]), "`\(format)`",
+      "format", .object([("const", .integer(Int64(format)))]),
       "Goes up when a member is taken away or means something else; members may be added at any time."
     ),
-    ("command", JSONType("string").schema, "string", "The command that printed it."),
-    ("version", JSONType("string").schema, "string", "Of fleetsim."),
+    ("command", JSONType("string").schema, "The command that printed it."),
+    ("version", JSONType("string").schema, "Of fleetsim."),
     (
-      "results", JSONType("integer").schema, "integer",
+      "results", JSONType("integer").schema,
       "The version of the results: two builds with the same one give the same figures."
     ),
   ]
@@ -134,37 +133,6 @@ package enum CommandDocuments {
         ("oneOf", .array(documents)),
       ])) + "\n"
   }
-
-  /// Markdown: a heading of level 3 and a table for each document, as `fleetsim help json` prints it.
-  static var markdown: String {
-    let first = section(
-      "Every document",
-      head.map { JSONReferenceRow(path: $0.name, type: $0.type, meaning: $0.meaning) })
-    let kinds = kinds
-    let shared = sharedRows(of: kinds)
-    return
-      ([first, section("Several documents", shared)]
-      + kinds.map { kind in
-        let names = shared.filter(kind.reference.contains).map { "`\($0.path)`" }
-        return section(
-          kind.commands.map { "`\($0)`" }.joined(separator: " and ") + ": " + kind.meaning,
-          kind.reference.filter { !shared.contains($0) },
-          beside: names.isEmpty ? "" : "Also, as above: \(names.joined(separator: ", ")).\n\n")
-      }).joined(separator: "\n")
-  }
-
-  /// Members that at least three documents have with one meaning: they are described once.
-  private static func sharedRows(of kinds: [Kind]) -> [JSONReferenceRow] {
-    let rows = kinds.flatMap(\.reference)
-    let counts = rows.reduce(into: [JSONReferenceRow: Int]()) { $0[$1, default: 0] += 1 }
-    var told: Set<JSONReferenceRow> = []
-    return rows.filter { counts[$0, default: 0] >= 3 && told.insert($0).inserted }
-  }
-
-  private static func section(_ title: String, _ rows: [JSONReferenceRow], beside: String = "") -> String {
-    "### \(title)\n\n\(beside)| member | what | meaning |\n|---|---|---|\n"
-      + rows.map { "| `\($0.path)` | \($0.type) | \($0.meaning) |\n" }.joined()
-  }
 }
 
 extension JSONValue {
@@ -182,19 +150,15 @@ extension JSONValue {
   }
 }
 
-/// The members that objects of one kind have in a JSON document: each one's name, meaning, type and value.
+/// The members that objects of one kind have in a JSON document: each one's name, meaning, schema and value.
 ///
-/// Writer, JSON Schema and reference are made from it, so a member is declared in one place.
+/// Writer and JSON Schema are made from it, so a member is declared in one place.
 struct JSONShape<Source>: Sendable {
   struct Member: Sendable {
     var name: String
     var meaning: String
     /// Its JSON Schema but for the meaning.
     var schema: JSONValue
-    /// As a table calls what it holds: `number or null`.
-    var type: String
-    /// The members of the objects in it, as the reference has them.
-    var inside: [JSONReferenceRow] = []
     var value: @Sendable (Source) -> JSONValue
   }
 
@@ -209,7 +173,7 @@ struct JSONShape<Source>: Sendable {
       return Member(
         name: column.name, meaning: column.definition,
         schema: JSONType.schema(isNumber ? ["number", "null"] : ["string", "boolean", "integer", "null"]),
-        type: isNumber ? "number or null" : "string, boolean or integer", value: { column.value($0).json })
+        value: { column.value($0).json })
     }
   }
 
@@ -225,43 +189,20 @@ struct JSONShape<Source>: Sendable {
         ("properties", .object(properties)),
       ] + more)
   }
-
-  /// Each member, then those inside it.
-  var reference: [JSONReferenceRow] {
-    members.flatMap { member in
-      [JSONReferenceRow(path: member.name, type: member.type, meaning: member.meaning)]
-        + member.inside.map { row in
-          var row = row
-          row.path = "\(member.name)\(member.type.hasPrefix("list") ? "[]" : "").\(row.path)"
-          return row
-        }
-    }
-  }
-}
-
-/// A line of the reference of JSON documents.
-struct JSONReferenceRow: Sendable, Hashable {
-  /// `variants[].name`
-  var path: String
-  var type: String
-  var meaning: String
 }
 
 extension JSONShape.Member {
   /// The same member of a whole that the source is a part of.
   func part<Whole>(_ part: @escaping @Sendable (Whole) -> Source) -> JSONShape<Whole>.Member {
     JSONShape<Whole>.Member(
-      name: name, meaning: meaning, schema: schema, type: type, inside: inside,
-      value: { [value] in value(part($0)) })
+      name: name, meaning: meaning, schema: schema, value: { [value] in value(part($0)) })
   }
 
   /// A value of a type that says what it is in JSON.
   init<Value: JSONRepresentable>(
     _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Value
   ) {
-    self.init(
-      name: name, meaning: meaning, schema: Value.type.schema, type: Value.type.text,
-      value: { value($0).json })
+    self.init(name: name, meaning: meaning, schema: Value.type.schema, value: { value($0).json })
   }
 
   /// One of a few words.
@@ -270,7 +211,7 @@ extension JSONShape.Member {
   ) -> Self {
     Self(
       name: name, meaning: meaning, schema: .object([("enum", .array(words.map { .string($0) }))]),
-      type: words.map { "`\"\($0)\"`" }.joined(separator: ", "), value: { .string(value($0)) })
+      value: { .string(value($0)) })
   }
 
   static func object<Inner>(
@@ -278,8 +219,7 @@ extension JSONShape.Member {
     _ value: @escaping @Sendable (Source) -> Inner
   ) -> Self {
     Self(
-      name: name, meaning: meaning, schema: shape.schema(), type: "object", inside: shape.reference,
-      value: { shape.json(value($0)) })
+      name: name, meaning: meaning, schema: shape.schema(), value: { shape.json(value($0)) })
   }
 
   static func list<Inner>(
@@ -287,8 +227,7 @@ extension JSONShape.Member {
     _ value: @escaping @Sendable (Source) -> [Inner]
   ) -> Self {
     Self(
-      name: name, meaning: meaning, schema: JSONType.list(shape.schema()), type: "list of objects",
-      inside: shape.reference,
+      name: name, meaning: meaning, schema: JSONType.list(shape.schema()),
       value: { .array(value($0).map(shape.json)) })
   }
 
@@ -301,7 +240,7 @@ extension JSONShape.Member {
     return Self(
       name: name, meaning: meaning,
       schema: JSONType.list(JSONShape<Row>(columns: columns).schema(open: other)),
-      type: "list of objects", value: { .array(value($0)) })
+      value: { .array(value($0)) })
   }
 
   /// The rows of a table that is a file, too.
@@ -317,22 +256,16 @@ extension JSONShape.Member {
   static func anything(
     _ name: String, _ meaning: String, _ types: [String], _ value: @escaping @Sendable (Source) -> JSONValue
   ) -> Self {
-    Self(
-      name: name, meaning: meaning, schema: JSONType.schema(types), type: types.joined(separator: " or "),
-      value: value)
+    Self(name: name, meaning: meaning, schema: JSONType.schema(types), value: value)
   }
 }
 
-/// A type of JSON as schema and reference write it.
+/// A type of JSON, by its schema.
 struct JSONType: Sendable {
   var schema: JSONValue
-  var text: String
 
-  init(_ name: String) { self.init(schema: Self.schema([name]), text: name) }
-  private init(schema: JSONValue, text: String) {
-    self.schema = schema
-    self.text = text
-  }
+  init(_ name: String) { self.init(schema: Self.schema([name])) }
+  private init(schema: JSONValue) { self.schema = schema }
 
   static func schema(_ names: [String]) -> JSONValue {
     let names = names.map { JSONValue.string($0) }
@@ -344,9 +277,9 @@ struct JSONType: Sendable {
 
   var orNull: JSONType {
     guard case .object(let members) = schema, case .string(let name)? = members.first?.1 else { return self }
-    return JSONType(schema: Self.schema([name, "null"]), text: text + " or null")
+    return JSONType(schema: Self.schema([name, "null"]))
   }
-  var list: JSONType { JSONType(schema: Self.list(schema), text: "list of \(text)s") }
+  var list: JSONType { JSONType(schema: Self.list(schema)) }
 }
 
 /// A type whose values are plain JSON.

@@ -123,7 +123,7 @@ package struct CalibrationCSV: Sendable {
   /// The columns that `residuals.csv` has in any case.
   package static let firstColumns: [CSVColumn<Row>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.time) },
-    .init("held_out", "", "Whether the row was held out: nothing was fitted to it.") { .flag($0.isHeldOut) },
+    .init("held_out", "", "Whether nothing was fitted to the row.") { .flag($0.isHeldOut) },
   ]
 
   /// Those, and three for each column that was fitted.

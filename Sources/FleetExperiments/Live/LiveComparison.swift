@@ -100,24 +100,26 @@ package struct LiveComparison: Sendable {
     .init("unit", "", "Its unit.") { .text($0.metric.unit) },
     .init(
       "measured", "the metric's",
-      "Against the real server; of a time that the run did not live to see, how long it was watched."
+      "Against the real server; a time that the run did not live to see counts up to its end."
     ) { .decimal($0.measured.restricted, decimals: 6) }
     .shown("measured") { text($0.metric, $0.measured) },
-    .init("predicted", "the metric's", "By the simulator with the same seed.") {
+    .init("predicted", "the metric's", "Predicted: with the same seed.") {
       .decimal($0.predicted.restricted, decimals: 6)
     }.shown("predicted") { text($0.metric, $0.predicted) },
-    .init("predicted_low", "the metric's", "The least of all seeds predicted.") {
+    .init("predicted_low", "the metric's", "Predicted: the least of all seeds.") {
       .decimal($0.low?.restricted, decimals: 6)
     },
-    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high?.restricted, decimals: 6) },
-    .init("difference_ratio", "1", "Measured minus predicted, divided by predicted; empty where that is 0.") {
+    .init("predicted_high", "the metric's", "Predicted: the most.") {
+      .decimal($0.high?.restricted, decimals: 6)
+    },
+    .init("difference_ratio", "1", "Measured minus predicted, over predicted; empty where that is 0.") {
       .decimal($0.difference, decimals: 6)
     }.shown("difference") { $0.difference.map(percent) ?? "–" },
     .onlyShown("of all seeds") { figure in
       guard let low = figure.low, let high = figure.high else { return "–" }
       return "\(text(figure.metric, low)) to \(text(figure.metric, high))"
     },
-    .init("agrees", "", "Within 5 % of the prediction, or from the least to the most of all seeds.") {
+    .init("agrees", "", "Within 5 % of the prediction, or between the least and the most.") {
       .flag($0.agrees)
     }.shown("as predicted") { $0.agrees ? "yes" : "no" },
   ]

@@ -5,6 +5,7 @@ package enum FigureText {
     guard let microseconds else { return "unknown" }
     let value = max(0, microseconds)
     let milliseconds = rounded(value, 1_000)
+    if milliseconds == 0 { return "0 s" }
     if milliseconds < 1_000 { return "\(milliseconds) ms" }
     let tenths = rounded(value, 100_000)
     if tenths < 100 { return fraction(UInt64(tenths), of: 10) + " s" }

@@ -89,7 +89,7 @@ struct DecisionTests {
     #expect(found.outcome == .worse)
     #expect(found.cases.allSatisfy { $0.proposed.count <= 15 })
     #expect(
-      told(found)[.worse] == ["\(Self.outage): 20 extra requests a phone (today 10)"])
+      told(found)[.worse] == ["\(Self.outage): 20 extra requests a device (today 10)"])
     #expect(told(found)[.same].count == 1)
   }
 
@@ -170,7 +170,7 @@ struct DecisionTests {
       run.recoveryTime = run.recoveryTime.map { $0 / 2 }
     }
     #expect(found.outcome == .publish)
-    #expect(told(found)[.price] == ["\(Self.outage): 20 extra requests a phone (today 10), allowed"])
+    #expect(told(found)[.price] == ["\(Self.outage): 20 extra requests a device (today 10), allowed"])
   }
 
   @Test("a loss is told beside today's of the same cohort, and a raised limit beside the same run")
@@ -203,8 +203,7 @@ struct DecisionTests {
     #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 5,000)")
     #expect(
       told(found)[.price] == [
-        "\(Self.outage): caught up after 33 min 30 s (today 16 min 45 s)",
-        "\(Self.outage): 30 extra requests a phone (today 10)",
+        "\(Self.outage): caught up after 33 min 30 s (today 16 min 45 s), 30 extra requests a device (today 10)"
       ])
     #expect(told(found)[.worse].isEmpty)
     #expect(found.waiver == "--allow recovery --allow attempts")

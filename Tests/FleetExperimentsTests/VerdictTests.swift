@@ -166,7 +166,7 @@ struct VerdictTests {
       run("gate", recovery: nil, attempts: 90, incidents: false),
       run("timer", recovery: nil, attempts: 30, incidents: false))
     #expect(all.finding == "Best: timer")
-    #expect(all[.reason] == ["30 requests a phone and day; gate 90"])
+    #expect(all[.reason] == ["30 requests a device and day; gate 90"])
   }
 
   @Test("one seed shows nothing to be as good, and a winner only from 20 % on")

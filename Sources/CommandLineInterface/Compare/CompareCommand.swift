@@ -210,7 +210,7 @@ extension StudyPlan<ComparisonFindings> {
         let scenario = variants[0].scenario
         found.story.basis +=
           ", " + (scenario.scale > 1 ? "1:\(scenario.scale) of " : "")
-          + "\(FigureText.amount(Double(scenario.fullSize))) phones"
+          + "\(FigureText.amount(Double(scenario.fullSize))) devices"
         found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
         return found
       },

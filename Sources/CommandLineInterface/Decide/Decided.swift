@@ -238,7 +238,7 @@ extension Decided {
 
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
-    let fleet = "\(FigureText.amount(Double(decision.todayScenario.fullSize))) phones"
+    let fleet = "\(FigureText.amount(Double(decision.todayScenario.fullSize))) devices"
     var story = Story(
       finding,
       basis: isUnrun

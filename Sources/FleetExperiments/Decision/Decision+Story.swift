@@ -10,13 +10,9 @@ extension Decision {
     _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: CheckedLoss? = nil
   ) {
     let worse = told(.worse)
-    story.add(.worse, worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }.map(line))
-    story.add(
-      .price,
-      worse.filter { $0.cell.isAllowed || $0.cell.isPrice }.map {
-        line($0) + ($0.cell.isAllowed ? ", allowed" : "")
-      })
-    story.add(.better, told(.better).map(line))
+    story.add(.worse, lines(worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }))
+    story.add(.price, lines(worse.filter { $0.cell.isAllowed || $0.cell.isPrice }))
+    story.add(.better, lines(told(.better)))
     story.add(.same, same)
     if let trials { story.add(.cause, cause(trials, instead)) }
     story.add(.lost, remainingLoss(checked))
@@ -80,10 +76,17 @@ extension Decision {
     }
   }
 
-  /// `outage of 20 min: 2.5 extra requests a phone (today 3.4)`
-  private func line(_ one: (place: Int, cell: Cell)) -> String {
-    let figures = [false, true].map { figure(one.place, one.cell.criterion, $0) }
-    return "\(cases[one.place].suite.phrase): \(figures[1].phrase) (today \(figures[0].text))"
+  /// `outage of 20 min: 2.5 extra requests a device (today 3.4)`, a line for each case.
+  private func lines(_ cells: [(place: Int, cell: Cell)]) -> [String] {
+    var places: [Int] = []
+    for one in cells where !places.contains(one.place) { places.append(one.place) }
+    return places.map { place in
+      let figures = cells.filter { $0.place == place }.map { one in
+        let figures = [false, true].map { figure(place, one.cell.criterion, $0) }
+        return "\(figures[1].phrase) (today \(figures[0].text))" + (one.cell.isAllowed ? ", allowed" : "")
+      }
+      return "\(cases[place].suite.phrase): \(figures.joined(separator: ", "))"
+    }
   }
 
   private static let unchanged: Set<Cell.State> = [.asGood, .notWorse]
@@ -167,17 +170,13 @@ extension Decision {
   /// What is not decided, and about how many more runs would do it.
   private var openLine: String? {
     let open = cells(.open).filter(\.cell.counts)
-    guard !open.isEmpty, outcome != .publish else { return nil }
-    if case .needsMore(let runs) = outcome {
-      let names = open.prefix(2).map { one in
-        (cases[one.place].standings.map { Figure.name(of: one.cell.criterion, in: $0.metrics) } ?? "")
-          + " in "
-          + cases[one.place].suite.phrase
-      }
-      return Story.list(names + (open.count > 2 ? ["\(open.count - 2) more"] : []))
-        + "; about \(FigureText.count(runs, "more run"))"
+    guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
+    let names = open.prefix(2).map { one in
+      (cases[one.place].standings.map { Figure.name(of: one.cell.criterion, in: $0.metrics) } ?? "") + " in "
+        + cases[one.place].suite.phrase
     }
-    return "\(FigureText.count(open.count, "figure")); the answer is known without"
+    return Story.list(names + (open.count > 2 ? ["\(open.count - 2) more"] : []))
+      + "; about \(FigureText.count(runs, "more run"))"
   }
 
   /// The longest way back, beside what any client could do.

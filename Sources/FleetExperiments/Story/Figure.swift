@@ -69,8 +69,8 @@ package struct Figure: Sendable {
     case MetricCatalogue.healthy: return isNever ? "endpoint never well" : "endpoint well after \(text)"
     case MetricCatalogue.recovery: return isNever ? "never caught up" : "caught up after \(text)"
     case MetricCatalogue.affectedDelivery: return "\(percent) % delivered after \(text)"
-    case MetricCatalogue.attemptsAboveTwin: return "\(text) extra requests a phone"
-    case MetricCatalogue.attempts: return "\(text) requests a phone and day"
+    case MetricCatalogue.attemptsAboveTwin: return "\(text) extra requests a device"
+    case MetricCatalogue.attempts: return "\(text) requests a device and day"
     default: return "\(metric.title) \(text)"
     }
   }
@@ -95,8 +95,8 @@ package struct Figure: Sendable {
     switch metrics.metrics[index].name {
     case MetricCatalogue.lost: "lost"
     case MetricCatalogue.late: "late"
-    case MetricCatalogue.attempts: "requests/phone/day"
-    case MetricCatalogue.attemptsAboveTwin: "extra/phone"
+    case MetricCatalogue.attempts: "requests/device/day"
+    case MetricCatalogue.attemptsAboveTwin: "extra/device"
     default: name(of: .metric(index), in: metrics)
     }
   }

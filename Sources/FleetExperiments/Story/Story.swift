@@ -11,15 +11,15 @@ package struct Story: Sendable, Hashable {
     case breaks
     /// Fleets that do not hold their load without any incident.
     case unwell
+    /// Whether what was required is kept.
+    case required
     case reason, worse, price, better, same, cause
     /// Events that the server never gets.
     case lost
-    case fails, open, possible, battery, risk
+    case fails
     /// Keys that no client reads.
     case unread
-    /// Whether what was required is kept.
-    case required
-    case next
+    case next, open, possible, battery, risk
     /// What limits the answer.
     case note
   }

@@ -172,9 +172,8 @@ package enum Compared: Sendable {
 
   // MARK: Page
 
-  /// The verdict and its figures, all strategies in one plot round the incident, then the tables. Folded below are a figure per
-  /// quantity with a strip for each strategy on shared axes, and the meanings of the words. The page is well-formed XML as well
-  /// as HTML.
+  /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each strategy,
+  /// and the meanings of the words. The page is well-formed XML as well as HTML.
   package func page(
     seed: UInt64, story: Story, choices: [VariantChoice] = [], losses: LossReport? = nil,
     clients: ClientDifferences? = nil,
@@ -186,7 +185,7 @@ package enum Compared: Sendable {
     let standings = standings.telling(choices)
     var html = ""
     if !names.isEmpty {
-      html += overlays()
+      html += overlays(choices)
       switch self {
       case .whole(let results): html += SummaryTable.html(results, standings)
       case .means(let comparison):
@@ -194,9 +193,8 @@ package enum Compared: Sendable {
         html += tables.html + (names.count > 1 ? tables.differencesHTML : "")
       }
       html += losses.flatMap(LossTable.init)?.html ?? ""
-      html +=
-        names.count == 1
-        ? figures : HTMLPage.folded("The whole run, strategy by strategy", figures)
+      html += HTMLPage.folded(
+        "The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures(choices))
     }
     answer.page = [.html(html)]
     if !isOfOneSeed { answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean")) }
@@ -245,70 +243,42 @@ package enum Compared: Sendable {
       note: clients.lines.count > most ? "And \(clients.lines.count - most) more." : nil)
   }
 
-  /// All strategies round the incident; nothing without one.
-  package func overlays(title: String = "Round the incident", note: String = "") -> String {
-    let charts = ComparisonCharts(self, theme: .variables)
-    let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap(\.self)
-    guard let first = overlays.first else { return "" }
-    var caption = note + "Normal is the twin, the same run without incidents. "
-    if isOfOneSeed {
-      let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
-      let isCut = overlays.contains { chart in
-        chart.lines.contains { $0.line.envelope.highestMean > chart.limit }
-      }
-      caption +=
-        "Means over about \(Humanised.duration(Int64(width)))"
-        + (isCut ? "; ▲ marks where a value is higher." : ".")
-    } else {
-      caption += Self.band
-    }
+  /// All strategies round the incident; without one, over the whole run.
+  /// - Parameter title: nil: says which of the two.
+  package func overlays(_ choices: [VariantChoice] = [], title: String? = nil, note: String = "") -> String {
+    let picture = ComparisonPicture(self, choices: choices)
+    let normal = picture.isRoundIncident ? "Normal is the twin, the same run without incidents." : ""
     return HTMLPage.figure(
-      title, caption,
-      overlays.map { $0.html(label: "\($0.title), round the incident") }.joined())
+      title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
+      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), picture.chart.html)
   }
 
-  private static let band = "Line: mean of the replications; band: its 95 % interval at each time by itself."
+  private var band: String {
+    isOfOneSeed ? "" : "Line: mean of the replications; band: its 95 % interval at each time by itself."
+  }
 
-  private var figures: String {
-    let charts = ComparisonCharts(self, theme: .variables)
-    let runs = facts.compactMap(\.self)
-    let shaded = [
-      runs.contains { !$0.incidents.isEmpty } ? "incidents" : nil,
-      runs.contains { !$0.actions.isEmpty } ? "actions" : nil,
-    ].compactMap(\.self).joined(separator: " and ")
-    let width = runs.map { $0.duration / Int64(max($0.capacity.count, 1)) }.max()
-    let band = isOfOneSeed ? "" : " " + Self.band
-    let means = isOfOneSeed ? "" : width.map { " Means over \(Humanised.duration($0))." } ?? ""
-    func rates(_ title: String, _ what: String, _ chart: StripChart, shaded: String = "") -> String {
-      let clipping = chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
-      return HTMLPage.figure(
-        title, "\(what)\(band) Dashed line: capacity.\(shaded)\(means)\(clipping)", chart.svg())
+  /// A chart for each quantity over the whole run.
+  private func figures(_ choices: [VariantChoice]) -> String {
+    let picture = ComparisonPicture(self, choices: choices)
+    func figure(_ title: String, _ what: String, _ chart: Chart) -> String {
+      HTMLPage.figure(title, [what, band].filter { !$0.isEmpty }.joined(separator: " "), chart.html)
     }
-    var html =
-      rates(
-        "Offered load", "Upload attempts reaching the server, requests per second.", charts.offered(),
-        shaded: shaded.isEmpty ? "" : " Shaded: \(shaded).")
-      + rates("Goodput", "Batches accepted for the first time, per second.", charts.goodput())
-      + HTMLPage.figure(
+    return figure(
+      "Offered load", "Upload attempts reaching the server, requests per second. Dashed line: capacity.",
+      picture.rates(.offered))
+      + figure(
+        "Goodput", "Batches accepted for the first time, per second. Dashed line: capacity.",
+        picture.rates(.goodput))
+      + figure(
         "Backlog",
-        "Events created and neither accepted nor dropped.\(band) Grey line: the twin, the same run without incidents.",
-        charts.backlog().svg())
-    guard isOfOneSeed else { return html }
-    if let drops = charts.drops() {
-      let others = names.indices.filter { i in !drops.strips.contains { $0.index == i } }
-      let note = others.isEmpty ? "" : " Without drops: \(others.map { names[$0] }.joined(separator: ", "))."
-      html += HTMLPage.figure(
-        "Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
-    } else {
-      html += HTMLPage.section("Dropped events", "<p>No events were dropped.</p>\n")
-    }
-    if let delivery = charts.timeToDelivery() {
-      html += HTMLPage.figure(
-        "Time to delivery",
-        "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
-          + "Coloured: 99th percentile. Dark or white: median. A gap: nothing was accepted.", delivery.svg())
-    }
-    return html
+        "Events created and neither accepted nor dropped. Thin line: the twin, the same run without incidents.",
+        picture.backlogs())
+      + (picture.timesToDelivery().map {
+        figure(
+          "Time to delivery",
+          "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
+            + "Dark or white: median; the other: 99th percentile. A gap: nothing was accepted.", $0)
+      } ?? "")
   }
 }
 

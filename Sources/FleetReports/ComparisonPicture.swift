@@ -1,54 +1,42 @@
 import FleetExperiments
 import FleetMetrics
 
-/// A comparison as a picture that stands alone, for a README, with the finding as its title. One plot shows the events that wait
+/// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that wait
 /// on the devices of all strategies. Below it a panel for each strategy shows the load that reaches the server.
 ///
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
 /// is no first plot. Where there are many strategies some are left out, and the picture says how many.
 package struct ComparisonPicture {
-  private let charts: ComparisonCharts
+  private let compared: Compared
+  private let curves: ComparedCurves
   private let standings: Standings
   /// The names of the strategies beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
   private let key: String
-  private let seeds: String
   /// The variants that are shown, the best first.
   private let shown: [Int]
-  private let times: ClosedRange<Double>
-  private let isRoundIncident: Bool
+  /// Whether time counts from the end of the last incident.
+  package let isRoundIncident: Bool
+  private let times: Axis
 
-  private static let width = Lettering.pictureWidth
   /// Strategies at most.
   package static let most = 8
-  private static let margin = Lettering.margin
-  private static let left = 58.0
-  private static let inner = width - 2 * margin
-  private static let between = 30.0
-
-  private var titles: [String] { standings.titles }
-  private var compared: Compared { charts.compared }
 
   /// - Parameter choices: the difference between the strategies; without any, they go by their names.
   package init(_ compared: Compared, choices: [VariantChoice] = []) {
-    charts = ComparisonCharts(compared, theme: .fixed)
-    standings = charts.standings.telling(choices)
+    self.compared = compared
+    curves = ComparedCurves(compared)
+    standings = compared.standings.telling(choices)
     let titles = standings.titles
     // Titles have their key with them, unless that makes them long.
     let isLong = titles.contains { $0.count > 26 } && Set(compared.names).count == compared.names.count
     labels = isLong ? compared.names : titles
     key = isLong ? Self.commonKey(titles).map { ", by \($0)" } ?? "" : ""
-    seeds =
-      switch compared {
-      case .means(let comparison): comparison.seedsText
-      case .whole(let results): results.first.map { "seed \($0.summary.seed)" } ?? ""
-      }
-    shown = Self.choice(charts.standings.order)
-    let round = charts.timesRoundIncident
-    let longest = charts.facts.compactMap { $0?.duration }.max() ?? 0
+    shown = Self.choice(standings.order)
+    let round = curves.timesRoundIncident(slowest: standings.slowestRecovery)
     isRoundIncident = round != nil
-    times = round ?? 0...Double(max(longest, 1))
+    times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
   }
 
   /// Returns the last part of the key before the values, if all titles have the same: `uploadConcurrency` for
@@ -70,29 +58,41 @@ package struct ComparisonPicture {
     return order.filter(kept.contains)
   }
 
-  /// The finding.
-  private var title: String { standings.story.finding }
+  package var svg: String { chart.svg }
 
-  // MARK: Lines
-
-  /// Whether a strategy is the best or among the best.
-  private func isBest(_ variant: Int) -> Bool { standings.ticked.contains(variant) }
-
-  /// The same look wherever the strategy is drawn.
-  private func styled(_ line: PlotLine, _ variant: Int) -> PlotLine {
-    var line = line
-    line.ink = isBest(variant) ? .accent : .other
-    line.width = isBest(variant) ? 3 : 1.6
-    let alike = shown.filter { isBest($0) == isBest(variant) }
-    line.dash = alike.firstIndex(of: variant).flatMap(Theme.dash)
-    return line
+  package var chart: Chart {
+    guard !compared.names.isEmpty else { return Chart(title: "Nothing was run", sections: []) }
+    let seeds =
+      switch compared {
+      case .means(let comparison): comparison.seedsText
+      case .whole(let results): "seed \(results[0].summary.seed)"
+      }
+    return Chart(
+      title: standings.story.finding, facts: compared.factsLine(seeds),
+      description: shown.map { "\(standings.titles[$0]): \(figures($0))." }.joined(separator: " ") + leftOut,
+      sections: (isRoundIncident ? [waiting] : []) + [requests])
   }
 
-  private func metric(_ name: String) -> Int? { standings.metrics.metrics.firstIndex { $0.name == name } }
+  private var leftOut: String {
+    let count = compared.names.count - shown.count
+    return count > 0 ? "Left out: \(FigureText.count(count, "variant")) between these in rank." : ""
+  }
+
+  // MARK: Strategies
+
+  private func isBest(_ variant: Int) -> Bool {
+    standings.ticked.contains(variant) || compared.names.count == 1
+  }
+  private func ink(_ variant: Int) -> Ink { isBest(variant) ? .accent : .other }
+  private func origin(_ variant: Int) -> Int64 { isRoundIncident ? curves.end(variant) : 0 }
 
   private func text(_ name: String, _ variant: Int) -> String? {
-    metric(name).map { standings.metrics.figure($0, variant).text }.flatMap { $0 == "–" ? nil : $0 }
+    guard let metric = standings.metrics.metrics.firstIndex(where: { $0.name == name }) else { return nil }
+    let text = standings.metrics.figure(metric, variant).text
+    return text == "–" ? nil : text
   }
+
+  private func recoveryText(_ variant: Int) -> String? { text(MetricCatalogue.recovery, variant) }
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
@@ -102,16 +102,13 @@ package struct ComparisonPicture {
   /// The same until the server turns nobody away; nil where a run never came so far, or never recovered.
   private func healthy(_ variant: Int) -> Double? {
     let rows = compared.rows[variant]
-    let times = rows.map(\.healthyTime)
-    return times.contains(nil) || rows.contains { $0.recoveryTime == nil }
-      ? nil : mean(times.compactMap(\.self))
+    let isSeen = rows.allSatisfy { $0.healthyTime != nil && $0.recoveryTime != nil }
+    return isSeen ? mean(rows.compactMap(\.healthyTime)) : nil
   }
 
   private func mean(_ times: [Int64]) -> Double? {
     times.isEmpty ? nil : times.reduce(0) { $0 + Double($1) } / Double(times.count)
   }
-
-  private func recoveryText(_ variant: Int) -> String? { text(MetricCatalogue.recovery, variant) }
 
   /// `recovered in 12 min, nothing lost`
   private func figures(_ variant: Int) -> String {
@@ -122,347 +119,318 @@ package struct ComparisonPicture {
     return [recovery, lost].compactMap(\.self).joined(separator: ", ")
   }
 
-  // MARK: The whole
-
-  package var svg: String {
-    var canvas = SVGCanvas(theme: .fixed)
-    var y = drawTitle(on: &canvas)
-    if !compared.names.isEmpty {
-      if isRoundIncident, let chart = charts.backlogOverlay() { y = draw(chart, on: &canvas, top: y) + 14 }
-      y = drawPanels(on: &canvas, top: y)
-    }
-    return canvas.svg(
-      width: Self.width, height: y + Self.margin, label: title, description: description)
-  }
-
-  /// The figures of every strategy, for a reader who does not see the picture.
-  private var description: String {
-    shown.map { "\(titles[$0]): \(figures($0))." }.joined(separator: " ") + leftOut.map { " \($0)" }.joined()
-  }
-
-  private var leftOut: [String] {
-    let count = compared.names.count - shown.count
-    return count > 0 ? ["Left out: \(FigureText.count(count, "variant")) between these in rank."] : []
-  }
-
-  private func drawTitle(on canvas: inout SVGCanvas) -> Double {
-    var y = canvas.drawTitle(title, top: 12)
-    guard !compared.names.isEmpty else { return y }
-    y += 4
-    for line in Lettering.lines(compared.factsLine(seeds), width: Self.inner, size: Lettering.small, most: 2)
-    {
-      y += 19
-      canvas.text(line, x: Self.margin, y: y, size: Lettering.small)
-    }
-    return y + 12
-  }
-
-  /// The incident's names above a plot, and where nothing else says it what time is counted from.
-  private func drawIncidentNames(
-    _ spans: [(range: ClosedRange<Double>, label: String)], on canvas: inout SVGCanvas, in plot: Plot
-  ) {
-    var free = plot.x
-    var seen: Set<String> = []
-    for span in spans where span.range.upperBound > plot.times.lowerBound && seen.insert(span.label).inserted
-    {
-      let width = Lettering.width(of: span.label, size: Lettering.small)
-      let (from, to) = (plot.px(time: span.range.lowerBound), plot.px(time: span.range.upperBound))
-      let x = min(max((from + to - width) / 2, plot.x), plot.x + plot.width - width)
-      guard x >= free else { continue }
-      free = x + width + 10
-      canvas.text(span.label, x: x, y: plot.y - 6, size: Lettering.small, ink: .incident)
+  /// Incidents and actions.
+  private func shades(_ variant: Int, from origin: Int64 = 0, isNamed: Bool) -> [Chart.Shade] {
+    let origin = Double(origin)
+    return (curves.facts[variant]?.shaded ?? []).map {
+      let start = Double($0.start) - origin
+      return Chart.Shade(
+        range: start...max(Double($0.end) - origin, start), label: isNamed ? $0.label : "")
     }
   }
 
-  private func shade(_ ranges: [ClosedRange<Double>], on canvas: inout SVGCanvas, in plot: Plot) {
-    for range in ranges where range.upperBound > plot.times.lowerBound {
-      let (from, to) = (plot.px(time: range.lowerBound), plot.px(time: range.upperBound))
-      canvas.rect(
-        x: from, y: plot.y, width: max(to - from, 1), height: plot.height, fill: .incident,
-        opacity: Theme.incidentOpacity)
-    }
-  }
-
-  /// Incidents and actions in the picture's time.
-  private func spans(_ variant: Int) -> [(range: ClosedRange<Double>, label: String)] {
-    let origin = Double(origin(variant))
-    return (charts.facts[variant]?.shaded ?? []).map {
-      (Double($0.start) - origin...max(Double($0.end), Double($0.start)) - origin, $0.label)
-    }
-  }
-
-  /// The common label of all incidents that are shown.
-  private var commonLabel: String {
-    let labels = Set(shown.flatMap { spans($0).map(\.label) })
-    return labels.count == 1 ? labels.first ?? "" : "incident"
-  }
-
-  private func origin(_ variant: Int) -> Int64 { isRoundIncident ? charts.end(variant) : 0 }
-
-  // MARK: Time
-
-  private var unit: Scale.TimeUnit { Scale.TimeUnit(duration: length) }
-  private var length: Int64 { Int64(exactly: (times.upperBound - times.lowerBound).rounded()) ?? 1 }
-
-  /// So many numbers of the unit at most.
-  private func timeTicks(most: Int64) -> [Scale.Tick] {
-    let step = unit.step(of: length, most: most)
-    let (first, last) = (Int64(times.lowerBound) / step, Int64(times.upperBound) / step)
-    guard first <= last, last - first < 100 else { return [] }
-    return (first...last).map {
-      Scale.Tick(
-        value: Double($0 * step), label: $0 < 0 ? "−\(unit.number(-$0 * step))" : unit.number($0 * step))
-    }
-  }
-
-  private var timeCaption: String {
-    unit.plural + (isRoundIncident ? " since the end of the last incident" : " of the run")
-  }
-
-  private func drawTimes(_ ticks: [Scale.Tick], on canvas: inout SVGCanvas, in plot: Plot) {
-    for tick in ticks where plot.times.contains(tick.value) {
-      canvas.text(
-        tick.label, x: plot.px(time: tick.value), y: plot.bottom + 18, size: Lettering.small, anchor: .middle)
-    }
-  }
-
-  // MARK: What waits
-
-  /// Room to the right of the plot for the names of those that recover last.
-  private static let labelRoom = 90.0
-
-  /// - Returns: where it ends.
-  private func draw(_ chart: OverlayChart, on canvas: inout SVGCanvas, top: Double) -> Double {
-    canvas.text(
-      Lettering.fitting(
-        "Events that wait on the devices, above normal\(key)", width: Self.inner, size: Lettering.label,
-        isBold: true), x: Self.margin, y: top + 16, size: Lettering.label,
-      ink: .text, isBold: true)
-    let lines = shown.compactMap { variant in
-      standings.order.firstIndex(of: variant).map {
-        (variant: variant, line: styled(chart.lines[$0].line, variant))
-      }
-    }
-    let highest =
-      lines.map(\.line.envelope).map { compared.isOfOneSeed ? $0.highestMean : $0.maximum }.max() ?? 0
-    let plot = Plot(
-      x: Self.margin + Self.left, y: top + 44, width: plotWidth,
-      height: isCrowded ? 170 : 200,
-      times: times, scale: .linear(limit: max(highest * 1.05, 1)))
-    let ticks = timeTicks(most: 10)
-    let spans =
-      Set(shown.map { self.spans($0).map(\.range) }).count == 1
-      ? self.spans(shown[0]) : [(times.lowerBound...0, commonLabel)]
-    shade(spans.map(\.range), on: &canvas, in: plot)
-    canvas.drawTimeGrid(ticks, in: plot)
-    canvas.drawVerticalAxis(
-      Scale.ticks(upTo: max(highest * 1.05, 1), count: 3), in: plot, size: Lettering.small)
-    drawIncidentNames(spans, on: &canvas, in: plot)
-    for (_, line) in lines.reversed() { canvas.draw(line, in: plot) }
-    drawTimes(ticks, on: &canvas, in: plot)
-    canvas.text(timeCaption, x: plot.x + plot.width, y: plot.bottom + 37, size: Lettering.small, anchor: .end)
-    drawLabels(lines, on: &canvas, in: plot)
-    return plot.bottom + 40
-  }
-
-  /// A box that a text fills above its baseline, and the stem to its left.
-  private struct Label {
-    var x: Double
-    var y: Double
-    var width: Double
-    var stem: Double?
-
-    func meets(_ other: Label) -> Bool {
-      let isBeside = x + width + 8 < other.x || other.x + other.width + 8 < x
-      return !isBeside && abs(y - other.y) < 19 || isCrossed(by: other) || other.isCrossed(by: self)
-    }
-    /// Whether the other one's stem stands in its text.
-    private func isCrossed(by other: Label) -> Bool {
-      guard let stem = other.stem else { return false }
-      return other.y < y + 8 && stem > x - 2 && stem < x + width + 4
-    }
-  }
-
-  /// `full: 12 min`
-  private func text(_ variants: [Int]) -> String {
-    let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
-    let room = 330 - Lettering.width(of: figure, size: Lettering.label, isBold: true)
-    let names = variants.map { labels[$0] }.joined(separator: ", ")
-    return Lettering.fitting(names, width: room, size: Lettering.label, isBold: true) + figure
-  }
-
-  /// As wide as leaves room for the names to the right of where they recover.
-  private var plotWidth: Double {
-    let widest = Self.inner - Self.left - Self.labelRoom
-    let widths = shown.compactMap { variant -> Double? in
-      guard let time = recovery(variant) else { return nil }
-      let share = min(max((time - times.lowerBound) / max(times.upperBound - times.lowerBound, 1), 0.01), 1)
-      let width = Lettering.width(of: text([variant]), size: Lettering.label, isBold: isBest(variant))
-      return (Self.inner - Self.left - 8 - width) / share
-    }
-    return min(widest, max(widths.min() ?? widest, 440))
-  }
-
-  /// The moment at which each has recovered, with its name beside; the name of one that never does stands at the end of its line.
-  ///
-  /// Where there is no room left a name is left out: the panels have them all.
-  private func drawLabels(
-    _ lines: [(variant: Int, line: PlotLine)], on canvas: inout SVGCanvas, in plot: Plot
-  ) {
-    var placed: [Label] = []
-    let edge = Self.width - Self.margin
-    func place(_ label: Label, steps: [Double]) -> Label? {
-      for step in steps {
-        var label = label
-        while label.y > plot.y + 12, label.y < plot.bottom {
-          if !placed.contains(where: label.meets) {
-            placed.append(label)
-            return label
-          }
-          label.y += step
-        }
-      }
-      return nil
-    }
-    func draw(_ text: String, _ label: Label, _ variant: Int) {
-      canvas.text(
-        text, x: label.x, y: label.y, size: Lettering.label, ink: isBest(variant) ? .accent : .muted,
-        isBold: isBest(variant), halo: true)
-    }
-    for (variant, line) in lines where recovery(variant) == nil {
-      guard let last = line.envelope.columns.last(where: { $0 != nil })??.mean else { continue }
-      let text = self.text([variant])
-      let width = Lettering.width(of: text, size: Lettering.label, isBold: isBest(variant))
-      let y = max(plot.py(last) - 8, plot.y + 14)
-      guard let label = place(Label(x: edge - width, y: y, width: width), steps: [-19, 19]) else { continue }
-      draw(text, label, variant)
-    }
-    // Those that recover at the same moment share a label.
-    var groups: [(time: Double, variants: [Int])] = []
-    for (variant, _) in lines {
-      guard let time = recovery(variant) else { continue }
-      let known = groups.firstIndex {
-        recoveryText($0.variants[0]) == recoveryText(variant) && isBest($0.variants[0]) == isBest(variant)
-      }
-      if let known { groups[known].variants.append(variant) } else { groups.append((time, [variant])) }
-    }
-    // The last one lowest, so that no stem stands in another's name.
-    for (time, variants) in groups.sorted(by: { $0.time > $1.time }) {
-      guard let line = lines.first(where: { $0.variant == variants[0] })?.line else { continue }
-      let text = self.text(variants)
-      let width = Lettering.width(of: text, size: Lettering.label, isBold: isBest(variants[0]))
-      let x = plot.px(time: time)
-      let column = line.envelope.columns.indices.last { line.time(of: $0) <= time }
-      let value = column.flatMap { line.envelope.columns[$0]?.mean } ?? 0
-      let foot = min(plot.py(value), plot.bottom)
-      let height = max(min(foot - 22, plot.bottom - 24), plot.y + 14)
-      let isLeft = x + 6 + width > edge
-      let label = place(
-        Label(x: isLeft ? x - 6 - width : x + 6, y: height, width: width, stem: x), steps: [-19, 19])
-      if let label {
-        canvas.line(x, foot - 5, x, label.y - 11, ink: line.ink, width: 1.5)
-        draw(text, label, variants[0])
-      }
-      canvas.path(ParetoPlot.circle(x, foot, 5), fill: .surface, stroke: line.ink, width: 2.5)
-    }
-  }
+  // MARK: Plots
 
   /// Whether there are so many that everything is made lower.
   private var isCrowded: Bool { shown.count > 6 }
 
-  // MARK: What reaches the server
-
-  /// - Returns: where they end.
-  private func drawPanels(on canvas: inout SVGCanvas, top: Double) -> Double {
-    let columns = shown.count > 3 ? 2 : 1
-    let cell = (Self.inner - Self.between * Double(columns - 1)) / Double(columns)
-    let width = cell - Self.left
-    let lines = shown.map {
-      styled(charts.rate(.offered, $0, times, from: origin($0), columns: Int(width / 1.5)), $0)
+  private var waiting: Chart.Section {
+    let lines = shown.map { variant in
+      var curve = curves.curve(
+        .aboveNormal, variant, compared.isOfOneSeed ? .line : .band, in: times.range, from: origin(variant))
+      curve.ink = ink(variant)
+      curve.width = isBest(variant) ? 3 : 1.6
+      let alike = shown.filter { isBest($0) == isBest(variant) }
+      curve.dash = alike.firstIndex(of: variant).flatMap(Theme.dash)
+      return curve
     }
-    let limit = ComparisonCharts.clipped(
-      lines.map(\.envelope.maximum).max() ?? 0,
-      typical: lines.map { $0.envelope.highQuantile(0.9) }.max() ?? 0,
-      capacity: shown.map(charts.capacity).max() ?? 0)
-    let isCut = lines.contains { $0.envelope.maximum > limit * 1.000_001 }
-    let mean = compared.isOfOneSeed ? "" : ", mean and its 95 % band"
-    canvas.text(
-      Lettering.fitting(
-        "Requests a second that reach the server\(key)\(mean)"
-          + (isCut ? " (▲: more than \(Humanised.compact(limit)))" : ""), width: Self.inner,
-        size: Lettering.label,
-        isBold: true),
-      x: Self.margin, y: top + 16, size: Lettering.label, ink: .text, isBold: true)
-    let names = shown.map { Lettering.width(of: labels[$0], size: Lettering.label, isBold: true) }
-    let isOneLine = zip(shown, names).allSatisfy {
-      $1 + 14 + Lettering.width(of: figures($0), size: Lettering.small) <= cell
-    }
-    let (header, height) = (isOneLine ? 26.0 : 44.0, columns == 1 ? 84.0 : isCrowded ? 50.0 : 64.0)
-    let pitch = header + height + (isCrowded ? 8 : 14)
-    let ticks = timeTicks(most: columns == 1 ? 10 : 5)
-    let rows = (shown.count + columns - 1) / columns
-    let first = top + 28
-    for (place, variant) in shown.enumerated() {
-      let (row, column) = (place / columns, place % columns)
-      let x = Self.margin + Double(column) * (cell + Self.between)
-      let y = first + Double(row) * pitch
-      let plot = Plot(
-        x: x + Self.left, y: y + header, width: width, height: height, times: times,
-        scale: .linear(limit: limit))
-      let name = Lettering.fitting(labels[variant], width: cell, size: Lettering.label, isBold: true)
-      canvas.text(
-        name, x: x, y: y + 15, size: Lettering.label, ink: isBest(variant) ? .accent : .text, isBold: true)
-      canvas.text(
-        figures(variant), x: isOneLine ? x + names[place] + 14 : x, y: isOneLine ? y + 15 : y + 34,
-        size: Lettering.small)
-      drawPanel(variant, lines[place], ticks, isFirst: place == 0, on: &canvas, in: plot)
-      let isLast = row == rows - 1 || place + columns >= shown.count
-      if isLast { drawTimes(ticks, on: &canvas, in: plot) }
-    }
-    let bottom = first + Double(rows - 1) * pitch + header + height
-    canvas.text(timeCaption, x: Self.width - Self.margin, y: bottom + 37, size: Lettering.small, anchor: .end)
-    for note in leftOut { canvas.text(note, x: Self.margin, y: bottom + 37, size: Lettering.small) }
-    return bottom + 40
+    let highest = lines.map { compared.isOfOneSeed ? $0.envelope.highestMean : $0.envelope.maximum }.max()
+    let each = shown.map { shades($0, from: origin($0), isNamed: true) }
+    let incidents = Set(each.joined().map(\.label))
+    let common = Chart.Shade(
+      range: times.range.lowerBound...0, label: incidents.count == 1 ? incidents.first ?? "" : "incident")
+    return Chart.Section(
+      title: "Events that wait on the devices, above normal\(key)", x: times,
+      panels: [
+        Chart.Panel(
+          y: .counts(to: max((highest ?? 0) * 1.05, 1), of: "events"), height: isCrowded ? 140 : 200,
+          shades: Set(each.map { $0.map(\.range) }).count == 1 ? each[0] : [common],
+          curves: lines.reversed(), labels: labels(beside: lines))
+      ])
   }
 
-  private func drawPanel(
-    _ variant: Int, _ line: PlotLine, _ ticks: [Scale.Tick], isFirst: Bool, on canvas: inout SVGCanvas,
-    in plot: Plot
-  ) {
-    var line = line
-    line.dash = nil
-    line.width = isBest(variant) ? 2 : 1.4
-    shade(spans(variant).map(\.range), on: &canvas, in: plot)
-    canvas.drawTimeGrid(ticks, in: plot)
-    guard case .linear(let limit) = plot.scale else { return }
-    canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 2), in: plot, size: Lettering.small)
-    canvas.draw(line, in: plot)
-    canvas.drawSteps(
-      charts.rate(.capacity, variant, times, from: origin(variant), columns: Int(plot.width / 1.5)), in: plot)
-    canvas.markClipping(of: line, in: plot)
-    let capacity = charts.capacity(variant)
-    if isFirst, capacity > 0, capacity <= limit {
-      canvas.text(
-        "capacity", x: plot.x + plot.width - 4, y: max(plot.py(capacity) - 5, plot.y + 11),
-        size: Lettering.small,
-        anchor: .end, ink: .text, halo: true)
+  /// The moment at which each has recovered, with its name beside; the name of one that never does stands at the end of its line.
+  private func labels(beside lines: [Chart.Curve]) -> [Chart.Label] {
+    func label(_ variants: [Int]) -> Chart.Label {
+      let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
+      let names = variants.map { labels[$0] }.joined(separator: ", ")
+      return Chart.Label(
+        text: Lettering.fitting(names, width: 220, size: Lettering.small) + figure, x: 0, y: 0,
+        ink: ink(variants[0]), isBold: isBest(variants[0]))
     }
-    guard isRoundIncident, let healthy = healthy(variant) else { return }
-    let x = plot.px(time: healthy)
-    canvas.line(x, plot.y, x, plot.bottom, ink: .text, width: 1.5)
-    let time = healthy < 1_000_000 ? "at once" : Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
-    // The time behind it is calm as a rule: the label goes to the right, on two lines if need be.
-    let right = plot.x + plot.width + Self.margin - x - 6
-    func isFitting(_ text: String, _ room: Double) -> Bool {
-      Lettering.width(of: text, size: Lettering.small) <= room
+    // Those that recover at the same moment share a label.
+    var groups: [[Int]] = []
+    for variant in shown where recovery(variant) != nil {
+      let known = groups.firstIndex {
+        recoveryText($0[0]) == recoveryText(variant) && isBest($0[0]) == isBest(variant)
+      }
+      if let known { groups[known].append(variant) } else { groups.append([variant]) }
     }
-    let whole = "healthy again: \(time)"
-    let lines = isFitting(whole, right) ? [whole] : ["healthy again", time]
-    let isLeft = !lines.allSatisfy { isFitting($0, right) }
-    for (number, line) in (isLeft ? [whole] : lines).enumerated() {
-      canvas.text(
-        line, x: x + (isLeft ? -6 : 6), y: plot.y + 13 + 16 * Double(number), size: Lettering.small,
-        anchor: isLeft ? .end : .start, ink: .text, halo: true)
+    let moments = groups.compactMap { variants -> Chart.Label? in
+      guard let time = recovery(variants[0]), let line = shown.firstIndex(of: variants[0]) else { return nil }
+      var label = label(variants)
+      (label.x, label.y, label.mark) = (time, lines[line].value(at: time), .moment)
+      return label
     }
+    let ends = zip(shown, lines).filter { recovery($0.0) == nil }.map { variant, line in
+      var label = label([variant])
+      (label.x, label.y) = (times.range.upperBound, line.value(at: times.range.upperBound))
+      return label
+    }
+    // The best have their places first; of the others the last one is lowest, so that no stem stands in another's name.
+    return moments.filter(\.isBold) + ends + moments.filter { !$0.isBold }.sorted { $0.x > $1.x }
+  }
+
+  private var requests: Chart.Section {
+    let lines = shown.map { rate(.offered, $0, in: times.range, from: origin($0)) }
+    let limit = Self.clipped(lines.map(\.envelope), capacity: shown.map(curves.capacity).max() ?? 0)
+    return Chart.Section(
+      title: "Requests a second that reach the server\(key)"
+        + (compared.isOfOneSeed ? "" : ", mean and its 95 % band"),
+      x: times,
+      panels: zip(shown, lines).map { variant, line in
+        let capacity = curves.curve(.capacity, variant, .steps, in: times.range, from: origin(variant))
+        let level = curves.capacity(variant)
+        var labels: [Chart.Label] = []
+        if isRoundIncident, let healthy = healthy(variant) {
+          let time = healthy < 1e6 ? "at once" : Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
+          labels.append(
+            Chart.Label(text: "healthy again: \(time)", x: healthy, y: limit, mark: .rule))
+        }
+        if variant == shown[0], level > 0, level <= limit {
+          labels.append(Chart.Label(text: "capacity", x: times.range.upperBound, y: level))
+        }
+        return Chart.Panel(
+          name: self.labels[variant], ink: isBest(variant) ? .accent : .text, figures: figures(variant),
+          y: .counts(to: limit, of: "requests/s"),
+          height: shown.count <= 3 ? 84 : isCrowded ? 50 : 64,
+          shades: shades(variant, from: origin(variant), isNamed: !isRoundIncident && variant == shown[0]),
+          curves: [line, capacity],
+          labels: labels)
+      }, columns: shown.count > 3 ? 2 : 1, note: leftOut)
+  }
+
+  private func rate(
+    _ quantity: ComparedCurves.Quantity, _ variant: Int, in times: ClosedRange<Double>, from origin: Int64 = 0
+  ) -> Chart.Curve {
+    var curve = curves.curve(quantity, variant, compared.isOfOneSeed ? .area : .band, in: times, from: origin)
+    (curve.ink, curve.isRead) = (ink(variant), true)
+    return curve
+  }
+
+  /// Returns the top of an axis of rates, which is the highest value within limits, so that one spike does not flatten the rest.
+  /// The limit is 4 times capacity or 1.25 times the value that 90 % of the columns stay below, whichever is higher. The axis has
+  /// room for the capacity line unless that is far above.
+  package static func clipped(_ highest: Double, typical: Double, capacity: Double) -> Double {
+    let top = min(highest * 1.03, max(4 * capacity, 1.25 * typical))
+    return max(top, capacity <= 3 * highest ? capacity * 1.12 : 0, 1)
+  }
+
+  private static func clipped(_ envelopes: [Envelope], capacity: Double) -> Double {
+    clipped(
+      envelopes.map(\.maximum).max() ?? 0, typical: envelopes.map { $0.highQuantile(0.9) }.max() ?? 0,
+      capacity: capacity)
+  }
+
+  // MARK: The whole run
+
+  /// Offered load or goodput of each strategy against capacity.
+  func rates(_ quantity: ComparedCurves.Quantity) -> Chart {
+    let lines = standings.order.map { rate(quantity, $0, in: curves.wholeRun.range) }
+    let capacity = compared.names.indices.map(curves.capacity).max() ?? 0
+    let y = Axis.counts(
+      to: Self.clipped(lines.map(\.envelope), capacity: capacity),
+      of: quantity == .offered ? "requests/s" : "batches/s")
+    return strips(quantity == .offered ? "Offered load" : "Goodput", y) { variant, place in
+      [lines[place], curves.curve(.capacity, variant, .steps, in: curves.wholeRun.range)]
+    }
+  }
+
+  func backlogs() -> Chart {
+    let lines = standings.order.map { rate(.backlog, $0, in: curves.wholeRun.range) }
+    let twins = standings.order.map { curves.curve(.twinBacklog, $0, .line, in: curves.wholeRun.range) }
+    let y = Axis.counts(to: max((lines + twins).map(\.envelope.maximum).max() ?? 0, 1), of: "events")
+    return strips("Backlog", y) { _, place in [twins[place], lines[place]] }
+  }
+
+  /// Median and 99th percentile of each interval; nil if nothing was delivered, and for several seeds.
+  func timesToDelivery() -> Chart? {
+    let whole = curves.wholeRun.range
+    let lines = standings.order.map { variant in
+      [ComparedCurves.Quantity.p99, .median].map { quantity in
+        var curve = curves.curve(quantity, variant, .spikes, in: whole)
+        curve.ink = quantity == .p99 ? ink(variant) : .text
+        (curve.name, curve.isRead) = (quantity == .p99 ? "" : "median", quantity == .p99)
+        return curve
+      }
+    }
+    let all = lines.joined().flatMap { $0.envelope.columns.compactMap(\.self) }
+    guard let low = all.map(\.low).min(), let high = all.map(\.high).max() else { return nil }
+    return strips("Time to delivery", .spans(from: low, to: high)) { _, place in lines[place] }
+  }
+
+  /// A panel for each strategy over the whole run.
+  private func strips(
+    _ title: String, _ y: Axis, _ lines: (_ variant: Int, _ place: Int) -> [Chart.Curve]
+  ) -> Chart {
+    let panels = standings.order.enumerated().map { place, variant in
+      Chart.Panel(
+        name: compared.names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
+        shades: shades(variant, isNamed: place == 0), curves: lines(variant, place))
+    }
+    return Chart(title: title, sections: [Chart.Section(x: curves.wholeRun, panels: panels)])
+  }
+}
+
+extension Chart.Curve {
+  /// The mean of the last column that begins before a value of the axis; 0 where there is none.
+  fileprivate func value(at position: Double) -> Double {
+    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.columns.count, 1))
+    guard width > 0 else { return 0 }
+    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.columns.count)))
+    return envelope.columns.prefix(place + 1).last { $0 != nil }??.mean ?? 0
+  }
+}
+
+/// What changes in the time of compared runs, of the whole fleet. One seed has every interval with its smallest and largest value;
+/// several seeds have their mean in its 95 % band.
+struct ComparedCurves {
+  enum Quantity { case offered, goodput, capacity, backlog, twinBacklog, aboveNormal, median, p99 }
+
+  private let compared: Compared
+  let facts: [RunFacts?]
+  /// The time axis of all that was run.
+  let wholeRun: Axis
+
+  /// A curve has as many at most.
+  private static let columns = 600
+
+  init(_ compared: Compared) {
+    self.compared = compared
+    facts = compared.facts
+    wholeRun = .time(0...Double(max(facts.compactMap { $0?.duration }.max() ?? 0, 1)), "of the run")
+  }
+
+  /// Nominal, requests per second of the whole fleet.
+  func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
+
+  /// When the last incident of a variant ends.
+  func end(_ variant: Int) -> Int64 { facts[variant]?.incidents.map(\.end).max() ?? 0 }
+
+  /// - Parameter times: since `origin`.
+  func curve(
+    _ quantity: Quantity, _ variant: Int, _ look: Chart.Curve.Look, in times: ClosedRange<Double>,
+    from origin: Int64 = 0
+  ) -> Chart.Curve {
+    let (columns, width) = columns(quantity, variant)
+    let count = Double(columns.count)
+    func place(_ time: Double) -> Double { min(max((Double(origin) + time) / width, 0), count) }
+    let first = Int(place(times.lowerBound))
+    let shown = first..<max(first, Int(place(times.upperBound).rounded(.up)))
+    let start = Double(first) * width - Double(origin)
+    return Chart.Curve(
+      envelope: Envelope(columns: Array(columns[shown])).cut(to: Self.columns),
+      range: start...start + Double(shown.count) * width, ink: quantity == .twinBacklog ? .twin : .text,
+      look: look, width: look == .steps ? 1.3 : quantity == .twinBacklog ? 0.8 : 1.6,
+      dash: look == .steps ? "6 4" : nil)
+  }
+
+  /// The values of a run, and how long each stands for, microseconds.
+  private func columns(_ quantity: Quantity, _ variant: Int) -> (columns: [Envelope.Column?], width: Double) {
+    switch compared {
+    case .whole(let results):
+      let (series, twin) = (results[variant].record.series, results[variant].twin.series.rows)
+      let values = series.rows.indices.map { row in
+        value(quantity, series.rows[row], row < twin.count ? twin[row] : nil, series.length(of: row))
+      }
+      let scale = quantity == .median || quantity == .p99 ? 1 : Double(facts[variant]?.scale ?? 1)
+      return (Envelope(values.map { $0.map { scale * $0 } }).columns, Double(max(series.interval, 1)))
+    case .means(let comparison):
+      let columns = means(quantity, comparison.curves[variant])
+      let scale = Double(facts[variant]?.scale ?? 1)
+      let scaled = columns.map { column in
+        column.map {
+          Envelope.Column(low: scale * max($0.low, 0), high: scale * $0.high, mean: scale * $0.mean)
+        }
+      }
+      return (scaled, max(Double(facts[variant]?.duration ?? 0), 1) / Double(max(columns.count, 1)))
+    }
+  }
+
+  private func value(
+    _ quantity: Quantity, _ row: TimeSeries.Row, _ twin: TimeSeries.Row?, _ length: Int64
+  ) -> Double? {
+    func rate(_ count: Double) -> Double? { length > 0 ? count * 1e6 / Double(length) : nil }
+    return switch quantity {
+    case .offered: rate(Double(row.attempts))
+    case .goodput: rate(Double(row[.acceptedBatches]))
+    case .capacity: rate(Double(row[.capacityMilliRequests]) / 1_000)
+    case .backlog: Double(row[.backlogEvents])
+    case .twinBacklog: twin.map { Double($0[.backlogEvents]) }
+    case .aboveNormal: Double(row[.backlogEvents] - (twin?[.backlogEvents] ?? 0))
+    case .median: row.timeToDeliveryP50.map(Double.init)
+    case .p99: row.timeToDeliveryP99.map(Double.init)
+    }
+  }
+
+  private func means(_ quantity: Quantity, _ curves: VariantCurves) -> [Envelope.Column?] {
+    func columns(_ points: [VariantCurves.Point?]) -> [Envelope.Column?] {
+      points.map { $0.map { .init(low: $0.low, high: $0.high, mean: $0.mean) } }
+    }
+    switch quantity {
+    case .offered: return columns(curves.offered)
+    case .goodput: return columns(curves.goodput)
+    case .capacity: return Envelope(curves.facts?.capacity ?? []).columns
+    case .backlog: return columns(curves.backlog)
+    case .twinBacklog: return columns(curves.twinBacklog)
+    case .aboveNormal:
+      return zip(columns(curves.backlog), curves.twinBacklog).map { point, twin in
+        let normal = twin?.mean ?? 0
+        return point.map { .init(low: $0.low - normal, high: $0.high - normal, mean: $0.mean - normal) }
+      }
+    case .median, .p99: return []
+    }
+  }
+
+  /// Returns the part of the time axis that is shown round the incident, counted from the last one's end; nil where a variant has
+  /// none, or ends with it. It reaches to the time when the slowest has recovered. Incidents are shown as far as they leave most of
+  /// the picture to the time behind them.
+  /// - Parameter slowest: the longest recovery, if every run recovers.
+  func timesRoundIncident(slowest: Double?) -> ClosedRange<Double>? {
+    var (longest, before) = (0.0, 0.0)
+    for facts in facts {
+      guard let facts, let start = facts.incidents.map(\.start).min(),
+        let end = facts.incidents.map(\.end).max(), end < facts.duration
+      else { return nil }
+      longest = max(longest, Double(facts.duration - end))
+      before = max(before, Double(end) - Double(max(start, 0)))
+    }
+    let shown = min(longest, slowest.map { $0 * 1.25 + 120e6 } ?? longest)
+    return shown > 0 ? -(min(before, shown * 0.6) + shown / 25)...max(shown, 1) : nil
+  }
+}
+
+extension Standings {
+  /// Microseconds, if every run of every variant recovers.
+  fileprivate var slowestRecovery: Double? {
+    guard let index = metrics.index(of: MetricCatalogue.recovery) else { return nil }
+    var slowest = 0.0
+    for variant in metrics.variants.indices {
+      for value in metrics.values(of: index, variant: variant) {
+        guard case .time(let time, _) = value else { return nil }
+        slowest = max(slowest, (time * 1e6).rounded())
+      }
+    }
+    return slowest
   }
 }

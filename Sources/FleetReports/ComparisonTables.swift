@@ -122,7 +122,7 @@ package enum SummaryTable {
       columns: [.init(title: "strategy")] + columns.map { .init(title: $0.title) },
       rows: standings.order.map { i in
         PageTable.Row(
-          name: summaries[i].run, variant: i, isBest: best.contains(i),
+          name: summaries[i].run, isBest: best.contains(i),
           cells: columns.map { column in
             PageTable.Cell(text: column.text(summaries[i]), mark: column.isBad(summaries[i]) ? "bad" : nil)
           })
@@ -255,14 +255,11 @@ struct MeansTable {
         text: text ?? "–",
         mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
-    let chart = DifferenceChart(standings, theme: .variables)
     return HTMLPage.table(
       "Differences to \(first)", table,
-      more: chart.map { "<figure class=\"chart\">\n\($0.svg())</figure>\n" } ?? "",
       note: """
         Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
-        by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it. In the picture as \
-        shares of \(first)'s mean.
+        by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it.
         """)
   }
 
@@ -278,7 +275,7 @@ struct MeansTable {
         },
       rows: rows.map { variant in
         PageTable.Row(
-          name: metrics.variants[variant], variant: variant, isBest: best.contains(variant),
+          name: metrics.variants[variant], isBest: best.contains(variant),
           cells: columns.indices.map { cell($0, variant) })
       })
   }
@@ -394,7 +391,7 @@ struct LossTable {
         .map { .init(title: $0) },
       rows: rows.map { row in
         PageTable.Row(
-          name: hasVariants ? row.variantName : row.cohort, variant: hasVariants ? row.variant : nil,
+          name: hasVariants ? row.variantName : row.cohort,
           cells: (hasVariants ? [.init(text: row.cohort)] : [])
             + (hasLost ? Self.cells(row.lost, row.causes, row) : [])
             + (hasLate ? Self.cells(row.late, row.places, row) : []))

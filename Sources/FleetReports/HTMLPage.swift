@@ -23,8 +23,8 @@ struct HTMLPage {
   ) -> String {
     let scripts = script.map { "'sha256-\(SHA256.base64(Array($0.utf8)))'" } ?? "'none'"
     let question = question.map { "<p class=\"question\">\(Escaping.markup($0))</p>\n" } ?? ""
-    func variables(_ palette: [String: String]) -> String {
-      palette.sorted { $0.key < $1.key }.map { "--\($0.key):\($0.value);" }.joined()
+    func variables(_ palette: [Ink: String]) -> String {
+      palette.map { "--\($0.key.rawValue):\($0.value);" }.sorted().joined()
     }
     let (light, dark) = (variables(Theme.light), variables(Theme.dark))
     return """
@@ -102,14 +102,13 @@ struct HTMLPage {
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
     section(
       title,
-      "<figure>\n<figcaption>\(Escaping.markup(caption))</figcaption>\n<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
+      "<figure>\n\(caption.isEmpty ? "" : "<figcaption>\(Escaping.markup(caption))</figcaption>\n")<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
     )
   }
 
   /// A table with its heading and what is said below it.
-  /// - Parameter more: HTML between the two.
-  static func table(_ title: String, _ table: PageTable, more: String = "", note: String? = nil) -> String {
-    section(title, table.html + more, note: note)
+  static func table(_ title: String, _ table: PageTable, note: String? = nil) -> String {
+    section(title, table.html, note: note)
   }
 
   static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
@@ -130,7 +129,7 @@ struct HTMLPage {
   }
 }
 
-/// A table of a page: each row has a heading, with a variant's colour where it is one, and cells with what belongs to them.
+/// A table of a page: each row has a heading, and cells with what belongs to them.
 struct PageTable {
   struct Column {
     var title: String
@@ -152,8 +151,6 @@ struct PageTable {
 
   struct Row {
     var name: String
-    /// The number of the variant whose colour it has.
-    var variant: Int?
     var isBest = false
     var cells: [Cell]
   }
@@ -171,11 +168,8 @@ struct PageTable {
     }
     html += "</tr></thead>\n<tbody>\n"
     for row in rows {
-      html += "<tr><th scope=\"row\"\(row.isBest ? " class=\"best\"" : "")>"
-      if let variant = row.variant {
-        html += "<span class=\"swatch\" style=\"background:var(--\(Theme.name(.series(variant))))\"></span>"
-      }
-      html += Escaping.markup(row.name) + "</th>"
+      html +=
+        "<tr><th scope=\"row\"\(row.isBest ? " class=\"best\"" : "")>\(Escaping.markup(row.name))</th>"
       for (column, cell) in zip(columns.dropFirst(), row.cells) {
         html += "<td\(Self.attribute("class", cell.mark))\(Self.attribute("data-label", column.title))"
         html += "\(Self.attribute("title", cell.details))>" + text(of: cell) + "</td>"

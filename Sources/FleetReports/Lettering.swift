@@ -2,6 +2,8 @@
 package enum Lettering {
   /// As wide as a page of GitHub shows pictures.
   static let pictureWidth = 830.0
+  /// As wide as a phone shows a page.
+  static let narrowWidth = 360.0
   /// Room at the edges of a picture.
   static let margin = 16.0
   package static let title = 18.0
@@ -10,11 +12,6 @@ package enum Lettering {
   package static let label = 16.0
   /// The size of axis labels and of side notes: the smallest.
   package static let small = 14.0
-
-  /// The lines of a picture's title.
-  static func titleLines(_ title: String) -> [String] {
-    lines(title, width: pictureWidth - 2 * margin, size: self.title, isBold: true)
-  }
 
   /// About how wide a text is, in a wide font.
   package static func width(of text: String, size: Double, isBold: Bool = false) -> Double {

@@ -8,7 +8,7 @@ import ScenarioFormat
 /// A cell has how many of its runs fail, and where none does how soon they recover.
 package struct PairMap {
   /// A key with its values, from the smallest on.
-  private struct Axis {
+  private struct Key {
     let path: String
     let values: [Quantity]
 
@@ -51,8 +51,8 @@ package struct PairMap {
     }
   }
 
-  private let x: Axis
-  private let y: Axis
+  private let x: Key
+  private let y: Key
   /// Whether the values are somebody's to choose: then there is a best pair.
   private let isChoice: Bool
   /// From the smallest value of the second key on, each from that of the first.
@@ -60,8 +60,8 @@ package struct PairMap {
 
   /// Nil unless the variants differ in two keys with three or more numbers each, and have incidents.
   package init?(_ compared: Compared, _ choices: [VariantChoice]) {
-    guard choices.allSatisfy({ $0.overrides.count == 2 }), let x = Axis(choices.map { $0.overrides[0] }),
-      let y = Axis(choices.map { $0.overrides[1] }), choices.count == x.values.count * y.values.count,
+    guard choices.allSatisfy({ $0.overrides.count == 2 }), let x = Key(choices.map { $0.overrides[0] }),
+      let y = Key(choices.map { $0.overrides[1] }), choices.count == x.values.count * y.values.count,
       compared.rows.joined().contains(where: \.hasIncidents)
     else { return nil }
     (self.x, self.y, isChoice) = (x, y, choices.allSatisfy(\.isOption))
@@ -75,8 +75,8 @@ package struct PairMap {
   func add(to answer: inout Answer) {
     answer.terminal = [.table(table, title: "How many runs fail, or else the mean recovery")]
     answer.page.insert(
-      .figure(svg(.variables), title: "By both keys", caption: "\(Self.key) \(Self.overload)"), at: 0)
-    answer.pictures.append(OutputFile(.map, text: svg(.fixed)))
+      .figure(chart.html, title: "By both keys", caption: "\(Self.key) \(Self.overload)"), at: 0)
+    answer.pictures.append(OutputFile(.map, text: chart.svg))
   }
 
   /// Says where runs fail: of values that nobody chooses in place of who is best.
@@ -127,51 +127,32 @@ package struct PairMap {
   /// How much of its colour a cell has: text on it is legible.
   package static let opacity = 0.25...0.5
 
-  package func svg(_ theme: Theme) -> String {
-    var canvas = SVGCanvas(theme: theme)
-    let (small, label) = (Lettering.small, Lettering.label)
-    let top = (theme == .fixed ? canvas.drawTitle(title) : 4) + 46
-    let left = Lettering.margin + 12 + (y.words.map { Lettering.width(of: $0, size: small) }.max() ?? 0)
-    let wide = (Lettering.pictureWidth - Lettering.margin - left) / Double(x.values.count)
-    let high = max(28, min(64, 400 / Double(y.values.count)))
-    let bottom = top + high * Double(rows.count)
-    let times = rows.joined().compactMap(\.recovery).map(Double.init).map { max($0, 1e6) }
-    let scale = VerticalScale.logarithmic(low: times.min() ?? 1, high: times.max() ?? 1)
-    for (row, cells) in zip(rows.indices, rows) {
-      let middle = bottom - (Double(row) + 0.5) * high
-      canvas.text(y.words[row], x: left - 10, y: middle + 5, size: small, anchor: .end)
-      for (column, cell) in zip(cells.indices, cells) {
-        let (from, share) = (
-          left + Double(column) * wide, Double(cell.failed) / Double(max(cell.runs.count, 1))
-        )
-        let ink: Ink = cell.isOverloaded ? .other : cell.failed > 0 ? .never : .accent
-        let depth = cell.recovery.map { scale.position(of: max(Double($0), 1e6)) } ?? share
+  package var chart: Chart {
+    func words(_ words: [String], _ title: String) -> Axis {
+      let ticks = words.enumerated().map { Axis.Tick(value: Double($0) + 0.5, label: $1) }
+      return .ticked(0...Double(words.count), title: title, ticks)
+    }
+    let times = rows.joined().compactMap(\.recovery).map { max(Double($0), 1e6) }
+    let depths = Axis(range: (times.min() ?? 1)...(times.max() ?? 1), isLogarithmic: true, ticks: { _ in [] })
+    let cells = zip(rows.indices, rows).flatMap { row, cells in
+      zip(cells.indices, cells).map { column, cell in
+        let share = Double(cell.failed) / Double(max(cell.runs.count, 1))
+        let depth = cell.recovery.map { depths.share(of: max(Double($0), 1e6)) } ?? share
         let range = cell.isOverloaded ? 1...1 : Self.opacity
-        canvas.rect(
-          x: from, y: middle - high / 2, width: wide - 2, height: high - 2, fill: ink,
+        return Chart.Cell(
+          column: column, row: row, text: cell.text,
+          ink: cell.isOverloaded ? .other : cell.failed > 0 ? .never : .accent,
           opacity: range.lowerBound + (range.upperBound - range.lowerBound) * depth,
-          tooltip: theme == .fixed ? nil : "\(x.words[column]), \(y.words[row]): \(cell.text)")
-        guard Lettering.width(of: cell.text, size: small) < wide - 6 else { continue }
-        canvas.text(
-          cell.text, x: from + wide / 2 - 1, y: middle + 4, size: small, anchor: .middle,
-          ink: cell.isOverloaded ? .surface : .text)
+          details: "\(x.words[column]), \(y.words[row]): \(cell.text)")
       }
     }
-    let every = Int(
-      (((x.words.map { Lettering.width(of: $0, size: small) }.max() ?? 0) + 8) / wide).rounded(.up))
-    for (column, words) in zip(x.words.indices, x.words) where column % max(every, 1) == 0 {
-      canvas.text(
-        words, x: left + (Double(column) + 0.5) * wide - 1, y: bottom + 20, size: small, anchor: .middle)
-    }
-    canvas.text(
-      "↑ \(KeyWords.words(y.path))", x: Lettering.margin, y: top - 16, size: label, ink: .text, isBold: true)
-    canvas.text(
-      "\(KeyWords.words(x.path)) →", x: Lettering.pictureWidth - Lettering.margin, y: bottom + 46,
-      size: label,
-      anchor: .end, ink: .text, isBold: true)
-    canvas.text(Self.key, x: Lettering.margin, y: bottom + 74, size: small)
-    return canvas.svg(
-      width: Lettering.pictureWidth, height: bottom + 90, label: title,
-      description: "How many runs fail, or how soon they recover, by \(x.path) and \(y.path)")
+    let panel = Chart.Panel(
+      name: "↑ \(KeyWords.words(y.path))", y: words(y.words, ""),
+      height: Double(rows.count) * max(28, min(64, 400 / Double(rows.count))), cells: cells)
+    return Chart(
+      title: title, description: "How many runs fail, or how soon they recover, by \(x.path) and \(y.path)",
+      sections: [
+        Chart.Section(x: words(x.words, "\(KeyWords.words(x.path)) →"), panels: [panel], note: Self.key)
+      ])
   }
 }

@@ -60,10 +60,10 @@ package struct CalibrationReport {
     answer.page = [
       .table(values, title: "Fitted values"),
       .figure(
-        chart(.variables), title: "Observed and fitted",
+        chart.html, title: "Observed and fitted",
         caption:
-          "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
-          + "that is fitted, where chance alone makes about 1. What is shaded was held out."),
+          "Counts of each interval, and below them the residuals on the scale that is fitted, where chance alone makes about 1. What is "
+          + "shaded was held out."),
     ]
     if let errors {
       answer.page.append(
@@ -92,94 +92,83 @@ package struct CalibrationReport {
       OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
       OutputFile(.residuals, CalibrationCSV(result).residuals),
     ]
-    answer.pictures = [OutputFile(.calibrationPicture, text: chart(.fixed))]
+    answer.pictures = [OutputFile(.calibrationPicture, text: chart.svg)]
     return answer
   }
 
   // MARK: Picture
 
-  private static let width = Lettering.pictureWidth
-  private static let left = 74.0
-  private static let right = 16.0
-  private static let plotHeight = 110.0
-  private static let residualHeight = 44.0
-  private static let columns = 300
-
-  private var times: ClosedRange<Double> {
+  /// By interval from the first row on; no value where the file has none.
+  private func curve(_ look: Chart.Curve.Look, _ ink: Ink, _ name: String = "", _ value: (Int) -> Double?)
+    -> Chart.Curve
+  {
     let observed = result.study.observed
-    let interval = Double(observed.interval)
-    return Double(observed.rows.first ?? 0) * interval...(Double(observed.rows.last ?? 0) + 1) * interval
-  }
-
-  /// By interval from the first row on; nil where the file has none.
-  private func laidOut(_ value: (Int) -> Double?) -> [Double?] {
-    let rows = result.study.observed.rows
-    guard let first = rows.first, let last = rows.last else { return [] }
+    let (first, last) = (observed.rows.first ?? 0, observed.rows.last ?? -1)
     var values = [Double?](repeating: nil, count: last - first + 1)
-    for (number, row) in rows.enumerated() { values[row - first] = value(number) }
-    return values
+    for (number, row) in observed.rows.enumerated() { values[row - first] = value(number) }
+    let interval = Double(observed.interval)
+    return Chart.Curve(
+      envelope: Envelope(values), range: Double(first) * interval...Double(last + 1) * interval, ink: ink,
+      look: look, name: name)
   }
 
-  private func chart(_ theme: Theme) -> String {
-    var canvas = SVGCanvas(theme: theme)
-    let width = Self.width
-    let ticks = Scale.timeTicks(duration: Int64(times.upperBound), most: 8)
-    var y = 4.0
-    for (index, weight) in result.study.weights.enumerated() {
-      canvas.text(
-        "\(weight.column.title) an interval", x: Self.left, y: y + 14, size: Lettering.label, ink: .text,
-        isBold: true)
-      canvas.text(
-        "observed", x: width - Self.right - 60, y: y + 14, size: Lettering.label, anchor: .end, ink: .muted)
-      canvas.text(
-        "fitted", x: width - Self.right, y: y + 14, size: Lettering.label, anchor: .end, ink: .accent,
-        isBold: true)
-      y += 22
-      let seen = Envelope(laidOut { result.observed(index, $0) }, columns: Self.columns)
-      let fitted = Envelope(laidOut { result.expected.values[index][$0] }, columns: Self.columns)
-      let limit = max(seen.maximum, fitted.maximum, 1) * 1.05
-      let plot = plot(y, Self.plotHeight, limit)
-      shadeHeldOut(on: &canvas, plot)
-      canvas.drawTimeGrid(ticks, in: plot)
-      canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 3), in: plot, size: Lettering.small)
-      canvas.draw(PlotLine(envelope: seen, times: times, ink: .other), in: plot)
-      canvas.draw(PlotLine(envelope: fitted, times: times, ink: .accent), in: plot)
-      y += Self.plotHeight + 8
-      drawResiduals(index, y, on: &canvas)
-      canvas.drawTimeLabels(ticks, in: self.plot(y, Self.residualHeight, 1), size: Lettering.small)
-      y += Self.residualHeight + 30
-    }
-    return canvas.svg(width: width, height: y, label: "Observed and fitted counts by interval, and residuals")
-  }
-
-  private func plot(_ y: Double, _ height: Double, _ limit: Double) -> Plot {
-    Plot(
-      x: Self.left, y: y, width: Self.width - Self.left - Self.right, height: height, times: times,
-      scale: .linear(limit: limit))
-  }
-
-  private func shadeHeldOut(on canvas: inout SVGCanvas, _ plot: Plot) {
+  /// For each column what was counted, and below it the residuals round a line at 0.
+  private var chart: Chart {
     let study = result.study
-    guard study.heldOut < study.observed.rows.count else { return }
-    let start = plot.px(time: Double(study.observed.rows[study.heldOut]) * Double(study.observed.interval))
-    canvas.rect(
-      x: start, y: plot.y, width: plot.x + plot.width - start, height: plot.height, fill: .muted,
-      opacity: 0.12)
-  }
-
-  /// Round a line at 0, up to the largest to each side.
-  private func drawResiduals(_ column: Int, _ y: Double, on canvas: inout SVGCanvas) {
-    let values = laidOut { result.residual(column, $0) }
-    let most = max(values.reduce(0) { max($0, abs($1 ?? 0)) }, 2)
-    let plot = plot(y, Self.residualHeight, 2 * most)
-    shadeHeldOut(on: &canvas, plot)
-    let envelope = Envelope(values.map { $0.map { $0 + most } }, columns: Self.columns)
-    canvas.draw(PlotLine(envelope: envelope, times: times, ink: .muted, style: .thin), in: plot)
-    canvas.line(plot.x, plot.py(most), plot.x + plot.width, plot.py(most), ink: .text, width: 0.7)
-    for (value, label) in [(2 * most, "+"), (0, "−")] {
-      canvas.text(
-        label + Humanised.compact(most), x: plot.x - 6, y: plot.py(value) + 5, size: Lettering.small,
-        anchor: .end)
+    let panels = study.weights.enumerated().flatMap { index, weight in
+      let seen = curve(.spikes, .other, "observed") { result.observed(index, $0) }
+      let fitted = curve(.spikes, .accent, "fitted") { result.expected.values[index][$0] }
+      let residuals = curve(.spikes, .muted) { result.residual(index, $0) }
+      let most = residuals.envelope.columns.reduce(2) { max($0, abs($1?.mean ?? 0)) }
+      var shades: [Chart.Shade] = []
+      if study.heldOut < study.observed.rows.count {
+        let start = Double(study.observed.rows[study.heldOut]) * Double(study.observed.interval)
+        shades = [Chart.Shade(range: start...max(seen.range.upperBound, start), ink: .muted)]
+      }
+      let limit = max(seen.envelope.maximum, fitted.envelope.maximum, 1) * 1.05
+      return [
+        Chart.Panel(
+          name: "\(weight.column.title) an interval", y: .counts(to: limit), height: 110, shades: shades,
+          curves: [seen, fitted]),
+        Chart.Panel(
+          figures: "residual",
+          y: .ticked(
+            -most...most, [-most, 0, most].map { Axis.Tick(value: $0, label: Humanised.compact($0)) }),
+          height: 44, shades: shades, curves: [residuals]),
+      ]
     }
+    let range = panels.first?.curves[0].range ?? 0...1
+    return Chart(
+      title: "Observed and fitted counts by interval, and residuals",
+      sections: [Chart.Section(x: .time(range, "of the run"), panels: panels)])
+  }
+}
+
+extension Chart {
+  /// The share of a key's runs that keep a limit, by its value.
+  /// - Parameters:
+  ///   - points: by place from 0 to 1 on the axis; `words` name the value where it is the answer.
+  ///   - ticks: of the key's axis.
+  ///   - own: the place of the scenario's own value.
+  package static func shares(
+    title: String, description: String, of key: String,
+    _ points: [(place: Double, share: Double, interval: ClosedRange<Double>, words: String, isAnswer: Bool)],
+    ticks: [(place: Double, label: String)], own: Double?
+  ) -> Chart {
+    let dots = points.map { point in
+      Dot(
+        x: point.place, y: point.share, look: .point(width: point.isAnswer ? 12 : 8),
+        ink: point.isAnswer ? .accent : .other, interval: point.interval,
+        details: "\(point.words): \(FigureText.percent(point.share))")
+    }
+    let answers = points.filter(\.isAnswer).map {
+      Shade(range: $0.place...$0.place, label: $0.words, ink: .accent)
+    }
+    let now = own.map { Shade(range: $0...$0, label: "now", ink: .muted) }
+    let shares = [0, 1, 0.5].map { Axis.Tick(value: $0, label: FigureText.percent($0)) }
+    let panel = Panel(
+      y: .ticked(0...1, shares), height: 240, shades: answers + (now.map { [$0] } ?? []), dots: dots)
+    let x = Axis.ticked(0...1, title: key, ticks.map { Axis.Tick(value: $0, label: $1) })
+    return Chart(title: title, description: description, sections: [Section(x: x, panels: [panel])])
   }
 }

@@ -12,7 +12,7 @@ struct EnvelopeTests {
       state = state &* 6_364_136_223_846_793_005 &+ 1
       return state >> 60 == 0 ? nil : Double(state >> 40)
     }
-    let envelope = Envelope(values, columns: columns)
+    let envelope = Envelope(values).cut(to: columns)
     #expect(envelope.columns.count == min(rows, columns))
     var next = 0
     for (c, column) in envelope.columns.enumerated() {
@@ -32,7 +32,7 @@ struct EnvelopeTests {
     values[4_321] = 1_000_000
     values[5] = .nan
     values[6] = .infinity
-    let envelope = Envelope(values, columns: 600)
+    let envelope = Envelope(values).cut(to: 600)
     #expect(envelope.columns.filter { $0?.high == 1_000_000 }.count == 1)
     #expect(envelope.maximum == 1_000_000)
     #expect(envelope.highQuantile(0.9) == 1)
@@ -40,18 +40,18 @@ struct EnvelopeTests {
 
   @Test("Nothing gives nothing")
   func empty() {
-    #expect(Envelope([], columns: 600).columns.isEmpty)
-    #expect(Envelope([], columns: 600).highQuantile(0.9) == 0)
-    #expect(Envelope([nil, nil], columns: 1).columns == [nil])
+    #expect(Envelope([]).cut(to: 600).columns.isEmpty)
+    #expect(Envelope([]).cut(to: 600).highQuantile(0.9) == 0)
+    #expect(Envelope([nil, nil]).cut(to: 1).columns == [nil])
   }
 
   @Test("Rates are cut at four times capacity, unless a tenth of the time is above it")
   func clipping() {
-    #expect(ComparisonCharts.clipped(20_000, typical: 900, capacity: 1_000) == 4_000)
-    #expect(ComparisonCharts.clipped(20_000, typical: 8_000, capacity: 1_000) == 10_000)
+    #expect(ComparisonPicture.clipped(20_000, typical: 900, capacity: 1_000) == 4_000)
+    #expect(ComparisonPicture.clipped(20_000, typical: 8_000, capacity: 1_000) == 10_000)
     // A capacity far above the load would flatten it; one near it is shown.
-    #expect(ComparisonCharts.clipped(100, typical: 90, capacity: 1_000_000) == 103)
-    #expect(ComparisonCharts.clipped(500, typical: 450, capacity: 1_000) == 1_120)
-    #expect(ComparisonCharts.clipped(0, typical: 0, capacity: 0) == 1)
+    #expect(ComparisonPicture.clipped(100, typical: 90, capacity: 1_000_000) == 103)
+    #expect(ComparisonPicture.clipped(500, typical: 450, capacity: 1_000) == 1_120)
+    #expect(ComparisonPicture.clipped(0, typical: 0, capacity: 0) == 1)
   }
 }

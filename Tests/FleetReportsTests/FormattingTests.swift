@@ -65,16 +65,18 @@ struct FormattingTests {
     #expect(ticks.last!.value <= limit * 1.001 && ticks.last!.value > limit * 0.35)
   }
 
-  @Test("Time ticks share a unit that fits the run")
+  @Test("Time ticks share a unit that fits the run, which the axis's title names")
   func timeTicks() {
-    func labels(_ seconds: Int64) -> [String] { Scale.timeTicks(duration: seconds * 1_000_000).map(\.label) }
-    #expect(labels(60).prefix(3) == ["0 s", "5 s", "10 s"])
-    #expect(labels(7_200).prefix(3) == ["0 min", "10 min", "20 min"])
-    #expect(labels(86_400).suffix(2) == ["22 h", "24 h"] || labels(86_400).suffix(2) == ["21 h", "24 h"])
-    #expect(labels(30 * 86_400).prefix(2) == ["0 d", "5 d"])
-    for seconds in [0, 1, 59, 3_601, 10_801, 432_001, 366 * 86_400] as [Int64] {
+    func axis(_ seconds: Double) -> Axis { .time(0...seconds * 1e6, "of the run") }
+    func labels(_ seconds: Double) -> [String] { axis(seconds).ticks(12).map(\.label) }
+    #expect(labels(60).prefix(3) == ["0", "5", "10"] && axis(60).title == "seconds of the run")
+    #expect(labels(7_200).prefix(3) == ["0", "10", "20"] && axis(7_200).title == "minutes of the run")
+    #expect(labels(86_400).suffix(2) == ["22", "24"] && axis(86_400).title == "hours of the run")
+    #expect(labels(30 * 86_400).prefix(2) == ["0", "5"] && axis(30 * 86_400).title == "days of the run")
+    for seconds in [0, 1, 59, 3_601, 10_801, 432_001, 366 * 86_400] as [Double] {
       #expect(labels(seconds).count <= 13)
     }
+    #expect(Axis.time(-60e6...120e6, "").ticks(4).map(\.label) == ["−60", "0", "60", "120"])
   }
 }
 

@@ -56,26 +56,20 @@ struct HeadlineTests {
     var calm = full
     calm.record = calm.twin
     calm.record.incidents = full.record.incidents
-    let chart = try #require(ComparisonCharts(.whole([calm]), theme: .fixed).backlogOverlay())
-    #expect(chart.lines[0].line.envelope.columns.allSatisfy { $0?.mean == 0 })
-    let both = try #require(ComparisonCharts(.whole([none, full]), theme: .fixed).backlogOverlay())
+    func plot(_ results: [VariantResult]) throws -> Chart.Section {
+      try #require(ComparisonPicture(.whole(results)).chart.sections.first)
+    }
+    #expect(try plot([calm]).panels[0].curves[0].envelope.columns.allSatisfy { $0?.mean == 0 })
+    let both = try plot([none, full])
     // The outage lasts ten minutes; its damage grows and has its largest value at its end.
-    #expect(both.incidents == [-600_000_000...0] && both.times.lowerBound < -600_000_000)
-    #expect(both.lines.first?.name == "full", "the best first")
+    #expect(both.panels[0].shades.map(\.range) == [-600_000_000...0])
+    #expect(both.x.range.lowerBound < -600_000_000 && both.panels[0].labels.count == 2)
   }
 
-  @Test(
-    "No two of a hundred variants have the same colour and the same dash; twelve have colours of their own")
+  @Test("Eight strategies of one colour have dashes of their own, and each colour a dark one")
   func inks() {
-    struct Look: Hashable {
-      var colour: String
-      var dash: String?
-    }
-    let looks = (0..<100).map { Look(colour: Theme.fixed.colour(.series($0)), dash: Theme.dash($0)) }
-    #expect(Set(looks).count == 100)
-    #expect(Set(looks.prefix(12).map(\.colour)).count == 12 && Set(looks.prefix(12).map(\.dash)).count == 12)
-    #expect(Set((0..<100).map { Theme.variables.colour(.series($0)) }).count == 12)
-    #expect(Theme.light.keys.sorted() == Theme.dark.keys.sorted())
+    #expect(Set((0..<ComparisonPicture.most).map(Theme.dash)).count == 8)
+    #expect(Set(Theme.light.keys) == Set(Theme.dark.keys))
   }
 }
 

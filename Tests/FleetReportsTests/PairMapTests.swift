@@ -69,7 +69,7 @@ struct PairMapTests {
   func picture() throws {
     let choices = Self.choices()
     let map = try #require(PairMap(Self.compared(choices, Self.trouble), choices))
-    let svg = map.svg(.fixed)
+    let svg = map.chart.svg
     PictureTests.check(svg)
     #expect(svg.contains(">Runs fail at 4 of 9 pairs of values<"))
     #expect(svg.contains(">↑ length of the first incident<") && svg.contains(">capacity of the bucket →<"))
@@ -78,7 +78,7 @@ struct PairMapTests {
     ] {
       #expect(svg.matches(of: />([^<]+)<\/text>/).count { $0.1 == cell } == count, "\(cell)")
     }
-    let page = map.svg(.variables)
+    let page = map.chart.html
     #expect(page.contains("<title>500/s, 4 min: 4/4 fail</title>"))
   }
 
@@ -89,7 +89,7 @@ struct PairMapTests {
       $0.recoveryTime = $0.run == "500/s 4m" ? 300_000_000 : 60_000_000
     }
     let map = try #require(PairMap(compared, choices))
-    #expect(map.svg(.fixed).contains(">Every run recovers, in 1 min to 5 min in the mean<"))
+    #expect(map.chart.svg.contains(">Every run recovers, in 1 min to 5 min in the mean<"))
     var story = Story("")
     map.tell(&story)
     #expect(story[.next].isEmpty)

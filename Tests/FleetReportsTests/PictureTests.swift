@@ -238,19 +238,19 @@ struct PaletteTests {
   private static let leastDifference = 12.0
   private static let leastContrast = 4.5
 
-  private static func colours(_ palette: [String: String]) throws -> (Ink) throws -> Colour {
-    { ink in Colour(try #require(palette[Theme.name(ink)])) }
+  private static func colours(_ palette: [Ink: String]) throws -> (Ink) throws -> Colour {
+    { ink in Colour(try #require(palette[ink])) }
   }
 
   @Test(
     "What means different things differs, also without one kind of cones",
     arguments: [Theme.light, Theme.dark])
-  func deficiencies(palette: [String: String]) throws {
+  func deficiencies(palette: [Ink: String]) throws {
     let colour = try Self.colours(palette)
     let surface = try colour(.surface)
     let comparison: [(String, Colour)] = [
       ("the best", try colour(.accent)), ("the others", try colour(.other)), ("background", surface),
-      ("incident", try colour(.incident).over(surface, opacity: Theme.incidentOpacity)),
+      ("incident", try colour(.incident).over(surface, opacity: Theme.shadeOpacity)),
     ]
     let map: [(String, Colour)] = [
       ("some fail", try colour(.never).over(surface, opacity: PairMap.opacity.lowerBound)),
@@ -274,14 +274,14 @@ struct PaletteTests {
   }
 
   @Test("Text has the contrast that WCAG 2 asks for, in both schemes", arguments: [Theme.light, Theme.dark])
-  func contrast(palette: [String: String]) throws {
+  func contrast(palette: [Ink: String]) throws {
     let colour = try Self.colours(palette)
     let surface = try colour(.surface)
-    for ink in [Ink.text, .muted, .accent, .incident, .capacity, .other] {
+    for ink in [Ink.text, .muted, .accent, .incident, .other] {
       let contrast = try colour(ink).contrast(to: surface)
       #expect(contrast >= Self.leastContrast, "\(ink): \(contrast)")
     }
-    let shade = try colour(.incident).over(surface, opacity: Theme.incidentOpacity)
+    let shade = try colour(.incident).over(surface, opacity: Theme.shadeOpacity)
     #expect(try colour(.text).contrast(to: shade) >= Self.leastContrast)
     for ink in [Ink.accent, .never, .other] {
       let cell = try colour(ink).over(surface, opacity: PairMap.opacity.upperBound)
@@ -292,9 +292,9 @@ struct PaletteTests {
   @Test("A dark page gives each colour one other: no two inks of a light one part there")
   func schemes() {
     var dark: [String: String] = [:]
-    for (name, light) in Theme.light {
-      #expect(dark[light] == nil || dark[light] == Theme.dark[name], "\(name)")
-      dark[light] = Theme.dark[name]
+    for (ink, light) in Theme.light {
+      #expect(dark[light] == nil || dark[light] == Theme.dark[ink], "\(ink)")
+      dark[light] = Theme.dark[ink]
     }
     let style = Theme.style(of: "<path stroke=\"#0064a8\"/>")
     #expect(style.contains("[stroke=\"#0064a8\"]{stroke:#58b3ff}") && !style.contains("#c0392b"))

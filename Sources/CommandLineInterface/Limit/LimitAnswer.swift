@@ -183,7 +183,7 @@ package struct Limits: Sendable {
       ]
     answer.data = [OutputFile(.limit, CSVFile.bytes(LimitSearch.columns, rows))]
     if searches.count == 1 {
-      answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture(.fixed))]
+      answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture.svg)]
     }
     return answer
   }
@@ -193,46 +193,23 @@ extension LimitSearch {
   fileprivate var page: [Answer.Part] {
     [
       .figure(
-        picture(.variables), title: "Share of the runs that keep \(goal)",
+        picture.html, title: "Share of the runs that keep \(goal)",
         caption: "Points: the share of a value's runs. Bars: where it may lie, 95 % (Wilson)."),
       .table(TextTable(table), title: "The values of \(range.path)"),
     ]
   }
 
-  fileprivate func picture(_ theme: Theme) -> String {
-    let (left, top, width, height) = (56.0, 36.0, 760.0, 240.0)
-    var canvas = SVGCanvas(theme: theme)
-    func px(_ value: Quantity) -> Double { left + (range.share(of: value) ?? 0) * width }
-    func py(_ share: Double) -> Double { top + (1 - share) * height }
-    for share in [0, 0.5, 1] {
-      canvas.line(left, py(share), left + width, py(share), ink: .grid)
-      canvas.text(FigureText.percent(share), x: left - 8, y: py(share) + 5, size: 14, anchor: .end)
+  fileprivate var picture: Chart {
+    let points = table.rows.compactMap { row in
+      let chance = WilsonInterval(successes: row.point.met, of: row.point.seeds)
+      return range.share(of: row.point.value).map {
+        ($0, chance.share, chance.low...chance.high, row.point.value.words, row.isAnswer)
+      }
     }
-    for tick in range.ticks {
-      canvas.text(tick.words, x: px(tick), y: top + height + 22, size: 14, anchor: .middle)
-    }
-    canvas.text(range.path, x: left + width, y: top + height + 46, size: 14, anchor: .end, ink: .text)
-    if let own, range.share(of: own) != nil {
-      canvas.line(px(own), top, px(own), top + height, ink: .twin, dash: "4 3")
-      canvas.text("now", x: px(own), y: top - 12, size: 14, anchor: .middle)
-    }
-    for row in table.rows {
-      let point = row.point
-      let chance = WilsonInterval(successes: point.met, of: point.seeds)
-      let ink = row.isAnswer ? Ink.series(1) : .twin
-      canvas.line(px(point.value), py(chance.low), px(point.value), py(chance.high), ink: ink, width: 2)
-      let radius = row.isAnswer ? 6.0 : 4
-      canvas.rect(
-        x: px(point.value) - radius, y: py(chance.share) - radius, width: 2 * radius, height: 2 * radius,
-        fill: ink, tooltip: "\(point.value.words): \(point.met) of \(point.seeds)")
-    }
-    if let answer {
-      let isRight = px(answer.value) > left + width / 2
-      canvas.text(
-        answer.value.words, x: px(answer.value) + (isRight ? -10 : 10), y: top + 20,
-        size: 16,
-        anchor: isRight ? .end : .start, ink: .text, isBold: true)
-    }
-    return canvas.svg(width: left + width + 24, height: top + height + 60, label: story.finding)
+    let ticks = range.ticks.compactMap { tick in range.share(of: tick).map { ($0, tick.words) } }
+    return Chart.shares(
+      title: story.finding, description: story.text, of: range.path, points,
+      ticks: ticks,
+      own: own.flatMap { range.share(of: $0) })
   }
 }

@@ -5,7 +5,7 @@ const QUANTITIES = [
   { title: 'Offered load', unit: 'requests/s', capacity: true },
   { title: 'Goodput', unit: 'batches/s', capacity: true },
 ];
-const LOOKS = [['var(--s0)', ''], ['var(--s1)', '7 3'], ['var(--s2)', '2 3']];
+const LOOKS = [['var(--accent)', ''], ['var(--second)', '7 3'], ['var(--third)', '2 3']];
 const state = { choice: data.axes.map(() => 0), pins: [null, null], zoomed: true, cursor: null };
 
 // Which run a choice is: the last axis turns fastest.
@@ -273,7 +273,7 @@ function drawCharts() {
     });
     if (quantity.capacity) {
       const y = py(data.runs[entries[0].run].capacity);
-      chart.append(svg('line', { x1: LEFT, x2: W - RIGHT, y1: y, y2: y, stroke: 'var(--capacity)', 'stroke-dasharray': '6 4' }));
+      chart.append(svg('line', { x1: LEFT, x2: W - RIGHT, y1: y, y2: y, stroke: 'var(--text)', 'stroke-dasharray': '6 4' }));
     }
     [...entries].reverse().forEach(entry => {
       const run = data.runs[entry.run], values = run.curves[q], width = run.duration / Math.max(values.length, 1);

@@ -1,0 +1,186 @@
+import FleetMetrics
+
+/// One direction of a plot: which values it shows, and how they are labelled.
+package struct Axis {
+  package struct Tick {
+    package var value: Double
+    package var label: String
+  }
+
+  package var range: ClosedRange<Double>
+  /// Says at its end what it counts; of a horizontal one.
+  package var title = ""
+  var isLogarithmic = false
+  /// At most about so many, those first that are to stay where there is no room for all.
+  package var ticks: (_ most: Int) -> [Tick]
+  /// A value under the pointer.
+  var format: (Double) -> String = Humanised.compact
+
+  var length: Double { range.upperBound - range.lowerBound }
+
+  /// 0 at the beginning … 1 at the end; values outside are moved to the edge.
+  func share(of value: Double) -> Double {
+    let share =
+      isLogarithmic
+      ? Scale.log2(max(value, range.lowerBound) / range.lowerBound)
+        / Scale.log2(range.upperBound / range.lowerBound)
+      : (value - range.lowerBound) / length
+    return share.isFinite ? min(max(share, 0), 1) : 0
+  }
+
+  func isBeyond(_ value: Double) -> Bool { value > range.upperBound * 1.000_001 }
+}
+
+extension Axis {
+  /// From 0 up, in steps of 1, 2 or 5.
+  package static func counts(to limit: Double, of things: String = "") -> Axis {
+    let limit = limit.isFinite ? max(limit, 1e-9) : 1
+    return Axis(
+      range: 0...limit, ticks: { Scale.ticks(upTo: limit, count: $0) },
+      format: { Humanised.compact($0) + " " + things })
+  }
+
+  /// Of times in microseconds, as numbers of one unit.
+  /// - Parameter meaning: follows the unit: `since the end of the last incident`.
+  package static func time(_ range: ClosedRange<Double>, _ meaning: String) -> Axis {
+    let length = Int64(exactly: (range.upperBound - range.lowerBound).rounded()) ?? 1
+    let unit = Scale.TimeUnit(duration: length)
+    return Axis(
+      range: range, title: "\(unit.name) \(meaning)",
+      ticks: { most in
+        let step = unit.step(of: length, most: Int64(most))
+        let (first, last) = (Int64(range.lowerBound) / step, Int64(range.upperBound) / step)
+        guard first <= last, last - first < 100 else { return [] }
+        return (first...last).map { place in
+          let label = Humanised.compact(Double(abs(place * step)) / Double(unit.length))
+          return Tick(value: Double(place * step), label: (place < 0 ? "−" : "") + label)
+        }
+      }, format: { Humanised.duration(Int64(exactly: $0.rounded()) ?? 0) })
+  }
+
+  /// Of spans in microseconds, in ratios.
+  static func spans(from low: Double, to high: Double) -> Axis {
+    func text(_ span: Double) -> String { Humanised.duration(Int64(exactly: span.rounded()) ?? 0) }
+    let times = Scale.logarithmicTimes.map(Double.init)
+    let first = times.last { $0 <= low } ?? times[0]
+    return Axis(
+      range: first...max(high * 1.15, first * 10), isLogarithmic: true,
+      ticks: { _ in times.filter { $0 >= first }.map { Tick(value: $0, label: text($0)) } }, format: text)
+  }
+
+  static func ticked(_ range: ClosedRange<Double>, title: String = "", _ ticks: [Tick]) -> Axis {
+    Axis(range: range, title: title, ticks: { _ in ticks })
+  }
+}
+
+/// Round values, and logarithms without the platform's mathematics library.
+package enum Scale {
+  /// Up to `count` steps of 1, 2 or 5 times a power of ten from 0 to `limit`; 0 included.
+  package static func ticks(upTo limit: Double, count: Int) -> [Axis.Tick] {
+    guard limit.isFinite, limit > 0 else { return [Axis.Tick(value: 0, label: "0")] }
+    var power = 1.0
+    while power * Double(count) < limit && power < 1e300 { power *= 10 }
+    while power * Double(count) > limit * 10 && power > 1e-300 { power /= 10 }
+    let step = [0.1, 0.2, 0.5, 1].map { $0 * power }.first { $0 * Double(count) >= limit } ?? power
+    return (0...count).map { Double($0) * step }.filter { $0 <= limit * 1.000_001 }
+      .map { Axis.Tick(value: $0, label: Humanised.compact($0)) }
+  }
+
+  /// A unit of time that an axis counts in.
+  struct TimeUnit {
+    var length: Int64
+    var name: String
+    /// How far apart ticks may be, microseconds.
+    private var steps: [Int64]
+
+    /// For an axis of so many microseconds.
+    init(duration: Int64) {
+      let second: Int64 = 1_000_000
+      if duration <= 180 * second {
+        (length, name) = (second, "seconds")
+        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * second }
+      } else if duration <= 3 * 3_600 * second {
+        (length, name) = (60 * second, "minutes")
+        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * 60 * second }
+      } else if duration <= 5 * 86_400 * second {
+        (length, name) = (3_600 * second, "hours")
+        steps = [1, 2, 4, 6, 12, 24, 48].map { $0 * 1_800 * second }
+      } else {
+        (length, name) = (86_400 * second, "days")
+        steps = [1, 2, 5, 10, 20, 50].map { $0 * 86_400 * second }
+      }
+    }
+
+    /// The first step of which no more than `most` fit.
+    func step(of duration: Int64, most: Int64) -> Int64 {
+      let most = max(most, 1)
+      return steps.first { duration / $0 <= most } ?? max(duration / most, 1)
+    }
+  }
+
+  /// Times worth a tick on a logarithmic axis, microseconds.
+  static let logarithmicTimes: [Int64] = [
+    1_000, 10_000, 100_000, 1_000_000, 10_000_000, 60_000_000, 600_000_000, 3_600_000_000, 36_000_000_000,
+    864_000_000_000, 8_640_000_000_000,
+  ]
+
+  /// Binary logarithm of a positive finite number to 2^-24, by squaring: the same on every platform.
+  package static func log2(_ x: Double) -> Double {
+    guard x.isFinite, x > 0 else { return 0 }
+    var rest = x.significand
+    var result = Double(x.exponent)
+    var bit = 0.5
+    for _ in 0..<24 {
+      rest *= rest
+      if rest >= 2 {
+        rest /= 2
+        result += bit
+      }
+      bit /= 2
+    }
+    return result
+  }
+}
+
+/// A series in columns that each keep their smallest and largest value, so that a spike survives being cut to a picture's width.
+package struct Envelope {
+  package struct Column: Hashable {
+    package var low: Double
+    package var high: Double
+    package var mean: Double
+  }
+  /// nil where there is no value.
+  package var columns: [Column?]
+}
+
+extension Envelope {
+  /// Values that are not finite count as missing.
+  package init(_ values: [Double?]) {
+    columns = values.map { $0.flatMap { $0.isFinite ? Column(low: $0, high: $0, mean: $0) : nil } }
+  }
+
+  /// In at most `limit` columns. O(columns).
+  package func cut(to limit: Int) -> Envelope {
+    let count = min(max(limit, 1), columns.count)
+    return Envelope(
+      columns: (0..<count).map { c in
+        let own = columns[columns.count * c / count..<columns.count * (c + 1) / count].compactMap(\.self)
+        guard let first = own.first else { return nil }
+        let mean = own.reduce(0) { $0 + $1.mean } / Double(own.count)
+        return own.reduce(into: Column(low: first.low, high: first.high, mean: mean)) {
+          $0 = Column(low: min($0.low, $1.low), high: max($0.high, $1.high), mean: mean)
+        }
+      })
+  }
+
+  var highestMean: Double { columns.reduce(0) { max($0, $1?.mean ?? 0) } }
+
+  package var maximum: Double { columns.reduce(0) { max($0, $1?.high ?? 0) } }
+
+  /// The value that `share` of the columns' maxima do not exceed; 0 if there is none.
+  package func highQuantile(_ share: Double) -> Double {
+    let sorted = columns.compactMap { $0?.high }.sorted()
+    guard !sorted.isEmpty else { return 0 }
+    return sorted[min(Int(share * Double(sorted.count)), sorted.count - 1)]
+  }
+}

@@ -17,31 +17,41 @@ package struct DeviceTimeline {
     package var details: String
   }
 
+  /// What lasts, for a trace viewer.
+  fileprivate struct Span {
+    enum Kind: String { case server, gate, upload, backoff }
+    var kind: Kind
+    var name: String
+    var time: Range<Int64>
+  }
+
   private let trace: DeviceTrace
-  private var lines: [Line] = []
+  fileprivate private(set) var lines: [Line] = []
+  fileprivate private(set) var spans: [Span] = []
   private var names = BatchNames()
   /// When each upload left that is still open to the client.
   private var sentAt: [UploadName: Int64] = [:]
-  /// Batches that wait for a backoff, and until when.
-  private var backoffs: [Int: Int64] = [:]
+  /// Batches that wait for a backoff, from when until when.
+  private var backoffs: [Int: Range<Int64>] = [:]
   private var waitUntil: Int64 = 0
+  private var gateSince: Int64 = 0
   private var isOffline = false
   private var queue = 0
   private let fates: DroppedEvents
+  private var attempts = 0
+  /// Events of each batch when it was sent last.
+  private var sizes: [Int: Int] = [:]
+  private var delivered = 0
+  private var givenUp = 0
 
   /// A wait is told in a line of its own from this length on, microseconds.
   private static let longWait: Int64 = 5_000_000
 
-  private init(_ trace: DeviceTrace) {
+  /// The whole story.
+  fileprivate init(_ trace: DeviceTrace) {
     self.trace = trace
     fates = DroppedEvents(trace)
-  }
-
-  /// The whole story.
-  package static func lines(_ trace: DeviceTrace) -> [Line] {
-    var timeline = DeviceTimeline(trace)
-    timeline.tell()
-    return timeline.lines
+    tell()
   }
 
   /// How every text begins.
@@ -49,7 +59,8 @@ package struct DeviceTimeline {
 
   /// Heading, a table of the lines within `range` (microseconds), and what the device came to.
   package static func text(_ trace: DeviceTrace, range: Range<Int64> = 0..<Int64.max) -> String {
-    let shown = lines(trace).filter { range.contains($0.time) }
+    let story = DeviceTimeline(trace)
+    let shown = story.lines.filter { range.contains($0.time) }
     var text = heading(trace) + "\n\n"
     let titles = Line(time: 0, what: "what", batch: "batch", details: "details")
     let whats = max(4, shown.map(\.what.count).max() ?? 0)
@@ -69,7 +80,14 @@ package struct DeviceTimeline {
     }
     if shown.isEmpty { text += "Nothing happens in this stretch of time.\n" }
     let scope = range == 0..<Int64.max ? "" : "In the whole run: "
-    return text + "\n" + scope + DeviceTally(trace).sentence + "\n"
+    return text + "\n" + scope + story.tally + "\n"
+  }
+
+  private var tally: String {
+    let known = fates.accepted == 0 ? "" : " (the server has \(fates.accepted) of them)"
+    return
+      "\(FigureText.count(attempts, "attempt")); \(Self.events(delivered)) delivered, \(givenUp) given up\(known), "
+      + "\(queue) still queued at the end."
   }
 
   private static func heading(_ trace: DeviceTrace) -> String {
@@ -89,7 +107,7 @@ package struct DeviceTimeline {
 
 extension DeviceTimeline {
   /// Stands in the place of a time.
-  private static let gapMark = "⋮"
+  fileprivate static let gapMark = "⋮"
 
   private mutating func tell() {
     var incidents = trace.incidents.flatMap { incident in
@@ -128,10 +146,44 @@ extension DeviceTimeline {
       lines.append(incident)
     }
     move(to: trace.duration)
+    for incident in trace.incidents {
+      span(.server, incident.label, incident.start, min(incident.end, trace.duration))
+    }
+    spanGate(to: trace.duration)
+    endUploads("under way at the end", at: trace.duration)
+    for batch in backoffs.keys.sorted() { endBackoff(batch, at: trace.duration) }
+  }
+
+  private mutating func span(_ kind: Span.Kind, _ name: String, _ start: Int64, _ end: Int64) {
+    if start < end { spans.append(Span(kind: kind, name: name, time: start..<end)) }
+  }
+
+  private mutating func spanGate(to time: Int64) {
+    span(.gate, waitUntil > gateSince ? "WAITING" : "READY", gateSince, time)
+    gateSince = time
+  }
+
+  /// Those that the client hears no more of.
+  private mutating func endUploads(_ words: String, at time: Int64) {
+    for upload in sentAt.keys.sorted() {
+      endUpload(upload, words, at: time)
+    }
+  }
+
+  private mutating func endUpload(_ upload: UploadName, _ words: String, at time: Int64) {
+    guard let sent = sentAt.removeValue(forKey: upload) else { return }
+    span(.upload, "\(names[upload.batch]) try \(upload.attempt): \(words)", sent, time)
+  }
+
+  /// A backoff is over in time, however long the batch then still waits for a flush.
+  private mutating func endBackoff(_ batch: Int, at time: Int64) {
+    guard let backoff = backoffs.removeValue(forKey: batch) else { return }
+    span(.backoff, "\(names[batch]) backoff", backoff.lowerBound, min(backoff.upperBound, time))
   }
 
   /// Time passes: a wait that ends on the way, and long waits.
   private mutating func move(to time: Int64) {
+    if gateSince < waitUntil, waitUntil <= time { spanGate(to: waitUntil) }
     let last = lines.last?.time ?? 0
     if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
       gap(from: last, to: waitUntil)
@@ -150,13 +202,13 @@ extension DeviceTimeline {
     guard end - start >= Self.longWait, queue > 0, !lines.isEmpty else { return }
     let length = Self.seconds(end - start)
     let waits: String
-    if let open = sentAt.keys.min(by: { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }) {
+    if let open = sentAt.keys.min() {
       waits = "waits for the answer to \(names[open.batch])"
     } else if isOffline {
       waits = "offline"
     } else if waitUntil > start {
       waits = "the pipeline waits"
-    } else if let due = backoffs.values.min(), due > start {
+    } else if let due = backoffs.values.map(\.upperBound).min(), due > start {
       waits = backoffs.count == 1 ? "a batch backs off" : "\(backoffs.count) batches back off"
     } else {
       waits = "waits for the next flush"
@@ -168,6 +220,7 @@ extension DeviceTimeline {
   private mutating func follow(_ event: DeviceTrace.Event) {
     guard event.waitUntil != waitUntil else { return }
     let before = waitUntil
+    if max(before, event.waitUntil) > event.time { spanGate(to: event.time) }
     waitUntil = event.waitUntil
     let transition = RetryTransition.pipeline(
       waitUntil: before, after: waitUntil, response: .noStatus, now: event.time)
@@ -244,13 +297,19 @@ extension DeviceTimeline {
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .asked(let batch): add(event, "question", names[batch], "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
-      backoffs[batch] = nil
+      endBackoff(batch, at: event.time)
+      (attempts, sizes[batch]) = (attempts + 1, count)
       sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
       let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
       add(event, "send", names[batch], "try \(attempt), \(header), \(Self.events(count))")
     case .answered(let batch, let attempt, let response):
-      let sent = sentAt.removeValue(forKey: UploadName(batch: batch, attempt: attempt))
-      let latency = sent.map { " after \(Self.seconds(event.time - $0))" } ?? ""
+      let upload = UploadName(batch: batch, attempt: attempt)
+      let latency = sentAt[upload].map { " after \(Self.seconds(event.time - $0))" } ?? ""
+      if case .status(let code, _) = response {
+        endUpload(upload, "\(code)", at: event.time)
+      } else {
+        endUpload(upload, "no answer", at: event.time)
+      }
       let words: String =
         switch response {
         case .status(let code, nil): "\(code)\(latency)"
@@ -259,10 +318,14 @@ extension DeviceTimeline {
         }
       add(event, response == .noStatus ? "time-out" : "answer", names[batch], words)
     case .decided(let batch, let outcome):
-      if case .retry(let time) = outcome, trace.cohort.queue.mode == .files { backoffs[batch] = time }
+      if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
+      if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
+        backoffs[batch] = event.time..<max(time, event.time)
+      }
       if let decision = decision(outcome, at: event.time) { append(decision, of: event, names[batch]) }
     case .dropped(let batch, let count, let accepted, let loss):
-      backoffs[batch] = nil
+      endBackoff(batch, at: event.time)
+      givenUp += count
       let fate = Self.fate(
         count, accepted: accepted, later: fates.acceptedLater.contains(index), isKept: loss == .blocked)
       add(event, "drop", names[batch], "\(Self.events(count)) \(fate): \(Self.reason(loss))")
@@ -293,8 +356,10 @@ extension DeviceTimeline {
     case .gotNoSettings(.status(let status, _)):
       add(event, "fetch", "", "answered \(status): the app goes on without new Settings")
     case .launched(let settings, let cutOff):
-      sentAt = [:]
-      if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
+      endUploads("cut off", at: event.time)
+      if trace.cohort.lifecycle?.keepsState == false {
+        for batch in backoffs.keys.sorted() { endBackoff(batch, at: event.time) }
+      }
       add(event, "launch", "", launch(settings, cutOff))
     }
   }
@@ -360,14 +425,18 @@ extension DeviceTrace.Kind {
 }
 
 /// One attempt to upload a batch.
-struct UploadName: Hashable {
+private struct UploadName: Hashable, Comparable {
   /// Number of the batch's first event.
   var batch: Int
   var attempt: Int
+
+  static func < (one: UploadName, other: UploadName) -> Bool {
+    (one.batch, one.attempt) < (other.batch, other.attempt)
+  }
 }
 
 /// Numbers batches in the order in which a reader meets them: `#1`, `#2`.
-struct BatchNames {
+private struct BatchNames {
   private var numbers: [Int: Int] = [:]
 
   /// - Parameter batch: the number of its first event.
@@ -483,286 +552,95 @@ private struct DroppedEvents {
   }
 }
 
-struct DeviceTally {
-  private var delivered = 0
-  private var lost = 0
-  private var accepted = 0
-  private var attempts = 0
-  private var held = 0
-
-  init(_ trace: DeviceTrace) {
-    var sizes: [Int: Int] = [:]
-    for event in trace.events {
-      switch event.kind {
-      case .sent(let batch, let events, _, _):
-        attempts += 1
-        sizes[batch] = events
-      case .decided(let batch, .delivered): delivered += sizes[batch] ?? 0
-      case .dropped(_, let events, _, _): lost += events
-      default: break
-      }
-    }
-    held = trace.events.last?.queuedEvents ?? 0
-    accepted = DroppedEvents(trace).accepted
-  }
-
-  var sentence: String {
-    let known = accepted == 0 ? "" : " (the server has \(accepted) of them)"
-    return
-      "\(FigureText.count(attempts, "attempt")); \(DeviceTimeline.events(delivered)) delivered, \(lost) given up\(known), "
-      + "\(held) still queued at the end."
-  }
-}
-
 /// One device as Chrome trace events (JSON), which trace viewers such as Perfetto open.
 ///
-/// Tracks: the gate (READY and WAITING as spans), triggers (instants), and one per upload slot (a span per attempt). Further
-/// tracks are the server's incidents and a counter of queued events. Each backoff of a batch is an asynchronous span of its
-/// own. Times are virtual microseconds. One event a line; the same trace gives the same bytes.
-package struct ChromeTrace {
+/// Each line of the story is an instant, with what happens as its argument. Spans are the pipeline's READY and WAITING, the server's
+/// incidents, and each attempt in one of as many upload tracks as it takes. Each backoff of a batch is an asynchronous span of its
+/// own, and queued events are a counter. Times are virtual microseconds. One event a line; the same trace gives the same bytes.
+package enum ChromeTrace {
   private enum Track {
     static let gate = 1
-    static let triggers = 2
+    static let story = 2
     static let server = 3
     /// The first upload slot; the others follow.
     static let uploads = 10
   }
 
-  private struct Upload {
-    var slot: Int
-    var sentAt: Int64
-    var arguments: [(String, String)]
-  }
-
-  private let trace: DeviceTrace
-  private var lines: [String] = []
-  private var names = BatchNames()
-  private var uploads: [UploadName: Upload] = [:]
-  private var slots = 0
-  /// Backoffs that have begun: batch → when, and until when.
-  private var backoffs: [Int: Range<Int64>] = [:]
-  private var gateSince: Int64 = 0
-  private var waitUntil: Int64 = 0
-  private var queue = -1
-
-  private init(_ trace: DeviceTrace) { self.trace = trace }
-
   /// How every such file begins.
   package static let opening = "{\"displayTimeUnit\":\"ms\""
 
   package static func text(_ trace: DeviceTrace) -> String {
-    var writer = ChromeTrace(trace)
-    writer.write()
+    let story = DeviceTimeline(trace)
+    let spans = story.spans.sorted { $0.time.lowerBound < $1.time.lowerBound }
+    var lines = [metadata("process_name", nil, "device \(trace.device) (\(trace.cohort.name))")]
+    lines += track(Track.gate, "pipeline") + track(Track.story, "story")
+    if !trace.incidents.isEmpty { lines += track(Track.server, "server incidents") }
+    var busyUntil: [Int64] = []
+    for span in spans where span.kind == .upload {
+      let slot = busyUntil.firstIndex { $0 <= span.time.lowerBound } ?? busyUntil.count
+      if slot == busyUntil.count {
+        busyUntil.append(0)
+        lines += track(Track.uploads + slot, "upload \(slot + 1)")
+      }
+      busyUntil[slot] = span.time.upperBound
+      lines.append(complete(span, Track.uploads + slot))
+    }
+    for (number, span) in spans.enumerated() {
+      switch span.kind {
+      case .gate: lines.append(complete(span, Track.gate))
+      case .server: lines.append(complete(span, Track.server))
+      case .upload: break
+      case .backoff:
+        let identity = [("cat", "backoff".asJSON), ("id", "\(number)")]
+        lines.append(event("b", span.name, Track.gate, span.time.lowerBound, identity))
+        lines.append(event("e", span.name, Track.gate, span.time.upperBound, identity))
+      }
+    }
+    var queue = 0
+    lines.append(counter(queue, at: 0))
+    for line in story.lines where line.what != DeviceTimeline.gapMark {
+      let name = line.batch.isEmpty ? line.what : "\(line.what) \(line.batch)"
+      let details = object([("details", line.details.asJSON)])
+      lines.append(event("i", name, Track.story, line.time, [("s", "t".asJSON), ("args", details)]))
+      guard let held = line.queue, held != queue else { continue }
+      queue = held
+      lines.append(counter(queue, at: line.time))
+    }
     let heading = [
       ("device", "\(trace.device)"), ("cohort", trace.cohort.name.asJSON), ("seed", "\(trace.seed)".asJSON),
     ]
     return "\(opening),\"otherData\":\(object(heading)),\"traceEvents\":[\n"
-      + writer.lines.joined(separator: ",\n") + "\n]}\n"
+      + lines.joined(separator: ",\n") + "\n]}\n"
   }
 
-  private mutating func write() {
-    metadata("process_name", nil, "device \(trace.device) (\(trace.cohort.name))")
-    track(Track.gate, "pipeline")
-    track(Track.triggers, "triggers")
-    if !trace.incidents.isEmpty { track(Track.server, "server incidents") }
-    for incident in trace.incidents where incident.start < trace.duration {
-      span(incident.label, Track.server, incident.start, min(incident.end, trace.duration), "server", [])
-    }
-    counter(0, at: 0)
-    for event in trace.events {
-      passGate(to: event.time)
-      write(event)
-      followGate(event)
-      counter(event.queuedEvents, at: event.time)
-    }
-    close(at: trace.duration)
-  }
-
-  private mutating func write(_ event: DeviceTrace.Event) {
-    let now = event.time
-    switch event.kind {
-    case .trigger(let trigger, let newEvents):
-      let name =
-        switch trigger {
-        case .count: "flush: count"
-        case .interval: "flush: interval"
-        case .launch: "flush: launch"
-        case .spike: "flush: spike"
-        case .window: "flush: window in the background"
-        case .reconnect: "flush: online again"
-        case .foreground: "flush: foreground"
-        case .background: "flush: background"
-        case .wakeUp: "timer"
-        }
-      instant(name, Track.triggers, now, [("new_events", "\(newEvents)")])
-    case .sealed(let batch, let count):
-      instant("seal \(names[batch])", Track.triggers, now, [("events", "\(count)")])
-    case .heldBack: instant("held back", Track.triggers, now, [])
-    case .heldByGate: instant("held by a gate", Track.triggers, now, [])
-    case .heldBackOffline: instant("held back: offline", Track.triggers, now, [])
-    case .heldBackBySystem: instant("held back: no window is open", Track.triggers, now, [])
-    case .wentOffline(let cutOff): instant("offline", Track.triggers, now, [("uploads_cut_off", "\(cutOff)")])
-    case .cameOnline: instant("online", Track.triggers, now, [])
-    case .cameToForeground: instant("foreground", Track.triggers, now, [])
-    case .wentToBackground: instant("background", Track.triggers, now, [])
-    case .windowOpened: instant("window opens", Track.triggers, now, [])
-    case .windowClosed: instant("window closes", Track.triggers, now, [])
-    case .lost(let batch, let attempt, let place):
-      instant(
-        "lost: \(DeviceTimeline.words(place))", Track.triggers, now,
-        [("batch", names[batch].asJSON), ("attempt", "\(attempt)")])
-    case .asked(let batch): instant("asks about \(names[batch])", Track.triggers, now, [])
-    case .split(let batch, let count, let other):
-      instant(
-        "split \(names[batch])", Track.triggers, now, [("events", "\(count)"), ("into", names[other].asJSON)])
-    case .alreadyUploading(let joins):
-      instant(joins ? "joins the running loop" : "ignored", Track.triggers, now, [])
-    case .sent(let batch, let count, let attempt, let retryCount):
-      endBackoff(batch, at: now)
-      let taken = Set(uploads.values.map(\.slot))
-      let slot = (0...).first { !taken.contains($0) }!
-      while slots <= slot {
-        track(Track.uploads + slots, "upload \(slots + 1)")
-        slots += 1
-      }
-      uploads[UploadName(batch: batch, attempt: attempt)] = Upload(
-        slot: slot, sentAt: now,
-        arguments: [
-          ("batch", names[batch].asJSON), ("attempt", "\(attempt)"), ("events", "\(count)"),
-          ("x_retry_count", retryCount.map(String.init) ?? "null"),
-        ])
-    case .answered(let batch, let attempt, let response):
-      endUpload(UploadName(batch: batch, attempt: attempt), response, at: now)
-    case .decided(let batch, .retry(let until)) where trace.cohort.queue.mode == .files:
-      if until > now { backoffs[batch] = now..<until }
-    case .decided: break
-    case .dropped(let batch, let count, let accepted, let loss):
-      endBackoff(batch, at: now)
-      instant(
-        "drop \(names[batch])", Track.triggers, now,
-        [
-          ("events", "\(count)"), ("accepted", "\(accepted)"),
-          ("reason", DeviceTimeline.reason(loss).asJSON),
-        ])
-    case .acceptedUnheard(let batch, let attempt):
-      instant("server accepts \(names[batch])", Track.triggers, now, [("attempt", "\(attempt)")])
-    case .stateReset: instant("reset", Track.triggers, now, [])
-    case .launched:
-      for upload in uploads.keys.sorted(by: { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }) {
-        endUpload(upload, nil, at: now)
-      }
-      if trace.cohort.lifecycle?.keepsState == false {
-        for batch in backoffs.keys.sorted() { endBackoff(batch, at: now) }
-      }
-      instant("launch", Track.triggers, now, [])
-    case .fetchedSettings: instant("new Settings", Track.triggers, now, [])
-    case .askedForSettings: instant("asks for Settings", Track.triggers, now, [])
-    case .gotNoSettings: instant("no Settings", Track.triggers, now, [])
-    }
-  }
-
-  // MARK: Spans
-
-  /// - Parameter response: nil if the client did not live to see one.
-  private mutating func endUpload(_ name: UploadName, _ response: UploadResponse?, at now: Int64) {
-    guard let upload = uploads.removeValue(forKey: name) else { return }
-    var arguments = upload.arguments
-    var answer = "cut off"
-    switch response {
-    case .status(let code, let retryAfter):
-      answer = "\(code)"
-      arguments.append(("status", "\(code)"))
-      if let retryAfter { arguments.append(("retry_after", DeviceTimeline.seconds(retryAfter).asJSON)) }
-    case .noStatus: answer = "no answer"
-    case nil: break
-    }
-    let title = "\(names[name.batch]) try \(name.attempt): \(answer)"
-    span(title, Track.uploads + upload.slot, upload.sentAt, now, "upload", arguments)
-  }
-
-  /// A backoff ends when it is over, however long the batch then still waits for a flush.
-  private mutating func endBackoff(_ batch: Int, at now: Int64) {
-    guard let backoff = backoffs.removeValue(forKey: batch) else { return }
-    let name = "\(names[batch]) backoff"
-    let identity = [("cat", "backoff".asJSON), ("id", "\(names.number(batch))")]
-    let seconds = DeviceTimeline.seconds(backoff.upperBound - backoff.lowerBound)
-    let drawn = [("drawn", seconds.asJSON)]
-    event("b", name, Track.gate, backoff.lowerBound, identity + [("args", Self.object(drawn))])
-    event("e", name, Track.gate, min(backoff.upperBound, now), identity)
-  }
-
-  /// A wait that is over by itself makes the pipeline READY at that time.
-  private mutating func passGate(to now: Int64) {
-    guard gateSince < waitUntil, waitUntil <= now else { return }
-    span("WAITING", Track.gate, gateSince, waitUntil, "gate", [])
-    gateSince = waitUntil
-  }
-
-  private mutating func followGate(_ event: DeviceTrace.Event) {
-    guard event.waitUntil != waitUntil else { return }
-    let wasWaiting = waitUntil > event.time
-    let isWaiting = event.waitUntil > event.time
-    if wasWaiting || isWaiting {
-      span(wasWaiting ? "WAITING" : "READY", Track.gate, gateSince, event.time, "gate", [])
-      gateSince = event.time
-    }
-    waitUntil = event.waitUntil
-  }
-
-  private mutating func close(at end: Int64) {
-    passGate(to: end)
-    span(waitUntil > gateSince ? "WAITING" : "READY", Track.gate, gateSince, end, "gate", [])
-    for upload in uploads.keys.sorted(by: { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }) {
-      let open = uploads[upload]!
-      let title = "\(names[upload.batch]) try \(upload.attempt): under way at the end"
-      span(title, Track.uploads + open.slot, open.sentAt, end, "upload", open.arguments)
-    }
-    for batch in backoffs.keys.sorted() { endBackoff(batch, at: end) }
-  }
-
-  // MARK: Events
-
-  private mutating func event(
+  private static func event(
     _ phase: String, _ name: String, _ track: Int?, _ time: Int64, _ more: [(String, String)]
-  ) {
-    var members = [("ph", phase.asJSON), ("name", name.asJSON), ("pid", "1")]
-    if let track { members.append(("tid", "\(track)")) }
-    members.append(("ts", "\(time)"))
-    lines.append(Self.object(members + more))
+  ) -> String {
+    let thread = track.map { [("tid", "\($0)")] } ?? []
+    return object(
+      [("ph", phase.asJSON), ("name", name.asJSON), ("pid", "1")] + thread + [("ts", "\(time)")] + more)
   }
 
-  private mutating func span(
-    _ name: String, _ track: Int, _ start: Int64, _ end: Int64, _ category: String,
-    _ arguments: [(String, String)]
-  ) {
-    if end <= start { return }
+  private static func complete(_ span: DeviceTimeline.Span, _ track: Int) -> String {
     event(
-      "X", name, track, start,
-      [("dur", "\(end - start)"), ("cat", category.asJSON), ("args", Self.object(arguments))])
+      "X", span.name, track, span.time.lowerBound,
+      [("dur", "\(span.time.upperBound - span.time.lowerBound)"), ("cat", span.kind.rawValue.asJSON)])
   }
 
-  private mutating func instant(_ name: String, _ track: Int, _ time: Int64, _ arguments: [(String, String)])
-  {
-    event("i", name, track, time, [("s", "t".asJSON), ("args", Self.object(arguments))])
+  private static func counter(_ value: Int, at time: Int64) -> String {
+    event("C", "queued events", nil, time, [("args", object([("events", "\(value)")]))])
   }
 
-  private mutating func counter(_ value: Int, at time: Int64) {
-    if value == queue { return }
-    queue = value
-    event("C", "queued events", nil, time, [("args", Self.object([("events", "\(value)")]))])
+  private static func track(_ number: Int, _ name: String) -> [String] {
+    let order = object([("sort_index", "\(number)")])
+    return [
+      metadata("thread_name", number, name), event("M", "thread_sort_index", number, 0, [("args", order)]),
+    ]
   }
 
-  private mutating func track(_ number: Int, _ name: String) {
-    metadata("thread_name", number, name)
-    let order = Self.object([("sort_index", "\(number)")])
-    event("M", "thread_sort_index", number, 0, [("args", order)])
+  private static func metadata(_ kind: String, _ track: Int?, _ name: String) -> String {
+    event("M", kind, track, 0, [("args", object([("name", name.asJSON)]))])
   }
-
-  private mutating func metadata(_ kind: String, _ track: Int?, _ name: String) {
-    event("M", kind, track, 0, [("args", Self.object([("name", name.asJSON)]))])
-  }
-
-  // MARK: JSON
 
   private static func object(_ members: [(String, String)]) -> String {
     "{" + members.map { "\($0.0.asJSON):\($0.1)" }.joined(separator: ",") + "}"

@@ -111,7 +111,12 @@ struct TraceCommandTests {
     // A backoff begins and ends once, under one id.
     let backoffs = events.filter { $0["cat"] as? String == "backoff" }
       .map { "\($0["ph"] ?? "") \($0["id"] ?? "") \($0["ts"] ?? "")" }
-    #expect(backoffs == ["b 1 200000", "e 1 8200000"])
+    #expect(backoffs.count == 2 && Set(backoffs.map { $0.split(separator: " ")[1] }).count == 1)
+    #expect(backoffs.map { $0.split(separator: " ").first } == ["b", "e"])
+    #expect(backoffs.map { $0.split(separator: " ").last } == ["200000", "8200000"])
+    // What the text tells stands beside them.
+    let story = events.filter { $0["ph"] as? String == "i" }.compactMap { $0["name"] as? String }
+    #expect(story.prefix(4) == ["server", "flush", "send #1", "answer #1"])
   }
 
   @Test(

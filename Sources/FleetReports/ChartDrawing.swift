@@ -11,7 +11,7 @@ struct ChartDrawing {
 
   private static let between = 30.0
   private static let line = 19.0
-  private static let pixelsPerColumn = 1.5
+  private static let pixelsPerColumn = 2.0
 
   static func svg(_ chart: Chart, theme: Theme, width: Double) -> String {
     var drawing = ChartDrawing(chart, theme: theme, width: width)
@@ -161,7 +161,7 @@ struct ChartDrawing {
   private mutating func draw(_ panel: Chart.Panel, in frame: Frame, isLast: Bool) {
     drawShades(panel.shades, in: frame)
     drawVerticalAxis(panel, in: frame)
-    drawHorizontalAxis(in: frame, isLabelled: isLast)
+    drawHorizontalAxis(panel, in: frame, isLabelled: isLast)
     drawCells(panel.cells, in: frame)
     let curves = panel.curves.map { PlottedCurve($0, in: frame) }
     for curve in curves { canvas.draw(curve, bottom: frame.bottom) }
@@ -208,12 +208,12 @@ struct ChartDrawing {
       let y = frame.py(tick.value)
       if taken.contains(where: { abs($0 - y) < Self.line }) { continue }
       taken.append(y)
-      canvas.line(frame.x, y, frame.right, y, ink: .grid)
+      if panel.cells.isEmpty { canvas.line(frame.x, y, frame.right, y, ink: .grid) }
       canvas.text(tick.label, x: frame.x - 6, y: y + 5, size: Lettering.small, anchor: .end)
     }
   }
 
-  private mutating func drawHorizontalAxis(in frame: Frame, isLabelled: Bool) {
+  private mutating func drawHorizontalAxis(_ panel: Chart.Panel, in frame: Frame, isLabelled: Bool) {
     var taken: [ClosedRange<Double>] = []
     for tick in frame.horizontal.ticks(max(Int(frame.width / 70), 2))
     where frame.horizontal.range.contains(tick.value) {
@@ -222,7 +222,9 @@ struct ChartDrawing {
       let room = x - half - 6...x + half + 6
       if taken.contains(where: room.overlaps) { continue }
       taken.append(room)
-      canvas.line(frame.px(tick.value), frame.y, frame.px(tick.value), frame.bottom, ink: .grid)
+      if panel.cells.isEmpty {
+        canvas.line(frame.px(tick.value), frame.y, frame.px(tick.value), frame.bottom, ink: .grid)
+      }
       guard isLabelled else { continue }
       canvas.text(tick.label, x: x, y: frame.bottom + 18, size: Lettering.small, anchor: .middle)
     }

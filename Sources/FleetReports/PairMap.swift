@@ -75,7 +75,7 @@ package struct PairMap {
   func add(to answer: inout Answer) {
     answer.terminal = [.table(table, title: "How many runs fail, or else the mean recovery")]
     answer.page.insert(
-      .figure(chart.html, title: "By both keys", caption: "\(Self.key) \(Self.overload)"), at: 0)
+      .figure(chart.html, title: "By both keys", caption: Self.overload), at: 0)
     answer.pictures.append(OutputFile(.map, text: chart.svg))
   }
 

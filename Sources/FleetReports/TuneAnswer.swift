@@ -6,9 +6,6 @@ package struct TuneReport {
   private let result: TuneResult
   package init(_ result: TuneResult) { self.result = result }
 
-  /// A picture that stands alone: for light and dark pages, no script.
-  package var picture: String { chart.svg }
-
   /// `pareto.csv`: the best finalist first, then every candidate in the order of the search.
   package var table: [UInt8] { CSVFile.bytes(columns, rows) }
 
@@ -114,7 +111,7 @@ package struct TuneReport {
         [OutputFile(.settings, text: $0.cdn), OutputFile(.documentSettings, text: $0.document)]
       } ?? []
     answer.data = [OutputFile(.pareto, table)] + published
-    answer.pictures = [OutputFile(.paretoPicture, text: picture)]
+    answer.pictures = [OutputFile(.paretoPicture, text: chart.svg)]
     return answer
   }
 
@@ -176,7 +173,7 @@ extension TuneReport {
 
   /// A plot for each objective in which candidates differ, against that in which they differ most; the score stands in where there
   /// is one alone.
-  private var chart: Chart {
+  package var chart: Chart {
     let verdict = TuneVerdict(result)
     let points = rows.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { row in
       (row: row, coordinates: result.coordinates(row.standing) + [row.standing.score])

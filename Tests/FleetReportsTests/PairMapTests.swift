@@ -70,7 +70,7 @@ struct PairMapTests {
     let choices = Self.choices()
     let map = try #require(PairMap(Self.compared(choices, Self.trouble), choices))
     let svg = map.chart.svg
-    PictureTests.check(svg)
+    PictureTests.check(map.chart)
     #expect(svg.contains(">Runs fail at 4 of 9 pairs of values<"))
     #expect(svg.contains(">↑ length of the first incident<") && svg.contains(">capacity of the bucket →<"))
     for (cell, count) in [

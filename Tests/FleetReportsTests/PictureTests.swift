@@ -6,28 +6,61 @@ import Testing
 
 @Suite("Pictures that stand alone")
 struct PictureTests {
-  /// Sizes of text, and where texts begin and end by a wide font's letters.
-  private static func texts(in svg: String) -> [(size: Double, from: Double, to: Double, text: String)] {
-    svg.matches(
-      of:
-        /<text x="([-0-9.]+)" y="[-0-9.]+" font-size="([0-9.]+)"(?: text-anchor="([a-z]+)")?([^>]*)>([^<]*)</
-    ).compactMap { match in
-      guard let x = Double(match.1), let size = Double(match.2) else { return nil }
-      let width = Lettering.width(of: String(match.5), size: size, isBold: match.4.contains("font-weight"))
-      let from = match.3 == "end" ? x - width : match.3 == "middle" ? x - width / 2 : x
-      return (size, from, from + width, String(match.5))
+  private struct Text {
+    var words: String
+    var size: Double
+    var base: Double
+    /// Where it begins and ends by a wide font's letters.
+    var from: Double
+    var to: Double
+
+    func meets(_ other: Text) -> Bool {
+      abs(base - other.base) < 10 && from < other.to - 1 && other.from < to - 1
     }
   }
 
-  /// A picture with all its text legible and within it.
+  private static func texts(in svg: some StringProtocol) -> [Text] {
+    String(svg).matches(
+      of:
+        /<text x="([-0-9.]+)" y="([-0-9.]+)" font-size="([0-9.]+)"(?: text-anchor="([a-z]+)")?([^>]*)>([^<]*)</
+    ).compactMap { match -> Text? in
+      guard let x = Double(match.1), let y = Double(match.2), let size = Double(match.3) else { return nil }
+      let words = String(match.6).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+      let width = Lettering.width(of: words, size: size, isBold: match.5.contains("font-weight"))
+      let from = match.4 == "end" ? x - width : match.4 == "middle" ? x - width / 2 : x
+      return Text(words: words, size: size, base: y, from: from, to: from + width)
+    }
+  }
+
+  /// All its text is legible, within it, and covers no other.
+  private static func checkTexts(_ svg: some StringProtocol, width: Double) {
+    let texts = texts(in: svg)
+    for (place, text) in texts.enumerated() {
+      #expect(text.size >= Lettering.small, "\(text)")
+      #expect(text.from >= -4 && text.to <= width + 4, "\(text)")
+      for other in texts[..<place] where text.meets(other) {
+        Issue.record("'\(text.words)' covers '\(other.words)'")
+      }
+    }
+  }
+
+  /// A picture as a file.
   static func check(_ svg: String) {
     #expect(HTMLReportTests.problem(in: svg) == nil)
     #expect(!svg.contains("var(") && !svg.contains("<script") && !svg.contains("nan"))
     #expect(svg.contains("@media (prefers-color-scheme:dark)") && svg.contains("<title id=\"t\">"))
     #expect(svg.contains("width=\"830\""))
-    for text in texts(in: svg) {
-      #expect(text.size >= Lettering.small, "\(text)")
-      #expect(text.from >= -4 && text.to <= 834, "\(text)")
+    checkTexts(svg, width: 830)
+  }
+
+  /// A picture as a file, and on a page for wide and narrow screens.
+  static func check(_ chart: Chart) {
+    check(chart.svg)
+    let page = chart.html.components(separatedBy: "<svg").dropFirst()
+    #expect(page.count == 2)
+    for (svg, width) in zip(page, [830.0, 360]) {
+      #expect(svg.contains("viewBox=\"0 0 \(Int(width)) "))
+      checkTexts(svg, width: width)
     }
   }
 
@@ -90,7 +123,7 @@ struct PictureTests {
   @Test("One to forty variants fit, and how many are left out is said", arguments: [1, 2, 3, 4, 7, 8, 9, 40])
   func many(count: Int) {
     let svg = ComparisonPicture(Self.several(count)).svg
-    Self.check(svg)
+    Self.check(ComparisonPicture(Self.several(count)).chart)
     let left = count - ComparisonPicture.most
     #expect(svg.contains("Left out: ") == (left > 0))
     if left > 0 { #expect(svg.contains(">Left out: \(left) variant")) }
@@ -108,27 +141,28 @@ struct PictureTests {
 
   @Test("Variants that never recover, without capacity, without a row or an incident have a picture too")
   func unusual() {
-    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.summary.recoveryTime = nil }).svg)
-    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.record.nominalCapacityMilli = 0 }).svg)
+    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.summary.recoveryTime = nil }).chart)
+    Self.check(
+      ComparisonPicture(Self.several(3) { result, _ in result.record.nominalCapacityMilli = 0 }).chart)
     Self.check(
       ComparisonPicture(
         Self.several(2) { result, number in
           if number == 0 { result.record.incidents = [] }
         }
-      ).svg)
+      ).chart)
     Self.check(
       ComparisonPicture(
         Self.several(2) { result, number in
           result.record.series = TimeSeries(interval: 1_000_000, duration: 0, rows: 0)
           result.references.twin.series = result.record.series
         }
-      ).svg)
+      ).chart)
     #expect(ComparisonPicture(.whole([])).svg.contains("Nothing was run"))
   }
 
   @Test("Pictures of searches have all their text within them")
   func searches() throws {
-    Self.check(TuneReport(try SearchReportTests.result()).picture)
+    Self.check(TuneReport(try SearchReportTests.result()).chart)
   }
 
   @Test(

@@ -78,7 +78,7 @@ struct SearchReportTests {
       let places = try order.map { try #require(html.firstRange(of: $0)).lowerBound }
       #expect(places == places.sorted())
       #expect(html.contains("a&lt;b"))
-      #expect(HTMLReportTests.problem(in: report.picture) == nil)
+      #expect(HTMLReportTests.problem(in: report.chart.svg) == nil)
     }
   }
 

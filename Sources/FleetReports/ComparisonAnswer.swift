@@ -36,15 +36,20 @@ package enum Compared: Sendable {
   /// Returns the finding and its reasons.
   /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
   package func story(_ choices: [VariantChoice] = []) -> Story {
+    var story: Story
     switch self {
     case .whole(let results):
-      var story = Standings(results).telling(choices).story
+      story = Standings(results).telling(choices).story
       if let seed = results.first?.summary.seed, results.allSatisfy({ $0.summary.seed == seed }) {
         story.basis = "seed \(seed)"
       }
-      return story
-    case .means(let comparison): return comparison.story(choices)
+    case .means(let comparison): story = comparison.story(choices)
     }
+    guard let fleet = facts.compactMap(\.self).first else { return story }
+    story.basis +=
+      ", " + (fleet.scale > 1 ? "1:\(fleet.scale) of " : "")
+      + "\(FigureText.amount(Double(fleet.fullSizeDevices))) devices"
+    return story
   }
 
   /// All that came of the first seed, by variant; empty where nothing was kept of it but figures.
@@ -180,7 +185,7 @@ package enum Compared: Sendable {
     scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
-    var answer = Answer(story, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
+    var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = seeds
     let standings = standings.telling(choices)
     var html = ""
@@ -203,22 +208,16 @@ package enum Compared: Sendable {
     return answer
   }
 
-  /// `20,000 devices · 2 h of virtual time · capacity 1,267 requests/s · outage without answer from 20 min for 10 min · seed 1`
-  func factsLine(_ seeds: String) -> String {
+  /// `2 h of virtual time · capacity 1,267 requests/s · outage without answer from 20 min for 10 min`
+  var factsLine: String {
     let runs = facts.compactMap(\.self)
     var facts: [String] = []
     func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {
       if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) { facts += text(first) }
     }
-    add(\.fullSizeDevices) { [FigureText.count($0, "device")] }
     add(\.duration) { ["\(Humanised.duration($0)) of virtual time"] }
     add(\.fullSizeCapacity) { ["capacity \(Humanised.compact($0)) requests/s"] }
     add(\.shaded) { $0.isEmpty ? ["no incident"] : $0.map(\.text) }
-    if case .means(let comparison) = self {
-      facts.append("\(comparison.replications) replications, \(seeds)")
-    } else {
-      facts.append(seeds)
-    }
     return facts.joined(separator: " · ")
   }
 

@@ -62,13 +62,8 @@ package struct ComparisonPicture {
 
   package var chart: Chart {
     guard !compared.names.isEmpty else { return Chart(title: "Nothing was run", sections: []) }
-    let seeds =
-      switch compared {
-      case .means(let comparison): comparison.seedsText
-      case .whole(let results): "seed \(results[0].summary.seed)"
-      }
     return Chart(
-      title: standings.story.finding, facts: compared.factsLine(seeds),
+      title: standings.story.finding, facts: "\(compared.story().basis) · \(compared.factsLine)",
       description: shown.map { "\(standings.titles[$0]): \(figures($0))." }.joined(separator: " ") + leftOut,
       sections: (isRoundIncident ? [waiting] : []) + [requests])
   }

@@ -216,8 +216,8 @@ struct DecisionTests {
     // What can't get better needs no runs that exclude a failure.
     #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] })
     #expect(told(found)[.worse].isEmpty && told(found)[.better].isEmpty)
-    #expect(
-      told(found)[.same].first?.hasSuffix("\(found.cases.count) cases of \(found.cases.count)") ?? false)
+    // A failure in 5 % of the runs is not excluded, so that one criterion is open.
+    #expect(told(found)[.same].first?.hasPrefix("lost events, endpoint well, ") ?? false)
   }
 
   @Test(

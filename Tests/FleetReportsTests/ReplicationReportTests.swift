@@ -59,7 +59,7 @@ struct ReplicationReportTests {
     }
     var rest = html[...]
     for part in [
-      "aria-label=\"Verdict\"", "<dl class=\"story\">", "6 replications, seeds 1 to 6",
+      "aria-label=\"Verdict\"", "<dl class=\"story\">", "6 seeds, ",
       ">Round the incident</h2>", ">Results</h2>",
       "Differences to wide &lt;jitter&gt;",
       ">Offered load</h2>", ">Goodput</h2>", ">Backlog</h2>",
@@ -137,7 +137,10 @@ struct ReplicationReportTests {
     #expect(HTMLReportTests.problem(in: html) == nil)
     #expect(!html.contains("Differences to") && !html.contains("<small>#"))
     // There is no incident.
-    #expect(Compared.means(comparison).table.columns.map(\.title) == ["lost", "late", "requests/phone/day"])
+    #expect(
+      Compared.means(comparison).table.columns.map(\.title) == [
+        "lost", "late", "99 % delivered", "requests/device/day",
+      ])
   }
 
   @Test("The picture stands alone")
@@ -145,6 +148,6 @@ struct ReplicationReportTests {
     let svg = ComparisonPicture(.means(try Self.comparison())).svg
     #expect(HTMLReportTests.problem(in: svg) == nil)
     #expect(
-      svg.contains("6 replications") && svg.contains("mean and its 95\u{A0}% band") && !svg.contains("var("))
+      svg.contains("6 seeds, ") && svg.contains("mean and its 95\u{A0}% band") && !svg.contains("var("))
   }
 }

@@ -196,7 +196,10 @@ extension StudyPlan<ComparisonFindings> {
           let comparison = try runs.replications(variants, replications)
           found.decision = comparison.decision
           found.compared = Compared(comparison)
+          // How many more seeds would tell, of one seed, too.
+          let basis = found.story.basis
           found.story = comparison.story(choices)
+          found.story.basis = basis
         } else {
           found.compared = .whole(
             try Comparison.run(
@@ -207,10 +210,6 @@ extension StudyPlan<ComparisonFindings> {
         if isComparison { PairMap(found.compared, choices)?.tell(&found.story) }
         found.story.add(.lost, found.losses.notes)
         found.story.add(.note, notes.map(warning(ofSmallness:)))
-        let scenario = variants[0].scenario
-        found.story.basis +=
-          ", " + (scenario.scale > 1 ? "1:\(scenario.scale) of " : "")
-          + "\(FigureText.amount(Double(scenario.fullSize))) devices"
         found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
         return found
       },

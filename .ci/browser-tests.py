@@ -127,7 +127,7 @@ def main():
         best = page.execute_script("return data.runs[data.best].name")
         assert shown()[0][0] == best and data_of(best) == min(float(row["recovery_s"]) for row in rows)
         # Twice the capacity: the endpoint is well in a third of the time.
-        assert verdict()[1] == "This run: better than today." and verdict()[0].startswith("The fleet recovers"), verdict()
+        assert verdict()[1] == "This run: better than today." and verdict()[0].startswith("Caught up after "), verdict()
         page.find_element(By.CSS_SELECTOR, "#map rect[data-cell='0']").click()
         assert abs(shown()[0][1] - expected("additive:10", "20/s")) <= 0.5
         assert verdict()[1] == "This run: worse than today.", verdict()

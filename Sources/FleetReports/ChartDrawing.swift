@@ -180,7 +180,8 @@ struct ChartDrawing {
   private mutating func drawShades(_ shades: [Chart.Shade], in frame: Frame) {
     var free = frame.x
     var named: Set<String> = [""]
-    for shade in shades where shade.range.upperBound >= frame.horizontal.range.lowerBound {
+    for shade in shades.sorted(by: { $0.range.lowerBound < $1.range.lowerBound })
+    where shade.range.upperBound >= frame.horizontal.range.lowerBound {
       let (from, to) = (frame.px(shade.range.lowerBound), frame.px(shade.range.upperBound))
       if from == to {
         canvas.line(from, frame.y, from, frame.bottom, ink: shade.ink, dash: "4 3")

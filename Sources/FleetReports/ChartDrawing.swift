@@ -300,7 +300,7 @@ struct ChartDrawing {
   private mutating func drawLabels(_ labels: [Chart.Label], clearOf boxes: [LabelPlaces.Box], in frame: Frame)
   {
     var places = LabelPlaces(
-      left: frame.x, right: frame.right, top: frame.y, bottom: frame.bottom, lines: boxes)
+      in: .init(left: frame.x, right: frame.right, top: frame.y, bottom: frame.bottom), clearOf: boxes)
     for label in labels {
       let (x, foot) = (frame.px(label.x), min(frame.py(label.y), frame.bottom))
       let place = places.place(label, x: x, foot: foot)
@@ -387,19 +387,14 @@ private struct LabelPlaces {
     }
   }
 
-  var left: Double
-  var right: Double
-  var top: Double
-  var bottom: Double
-  let lines: [Box]
+  private let bounds: Box
+  private let lines: [Box]
   private var texts: [Box] = []
   private var stems: [Box] = []
 
   static let line = 16.0
 
-  init(left: Double, right: Double, top: Double, bottom: Double, lines: [Box]) {
-    (self.left, self.right, self.top, self.bottom, self.lines) = (left, right, top, bottom, lines)
-  }
+  init(in bounds: Box, clearOf lines: [Box]) { (self.bounds, self.lines) = (bounds, lines) }
 
   /// Beside `x`, as near as can be to the height that suits its mark.
   mutating func place(_ label: Chart.Label, x: Double, foot: Double) -> (box: Box, lines: [String])? {
@@ -408,33 +403,24 @@ private struct LabelPlaces {
     let wanted =
       switch label.mark {
       case .none: foot - Self.line - 4
-      case .moment: min(foot - 34, bottom - 38)
-      case .rule: top + 2
+      case .moment: min(foot - 34, bounds.bottom - 38)
+      case .rule: bounds.top + 2
       }
     var best: (box: Box, lines: [String], stem: Box, cost: Double)?
     let parts = label.text.split(separator: ": ", maxSplits: 1).map(String.init)
-    for lines in parts.count == 2 ? [[label.text], parts] : [[label.text]] {
-      let (size, height) = (lines.map(width).max() ?? 0, Self.line * Double(lines.count))
+    for words in parts.count == 2 ? [[label.text], parts] : [[label.text]] {
+      let (size, height) = (words.map(width).max() ?? 0, Self.line * Double(words.count))
       for isRight in [true, false] {
-        let start = isRight ? x + 6 : x - 6 - size
-        if start < left || start + size > right { continue }
-        for top in stride(from: top + 2, through: bottom - height - 2, by: 4) {
-          let box = Box(left: start, right: start + size, top: top, bottom: top + height)
-          let stem =
-            switch label.mark {
-            case .none: Box(left: x, right: x, top: foot, bottom: foot)
-            case .moment: Box(left: x - 2, right: x + 2, top: top, bottom: max(foot, top))
-            case .rule: Box(left: x - 2, right: x + 2, top: self.top, bottom: bottom)
-            }
-          if texts.contains(where: box.meets) || stems.contains(where: box.meets)
-            || texts.contains(where: stem.meets)
-          {
-            continue
-          }
+        let left = isRight ? x + 6 : x - 6 - size
+        if left < bounds.left || left + size > bounds.right { continue }
+        for top in stride(from: bounds.top + 2, through: bounds.bottom - height - 2, by: 4) {
+          let box = Box(left: left, right: left + size, top: top, bottom: top + height)
+          let stem = stem(of: label.mark, x: x, from: top, to: max(foot, top))
+          if (texts + stems).contains(where: box.meets) || texts.contains(where: stem.meets) { continue }
           let cost =
-            abs(top - wanted) + (isRight ? 0 : 60) + (lines.count > 1 ? 60 : 0)
-            + (self.lines.contains(where: box.meets) ? 100 : 0)
-          if cost < best?.cost ?? .infinity { best = (box, lines, stem, cost) }
+            abs(top - wanted) + (isRight ? 0 : 60) + (words.count > 1 ? 60 : 0)
+            + (lines.contains(where: box.meets) ? 100 : 0)
+          if cost < best?.cost ?? .infinity { best = (box, words, stem, cost) }
         }
       }
     }
@@ -442,6 +428,14 @@ private struct LabelPlaces {
     texts.append(best.box)
     stems.append(best.stem)
     return (best.box, best.lines)
+  }
+
+  private func stem(of mark: Chart.Label.Mark, x: Double, from top: Double, to foot: Double) -> Box {
+    switch mark {
+    case .none: Box(left: x, right: x, top: foot, bottom: foot)
+    case .moment: Box(left: x - 2, right: x + 2, top: top, bottom: foot)
+    case .rule: Box(left: x - 2, right: x + 2, top: bounds.top, bottom: bounds.bottom)
+    }
   }
 }
 

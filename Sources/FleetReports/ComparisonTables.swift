@@ -428,20 +428,6 @@ extension [VariantResult] {
   }
 }
 
-extension VariantResult {
-
-  /// The incidents that happen within the run.
-  var incidents: [IncidentSpan] { record.incidents.filter { $0.start < record.series.duration } }
-
-  /// These, and what operators do.
-  var shaded: [IncidentSpan] { incidents + record.actions }
-
-  /// End of the last incident, if the run goes on after it.
-  var lastIncidentEnd: Int64? {
-    incidents.map(\.end).max().flatMap { $0 < record.series.duration ? $0 : nil }
-  }
-}
-
 extension IncidentSpan {
   /// `outage 503 from 20 min for 10 min`
   var text: String {

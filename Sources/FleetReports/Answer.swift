@@ -34,7 +34,7 @@ package struct Answer: Sendable {
   package var seeds: String?
   /// The parts of a terminal's text below the story.
   package var terminal: [Part] = []
-  /// How many lines of the story a terminal has.
+  /// How many lines of the story a terminal has below what was required.
   package var mostLines = 10
   /// The parts that a terminal has where everything is asked for, below those.
   package var details: [Part] = []
@@ -71,7 +71,7 @@ package struct Answer: Sendable {
   /// Returns the text that a terminal shows.
   /// - Parameter isWhole: with all lines and parts.
   package func text(width: Int, isWhole: Bool = false) -> String {
-    var text = story.text(atMost: isWhole ? .max : mostLines)
+    var text = story.text(atMost: isWhole ? .max : mostLines + story[.required].count)
     for part in terminal + (isWhole ? details : []) {
       switch part {
       case .list(let items, let title, _):

@@ -26,9 +26,8 @@ extension TextTable {
   /// Columns two spaces apart, numbers to the right. Lines end in `\n`.
   ///
   /// A table wider than `width` gives way step by step. Titles are broken between words. The first column is shortened in the
-  /// middle of its texts, down to 14 characters. Cells are broken where they have a `\n`, elsewhere a space. The
-  /// first column goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of
-  /// its cells.
+  /// middle of its texts, down to 14 characters. Cells are broken where they have a `\n`. The first column
+  /// goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of its cells.
   package func terminal(width: Int) -> String {
     var lines = Layout(
       titles: columns.map { [$0.title] },

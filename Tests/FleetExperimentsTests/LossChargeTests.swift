@@ -99,7 +99,7 @@ struct LossChargeTests {
     let results = try Comparison.run(variants, workers: 2)
     let notes = LossReport(variants, runs: results.map { [$0.summary] }).notes
     #expect(notes.count == 4)
-    #expect(notes.allSatisfy { $0.contains(" events to ") })
+    #expect(notes.allSatisfy { $0.contains(" events: ") })
     #expect(notes.prefix(2).allSatisfy { $0.hasPrefix("\(variants[0].name): ") })
     let alone = LossReport([variants[0]], runs: [[results[0].summary]]).notes
     #expect(alone.allSatisfy { !$0.hasPrefix("\(variants[0].name): ") })
@@ -119,7 +119,7 @@ struct LossChargeTests {
     #expect(lost > 0)
     #expect(
       report.notes == [
-        "phones (tapi-document) \(FigureText.grouped(lost)) events to backoffConfig.maxRetryCount 3; with 1000 none"
+        "phones (tapi-document) \(FigureText.grouped(lost)) events: backoffConfig.maxRetryCount 3; with 1000 none"
       ])
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)

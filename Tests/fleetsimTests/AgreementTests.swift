@@ -155,7 +155,10 @@ struct AgreementTests {
       with: #"fleet: [{ name: "swift", devices: 10, client: "segment-swift", events: "60/day" }, "#)
     try scratch.write("two.json5", two)
     let mixed = try Tool.run(
-      ["decide", "two.json5", "--today", "today.json", "--proposed", "new.json", "--budget", "1"],
+      [
+        "decide", "two.json5", "--today", "today.json", "--proposed", "new.json", "--budget", "1",
+        "--verbose",
+      ],
       in: scratch.url)
     #expect(mixed.standardOutput.contains(" 1 of 2 clients\n"), "\(mixed)")
   }

@@ -60,7 +60,6 @@ struct ConformanceCommandTests {
         tapi-document: 1 case
 
         requirement  what it says                      passed  failed  deviates
-        ───────────  ────────────────────────────────  ──────  ──────  ────────
         S4           Retry-After: forms, cap, absence       1       0         0
 
         1 passed, 0 failed, 0 deviate as expected

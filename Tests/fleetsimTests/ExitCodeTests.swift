@@ -8,7 +8,7 @@ struct ExitCodeTests {
     "a wrong command line is 64, with the way out",
     arguments: [
       ("run s.json5 --sed 4", "Error: Unknown option '--sed'. Did you mean '--seed'?"),
-      ("run s.json5 --verbose", "Error: Unknown option '--verbose'."),
+      ("run s.json5 --loud", "Error: Unknown option '--loud'."),
       ("comprae s.json5", "Error: Unknown command 'comprae'. Did you mean 'compare'?"),
       ("run", "Error: Missing expected argument '<scenario>'"),
       ("run s.json5 other.json5", "Error: Unexpected argument 'other.json5'"),
@@ -203,7 +203,8 @@ struct ExitCodeTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     for arguments in [
-      ["run", "s.json5", "--out", "out"], ["trace", "s.json5", "--device", "1"], ["help", "schema"],
+      ["run", "s.json5", "--seed", "5", "--out", "out"], ["trace", "s.json5", "--device", "1"],
+      ["help", "schema"],
     ] {
       let output = try Tool.process(arguments, in: scratch.url, shell: "exec >&-")
       #expect(output.code == 74)
@@ -211,7 +212,15 @@ struct ExitCodeTests {
         output.standardError
           == "standard output: is closed or not for writing; send it to a file, or to /dev/null\n")
     }
-    #expect(scratch.contents == ["s.json5"])
+    // A terminal that is gone costs no file, and none of them has what it would have shown.
+    #expect(try Tool.run(["run", "s.json5", "--seed", "5", "--out", "same"], in: scratch.url).code == 0)
+    let files = scratch.contents.filter { $0.hasPrefix("same/") }.map { String($0.dropFirst(5)) }
+    let written = scratch.contents.filter { $0.hasPrefix("out/") }.map { String($0.dropFirst(4)) }
+    #expect(!files.isEmpty && written == files)
+    #expect(scratch.contents.count == 2 * files.count + 3)
+    for name in files where name.hasSuffix(".csv") {
+      #expect(try scratch.read("out/" + name) == scratch.read("same/" + name), "\(name)")
+    }
   }
 
   @Test(

@@ -29,12 +29,12 @@ struct HealthTests {
     let scratch = try scratch(client)
     let output = try Tool.run(["run", "s.json5", "--seed", "1", "--out", "out"], in: scratch.url)
     #expect(output.code == 0)
-    let words = output.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    #expect(words.contains("T" + Self.ill), "\(words)")
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(lines[0].contains("does not hold its load") && lines[1].hasPrefix("unwell "), "\(output)")
+    let reason = output.story("unwell").first ?? ""
     #expect(
-      words.contains(
-        "(1 % at most is healthy), most of them \(how) because of the answer's status (one seed, 1)."),
-      "\(words)")
+      reason.hasPrefix("it loses ") && reason.hasSuffix(" \(how) because of the answer's status"), "\(reason)"
+    )
     let rows = try scratch.text("out/summary.csv").split(separator: "\n").map {
       $0.split(separator: ",", omittingEmptySubsequences: false)
     }
@@ -42,8 +42,8 @@ struct HealthTests {
     #expect(row["baseline_is_healthy"] == "false" && row["delivered_events"] == "0")
     // Nothing else changed: with a server that takes them the same fleet is well.
     let well = try self.scratch(client, limit: "1MB")
-    #expect(
-      try !Tool.run(["run", "s.json5", "--seed", "1"], in: well.url).standardOutput.contains("does not hold"))
+    let other = try Tool.run(["run", "s.json5", "--seed", "1"], in: well.url)
+    #expect(!other.standardOutput.contains("does not hold") && other.story("unwell") == [], "\(other)")
   }
 
   @Test("check warns when it records such a fleet, and says it of every check")

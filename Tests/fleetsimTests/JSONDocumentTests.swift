@@ -92,7 +92,7 @@ struct JSONDocumentTests {
       schema["properties"]?[String($0.dropFirst(2))] == nil
     }
     #expect(undeclared == [])
-    #expect(document["format"] == .number(1) && document["command"] == .string(command[0]))
+    #expect(document["format"] == .number(2) && document["command"] == .string(command[0]))
   }
 
   @Test("the schema refuses a document that lacks a member, has one of another type or of another command")
@@ -104,7 +104,8 @@ struct JSONDocumentTests {
       return
     }
     for (key, value) in [
-      ("verdict", nil), ("verdict", JSON.number(1)), ("command", .string("sweep")), ("format", .number(2)),
+      ("verdict", nil), ("verdict", JSON.number(1)), ("story", nil), ("story", .array([.object([:])])),
+      ("command", .string("sweep")), ("format", .number(1)),
       ("variants", .array([.object([:])])),
     ] {
       var others = members
@@ -128,8 +129,16 @@ struct JSONDocumentTests {
             "path": .string("settings.backoffConfig.jitterStrategy"), "value": .string("full"),
           ])
         ]))
-    let verdict = try Tool.run(["compare", "s.json5", "--seed", "5", "-q"], in: scratch.url).standardOutput
-    #expect(document["verdict"]?.text.map { $0 + "\n" } == verdict)
+    let command = ["compare", "s.json5", "--seed", "5"]
+    let verdict = try Tool.run(command + ["-q"], in: scratch.url).standardOutput
+    #expect(document["verdict"]?.text.map { $0 + " (seed 5, 60 phones)\n" } == verdict)
+    let printed = try Tool.run(command + ["--verbose"], in: scratch.url)
+    let story = document["story"]?.elements ?? []
+    #expect(!story.isEmpty)
+    for line in story {
+      let (subject, text) = (line["subject"]?.text ?? "", line["text"]?.text ?? "")
+      #expect(printed.story(subject).contains(text), "\(line)")
+    }
     let best = document["best"]?.elements.compactMap(\.text) ?? []
     #expect(!best.isEmpty && best.allSatisfy(verdict.contains))
     #expect(

@@ -9,18 +9,21 @@ struct ReplicationCommandTests {
     "statistics.csv",
   ]
 
+  /// How many more seeds would decide it, and the option that makes them.
+  private static var missing: Regex<Substring> { /; about [0-9]+ more seeds: --seeds [0-9]+$/ }
+
   @Test("--seeds prints intervals, ranks and paired differences, and writes its files")
   func seeds() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let output = try Tool.run(
-      ["compare", "s.json5", "--seeds", "4", "--out", "out", "--check"], in: scratch.url)
+      ["compare", "s.json5", "--seeds", "4", "--out", "out", "--check", "--verbose"], in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
-    #expect(text.contains(" ± ") && text.contains("\nstrategy  lost  "))
-    #expect(text.contains("\nAgainst none, seed by seed (* can be told apart from it):\n"))
-    #expect(text.contains("From 4 replications (seeds 5 to 8, the same for every variant)"))
+    #expect(text.contains(" (4 seeds, 60 phones)\n"), "\(text)")
+    #expect(text.contains(" ± ") && text.contains("\nAll criteria\nnone\n  failed "), "\(text)")
+    #expect(text.contains("\nAgainst none, seed by seed (* can be told apart from it)\n"), "\(text)")
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
     let rows = try scratch.text("out/replications.csv").split(separator: "\n").dropFirst()
     let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
@@ -108,20 +111,14 @@ struct ReplicationCommandTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let command = ["compare", "s.json5", "--budget", "60k", "--out"]
-    let output = try Tool.run(command + ["a", "--jobs", "1"], in: scratch.url)
+    let output = try Tool.run(command + ["a", "--jobs", "1", "--verbose"], in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
     #expect(
       output.standardOutput.hasPrefix(
         "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60 k attempts\n"
       ))
-    #expect(
-      output.standardOutput.contains(
-        /\nOpen after [0-9]+ seeds, when the budget of 60 k attempts has no room for more: .*\. About [0-9]+ more seeds would/
-      ), "\(output.standardOutput)")
-    #expect(
-      output.standardOutput.contains(
-        "comparison.svg; of seed 5 alone summary.csv, a folder per variant with timeseries.csv and delivery_histogram.csv"
-      ))
+    #expect(output.standardOutput.contains(/\([0-9]+ seeds, 60 phones\)\n/), "\(output)")
+    #expect(output.story("open").last?.contains(Self.missing) == true, "\(output)")
     #expect(!scratch.contents.contains { $0.hasSuffix(".journal") })
     #expect(try Tool.run(command + ["b", "--jobs", "3"], in: scratch.url).code == 0)
     #expect(try Tool.run(["compare", "s.json5", "--seed", "5", "--out", "one"], in: scratch.url).code == 0)
@@ -146,12 +143,10 @@ struct ReplicationCommandTests {
       let one = try Tool.run([command, "s.json5", "--seed", "5", "--out", "one"], in: scratch.url)
       let found = try Tool.run([command, "s.json5", "--budget", "1", "--out", "found"], in: scratch.url)
       #expect(found.code == 0 && found.standardError == "")
-      #expect(
-        found.standardOutput.contains(
-          /\nOpen after 1 seed, when the budget of 1 attempt has no room for more: .*how many runs fail.*--seeds [0-9]+/
-        ),
-        "\(found.standardOutput)")
-      #expect(one.standardOutput.contains("(one seed, 5)") && found.standardOutput.contains("(one seed, 5)"))
+      let open = found.story("open").last ?? ""
+      #expect(open.hasPrefix("failed runs") && open.contains(Self.missing), "\(found)")
+      #expect(one.standardOutput.contains(" (seed 5, 60 phones)\n"), "\(one)")
+      #expect(found.standardOutput.contains(" (seed 5, 60 phones)\n"), "\(found)")
       let files = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
       #expect(scratch.contents.filter { $0.hasPrefix("found/") } == files.map { "found/" + $0 })
       for name in files where name.hasSuffix(".csv") {
@@ -176,10 +171,12 @@ struct ReplicationCommandTests {
     let budget = options.contains { $0.hasPrefix("--seed") } ? [] : ["--budget", "1"]
     let output = try Tool.run(["compare", "s.json5", "--out", "out"] + budget + options, in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
-    let text = output.standardOutput
-    #expect(text.contains("4,000 devices, 8 min"))
-    #expect(text.ranges(of: "cale 1:2").count == (scale == "1" ? 0 : 2))
-    #expect(text.contains(/--seeds [0-9]+ --scale 1:2\)/) == (scale != "1"))
+    #expect(
+      output.standardOutput.contains(scale == "1" ? ", 4,000 phones)\n" : ", 1:2 of 4,000 phones)\n"),
+      "\(output)")
+    #expect(
+      output.story("open").contains { $0.contains(/--seeds [0-9]+ --scale 1:2$/) } == (scale != "1"),
+      "\(output)")
     let name = options.contains("--seeds") ? "out/replications.csv" : "out/summary.csv"
     let rows = try scratch.text(name).split(separator: "\n")
       .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -197,12 +194,12 @@ struct ReplicationCommandTests {
       "s.json5",
       Scenarios.scenario(devices: 4, interval: "1m").replacing(
         "events: \"6/min\"", with: "events: { every: \"10s\" }"))
-    let output = try Tool.run(["run", "s.json5", "--quiet"], in: scratch.url)
+    let output = try Tool.run(["run", "s.json5", "--json"], in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
-    #expect(
-      output.standardOutput.contains(
-        /Everything is known after (60|120|240|480) seeds \([0-9.]+ [kM] attempts\)\./),
-      "\(output.standardOutput)")
+    let document = try JSON(text: output.standardOutput)
+    #expect(document["isDecided"] == .bool(true) && document["missingSeeds"] == .null)
+    #expect([60, 120, 240, 480].contains(document["seeds"]?.elements.count))
+    #expect(document["story"]?.elements.contains { $0["subject"] == .string("open") } == false)
   }
 
   @Test("results with replications replace results without, and the other way round")

@@ -84,9 +84,9 @@ struct SearchCommandTests {
       command, in: scratch.url, signal: SIGKILL, when: { scratch.runs("two.journal").count > begun + 20 })
     let kept = scratch.runs("two.journal").count
     #expect(kept > begun + 20)
-    let again = try Tool.run(command, in: scratch.url)
+    let again = try Tool.run(command + ["--verbose"], in: scratch.url)
     #expect(again.code == 0)
-    #expect(again.standardOutput.contains("\(kept) taken from the journal"), "\(again)")
+    #expect(again.story("note").contains { $0.hasPrefix("\(kept) runs from the journal, ") }, "\(again)")
     for name in ["pareto.csv", "settings.json", "pareto.svg"] {
       #expect(try text(scratch, "two/" + name) == text(scratch, "out/" + name), "\(name)")
     }
@@ -100,8 +100,11 @@ struct SearchCommandTests {
     let constraint = ["--constraint", "affected_delivery_p99_s<=1"]
     let output = try Tool.run(command + constraint + ["--out", "out"], in: scratch.url)
     #expect(output.code == 0 && output.standardError == "")
-    let opening = "No candidate keeps affected_delivery_p99_s<=1 in every run, nor do today's Settings: "
-    #expect(output.standardOutput.contains("\n\n" + opening))
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(
+      lines[0] == "No candidate keeps affected_delivery_p99_s<=1 in every run, nor do today's Settings"
+        && lines[1].hasPrefix("reason "), "\(output)")
+    #expect(output.story("next").count == 1, "\(output)")
     #expect(!output.standardOutput.contains("settings.json"))
     #expect(!FileManager.default.fileExists(atPath: scratch.url.appending(path: "out/settings.json").path))
     let report = try text(scratch, "out/report.html")
@@ -131,16 +134,10 @@ struct SearchCommandTests {
   @Test(
     "where nothing keeps a constraint on lost events the limit that lost them is named, and the key that would end that",
     arguments: [
-      (
-        "settings.backoffConfig.maxBackoffInterval=5,10",
-        " settings.backoffConfig.maxRetryCount was not searched: a higher value ends it; with 1000 the run loses none."
-      ),
-      (
-        "settings.backoffConfig.maxRetryCount=2,3",
-        " The search had settings.backoffConfig.maxRetryCount up to 3: only more ends it; with 1000 the run loses none."
-      ),
+      ("settings.backoffConfig.maxBackoffInterval=5,10", "not searched"),
+      ("settings.backoffConfig.maxRetryCount=2,3", "searched up to 3"),
     ])
-  func lossIsCharged(search: String, message: String) throws {
+  func lossIsCharged(search: String, extent: String) throws {
     let scratch = try scratch()
     let output = try Tool.run(
       [
@@ -149,9 +146,13 @@ struct SearchCommandTests {
         "lost_events<=0", "--seeds", "2", "--fresh", "5",
       ], in: scratch.url)
     #expect(output.code == 0)
-    #expect(output.standardOutput.contains("No candidate keeps lost_events<=0 in every run, "))
-    #expect(output.standardOutput.contains(": backoffConfig.maxRetryCount "), "\(output.standardOutput)")
-    #expect(output.standardOutput.contains(message), "\(output.standardOutput)")
+    #expect(output.standardOutput.hasPrefix("No candidate keeps lost_events<=0 in every run, "))
+    let lost = try #require(output.story("lost").first, "\(output)")
+    let parts = lost.split(separator: "; ")
+    #expect(
+      parts[0].hasSuffix(": backoffConfig.maxRetryCount \(extent.hasSuffix("3") ? 3 : 2) reached"), "\(lost)")
+    #expect(parts[1] == "settings.backoffConfig.maxRetryCount was \(extent)", "\(lost)")
+    #expect(parts[2] == "with 1000 none", "\(lost)")
   }
 
   @Test(
@@ -208,13 +209,14 @@ struct SearchCommandTests {
       #expect(output.code == code, "\(output.standardError)")
       #expect(output.standardError.contains("is not read by mine") == (code == 64))
     }
-    let all = try Tool.run(["tune", "swift.json5", "--all-keys"] + both + jitter, in: scratch.url)
+    let all = try Tool.run(
+      ["tune", "swift.json5", "--all-keys", "--verbose"] + both + jitter, in: scratch.url)
     #expect(all.code == 0)
     #expect(
       all.standardOutput.contains(
         "What segment-swift makes of these Settings:\n- backoffConfig.maxBackoffInterval "))
     #expect(all.standardOutput.contains(": read as written\n- backoffConfig.jitterStrategy "))
-    let plain = try Tool.run(["tune", "a.json5", "--out", "out"] + both, in: scratch.url)
+    let plain = try Tool.run(["tune", "a.json5", "--out", "out", "--verbose"] + both, in: scratch.url)
     #expect(plain.code == 0 && !plain.standardOutput.contains(" makes of these Settings"))
     let report = try text(scratch, "out/report.html")
     #expect(report.contains(" · 1 scenario of 20 devices · finalists with 1 seed<"))

@@ -9,6 +9,12 @@ enum Tool {
     var code: Int32
     var standardOutput: String
     var standardError: String
+
+    /// The lines of the story about a subject.
+    func story(_ subject: String) -> [String] {
+      standardOutput.split(separator: "\n").filter { $0.hasPrefix(subject + "  ") }
+        .map { String($0.dropFirst(subject.count).drop { $0 == " " }) }
+    }
   }
 
   static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

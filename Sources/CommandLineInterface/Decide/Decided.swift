@@ -276,7 +276,8 @@ extension Decided {
         return "\(command) --proposed DIR/\(FileName.withoutCause)"
       }
       return decision.waiver.map { "\(command) --proposed \(settings.names.proposed) \($0)" }
-    case .publish, .keep: return nil
+    case .keep: return decision.waiver.map { "\(command) --proposed DIR/\(FileName.settings) \($0)" }
+    case .publish: return nil
     }
   }
 
@@ -284,7 +285,9 @@ extension Decided {
     let isMended =
       harm.finding.effect.breaksClient && !harm.isProposed
       && !settings.harms.contains { $0.isProposed && $0.client == harm.client }
-    return harm.text + (isMended ? "; the proposed file mends that" : "")
+    return harm.text
+      + (isMended
+        ? "; the proposed file mends that" + (isPublished ? "" : ": publish that key in any case") : "")
   }
 
   /// A key, with the one that it may be a slip of.

@@ -9,6 +9,7 @@ extension Decision {
   package func tell(
     _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: CheckedLoss? = nil
   ) {
+    if outcome == .noBetter { story.add(.reason, "nothing is better") }
     let worse = told(.worse)
     story.add(.worse, lines(worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }))
     story.add(.price, lines(worse.filter { $0.cell.isAllowed || $0.cell.isPrice }))

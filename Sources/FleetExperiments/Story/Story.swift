@@ -7,12 +7,12 @@
 package struct Story: Sendable, Hashable {
   /// The subject of a line, in the order in which people ask.
   package enum Subject: String, Sendable, Hashable, CaseIterable {
+    /// Whether what was required is kept.
+    case required
     /// What a file does to a client, whatever runs show.
     case breaks
     /// Fleets that do not hold their load without any incident.
     case unwell
-    /// Whether what was required is kept.
-    case required
     case reason, worse, price, better, same, cause
     /// Events that the server never gets.
     case lost

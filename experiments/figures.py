@@ -119,8 +119,8 @@ FIGURES = {
         ("of 30 s: in {}]", "retry_after=30s & seed=1: recovery_s / 60"),
         ("29 s takes {} minutes and", "retry_after=29s: mean recovery_s / 60"),
         ("30 s takes {} to {} (", "retry_after=30s: min recovery_s / 60; max recovery_s / 60"),
-        ("29s 0 {} {} 0", "retry_after=29s & seed=1: healthy_s; recovery_s"),
-        ("30s 0 {} {} 0", "retry_after=30s & seed=1: healthy_s; recovery_s"),
+        ("29s {} {} 11 min", "retry_after=29s & seed=1: healthy_s; recovery_s"),
+        ("30s {} {} 21 min", "retry_after=30s & seed=1: healthy_s; recovery_s"),
     ],
     ("README.md", "readme/second.svg"): [
         ("recovered in {} minutes; of 30 s: in {}]", r"recovered in (\d+) minutes; of 30 s: in (\d+)<"),

@@ -837,11 +837,11 @@ FIGURES = {
         ("decorrelated 0 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
     ],
     (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [
-        ("additive:10 0 {} {} 0 {} {}",
+        ("additive:10 {} {} {} {}",
          "run=additive:10: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
-        ("✓ full 0 {} {} 0 {} {}",
+        ("✓ full {} {} {} {}",
          "run=full: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
-        ("✓ decorrelated 0 {} {} 0 {} {}",
+        ("✓ decorrelated {} {} {} {}",
          "run=decorrelated: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
     ],
     (GUIDES + "4-explanation/scale.md", "scale/table.md"): [

@@ -832,10 +832,6 @@ FIGURES = {
          r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
-    (GUIDES + "4-explanation/how-sure.md", "crn/statistics.csv"): [
-        ("✓ full 0 {} ±", "variant=full & metric=recovery_s: mean"),
-        ("decorrelated 0 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
-    ],
     (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [
         ("additive:10 {} {} {} {}",
          "run=additive:10: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),

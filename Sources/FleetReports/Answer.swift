@@ -90,7 +90,10 @@ package struct Answer: Sendable {
 extension Story {
   /// Returns the finding, and below it lines of the story, the subjects before them.
   fileprivate func text(atMost most: Int) -> String {
-    let shown = lines.prefix(lines.count - most == 1 ? lines.count : most)
+    // The next step is told in any case.
+    let steps = lines.filter { $0.subject == .next }
+    let others = lines.filter { $0.subject != .next }.prefix(max(0, most - steps.count))
+    let shown = lines.count - most <= 1 ? lines : others + steps
     let margin = (shown.map(\.subject.rawValue.count).max() ?? 0) + 2
     let rest = lines.count - shown.count
     return title + "\n"
@@ -153,9 +156,6 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case report = "report.html"
   case picture = "comparison.svg"
   case map = "map.svg"
-  case stability = "stability.csv"
-  case stabilityPicture = "stability.svg"
-  case escape = "escape.csv"
   case decision = "decision.csv"
   case suite
   case limit = "limit.csv"

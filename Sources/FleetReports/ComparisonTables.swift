@@ -186,7 +186,7 @@ struct MeansTable {
     let ranked = metrics.ranked
     let rankings = ranked.map { metrics.ranking($0) }
     return TextTable(
-      header: ["strategy"] + ranked.map { metrics.metrics[$0].title },
+      header: [""] + ranked.map { Figure.heading(of: $0, in: metrics) },
       rows: metrics.variants.indices.dropFirst().map { variant in
         [metrics.variants[variant]]
           + zip(ranked, rankings).map { index, ranking in

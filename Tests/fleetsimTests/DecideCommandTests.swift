@@ -268,7 +268,7 @@ struct DecideCommandTests {
     let output = try Tool.run(
       command + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"], in: scratch.url)
     #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
-    #expect(output.standardOutput.contains(" new.json (200 phones, 1 case, "), "\(output)")
+    #expect(output.standardOutput.contains(" new.json (200 devices, 1 case, "), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
     #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 200"#), "\(written)")
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)

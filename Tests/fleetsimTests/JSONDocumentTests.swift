@@ -131,7 +131,7 @@ struct JSONDocumentTests {
         ]))
     let command = ["compare", "s.json5", "--seed", "5"]
     let verdict = try Tool.run(command + ["-q"], in: scratch.url).standardOutput
-    #expect(document["verdict"]?.text.map { $0 + " (seed 5, 60 phones)\n" } == verdict)
+    #expect(document["verdict"]?.text.map { $0 + " (seed 5, 60 devices)\n" } == verdict)
     let printed = try Tool.run(command + ["--verbose"], in: scratch.url)
     let story = document["story"]?.elements ?? []
     #expect(!story.isEmpty)

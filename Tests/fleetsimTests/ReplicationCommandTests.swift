@@ -21,7 +21,7 @@ struct ReplicationCommandTests {
     #expect(output.code == 0, "\(output.standardError)")
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
-    #expect(text.contains(" (4 seeds, 60 phones)\n"), "\(text)")
+    #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
     #expect(text.contains(" ± ") && text.contains("\nAll criteria\nnone\n  failed "), "\(text)")
     #expect(text.contains("\nAgainst none, seed by seed (* can be told apart from it)\n"), "\(text)")
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
@@ -145,8 +145,8 @@ struct ReplicationCommandTests {
       #expect(found.code == 0 && found.standardError == "")
       let open = found.story("open").last ?? ""
       #expect(open.hasPrefix("failed runs") && open.contains(Self.missing), "\(found)")
-      #expect(one.standardOutput.contains(" (seed 5, 60 phones)\n"), "\(one)")
-      #expect(found.standardOutput.contains(" (seed 5, 60 phones)\n"), "\(found)")
+      #expect(one.standardOutput.contains(" (seed 5, 60 devices)\n"), "\(one)")
+      #expect(found.standardOutput.contains(" (seed 5, 60 devices)\n"), "\(found)")
       let files = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
       #expect(scratch.contents.filter { $0.hasPrefix("found/") } == files.map { "found/" + $0 })
       for name in files where name.hasSuffix(".csv") {
@@ -172,7 +172,7 @@ struct ReplicationCommandTests {
     let output = try Tool.run(["compare", "s.json5", "--out", "out"] + budget + options, in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
     #expect(
-      output.standardOutput.contains(scale == "1" ? ", 4,000 phones)\n" : ", 1:2 of 4,000 phones)\n"),
+      output.standardOutput.contains(scale == "1" ? ", 4,000 devices)\n" : ", 1:2 of 4,000 devices)\n"),
       "\(output)")
     #expect(
       output.story("open").contains { $0.contains(/--seeds [0-9]+ --scale 1:2$/) } == (scale != "1"),

@@ -20,7 +20,8 @@ struct ResultTests {
     #expect(output.code == 0)
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines[0].hasPrefix("Caught up after ") && lines[0].hasSuffix(" (seed 5, 60 phones)"), "\(output)")
+    #expect(
+      lines[0].hasPrefix("Caught up after ") && lines[0].hasSuffix(" (seed 5, 60 devices)"), "\(output)")
     #expect(lines.contains { $0.hasPrefix("lost  endpoint well ") }, "\(output)")
     #expect(lines.last == "Written to a/b/out: open report.html")
     #expect(scratch.contents.filter { $0.hasPrefix("a/b/out/") } == Self.runFiles.map { "a/b/out/" + $0 })
@@ -108,7 +109,7 @@ struct ResultTests {
     let output = try Tool.run(["run", "s.json5", "--seed", "5", "--quiet"], in: scratch.url)
     #expect(output.code == 0)
     #expect(
-      output.standardOutput.split(separator: "\n").map { $0.hasSuffix(" (seed 5, 60 phones)") } == [true])
+      output.standardOutput.split(separator: "\n").map { $0.hasSuffix(" (seed 5, 60 devices)") } == [true])
     #expect(output.standardError == "")
     #expect(scratch.contents == ["s.json5"])
   }

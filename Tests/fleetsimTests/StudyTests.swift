@@ -78,7 +78,7 @@ struct StudyTests {
         when: { scratch.runs("out.journal").count > before + 20 })
       #expect(output.code == 130)
       #expect(output.standardOutput.hasPrefix(mark), "\(output.standardOutput)")
-      #expect(output.standardOutput.contains(" seeds, 60 phones)\n"), "\(output.standardOutput)")
+      #expect(output.standardOutput.contains(" seeds, 60 devices)\n"), "\(output.standardOutput)")
       #expect(
         output.standardError
           == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")

@@ -104,7 +104,7 @@ struct SweepCommandTests {
     let rows = try scratch.text("d/merged/replications.csv").split(separator: "\n").dropFirst()
     let seeds = Set(rows.compactMap { $0.split(separator: ",").dropFirst().first }).sorted()
     let named = "seeds \(seeds.joined(separator: seeds == ["5", "7"] ? " and " : " to "))"
-    #expect(output.standardOutput.contains(" (2 seeds, 60 phones)\n"), "\(output)")
+    #expect(output.standardOutput.contains(" (2 seeds, 60 devices)\n"), "\(output)")
     #expect(try scratch.text("d/merged/report.html").contains(named))
     #expect(try scratch.text("d/merged/run.json").contains("\"seed\": \(seeds[0])"))
   }

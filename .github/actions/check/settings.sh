@@ -48,6 +48,6 @@ if [ -f "$work/comment.md" ]; then
   echo "comment=$work/comment.md" >>"${GITHUB_OUTPUT:-/dev/null}"
   line=$(git diff --unified=0 "$base" -- "$settings" | sed -n 's/^@@ -[0-9,]* +\([0-9]*\).*/\1/p' | head -1)
   case $code in 0) level=notice ;; 1) level=error ;; *) level=warning ;; esac
-  echo "::$level file=$file,line=${line:-1}::$(sed -n 3p "$work/comment.md" | escaped)"
+  echo "::$level file=$file,line=${line:-1}::$(sed -n '1s/^## fleetsim decide: //p' "$work/comment.md" | escaped)"
 fi
 exit "$code"

@@ -10,7 +10,7 @@ struct RunCommand: Study {
     name: "run", abstract: "Run one scenario and say how its fleet fared.",
     discussion: [
       "Runs the scenario and, beside it, its twin without incidents: recovery is measured against the twin. Prints a "
-        + "table and a verdict. There are as many seeds as it takes to know within 5 % how many of the runs fail, how soon the fleet is "
+        + "verdict and a table. There are as many seeds as it takes to know within 5 % how many of the runs fail, how soon the fleet is "
         + "back, how late the affected events are and what it costs in attempts, as far as --budget carries; --seed asks for one. "
         + ReplicationOptions.fleetOfSeveral,
       "Files are written only with --out: timeseries.csv, summary.csv, delivery_histogram.csv, report.html and run.json. "

@@ -13,7 +13,7 @@ extension Decision {
     let worse = told(.worse)
     story.add(.worse, lines(worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }))
     story.add(.price, lines(worse.filter { $0.cell.isAllowed || $0.cell.isPrice }))
-    story.add(.better, lines(told(.better)))
+    story.add(.better, lines(told(.better)), atMost: 2)
     story.add(.same, same)
     if let trials { story.add(.cause, cause(trials, instead)) }
     story.add(.lost, remainingLoss(checked))

@@ -64,8 +64,8 @@ package struct Figure: Sendable {
       }
     }
     switch metric.name {
-    case MetricCatalogue.lost: return "\(text) events lost"
-    case MetricCatalogue.late: return "\(text) events late"
+    case MetricCatalogue.lost: return "\(events) lost"
+    case MetricCatalogue.late: return "\(events) late"
     case MetricCatalogue.healthy: return isNever ? "endpoint never well" : "endpoint well after \(text)"
     case MetricCatalogue.recovery: return isNever ? "never caught up" : "caught up after \(text)"
     case MetricCatalogue.affectedDelivery: return "\(percent) % delivered after \(text)"
@@ -74,6 +74,8 @@ package struct Figure: Sendable {
     default: return "\(metric.title) \(text)"
     }
   }
+
+  private var events: String { "\(text) event\(text == "1" ? "" : "s")" }
 
   /// What it is of, without the figure: `caught up`.
   package static func name(of criterion: Criterion, in metrics: ReplicatedMetrics) -> String {

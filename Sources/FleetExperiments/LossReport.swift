@@ -7,7 +7,7 @@ import ScenarioModel
 ///
 ///     var report = LossReport(variants, runs: compared.rows)
 ///     try report.checkLimit(options: options, control: control)
-///     report.notes   // 39,497 events of segment-swift are lost: rateLimitConfig.maxRetryCount 100 reached. With 1000 the same run loses none.
+///     report.notes   // segment-swift 39,497 events: rateLimitConfig.maxRetryCount 100; with 1000 none
 public struct LossReport: Sendable {
   /// The fate of a cohort's events, the mean over the runs of a variant.
   public struct Row: Sendable {

@@ -66,7 +66,7 @@ struct DecideCommandTests {
       "\(output.standardOutput)"
     )
     let tables = output.standardOutput.split(separator: "\n").drop { !$0.hasPrefix("case ") }
-    #expect(tables.count >= 9 && tables.allSatisfy { $0.count <= 80 }, "\(tables)")
+    #expect(tables.count >= 9 && tables.allSatisfy { $0.count <= 110 }, "\(tables)")
     // Numbers beside the words, for programs.
     // A figure for people may have a comma.
     let table = try scratch.text("out/decision.csv").replacing(/"[^"]*"/, with: "").split(separator: "\n").map

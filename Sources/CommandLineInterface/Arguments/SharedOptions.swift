@@ -250,6 +250,7 @@ extension Flag {
       "json",
       help: "Print one JSON document in place of tables and sentences ('fleetsim help schema json').")
   }
+  static var verbose: Flag { Flag("verbose", help: "Print every line and table of the answer.") }
   static let quietHelp = "Print the verdict alone: no heading, progress or table."
 }
 

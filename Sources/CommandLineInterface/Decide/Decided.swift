@@ -186,7 +186,7 @@ extension Decided {
       var rows = one.cells.filter { $0.criterion != .health }.map { cell in
         [one.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } ?? ""]
           + [false, true].map { decision.figure(place, cell.criterion, $0).text }
-          + [Self.state(cell), decision.bounds(cell) ?? "–"]
+          + [Self.state(cell), decision.bounds(cell)?.replacing(" to ", with: " to\n") ?? "–"]
       }
       if let possible = decision.possible(place) {
         let text = FigureText.span(Int64(possible * 1e6))

@@ -63,7 +63,7 @@ struct StudyOptions: ParameterGroup {
   @Option(.memoryLimit) private var memory: MemoryLimit
   @Flag(.check) var checks: Bool
   @Flag(.json) var isJSON: Bool
-  @Flag("verbose", help: "Print every line and table of the answer.") var isVerbose: Bool
+  @Flag(.verbose) var isVerbose: Bool
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 

@@ -148,10 +148,12 @@ struct MergeCommand: Command {
   @Option(
     "out", "dir", .text, help: "Write the files into this directory. (default: merged, in the sweep's)")
   private var outputPath: String?
+  @Flag(.verbose) private var isVerbose: Bool
   @Flag("quiet", short: "q", help: "Print the verdict alone.") private var isQuiet: Bool
 
   func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
+    if isVerbose, isQuiet { throw UsageError("'--verbose' and '--quiet' exclude each other.") }
     let (directory, file) = try SweepDirectory.existing(path, environment)
     try ResultsVersion.check(
       file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
@@ -218,7 +220,7 @@ struct MergeCommand: Command {
     let answer = compared.answer(compared.story(choices), seed: manifest.seed, choices: choices)
     try AnswerWriter(
       title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
-      console: environment.console, showsScenario: true
+      isVerbose: isVerbose, console: environment.console, showsScenario: true
     ).write(answer, manifest)
   }
 }

@@ -167,7 +167,7 @@ public struct LossReport: Sendable {
     return "\(text); \(outcome(check))"
   }
 
-  /// `with 168 h none`
+  /// `with 168 h: none`
   private func outcome(_ check: Check) -> String {
     let lost =
       check.lost == 0
@@ -177,7 +177,7 @@ public struct LossReport: Sendable {
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10
       ? ", but \(FigureText.amount(Double(check.pending * scale))) still wait at the end" : ""
-    return (check.value.map { "with \($0)" } ?? "without that limit") + " \(lost)\(rest)"
+    return (check.value.map { "with \($0)" } ?? "without that limit") + ": \(lost)\(rest)"
   }
 }
 

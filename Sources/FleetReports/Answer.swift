@@ -77,8 +77,9 @@ package struct Answer: Sendable {
       case .list(let items, let title, _):
         text += title.map { $0 + "\n" } ?? ""
         for item in items { text += "- \(item)\n" }
+      case .table(let table, _, _) where table.rows.isEmpty: break
       case .table(let table, let title, _):
-        text += (title.isEmpty || !isWhole ? "" : "\n\(title)\n") + table.terminal(width: width)
+        text += "\n" + (title.isEmpty || !isWhole ? "" : "\(title)\n") + table.terminal(width: width)
       case .text(let lines, _): text += lines
       case .figure, .terms, .html, .folded: break
       }

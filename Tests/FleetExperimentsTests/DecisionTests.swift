@@ -185,7 +185,7 @@ struct DecisionTests {
       run[.droppedByRetryLimit] = phones.lostEvents
     }
     #expect(
-      told(found)[.lost].first?.hasPrefix("phones (tapi-document) loses 20,000 events to ") ?? false)
+      told(found)[.lost].first?.hasPrefix("phones (tapi-document) loses 20,000 events: ") ?? false)
     #expect(told(found)[.lost].first?.hasSuffix("(today 5,000)") ?? false)
     // What fails alike today is told so.
     #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15)"])

@@ -119,7 +119,7 @@ struct LossChargeTests {
     #expect(lost > 0)
     #expect(
       report.notes == [
-        "phones (tapi-document) \(FigureText.grouped(lost)) events: backoffConfig.maxRetryCount 3; with 1000 none"
+        "phones (tapi-document) \(FigureText.grouped(lost)) events: backoffConfig.maxRetryCount 3; with 1000: none"
       ])
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
@@ -141,7 +141,7 @@ struct LossChargeTests {
     #expect(left > 0)
     #expect(
       report.notes.first?.hasSuffix(
-        "; with 1000 \(FigureText.grouped(left)), most to phones (tapi-document): maxTotalBackoffDuration 1 min reached"
+        "; with 1000: \(FigureText.grouped(left)), most to phones (tapi-document): maxTotalBackoffDuration 1 min reached"
       ) == true, "\(report.notes)")
 
     let quiet = Self.outage(minutes: 1)

@@ -117,7 +117,7 @@ struct ReplicationCommandTests {
       output.standardOutput.hasPrefix(
         "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60 k attempts\n"
       ))
-    #expect(output.standardOutput.contains(/\([0-9]+ seeds, 60 phones\)\n/), "\(output)")
+    #expect(output.standardOutput.contains(/\([0-9]+ seeds, 60 devices\)\n/), "\(output)")
     #expect(output.story("open").last?.contains(Self.missing) == true, "\(output)")
     #expect(!scratch.contents.contains { $0.hasSuffix(".journal") })
     #expect(try Tool.run(command + ["b", "--jobs", "3"], in: scratch.url).code == 0)

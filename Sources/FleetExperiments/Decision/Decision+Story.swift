@@ -149,10 +149,10 @@ extension Decision {
     }
     let texts = [loss.row.lost, today?.row.lost ?? 0].map(amount)
     var text =
-      "\(loss.row.cohort) loses \(texts[0]) events to \(cause.words) (today \(texts[0] == texts[1] ? "too" : texts[1]))"
+      "\(loss.row.cohort) loses \(texts[0]) events: \(cause.words) (today \(texts[0] == texts[1] ? "too" : texts[1]))"
     if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
       text +=
-        "; \(checked.value.map { "with \($0)" } ?? "without that limit") "
+        "; \(checked.value.map { "with \($0)" } ?? "without that limit"): "
         + (checked.left == 0 ? "none" : amount(Double(checked.left)) + " in its worst run")
     }
     return text

@@ -165,14 +165,15 @@ extension Standings {
 
   private static let failure = "not caught up, or over 1 % lost"
 
-  /// `: 14 to 76 % do (95 % confidence)`
+  /// `; 14 to 76 % may (95 % confidence)`
   private func odds(_ variant: Int) -> String {
     let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
     if count == 1 { return "" }
     let bounds = [
       ExactBinomial.lowerBound(of: failures, in: count), ExactBinomial.upperBound(of: failures, in: count),
     ]
-    return ": \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % do"
+    return
+      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % may (95 % confidence)"
   }
 
   /// How often the leaders may fail although none of these runs did.
@@ -181,7 +182,8 @@ extension Standings {
     guard seeds > 1, !faultless.isEmpty else { return nil }
     let count = faultless.map { runs[$0].count }.min() ?? 0
     let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: count) * 100)
-    return "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
+    let who = faultless.count < leaders.count ? crowd(faultless) + ": " : ""
+    return who + "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
   }
 
   /// How soon any client could catch up; nil where that is not known.

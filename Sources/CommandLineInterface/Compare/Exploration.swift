@@ -66,7 +66,6 @@ extension CompareCommand {
     ])
     try end.writer.console.print(
       "Written to \(output.path): open \(FileName.explorer) in a browser; \(FileName.summary) and "
-        + "\(FileName.manifest) are beside it.\n"
-        + (options.isQuiet ? "" : RunDirectory.notNeeded(end.journal)))
+        + "\(FileName.manifest) are beside it\(options.isQuiet ? "" : RunDirectory.notNeeded(end.journal))\n")
   }
 }

@@ -35,7 +35,7 @@ struct AnswerWriter {
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
     guard !isQuiet, !isJSON, text == nil, let output else { return }
-    try console.print("Written to \(output.path): open \(FileName.report)\n" + after)
+    try console.print("Written to \(output.path): open \(FileName.report)\(after)\n")
   }
 
   /// Prints what a command knows that was stopped, marked as such.

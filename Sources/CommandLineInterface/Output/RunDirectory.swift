@@ -130,7 +130,7 @@ extension RunDirectory {
 
   /// Tells, when everything is written, that the journal has served its purpose.
   static func notNeeded(_ journal: RunDirectory?) -> String {
-    journal.map { "The journal \($0.path) is not needed any more.\n" } ?? ""
+    journal.map { " (\($0.path) is not needed any more)" } ?? ""
   }
 
   /// Tells how many runs were not made, but read back; nil: none.

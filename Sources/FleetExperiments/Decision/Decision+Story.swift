@@ -94,16 +94,10 @@ extension Decision {
 
   /// The criteria that change in no case, and how many cases have nothing that changes.
   private var same: String? {
+    let all = cases.flatMap { one in one.cells.map { (name: criterionName(one, $0), cell: $0) } }
     var names: [String] = []
-    let all = cases.flatMap { one in one.cells.map { (one, $0) } }
-    for (one, cell) in all where cell.criterion != .health {
-      guard let metrics = one.standings?.metrics else { continue }
-      let name = Figure.name(of: cell.criterion, in: metrics)
-      let isSame = all.allSatisfy { other, cell in
-        other.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } != name
-          || Self.unchanged.contains(cell.state)
-      }
-      if isSame, !names.contains(name) { names.append(name) }
+    for (name, cell) in all where cell.criterion != .health && !names.contains(name) {
+      if all.allSatisfy({ $0.name != name || Self.unchanged.contains($0.cell.state) }) { names.append(name) }
     }
     if hasSameBattery { names.append("battery") }
     let quiet = cases.count { $0.cells.allSatisfy { Self.unchanged.contains($0.state) } }
@@ -111,6 +105,12 @@ extension Decision {
     return names.isEmpty && cases.isEmpty
       ? nil
       : [names.joined(separator: ", ")].filter { !$0.isEmpty }.joined() + cases.map { "; \($0)" }.joined()
+  }
+
+  /// Without the percentile, which cases may differ in.
+  private func criterionName(_ one: Case, _ cell: Cell) -> String {
+    if metric(cell.criterion)?.name == MetricCatalogue.affectedDelivery { return "delivery" }
+    return one.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } ?? name(of: cell.criterion)
   }
 
   private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {
@@ -173,8 +173,7 @@ extension Decision {
     let open = cells(.open).filter(\.cell.counts)
     guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
     let names = open.prefix(2).map { one in
-      (cases[one.place].standings.map { Figure.name(of: one.cell.criterion, in: $0.metrics) } ?? "") + " in "
-        + cases[one.place].suite.phrase
+      criterionName(cases[one.place], one.cell) + " in " + cases[one.place].suite.phrase
     }
     return Story.list(names + (open.count > 2 ? ["\(open.count - 2) more"] : []))
       + "; about \(FigureText.count(runs, "more run"))"

@@ -162,7 +162,7 @@ public struct LossReport: Sendable {
     let scenario = variants[variant].scenario
     let text =
       (variants.count > 1 ? variants[variant].name + ": " : "")
-      + "\(scenario.fleet[charge.cohort].nameWithClient) \(FigureText.amount(events)) events: \(charge.cause(in: scenario))"
+      + "\(scenario.fleet[charge.cohort].nameWithClient) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(charge.cause(in: scenario))"
     guard let check, check.variant == variant, check.charge == charge else { return text }
     return "\(text); \(outcome(check))"
   }

@@ -79,7 +79,7 @@ package struct Answer: Sendable {
         for item in items { text += "- \(item)\n" }
       case .table(let table, _, _) where table.rows.isEmpty: break
       case .table(let table, let title, _):
-        text += "\n" + (title.isEmpty || !isWhole ? "" : "\(title)\n") + table.terminal(width: width)
+        text += (title.isEmpty || !isWhole ? "" : "\n\(title)\n") + table.terminal(width: width)
       case .text(let lines, _): text += lines
       case .figure, .terms, .html, .folded: break
       }

@@ -128,7 +128,7 @@ struct ReplicationTests {
     #expect(standings.pair(1, against: 2).standing == .asGood)
     let story = found.story()
     #expect(story.title == "Use a (20 seeds)")
-    #expect(story[.reason] == ["1 extra requests a device; b 4, c 4"])
+    #expect(story[.reason] == ["1 extra requests a device; 4 with b, 4 with c"])
     // 1 − 0.05^(1/20).
     #expect(story[.risk] == ["none of 20 runs fails; up to 13.9 % may (95 % confidence)"])
   }

@@ -66,7 +66,7 @@ struct VerdictTests {
     let text = story(run("1000/s", recovery: 1, healthy: false), run("4000/s", recovery: 400))
     #expect(text.finding == "Use 4000/s")
     #expect(text[.unwell] == ["1000/s: its backlog or time to delivery grows over the run"])
-    #expect(text[.reason] == ["the fleet holds without incidents; 1000/s does not hold"])
+    #expect(text[.reason] == ["the fleet holds without incidents; does not hold with 1000/s"])
   }
 
   @Test("an endpoint that is well sooner decides before the data does")
@@ -75,8 +75,8 @@ struct VerdictTests {
     (best.healthyTime, other.healthyTime) = (420 * Self.second, 900 * Self.second)
     let text = story(best, other)
     #expect(text.finding == "Use full")
-    #expect(text[.reason] == ["endpoint well after 7 min; none 15 min"])
-    #expect(text[.price] == ["caught up after 54 min; none 33 min 20 s"])
+    #expect(text[.reason] == ["endpoint well after 7 min; 15 min with none"])
+    #expect(text[.price] == ["caught up after 54 min; 33 min 20 s with none"])
   }
 
   @Test(
@@ -102,7 +102,7 @@ struct VerdictTests {
   func oneRecovers() {
     let text = story(run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845))
     #expect(text.finding == "Not decided between none and full")
-    #expect(text[.open].first == "failed runs: none 1 of 1, full 0 of 1")
+    #expect(text[.open].first == "failed runs: 1 of 1 with none, 0 of 1 with full")
   }
 
   @Test(
@@ -111,9 +111,9 @@ struct VerdictTests {
     let text = story(
       run("dropper", recovery: 10, lost: lost, blocked: blocked), run("full", recovery: 900))
     #expect(text.finding == "Use full")
-    #expect(text[.reason] == ["0 events lost; dropper 900"])
+    #expect(text[.reason] == ["0 events lost; 900 with dropper"])
     // The price is told.
-    #expect(text[.price] == ["caught up after 15 min; dropper 10 s"])
+    #expect(text[.price] == ["caught up after 15 min; 10 s with dropper"])
   }
 
   @Test("what is late counts behind the recovery time, before the affected events' p99")
@@ -122,7 +122,7 @@ struct VerdictTests {
     #expect(sooner == (["tardy"], MetricCatalogue.recovery))
     #expect(
       story(run("tardy", recovery: 10, late: 900), run("full", recovery: 900))[.price]
-        == ["900 events late; full 0"])
+        == ["900 events late; 0 with full"])
     let less = decision(run("tardy", late: 900, p99: 100), run("full", p99: 900))
     #expect(less == (["full"], MetricCatalogue.late))
   }
@@ -143,7 +143,7 @@ struct VerdictTests {
       run("none", recovery: 4_755), run("additive:10", recovery: 2_160),
       run("full", recovery: 750, p99: 425))
     #expect(text.finding == "Use full")
-    #expect(text[.reason] == ["caught up after 12 min 30 s; additive:10 36 min, none 1 h 19 min"])
+    #expect(text[.reason] == ["caught up after 12 min 30 s; 36 min with additive:10, 1 h 19 min with none"])
   }
 
   @Test("the affected events' p99 decides when recovery does not, and one longer than the run is the longest")
@@ -155,7 +155,7 @@ struct VerdictTests {
     #expect(never.best == judged.best && never.by == judged.by)
     #expect(
       story(run("equal", p99: nil), run("full", p99: 600))[.reason]
-        == ["99 % delivered after 10 min; equal > 1 h 50 min"])
+        == ["99 % delivered after 10 min; > 1 h 50 min with equal"])
   }
 
   @Test("attempts decide last: above the twin's where there is an incident, else all of them")
@@ -166,7 +166,7 @@ struct VerdictTests {
       run("gate", recovery: nil, attempts: 90, incidents: false),
       run("timer", recovery: nil, attempts: 30, incidents: false))
     #expect(all.finding == "Best: timer")
-    #expect(all[.reason] == ["30 requests a device and day; gate 90"])
+    #expect(all[.reason] == ["30 requests a device and day; 90 with gate"])
   }
 
   @Test("one seed shows nothing to be as good, and a winner only from 20 % on")
@@ -224,7 +224,7 @@ struct VerdictTests {
   func nobodyRecovers() {
     let text = story(run("none", recovery: nil, lost: 5_000), run("full", recovery: nil, lost: 900))
     #expect(text.finding == "Best: full")
-    #expect(text[.reason] == ["900 events lost; none 5,000"])
+    #expect(text[.reason] == ["900 events lost; 5,000 with none"])
     #expect(text[.fails] == ["no variant catches up in any run"])
   }
 

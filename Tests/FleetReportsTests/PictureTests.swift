@@ -93,7 +93,7 @@ struct PictureTests {
     Self.check(svg)
     let title = compared.standings.story.finding
     #expect(title == "Use full")
-    #expect(compared.story()[.reason] == ["caught up after 1 min; today 4 min, none 8 min"])
+    #expect(compared.story()[.reason] == ["caught up after 1 min; 4 min with today, 8 min with none"])
     #expect(svg.contains(">\(title)</title>"))
     let accent = Theme.fixed.colour(.accent)
     #expect(

@@ -108,11 +108,11 @@ extension Standings {
     if leaders.count > 1, story[.open].isEmpty { story.add(.same, threshold) }
   }
 
-  /// `caught up after 26 min; additive:10 31 min`
+  /// `caught up after 26 min; 31 min with additive:10`
   private func line(_ best: Int, _ criterion: Criterion, against others: [Int]) -> String {
-    let shown = others.prefix(2).map { "\(titles[$0]) \(figure($0, criterion).text)" }
+    let shown = others.prefix(2).map { "\(figure($0, criterion).text) with \(variants[$0])" }
     let more = others.count > 2 ? ", \(others.count - 2) more" : ""
-    return (leaders.count > 1 ? titles[best] + " " : "") + figure(best, criterion).phrase + "; "
+    return figure(best, criterion).phrase + (leaders.count > 1 ? " with \(variants[best])" : "") + "; "
       + shown.joined(separator: ", ") + more
   }
 
@@ -124,7 +124,7 @@ extension Standings {
         let pair = pair(second, against: first)
         guard let criterion = pair.criterion, pair.standing != .asGood else { continue }
         let name = Figure.name(of: criterion, in: metrics)
-        let figures = [first, second].map { "\(titles[$0]) \(figure($0, criterion).text)" }
+        let figures = [first, second].map { "\(figure($0, criterion).text) with \(variants[$0])" }
         let isSeen = abs(finding(of: second, to: first, on: criterion).mean) > 1
         texts.append(
           "\(name): "

@@ -160,9 +160,10 @@ public struct LossReport: Sendable {
   private func note(_ variant: Int, _ charge: LossCharge) -> String {
     let events = Double(charge.events) * Double(scale) / Double(max(sums[variant].runs, 1))
     let scenario = variants[variant].scenario
+    let who = scenario.fleet[charge.cohort].nameWithClient
     let text =
       (variants.count > 1 ? variants[variant].name + ": " : "")
-      + "\(scenario.fleet[charge.cohort].nameWithClient) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(charge.cause(in: scenario))"
+      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(charge.cause(in: scenario))"
     guard let check, check.variant == variant, check.charge == charge else { return text }
     return "\(text); \(outcome(check))"
   }

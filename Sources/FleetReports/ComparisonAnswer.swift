@@ -170,8 +170,8 @@ package enum Compared: Sendable {
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
       answer.pictures = [OutputFile(.picture, text: ComparisonPicture(self, choices: choices).svg)]
+      PairMap(self, choices)?.add(to: &answer)
     }
-    if isComparison { PairMap(self, choices)?.add(to: &answer) }
     return answer
   }
 

@@ -309,8 +309,7 @@ public struct ExplorerPage {
         return sample.count > 0 ? Self.number(sample.mean) : "null"
       }
       let texts = shown.map { index in
-        let figure = metrics.figure(index, variant)
-        return Self.text(figure.text + (figure.interval.map { " \($0)" } ?? ""))
+        Self.text(metrics.figure(index, variant).withInterval())
       }
       let facts = curve.facts
       let incidents = (facts?.shaded ?? []).map {
@@ -328,7 +327,7 @@ public struct ExplorerPage {
       return "{\"name\":\(Self.text(curve.name)),\"values\":[\(values.joined(separator: ","))],"
         + "\"texts\":[\(texts.joined(separator: ","))],\"duration\":\(Self.number(Double(facts?.duration ?? 0) / 1e6)),"
         + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
-        + "\"verdict\":\(Self.text(comparison.story(of: variant).text.replacing("\n", with: "; "))),\"standing\":\(Self.text(standing)),"
+        + "\"verdict\":\(Self.text(comparison.story(of: variant).text)),\"standing\":\(Self.text(standing)),"
         + "\"incidents\":[\(incidents.joined(separator: ","))],"
         + "\"curves\":[\(Self.array(damage)),\(rates(curve.offered)),\(rates(curve.goodput))]}"
     }

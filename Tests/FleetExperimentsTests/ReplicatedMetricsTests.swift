@@ -112,7 +112,7 @@ struct ReplicatedMetricsTests {
   @Test("an interval that is not even about its mean is written with both ends, an even one with ±")
   func unevenIntervals() throws {
     func text(_ metric: Metric, _ estimate: MeanEstimate) -> String {
-      Figure(value: .mean(estimate), metric: metric).cell.replacing("\n", with: " ")
+      Figure(value: .mean(estimate.mean), metric: metric) { estimate }.withInterval()
     }
     let metric = try #require(MetricCatalogue.metric(named: "amplification_ratio"))
     // One long tail: the bootstrap's interval reaches further up than down.

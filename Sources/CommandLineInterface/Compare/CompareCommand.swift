@@ -196,10 +196,7 @@ extension StudyPlan<ComparisonFindings> {
           let comparison = try runs.replications(variants, replications)
           found.decision = comparison.decision
           found.compared = Compared(comparison)
-          // How many more seeds would tell, of one seed, too.
-          let basis = found.story.basis
-          found.story = comparison.story(choices)
-          found.story.basis = basis
+          if found.compared.isOfOneSeed { found.story.add(.open, comparison.missingSeeds) }
         } else {
           found.compared = .whole(
             try Comparison.run(

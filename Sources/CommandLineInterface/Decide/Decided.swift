@@ -108,10 +108,8 @@ extension Decided {
     var one: Decision.Case
     var cell: Decision.Cell
     var criterion: String
-    var today: String
-    var proposed: String
-    var todayMean: Double?
-    var proposedMean: Double?
+    var today: Figure
+    var proposed: Figure
     var difference: (mean: Double, low: Double, high: Double)?
     var unit: String
   }
@@ -132,18 +130,18 @@ extension Decided {
       "Whether fewer runs fail, or fewer events are lost, in the same case: if it is worse, that may be the price."
     ) { .flag($0.cell.isPrice) },
     .init("today", "", "Mean with today's Settings, of the whole fleet, as a person reads it.") {
-      .text($0.today)
+      .text($0.today.text)
     },
-    .init("proposed", "", "The same with the proposed Settings.") { .text($0.proposed) },
+    .init("proposed", "", "The same with the proposed Settings.") { .text($0.proposed.text) },
     .init("unit", "", "Of the means: that of the column of `summary.csv`; of failures a share.") {
       .text($0.unit)
     },
     .init(
       "today_mean", "",
       "The same as a number. Of a time that a run does not live to see, the time that it was watched."
-    ) { $0.todayMean.map { .decimal($0) } ?? .empty },
+    ) { $0.today.number.map { .decimal($0) } ?? .empty },
     .init("proposed_mean", "", "The same with the proposed Settings.") {
-      $0.proposedMean.map { .decimal($0) } ?? .empty
+      $0.proposed.number.map { .decimal($0) } ?? .empty
     },
     .init("difference", "", "Proposed less today, of the whole fleet, under the same seeds.") {
       $0.difference.map { .decimal($0.mean) } ?? .empty
@@ -169,10 +167,8 @@ extension Decided {
         Row(
           one: decision.cases[place], cell: cell,
           criterion: decision.name(of: cell.criterion),
-          today: decision.figure(place, cell.criterion, false).text,
-          proposed: decision.figure(place, cell.criterion, true).text,
-          todayMean: decision.figure(place, cell.criterion, false).number,
-          proposedMean: decision.figure(place, cell.criterion, true).number,
+          today: decision.figure(place, cell.criterion, false),
+          proposed: decision.figure(place, cell.criterion, true),
           difference: decision.difference(cell),
           unit: decision.metric(cell.criterion)?.unit ?? "ratio")
       }

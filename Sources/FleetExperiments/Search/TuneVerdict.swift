@@ -108,8 +108,7 @@ package struct TuneVerdict: Sendable {
   private var risk: String? {
     let failures = confirmed.evidence.joined().filter { $0.criterion == .failures }
     guard !failures.isEmpty, failures.allSatisfy({ $0.new == 0 }) else { return nil }
-    let share = MetricText.plain(ExactBinomial.upperBound(of: 0, in: confirmed.runs) * 100)
-    return "none of \(FigureText.count(confirmed.runs, "run")) fails; up to \(share) % may (95 % confidence)"
+    return Story.faultless(runs: confirmed.runs)
   }
 
   private var scoreText: String {

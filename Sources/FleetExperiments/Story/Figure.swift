@@ -10,7 +10,7 @@ package struct Figure: Sendable {
     case health(Bool)
     /// So many of the runs fail.
     case failures(Int, of: Int)
-    case mean(MeanEstimate)
+    case mean(Double)
     /// A time that no run lived to see: so many seconds were watched.
     case unseen(Double)
   }
@@ -20,9 +20,13 @@ package struct Figure: Sendable {
   package var metric: Metric?
   /// The percentile at which delivery is judged.
   package var percent = 99
+  /// Makes the interval of the mean, which may take a thousand resamples; nil: there is none.
+  private let estimate: (@Sendable () -> MeanEstimate)?
 
-  package init(value: Value, metric: Metric? = nil, percent: Int = 99) {
-    (self.value, self.metric, self.percent) = (value, metric, percent)
+  package init(
+    value: Value, metric: Metric? = nil, percent: Int = 99, estimate: (@Sendable () -> MeanEstimate)? = nil
+  ) {
+    (self.value, self.metric, self.percent, self.estimate) = (value, metric, percent, estimate)
   }
 
   /// `26 min 17 s`, `872,000`, `3 of 8`, `never`, `> 2 h`; `–` where no run has a value.
@@ -30,7 +34,7 @@ package struct Figure: Sendable {
     switch (value, metric) {
     case (.health(let holds), _): holds ? "holds" : "does not hold"
     case (.failures(let count, let runs), _): "\(count) of \(runs)"
-    case (.mean(let estimate), let metric?): MetricText.value(metric, estimate.mean)
+    case (.mean(let mean), let metric?): MetricText.value(metric, mean)
     case (.unseen(let watched), let metric?):
       MetricCatalogue.isReturn(metric) ? "never" : "> " + MetricText.value(metric, watched)
     default: "–"
@@ -42,8 +46,8 @@ package struct Figure: Sendable {
   /// It is uneven where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
   /// attempts above the twin's can be less than none.
   package var interval: String? {
-    guard case .mean(let estimate) = value, let metric, var low = estimate.low, let high = estimate.high,
-      high > low
+    guard case .mean = value, let metric, let estimate = estimate?(), var low = estimate.low,
+      let high = estimate.high, high > low
     else { return nil }
     if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
     let (below, above) = (estimate.mean - low, high - estimate.mean)
@@ -52,8 +56,13 @@ package struct Figure: Sendable {
       ? "(\(texts[0]) to \(texts[1]))" : "± " + MetricText.value(metric, (high - low) / 2)
   }
 
+  /// The figure with its interval behind it, if it has one.
+  package func withInterval(_ separator: String = " ") -> String {
+    interval.map { text + separator + $0 } ?? text
+  }
+
   /// The figure as a table has it: a line may break before the interval.
-  package var cell: String { interval.map { "\(text)\n\($0)" } ?? text }
+  package var cell: String { withInterval("\n") }
 
   /// The figure with what it counts: `caught up after 26 min`, `872,000 events lost`.
   package var phrase: String {
@@ -111,7 +120,7 @@ package struct Figure: Sendable {
     switch value {
     case .none, .health: nil
     case .failures(let count, let runs): runs > 0 ? Double(count) / Double(runs) : nil
-    case .mean(let estimate): estimate.mean * (metric?.factor ?? 1)
+    case .mean(let mean): mean * (metric?.factor ?? 1)
     case .unseen(let watched): watched
     }
   }
@@ -127,9 +136,11 @@ extension ReplicatedMetrics {
       } else if let share = share(index, variant: variant), share.successes == 0 {
         .unseen(sample.mean)
       } else {
-        .mean(estimate(index, variant: variant))
+        .mean(sample.mean)
       }
-    return Figure(value: value, metric: metrics[index], percent: judgedPercent)
+    return Figure(value: value, metric: metrics[index], percent: judgedPercent) {
+      self.estimate(index, variant: variant)
+    }
   }
 }
 

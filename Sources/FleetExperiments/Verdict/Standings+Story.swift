@@ -60,7 +60,7 @@ extension Standings {
     let figure = metrics.figure(recovery, 0)
     if figure.isNever { return "Never caught up within the run" }
     guard let share, share.successes < share.count else {
-      return "Caught up after \(figure.text)" + (figure.interval.map { " \($0)" } ?? "")
+      return "Caught up after \(figure.withInterval())"
     }
     // A mean with those that never do is no time that any run takes.
     let times = metrics.values(of: recovery, variant: 0).filter { !$0.isCensored }.compactMap(\.restricted)
@@ -181,9 +181,8 @@ extension Standings {
     let faultless = leaders.filter { !runs[$0].contains(where: \.fails) }
     guard seeds > 1, !faultless.isEmpty else { return nil }
     let count = faultless.map { runs[$0].count }.min() ?? 0
-    let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: count) * 100)
     let who = faultless.count < leaders.count ? crowd(faultless) + ": " : ""
-    return who + "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
+    return who + Story.faultless(runs: count)
   }
 
   /// How soon any client could catch up; nil where that is not known.
@@ -206,18 +205,22 @@ extension ReplicatedComparison {
   /// The answer from all replications.
   /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
   package func story(_ choices: [VariantChoice] = []) -> Story {
-    let standings = Standings(self)
-    var story = standings.telling(choices).story
+    var story = Standings(self).telling(choices).story
     story.basis = replications == 1 ? seedsText : "\(FigureText.count(replications, "seed"))"
-    guard let until = plan.until, let decision, isFinished else { return story }
+    story.add(.open, missingSeeds)
+    return story
+  }
+
+  /// What is open, and about how many more seeds would tell; nil where all is decided, or their number was given.
+  package var missingSeeds: String? {
+    guard let until = plan.until, let decision, isFinished else { return nil }
+    let standings = Standings(self)
     var names: [String] = []
     for open in standings.open {
       let name = Figure.name(of: open.criterion, in: metrics)
       if !names.contains(name) { names.append(name) }
     }
-    story.add(
-      .open, until.text(decision, seeds: replications, open: names, scale: rows.commonScale))
-    return story
+    return until.text(decision, seeds: replications, open: names, scale: rows.commonScale)
   }
 
   /// The answer from the replications of one variant.

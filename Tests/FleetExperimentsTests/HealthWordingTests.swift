@@ -63,17 +63,14 @@ struct HealthWordingTests {
   @Test(
     "Of several fleets each reason stands once, with what it is of and from the least share to the largest")
   func several() {
-    let names = { (places: [Int]) in "with " + places.map(String.init).joined(separator: "+") }
     let lossy = [[twin(lost: 20)], [twin(lost: 990)]]
+    let loss =
+      "it loses 2 % to 99 % of its events (1 % at most is healthy), most of them dropped because of the answer's status"
+    #expect(HealthWording(lossy).groups == [.init(places: [0, 1], reason: loss)])
     #expect(
-      HealthWording(lossy).text(names)
-        == "it loses 2 % to 99 % of its events (1 % at most is healthy), most of them dropped because of the answer's status"
-    )
-    #expect(
-      HealthWording([lossy[0], [twin(grows: true)], lossy[1]]).text(names)
-        == "with 0+2 it loses 2 % to 99 % of its events (1 % at most is healthy), most of them dropped because of the answer's "
-        + "status; with 1 \(Self.growth)")
-    #expect(HealthWording([[twin()]]).text(names) == HealthWording.anyReason)
+      HealthWording([lossy[0], [twin(grows: true)], lossy[1]]).groups
+        == [.init(places: [0, 2], reason: loss), .init(places: [1], reason: Self.growth)])
+    #expect(HealthWording([[twin()]]).groups.isEmpty)
   }
 
   @Test("Verdicts say it first, of one variant as of several")

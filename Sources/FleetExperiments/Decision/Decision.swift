@@ -61,7 +61,6 @@ package struct Decision: Sendable {
     package var compared: [RunSummary] { Array(proposed.prefix(max(today.count, 1))) }
     var attempts: Int64 { (today + proposed).reduce(0) { $0 + $1.attempts } }
     package var failures: Int { proposed.count { $0.fails } }
-    package var todaysFailures: Int { today.count { $0.fails } }
     /// The largest share of the runs that may fail with the proposed Settings, with 95 % confidence.
     package var risk: Double { ExactBinomial.upperBound(of: failures, in: proposed.count) }
   }

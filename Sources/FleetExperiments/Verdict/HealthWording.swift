@@ -7,6 +7,8 @@ package struct HealthWording: Sendable {
     package var places: [Int]
     /// `its backlog or time to delivery grows over the run`
     package var reason: String
+
+    package init(places: [Int], reason: String) { (self.places, self.reason) = (places, reason) }
   }
 
   package private(set) var groups: [Group] = []
@@ -39,18 +41,6 @@ package struct HealthWording: Sendable {
 
   /// Makes the wording of one fleet; empty if it is healthy.
   package init(_ twins: [BaselineHealth]) { self.init([twins]) }
-
-  /// The reasons, each with what it is of where they differ; all that there can be where they are not known.
-  package func text(_ name: ([Int]) -> String) -> String {
-    groups.isEmpty
-      ? Self.anyReason
-      : groups.count == 1
-        ? groups[0].reason
-        : groups.map { "\(name($0.places)) \($0.reason)" }.joined(separator: "; ")
-  }
-
-  package static let anyReason =
-    "its backlog or time to delivery grows over the run, or it loses more than 1 % of its events"
 
   /// `this fleet does not hold even without any incident: it loses …`; nil where most of its twins do.
   package static func sentence(_ twins: [BaselineHealth]) -> String? {

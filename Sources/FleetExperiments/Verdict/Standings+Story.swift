@@ -20,12 +20,9 @@ extension Standings {
       story.add(.reason, "nothing in this scenario ever used what differs between them")
       return story
     }
-    if variants.count == 1 {
-      tellOne(&story)
-    } else {
-      tellBest(&story)
-      tellFailures(&story)
-    }
+    if variants.count > 1 { tellBest(&story) }
+    // Of a single run the finding has said it.
+    if variants.count > 1 || seeds > 1 { tellFailures(&story) }
     if unwell.isEmpty { story.add(.possible, possible) }
     story.add(.risk, risk)
     return story
@@ -143,22 +140,17 @@ extension Standings {
   }
 
   private func tellFailures(_ story: inout Story) {
-    if runs.joined().allSatisfy(\.neverRecovers) {
+    if variants.count > 1, runs.joined().allSatisfy(\.neverRecovers) {
       return story.add(.fails, "no variant catches up in any run")
     }
     let failing = leaders.filter { runs[$0].contains(where: \.fails) }
     story.add(
-      .fails, failing.map { "\(titles[$0]): \(figure($0, .failures).text) runs (\(Self.failure))\(odds($0))" }
+      .fails,
+      failing.map {
+        (variants.count > 1 ? titles[$0] + ": " : "")
+          + "\(figure($0, .failures).text) runs (\(Self.failure))\(odds($0))"
+      }
     )
-  }
-
-  // MARK: One variant
-
-  private func tellOne(_ story: inout Story) {
-    let failures = figure(0, .failures)
-    if runs[0].contains(where: \.fails), seeds > 1 {
-      story.add(.fails, "\(failures.text) runs (\(Self.failure))\(odds(0))")
-    }
   }
 
   // MARK: Risks

@@ -23,12 +23,16 @@ public struct Metric: Sendable {
   public let name: String
   public let unit: String
   public let definition: String
-  /// As a heading of a table.
+  /// As a heading of a table, and in sentences before a figure.
   public package(set) var title: String
-  /// As a heading of a page's table, which has room for more.
-  package let pageTitle: String
-  /// As a heading of a page's table of single runs; nil: the table has no such column.
-  package let runTitle: String?
+  /// In sentences without a figure.
+  package var words: String {
+    switch name {
+    case MetricCatalogue.lost, MetricCatalogue.late: title + " events"
+    case MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin: "requests"
+    default: title
+    }
+  }
   public let direction: Direction
   /// Whether the verdict ranks on it.
   public let isHeadline: Bool
@@ -138,7 +142,7 @@ public enum MetricCatalogue {
   }()
 
   /// The columns of a page's table of single runs.
-  package static let ofRuns: [Metric] = entries.filter { $0.run != nil }.compactMap { metric(named: $0.name) }
+  package static let ofRuns: [Metric] = entries.filter(\.isInRuns).compactMap { metric(named: $0.name) }
 
   /// The columns of a page's table of several seeds, beside the verdict's metrics.
   package static let ofMeans: [Metric] = entries.filter(\.isInMeans).compactMap { metric(named: $0.name) }
@@ -170,15 +174,16 @@ public enum MetricCatalogue {
   private static let recoveryHorizon = "recovery_horizon_s"
   package static let herdFactor = "herd_factor_ratio"
 
+  /// The title of the affected events' time to delivery.
+  static func delivered(_ percent: Int) -> String { "\(percent) % delivered" }
+
   /// The facts that reports and statistics know of a metric beside its column in `summary.csv`.
   private struct Entry {
     var name: String
     /// nil: the name.
     var title: String?
-    /// nil: the title.
-    var page: String?
-    /// nil: a page's table of single runs doesn't have it.
-    var run: String?
+    /// Whether a page's table of single runs has it.
+    var isInRuns = false
     /// Whether a page's table of several seeds has it beside the verdict's metrics.
     var isInMeans = false
     /// The horizon of a time that not every run lives to see.
@@ -187,27 +192,26 @@ public enum MetricCatalogue {
 
   /// In the order in which the tables of pages have them.
   private static let entries = [
-    Entry(name: lost, title: "lost", run: "lost"),
-    Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
-    Entry(name: healthy, title: "endpoint well", run: "endpoint well", horizon: recoveryHorizon),
-    Entry(name: recovery, title: "recovery", run: "recovery", horizon: recoveryHorizon),
-    Entry(name: late, title: "late", run: "late"),
+    Entry(name: lost, title: "lost", isInRuns: true),
+    Entry(name: "devices_that_lost_events_ratio", title: "devices that lost events", isInRuns: true),
+    Entry(name: healthy, title: "endpoint well", isInRuns: true, horizon: recoveryHorizon),
+    Entry(name: recovery, title: "caught up", isInRuns: true, horizon: recoveryHorizon),
+    Entry(name: late, title: "late", isInRuns: true),
     Entry(name: undelivered, title: "undelivered"),
     Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
     Entry(name: "affected_delivery_p90_s", horizon: "affected_horizon_s"),
     Entry(name: "affected_delivery_p99_s", horizon: "affected_horizon_s"),
-    Entry(name: affectedDelivery, title: "affected p99", run: "affected p99", horizon: "affected_horizon_s"),
-    Entry(name: attemptsAboveTwin, title: "extra attempts", run: "extra attempts / device"),
-    Entry(name: attempts, title: "attempts/device/day", run: "attempts / device"),
-    Entry(name: "blocked_events", page: "of these blocked", isInMeans: true),
-    Entry(name: "drained_s", run: "drained in", horizon: recoveryHorizon),
-    Entry(name: timeToDelivery, title: "p99 delivery", run: "p99 delivery", isInMeans: true),
-    Entry(name: "amplification_ratio", run: "amplification"),
-    Entry(name: "peak_offered_ratio", page: "peak load, × capacity", run: "peak load", isInMeans: true),
-    Entry(name: herdFactor, page: "herd factor", run: "herd factor", isInMeans: true),
+    Entry(name: affectedDelivery, title: delivered(99), isInRuns: true, horizon: "affected_horizon_s"),
+    Entry(name: attemptsAboveTwin, title: "extra/device", isInRuns: true),
+    Entry(name: attempts, title: "requests/device/day", isInRuns: true),
+    Entry(name: "blocked_events", title: "blocked", isInMeans: true),
+    Entry(name: "drained_s", title: "drained in", isInRuns: true, horizon: recoveryHorizon),
+    Entry(name: timeToDelivery, title: "p99 delivery", isInRuns: true, isInMeans: true),
+    Entry(name: "amplification_ratio", title: "amplification", isInRuns: true),
+    Entry(name: "peak_offered_ratio", title: "peak load", isInRuns: true, isInMeans: true),
+    Entry(name: herdFactor, title: "herd factor", isInRuns: true, isInMeans: true),
     Entry(
-      name: "idle_while_backlogged_s", page: "idle while backlogged", run: "idle while backlogged",
-      isInMeans: true),
+      name: "idle_while_backlogged_s", title: "idle while backlogged", isInRuns: true, isInMeans: true),
   ]
 
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })
@@ -215,10 +219,9 @@ public enum MetricCatalogue {
   private static func metric(_ column: CSVColumn<RunSummary>) -> Metric {
     let direction = column.direction ?? .neither
     let entry = entries.first { $0.name == column.name } ?? Entry(name: column.name)
-    let title = entry.title ?? column.name
     return Metric(
       name: column.name, unit: column.unit, definition: column.definition,
-      title: title, pageTitle: entry.page ?? title, runTitle: entry.run, direction: direction,
+      title: entry.title ?? column.name, direction: direction,
       isHeadline: ranked.contains(column.name), horizon: entry.horizon,
       // The verdict's metrics are judged by their intervals; the rest describes.
       tolerance: ranked.contains(column.name) ? .notSignificantlyWorse : .informational)

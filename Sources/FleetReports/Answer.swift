@@ -60,11 +60,6 @@ package struct Answer: Sendable {
     ).text
   }
 
-  /// Says whether what was required is kept, a line each, wherever the answer is.
-  package mutating func add(requirements: [String]) {
-    for text in requirements { story.add(.required, text) }
-  }
-
   /// The text that `--quiet` prints: the finding, and whether what was required is kept.
   package var brief: String { ([story.title] + story[.required]).joined(separator: "\n") + "\n" }
 

@@ -327,7 +327,7 @@ extension Compared {
     ),
     (
       "Made it",
-      "A run that never recovers counts with the time there was. The share of runs that recovered stands beside it, with "
+      "A run that never catches up counts with the time there was. The share of runs that did stands beside it, with "
         + "Wilson's interval."
     ),
   ]
@@ -353,8 +353,8 @@ extension Compared {
     ("Backlog", "Events created and neither accepted by the server nor dropped by the device."),
     ("Twin", "The same run, with the same seed, without its incidents. It shows what normal looks like."),
     (
-      "Recovered",
-      "Caught up: the fleet holds back at most 1 % of the events that an ideal run could have delivered by then, and stays so. The "
+      "Caught up",
+      "The fleet holds back at most 1 % of the events that an ideal run could have delivered by then, and stays so. The "
         + "time counts from the end of the last incident."
     ),
     (
@@ -382,18 +382,18 @@ extension Compared {
       "Events pending at the end of the run, beyond those that the ideal run and the twin have pending."
     ),
     (
-      "Failed run", "A run that never recovers, or that loses more than 1 % of the events created."
+      "Failed run", "A run that never catches up, or that loses more than 1 % of the events created."
     ),
     (
-      "Affected p99",
+      "99 % delivered",
       "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
         + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
-        + "created from the first incident's start until the fleet has recovered. Where no client reaches 99 % within the run, it is "
+        + "created from the first incident's start until the fleet has caught up. Where no client reaches 99 % within the run, it is "
         + "90 or 50 %."
     ),
     ("p99 delivery", "The same over the delivered events of the whole run."),
-    ("Extra attempts", "Upload attempts more than the twin's, over the run, a device."),
-    ("Attempts / device", "Upload attempts over the whole run, divided by the number of devices."),
+    ("Extra/device", "Upload attempts more than the twin's, over the run, a device."),
+    ("Requests/device/day", "Upload attempts over the whole run, a device and day."),
     (
       "Amplification",
       "Upload attempts divided by batches settled (delivered or dropped). 1 is the least possible."

@@ -105,9 +105,9 @@ package struct ComparisonPicture {
     times.isEmpty ? nil : times.reduce(0) { $0 + Double($1) } / Double(times.count)
   }
 
-  /// `recovered in 12 min, nothing lost`
+  /// `caught up after 12 min, nothing lost`
   private func figures(_ variant: Int) -> String {
-    let recovery = recoveryText(variant).map { $0 == "never" ? "never recovered" : "recovered in \($0)" }
+    let recovery = recoveryText(variant).map { $0 == "never" ? "never caught up" : "caught up after \($0)" }
     let lost = text(MetricCatalogue.lost, variant).map {
       $0 == "0" ? "nothing lost" : "\($0) \($0 == "1" ? "event" : "events") lost"
     }

@@ -31,7 +31,7 @@ extension Compared {
       ("failed", names.indices.map { standings.figure($0, .failures).text })
     ]
     columns += metrics.ranked.map { index in
-      (Figure.heading(of: index, in: metrics), names.indices.map { text(metrics.figure(index, $0)) })
+      (metrics.metrics[index].title, names.indices.map { text(metrics.figure(index, $0)) })
     }
     if !areAll {
       columns = columns.filter { title, cells in
@@ -65,7 +65,7 @@ package enum SummaryTable {
   /// Those of the catalogue, and behind the lost events what they were lost to.
   private static var columns: [Column] {
     MetricCatalogue.ofRuns.flatMap { metric -> [Column] in
-      var column = Column(title: metric.runTitle ?? metric.title, text: { text(metric, of: $0) })
+      var column = Column(title: metric.title, text: { text(metric, of: $0) })
       switch metric.name {
       case MetricCatalogue.recovery: column.isBad = \.neverRecovers
       case MetricCatalogue.late: column.isBad = { $0.lateEvents > 0 }
@@ -132,8 +132,8 @@ package enum SummaryTable {
       note: best.isEmpty
         ? nil
         : """
-        ✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the affected events' \
-        p99 and extra attempts, in this order; peak load and herd factor are shown, never ranked on.
+        ✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the delivery of \
+        the affected events and extra requests, in this order; peak load and herd factor are shown, never ranked on.
         """)
   }
 
@@ -186,7 +186,7 @@ struct MeansTable {
     let ranked = metrics.ranked
     let rankings = ranked.map { metrics.ranking($0) }
     return TextTable(
-      header: [""] + ranked.map { Figure.heading(of: $0, in: metrics) },
+      header: [""] + ranked.map { metrics.metrics[$0].title },
       rows: metrics.variants.indices.dropFirst().map { variant in
         [metrics.variants[variant]]
           + zip(ranked, rankings).map { index, ranking in
@@ -271,7 +271,7 @@ struct MeansTable {
       columns: [.init(title: "strategy")]
         + columns.map { index in
           let metric = metrics.metrics[index]
-          return .init(title: metric.pageTitle, meaning: metric.definition)
+          return .init(title: metric.title, meaning: metric.definition)
         },
       rows: rows.map { variant in
         PageTable.Row(

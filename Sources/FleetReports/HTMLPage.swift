@@ -277,7 +277,7 @@ public struct ExplorerPage {
   private var table: String {
     let metrics = comparison.metrics
     return PageTable(
-      columns: [.init(title: "run")] + shown.map { .init(title: metrics.metrics[$0].pageTitle) },
+      columns: [.init(title: "run")] + shown.map { .init(title: metrics.metrics[$0].title) },
       rows: comparison.variants.indices.map { variant in
         PageTable.Row(
           name: comparison.variants[variant],
@@ -299,7 +299,7 @@ public struct ExplorerPage {
     let columns = shown.map { index in
       let metric = metrics.metrics[index]
       return
-        "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(metric.pageTitle)),\"unit\":\(Self.text(metric.unit)),"
+        "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(metric.title)),\"unit\":\(Self.text(metric.unit)),"
         + "\"lower\":\(metric.direction != .higherIsBetter)}"
     }
     let runs = comparison.variants.indices.map { variant in

@@ -73,7 +73,7 @@ package struct PairMap {
 
   /// Puts the grid in the place of the table, and the picture first on the page.
   func add(to answer: inout Answer) {
-    answer.terminal = [.table(table, title: "How many runs fail, or else the mean recovery")]
+    answer.terminal = [.table(table, title: "How many runs fail, or else when the fleet has caught up")]
     answer.page.insert(
       .figure(chart.html, title: "By both keys", caption: Self.overload), at: 0)
     answer.pictures.append(OutputFile(.map, text: chart.svg))
@@ -90,7 +90,8 @@ package struct PairMap {
     }
   }
 
-  private static let key = "Blue: the mean recovery, the slower the darker. Red: how many runs fail."
+  private static let key =
+    "Blue: when the fleet has caught up, the later the darker. Red: how many runs fail."
   private static let overload = "Overloaded: the fleet does not hold even without the incidents."
 
   // MARK: Terminal

@@ -50,7 +50,7 @@ struct TuneConstraintTests {
     #expect(result.isRecommended && result.unmetConstraints != nil)
     let story = TuneVerdict(result).story
     #expect(story.finding == "Change settings.backoffConfig.baseBackoffInterval 20 (today 2)")
-    #expect(story[.better] == ["affected p99 1 min 38 s → 1 min 02 s (-37 %)"])
+    #expect(story[.better] == ["99 % delivered 1 min 38 s → 1 min 02 s (-37 %)"])
     #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s<=10 ") ?? false)
   }
 

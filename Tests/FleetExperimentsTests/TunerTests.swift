@@ -294,11 +294,11 @@ struct TunerTests {
     #expect(
       story.finding.hasPrefix("Change settings.backoffConfig.baseBackoffInterval 7 (today 2) and "))
     #expect(story.basis == "15 fresh seeds, 45 more of the new")
-    #expect(story[.better].first == "affected p99 7 min 06 s → 2 min 11 s (-69 %)")
-    #expect(story[.price] == ["extra attempts 101 → 106 (+5.0 %), less than matters"])
+    #expect(story[.better].first == "99 % delivered 7 min 06 s → 2 min 11 s (-69 %)")
+    #expect(story[.price] == ["extra/device 101 → 106 (+5.0 %), less than matters"])
     #expect(
       story[.same] == [
-        "shown not worse: health without incidents, runs that fail, lost, endpoint well, recovery, late, affected p99, extra attempts"
+        "shown not worse: health without incidents, failed runs, lost, endpoint well, caught up, late, 99 % delivered, extra/device"
       ])
     // 1 - 0.05^(1/60)
     #expect(story[.risk] == ["none of 60 runs fails; up to 4.87 % may (95 % confidence)"])
@@ -316,7 +316,7 @@ struct TunerTests {
     #expect(!result.isRecommended && result.isToday)
     let story = TuneVerdict(result).story
     #expect(story.finding == "Leave the Settings as they are")
-    #expect(story[.open].first?.hasSuffix("but worse by extra attempts 100 → 120 (+20 %)") ?? false)
+    #expect(story[.open].first?.hasSuffix("but worse by extra/device 100 → 120 (+20 %)") ?? false)
   }
 
   @Test(
@@ -339,7 +339,7 @@ struct TunerTests {
     // The first look shows it.
     #expect(result.confirmed.winner.seeds == 15)
     let story = TuneVerdict(result).story
-    #expect(story[.worse].contains("extra attempts 100 → 236 (× 2.4)"))
+    #expect(story[.worse].contains("extra/device 100 → 236 (× 2.4)"))
     #expect(story[.next] == ["more fresh seeds are not likely to change that"])
   }
 
@@ -355,14 +355,14 @@ struct TunerTests {
     let story = TuneVerdict(result).story
     #expect(
       story[.open]
-        == ["runs that fail 0 → 0 of 5", "lost 0 → 0", "late 0 → 0"].map { "not shown no worse: \($0)" })
+        == ["failed runs 0 → 0 of 5", "lost 0 → 0", "late 0 → 0"].map { "not shown no worse: \($0)" })
     #expect(story[.next] == ["about 59 fresh seeds would tell: --fresh 59"])
     // Fifteen decide the rest, so today's get no more.
     study.freshSeeds = 30
     var more = Tuner(study, runs: field.maker(space))
     let second = TuneVerdict(try more.run()).story
     #expect(second.basis.hasSuffix("15 fresh seeds, 15 more of the new"))
-    #expect(second[.open].first == "not shown no worse: runs that fail 0 of 15 → 0 of 30")
+    #expect(second[.open].first == "not shown no worse: failed runs 0 of 15 → 0 of 30")
     study.freshSeeds = 59
     var enough = Tuner(study, runs: field.maker(space))
     #expect(try enough.run().isRecommended)
@@ -396,7 +396,7 @@ struct TunerTests {
     let (result, today, new) = try searched { _, _ in false }
     #expect(result.isRecommended && today == 5 + 15 && new == 5 + 60)
     #expect(result.confirmed.winner.seeds == 15 && result.confirmed.winner.runs == 60)
-    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "runs that fail" })
+    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "failed runs" })
     #expect(failures[2...] == ["0 of 15", "0 of 60", "", "as good"])
   }
 
@@ -412,7 +412,7 @@ struct TunerTests {
     // At 30 both are compared, and from there on: what happens once happens again.
     #expect(result.isRecommended == failsToday)
     #expect(today == (failsToday ? 5 + 60 : 5 + 30) && new == today)
-    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "runs that fail" })
+    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "failed runs" })
     #expect(failures[2...3] == (failsToday ? ["1", "1 of 60"] : ["0", "1 of 30"]))
   }
 
@@ -462,10 +462,10 @@ struct TunerTests {
     let sentences = TuneVerdict(result).keySentences
     #expect(sentences.count == 2)
     #expect(
-      sentences[0].hasSuffix(": affected p99 7 min 25 s → 5 min 10 s (-30 %)"), "\(sentences)")
+      sentences[0].hasSuffix(": 99 % delivered 7 min 25 s → 5 min 10 s (-30 %)"), "\(sentences)")
     #expect(
       sentences[1].hasSuffix(
-        ": extra attempts 100 → 60 (-40 %); costs affected p99 4 min 10 s → 5 min 10 s (+24 %)"
+        ": extra/device 100 → 60 (-40 %); costs 99 % delivered 4 min 10 s → 5 min 10 s (+24 %)"
       ),
       "\(sentences)")
   }

@@ -105,7 +105,7 @@ struct PictureTests {
       #expect(!svg.contains("fill=\"\(accent)\">\(name)"))
     }
     #expect(svg.contains(">outage without answer<") && svg.contains(">capacity<"))
-    #expect(svg.contains(">recovered in 1 min, nothing lost<"))
+    #expect(svg.contains(">caught up after 1 min, nothing lost<"))
   }
 
   @Test("A verdict that is not decided says so in the title, and nobody has the accent")

@@ -80,24 +80,24 @@ struct CheckCommandTests {
       scratch, ["--set", "settings.backoffConfig.jitterStrategy=full"])
     #expect(output.code == 0, "\(output.standardOutput)")
     #expect(output.standardError == "")
-    let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines[0].hasPrefix("✓ 001-outage-herd (5 seeds): nothing worse, "))
-    #expect(lines.contains { $0.hasPrefix("  better recovery ") })
-    #expect(lines.last?.hasSuffix("(--verbose)") == true)
+    #expect(output.standardOutput.hasPrefix("✓ 001-outage-herd: nothing worse, "))
+    #expect(output.story("better").contains { $0.hasPrefix("caught up ") })
+    #expect(output.story("worse").isEmpty && output.story("next").isEmpty)
   }
 
-  @Test("lost events fail in three lines: what, why, and how much else moved; nothing is called better")
+  @Test("lost events fail in five lines: what, why, and how much else moved; nothing is called better")
   func lossy() throws {
     let scratch = try Experiment.scratch()
     let output = try Experiment.outage.check(scratch, ["--set", "settings.backoffConfig.maxRetryCount=3"])
     #expect(output.code == 1)
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines.count == 3, "\(output.standardOutput)")
-    #expect(lines[0].hasPrefix("✗ 001-outage-herd (5 seeds): lost 0, now 5,"))
-    #expect(lines[1].hasPrefix("  because settings.backoffConfig.maxRetryCount 100 → 3; phones"))
-    #expect(lines[1].hasSuffix("backoffConfig.maxRetryCount 3 reached"))
-    #expect(lines[2].hasPrefix("  also worse: affected p99 never; "))
+    #expect(lines.count == 5, "\(output.standardOutput)")
+    #expect(lines[0].hasPrefix("✗ 001-outage-herd: lost 0 → 5,"))
+    let cause = output.story("cause").first ?? ""
+    #expect(cause.hasPrefix("settings.backoffConfig.maxRetryCount 100 → 3; phones"))
+    #expect(cause.hasSuffix("backoffConfig.maxRetryCount 3 reached"))
+    #expect(output.story("worse") == ["99 % delivered never"])
     #expect(!output.standardOutput.contains("better"))
     #expect(
       try worse(scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.maxRetryCount=3"])
@@ -193,7 +193,7 @@ struct CheckCommandTests {
     #expect(recorded.standardOutput.hasPrefix("fleet: "), "\(recorded)")
     let inside = try Tool.run(
       ["check", "scenario.json5"], in: scratch.url.appendingPathComponent("fleet"))
-    #expect(inside.code == 0 && inside.standardOutput.contains("✓ fleet (10 seeds): "), "\(inside)")
+    #expect(inside.code == 0 && inside.standardOutput.contains("✓ fleet: "), "\(inside)")
   }
 
   /// A baseline with another tolerance for retries.
@@ -249,7 +249,7 @@ struct CheckCommandTests {
     for error in found {
       #expect(error.file == "baseline.json")
       #expect(error.line == 1 || lines[error.line - 1].contains("\"\(error.metric)\": "))
-      #expect(error.text.contains("because tapi.incidents.0.for 3m → 6m"), "\(error.text)")
+      #expect(error.text.contains("cause: tapi.incidents.0.for 3m → 6m"), "\(error.text)")
       #expect(error.text.replacing("%25", with: "").firstIndex(of: "%") == nil)
     }
     #expect(try worse(scratch, longer).first == found.first.map { String($0.metric) })
@@ -310,11 +310,10 @@ struct CheckCommandTests {
   func verbose() throws {
     let scratch = try small()
     let longer = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
-    let brief = try Tool.run(longer, in: scratch.url).standardOutput
+    let brief = try Tool.run(longer, in: scratch.url)
     let verbose = try Tool.run(longer + ["--verbose"], in: scratch.url).standardOutput
-    #expect(brief.contains(" moved (--verbose)"))
-    let moved = verbose.split(separator: "\n").count { $0.hasPrefix("  moved  ") }
-    #expect(brief.contains("\(moved) moved"), "\(brief)")
+    let moved = verbose.split(separator: "\n").count { $0.hasPrefix("moved ") }
+    #expect(moved > 0 && brief.story("note") == ["\(moved) other metrics moved (--verbose)"], "\(brief)")
     #expect(try Tool.run(longer + ["--verbose", "--quiet"], in: scratch.url).code == 64)
     #expect(
       try Tool.run(longer + ["--quiet"], in: scratch.url).standardOutput.split(separator: "\n").count == 1)

@@ -129,7 +129,7 @@ struct CalibrateCommand: Study {
       }, isFinished: \.result.isFinished,
       answer: { found in
         var answer = CalibrationReport(found.result).answer(facts: facts, fitted: found.fitted)
-        answer.story.add(.note, RunDirectory.readBack(found.runs))
+        answer.story = found.story
         return answer
       })
   }
@@ -202,6 +202,12 @@ struct CalibrationFindings: Sendable {
   var fitted: String
   var runs: (made: Int, readBack: Int)
 
+  var story: Story {
+    var story = CalibrationVerdict(result).story
+    story.add(.note, RunDirectory.readBack(runs))
+    return story
+  }
+
   /// A key or a column, by its place in the study.
   private struct Part: Sendable {
     var result: CalibrationResult
@@ -255,5 +261,5 @@ struct CalibrationFindings: Sendable {
       .anything("fitted", "The fitted scenario, as normalised.", ["object"]) { .raw($0.fitted) },
       .init("runsMade", "Runs that were made.") { $0.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.runs.readBack },
-    ] as [JSONShape<CalibrationFindings>.Member], story: { CalibrationVerdict($0.result).story })
+    ] as [JSONShape<CalibrationFindings>.Member], story: \.story)
 }

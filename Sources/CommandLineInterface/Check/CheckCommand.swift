@@ -12,7 +12,7 @@ struct CheckCommand: Study {
     discussion: [
       "Runs each scenario (without its compare section) under the seeds of its baseline and compares it, seed by seed, with "
         + "what was recorded. The exit code is 1 if one of the verdict's criteria is worse: a fleet that holds its load, runs "
-        + "that fail, lost events, endpoint well, recovery, late events, affected p99, extra attempts. Prints what is worse, why, "
+        + "that fail, lost events, endpoint well, caught up, late events, delivery, extra requests. Prints what is worse, why, "
         + "and how much else moved; --verbose prints all of that. With --settings it judges a file as decide does, by differences that matter.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
         + "(the verdict's criteria have it: worse by more than 1 % of the recorded mean, and beyond chance), "
@@ -302,7 +302,9 @@ struct CheckCommand: Study {
     case .text:
       try console.print(
         outcomes.map {
-          CheckReport.text($0, isQuiet: options.isQuiet, isVerbose: options.isVerbose)
+          let answer = CheckReport.answer($0)
+          return options.isQuiet
+            ? answer.brief : answer.text(width: console.columns, isWhole: options.isVerbose)
         }.joined())
     case .github: try console.printData(CheckReport.github(outcomes))
     case .junit: try console.printData(CheckReport.junit(outcomes))

@@ -9,7 +9,7 @@ struct CheckFindings: Sendable {
     meaning: "what moved against the baseline.",
     shape: JSONShape([
       .init("verdict", "A sentence for each scenario.") {
-        $0.outcomes.map(CheckReport.heading).joined(separator: "\n")
+        $0.outcomes.map(\.story.finding).joined(separator: "\n")
       },
       .init("isWorse", "Whether something is worse than its tolerance allows: the exit code is 1.") {
         $0.outcomes.contains { !$0.worse.isEmpty }
@@ -17,47 +17,44 @@ struct CheckFindings: Sendable {
       .list("scenarios", "In the order asked for.", scenario) { $0.outcomes },
     ]))
 
-  private static let scenario = JSONShape<CheckOutcome>([
-    .init("scenario", "The scenario file as it was named.") { $0.scenarioPath },
-    .init("name", "Its name in the baseline.") { $0.name },
-    .init("baseline", "The baseline's file.") { $0.file.path },
-    .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
-    .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
-    .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
-    .init(
-      "verdict", "What is worse or better, and why the fleet does not hold without incidents if it does not."
-    ) {
-      CheckReport.heading($0)
-    },
-    .init(
-      "worse",
-      "Columns of what is worse, in the verdict's order; `failing_runs` and `baseline_is_healthy` are among them."
-    ) {
-      $0.worse.map(CheckReport.column)
-    },
-    .init(
-      "better", "The same of the criteria that became better, but for what may follow from something worse."
-    ) {
-      $0.better.map(CheckReport.column)
-    },
-    .init(
-      "lossCause",
-      "What gave up the events that were not lost when it was recorded; null: nothing more was lost."
-    ) {
-      $0.loss
-    },
-    .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
-    .init(
-      "recordedFailures",
-      "Runs that never recovered or lost more than 1 % then; null: the baseline does not say."
-    ) {
-      $0.check.failures?.then
-    },
-    .init("presentFailures", "The same now.") { $0.check.failures?.now },
-    .list("metrics", "Every metric of the baseline.", change) { outcome in
-      outcome.check.changes.map { Change(change: $0, line: outcome.line($0.metric.name)) }
-    },
-  ])
+  private static let scenario = JSONShape<CheckOutcome>(
+    [
+      .init("scenario", "The scenario file as it was named.") { $0.scenarioPath },
+      .init("name", "Its name in the baseline.") { $0.name },
+      .init("baseline", "The baseline's file.") { $0.file.path },
+      .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
+      .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
+      .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
+    ] + JSONShape.told(\.story) + [
+      .init(
+        "worse",
+        "Columns of what is worse, in the verdict's order; `failing_runs` and `baseline_is_healthy` are among them."
+      ) {
+        $0.worse.map(CheckReport.column)
+      },
+      .init(
+        "better", "The same of the criteria that became better, but for what may follow from something worse."
+      ) {
+        $0.better.map(CheckReport.column)
+      },
+      .init(
+        "lossCause",
+        "What gave up the events that were not lost when it was recorded; null: nothing more was lost."
+      ) {
+        $0.loss
+      },
+      .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
+      .init(
+        "recordedFailures",
+        "Runs that never recovered or lost more than 1 % then; null: the baseline does not say."
+      ) {
+        $0.check.failures?.then
+      },
+      .init("presentFailures", "The same now.") { $0.check.failures?.now },
+      .list("metrics", "Every metric of the baseline.", change) { outcome in
+        outcome.check.changes.map { Change(change: $0, line: outcome.line($0.metric.name)) }
+      },
+    ])
 
   private static let changedKey = JSONShape<CheckOutcome.ChangedKey>([
     .init("path", "The key, as `--set` writes it.") { $0.path },

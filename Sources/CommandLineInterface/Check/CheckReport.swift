@@ -1,86 +1,73 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import FleetStatistics
 import TextEscaping
+
+extension CheckOutcome {
+  /// What is worse and why, or that nothing is.
+  var story: Story {
+    var story = Story(
+      "\(name): \(finding)", basis: FigureText.count(baseline.seeds.count, "seed"))
+    if case .health? = worse.first {} else { story.add(.unwell, HealthWording.sentence(check.twins)) }
+    let others = worse.dropFirst(told.count).map(CheckReport.shortly)
+    story.add(.worse, others.isEmpty ? nil : others.joined(separator: ", "))
+    if worse.isEmpty {
+      story.add(.better, better.map(CheckReport.movement), atMost: .max)
+      story.add(
+        .open, check.open.map { "\(CheckReport.failures($0)): not decided; --record more --seeds to tell" })
+    } else {
+      story.add(.better, better.isEmpty ? nil : better.map(CheckReport.shortly).joined(separator: ", "))
+      story.add(.cause, reason)
+      story.add(.next, "--record, if that is meant")
+    }
+    let rest = moved.count - (worse.isEmpty ? better.count : 0)
+    story.add(.note, rest > 0 ? FigureText.count(rest, "other metric") + " moved (--verbose)" : nil)
+    return story
+  }
+
+  /// `caught up 36 min ± 1 s → 1 h 15 min ± 2 min (+112 %)`
+  private var finding: String {
+    if !worse.isEmpty { return told.map(CheckReport.movement).joined(separator: "; ") }
+    let count = check.changes.count
+    if moved.isEmpty { return (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }
+    return better.isEmpty
+      ? "nothing worse" : "nothing worse, \(better.map(CheckReport.title).joined(separator: ", ")) better"
+  }
+
+  /// The changes for the worse that are told in full: the first, and behind runs that fail the next one too.
+  private var told: ArraySlice<BaselineCheck.Change> {
+    if case .failures? = worse.first { return worse.prefix(2) }
+    return worse.prefix(1)
+  }
+
+  /// Which keys are not as they were recorded, and what lost the events.
+  private var reason: String? {
+    let keys = changedKeys.prefix(3).map { key in
+      key.text + (key.place.map { " (\($0.file):\($0.line))" } ?? "")
+    }
+    let more = changedKeys.count - keys.count
+    let changed =
+      keys.joined(separator: ", ") + (more > 0 ? " and \(FigureText.count(more, "more key"))" : "")
+    let parts = [changed, loss ?? ""].filter { !$0.isEmpty }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+}
 
 /// The forms of what a check found.
 enum CheckReport {
   static let ifMeant = "If that is meant: fleetsim check … --record"
 
-  /// Tells the changes for the worse, their cause, and how much else moved; or the changes for the better.
-  static func text(_ outcome: CheckOutcome, isQuiet: Bool, isVerbose: Bool) -> String {
-    var text = "\(outcome.worse.isEmpty ? "✓" : "✗") \(heading(outcome))\n"
-    if isQuiet { return text }
-    if outcome.worse.isEmpty {
-      for change in outcome.better { text += "  better \(movement(change))\n" }
-    } else if let reason = reason(outcome) {
-      text += "  because \(reason)\n"
-    }
-    if outcome.worse.isEmpty, let open = outcome.check.open {
-      text += "  not decided: \(failures(open)); --record more --seeds to tell\n"
-    }
-    let rest = rest(outcome, isVerbose: isVerbose)
-    if !rest.isEmpty { text += "  \(rest)\n" }
-    if isVerbose {
-      for change in outcome.check.changes where change.judgement == .worse { text += line("worse", change) }
-      for moved in outcome.moved where moved.isBetter { text += line("better", moved.change) }
-      for moved in outcome.moved where !moved.isBetter { text += line("moved", moved.change) }
-    }
-    return text
-  }
-
-  /// `001-outage-herd (10 seeds): lost 0, now 9,484 ± 120`
-  static func heading(_ outcome: CheckOutcome) -> String {
-    let head = "\(outcome.name) (\(FigureText.count(outcome.baseline.seeds.count, "seed"))): "
-    return head + result(outcome) + health(outcome)
-  }
-
-  private static func result(_ outcome: CheckOutcome) -> String {
-    if !outcome.worse.isEmpty { return told(outcome).map(movement).joined(separator: "; ") }
-    let count = outcome.check.changes.count
-    if outcome.moved.isEmpty { return (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }
-    return outcome.better.isEmpty
-      ? "nothing worse" : "nothing worse, \(outcome.better.map(title).joined(separator: ", ")) better"
-  }
-
-  /// Returns the changes for the worse that are told in full: the first, and behind runs that fail the next one too.
-  private static func told(_ outcome: CheckOutcome) -> ArraySlice<BaselineCheck.Change> {
-    if case .failures? = outcome.worse.first { return outcome.worse.prefix(2) }
-    return outcome.worse.prefix(1)
-  }
-
-  /// `; this fleet does not hold even without any incident: it loses …`, or nothing.
-  private static func health(_ outcome: CheckOutcome) -> String {
-    if case .health? = outcome.worse.first { return "" }
-    return HealthWording.sentence(outcome.check.twins).map { "; " + $0 } ?? ""
-  }
-
-  /// Tells the other changes for the worse or the better, and how many metrics moved.
-  private static func rest(_ outcome: CheckOutcome, isVerbose: Bool) -> String {
-    var parts: [String] = []
-    let others = outcome.worse.dropFirst(told(outcome).count)
-    if !others.isEmpty { parts.append("also worse: \(others.map(shortly).joined(separator: ", "))") }
-    if !outcome.worse.isEmpty, !outcome.better.isEmpty {
-      parts.append("better: \(outcome.better.map(shortly).joined(separator: ", "))")
-    }
-    let better = outcome.moved.count { $0.isBetter }
-    let counts = [(better, "better"), (outcome.moved.count - better, "moved")]
-    let numbers = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    if !numbers.isEmpty { parts.append(numbers + (isVerbose ? "" : " (--verbose)")) }
-    if !outcome.worse.isEmpty { parts.append("if that is meant: --record") }
-    return parts.joined(separator: "; ")
-  }
-
-  /// Tells which keys are not as they were recorded, and what lost the events.
-  static func reason(_ outcome: CheckOutcome) -> String? {
-    let keys = outcome.changedKeys.prefix(3).map { key in
-      key.text + (key.place.map { " (\($0.file):\($0.line))" } ?? "")
-    }
-    let more = outcome.changedKeys.count - keys.count
-    let changed =
-      keys.joined(separator: ", ") + (more > 0 ? " and \(FigureText.count(more, "more key"))" : "")
-    let parts = [changed, outcome.loss ?? ""].filter { !$0.isEmpty }
-    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  /// A terminal's answer on one scenario.
+  static func answer(_ outcome: CheckOutcome) -> Answer {
+    var story = outcome.story
+    story.finding = (outcome.worse.isEmpty ? "✓ " : "✗ ") + story.finding
+    var answer = Answer(story)
+    let worse = outcome.check.changes.filter { $0.judgement == .worse }.map { line("worse", $0) }
+    let better = outcome.moved.filter(\.isBetter).map { line("better", $0.change) }
+    let others = outcome.moved.filter { !$0.isBetter }.map { line("moved", $0.change) }
+    answer.details = [.text((worse + better + others).joined())]
+    return answer
   }
 
   // MARK: A change
@@ -94,10 +81,10 @@ enum CheckReport {
     }
   }
 
-  private static func title(_ change: BaselineCheck.Change) -> String {
+  static func title(_ change: BaselineCheck.Change) -> String {
     switch change {
     case .health: "health"
-    case .failures: "runs that fail"
+    case .failures: "failed runs"
     case .metric(let change): change.metric.title
     }
   }
@@ -112,10 +99,10 @@ enum CheckReport {
     }
   }
 
-  /// `10 of 10 runs fail (3 never recover, 7 lose more than 1 %), 0 when recorded`
-  private static func failures(_ failures: BaselineCheck.Failures) -> String {
+  /// `10 of 10 runs fail (3 never catch up, 7 lose more than 1 %), 0 when recorded`
+  static func failures(_ failures: BaselineCheck.Failures) -> String {
     let parts = [
-      (failures.neverRecover, "never recover"), (failures.now - failures.neverRecover, "lose more than 1 %"),
+      (failures.neverRecover, "never catch up"), (failures.now - failures.neverRecover, "lose more than 1 %"),
     ].filter { $0.0 > 0 }
     let kinds =
       parts.count == 1 ? parts[0].1 : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
@@ -123,11 +110,12 @@ enum CheckReport {
       "\(failures.now) of \(failures.runs) runs fail\(kinds.isEmpty ? "" : " (\(kinds))"), \(failures.then) when recorded"
   }
 
-  /// `recovery 36 min 30 s ± 1 s, now 12 min 32 s ± 3 s (-65.7 %)`
+  /// `caught up 36 min 30 s ± 1 s → 12 min 32 s ± 3 s (-65.7 %)`
   private static func movement(_ change: MetricChange) -> String {
     let metric = change.metric
-    var text = "\(metric.title) \(value(metric, change.recorded, change.entry.values))"
-    text += ", now " + value(metric, change.present, change.now)
+    let text =
+      "\(metric.title) \(value(metric, change.recorded, change.entry.values)) → "
+      + value(metric, change.present, change.now)
     if change.appearances > 0 {
       return text
         + "; in \(change.appearances) of \(change.now.count) runs it has a value in only one of the two"
@@ -135,11 +123,11 @@ enum CheckReport {
     return text + (share(change).map { " (\($0))" } ?? "")
   }
 
-  /// `recovery +4.1 %`, `lost 0 → 31`
-  private static func shortly(_ change: BaselineCheck.Change) -> String {
+  /// `caught up +4.1 %`, `lost 0 → 31`
+  static func shortly(_ change: BaselineCheck.Change) -> String {
     switch change {
     case .health: title(change)
-    case .failures(let failures): "runs that fail \(failures.then) → \(failures.now)"
+    case .failures(let failures): "failed runs \(failures.then) → \(failures.now)"
     case .metric(let change):
       if change.censoredNow == change.now.count {
         "\(change.metric.title) never"
@@ -161,10 +149,10 @@ enum CheckReport {
     return (share > 0 ? "+" : "") + MetricText.plain(share * 100) + " %"
   }
 
-  /// `better  retries 220,950 ± 476, now 57,650 ± 51 (-73.9 %)`
+  /// `better  retries 220,950 ± 476 → 57,650 ± 51 (-73.9 %)`
   private static func line(_ word: String, _ change: MetricChange) -> String {
     let name = change.metric.title == change.metric.name ? "" : "\(change.metric.name): "
-    return "  " + word + String(repeating: " ", count: 7 - word.count) + name + movement(change) + "\n"
+    return word + String(repeating: " ", count: 8 - word.count) + name + movement(change) + "\n"
   }
 
   /// `; allowed is 5 % more` where somebody has said so.
@@ -201,15 +189,12 @@ enum CheckReport {
     var text = ""
     for outcome in outcomes {
       if let first = outcome.worse.first {
-        let parts = [
-          result(outcome), reason(outcome).map { "because \($0)" } ?? "", rest(outcome, isVerbose: true),
-        ]
-        text += annotation("error", outcome, first, parts.filter { !$0.isEmpty }.joined(separator: "; "))
+        text += annotation("error", outcome, first, outcome.story.text)
       } else if let first = outcome.better.first {
         text += annotation(
           "notice", outcome, first, "better: " + outcome.better.map(movement).joined(separator: "; "))
       }
-      text += heading(outcome) + "\n"
+      text += outcome.story.title + "\n"
     }
     return text
   }

@@ -208,16 +208,15 @@ extension StudyPlan<ComparisonFindings> {
         found.story.add(.lost, found.losses.notes)
         found.story.add(.note, notes.map(warning(ofSmallness:)))
         found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
+        found.story.add(.required, found.requirements.map(\.text), atMost: .max)
         return found
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
-        var answer = found.compared.answer(
+        found.compared.answer(
           found.story, seed: input.scenario.seed, choices: choices, isComparison: isComparison,
           losses: found.losses, clients: clients, scaleNote: input.decoded[0].scenario.scaleNote,
           extras: options.extras)
-        answer.add(requirements: found.requirements.map(\.text))
-        return answer
       })
     plan.finish = { found in
       let unmet = found.requirements.filter { !$0.isMet }

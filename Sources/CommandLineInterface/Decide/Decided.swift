@@ -180,7 +180,7 @@ extension Decided {
     let rows = decision.cases.indices.flatMap { place in
       let one = decision.cases[place]
       var rows = one.cells.filter { $0.criterion != .health }.map { cell in
-        [one.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } ?? ""]
+        [one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? ""]
           + [false, true].map { decision.figure(place, cell.criterion, $0).text }
           + [Self.state(cell), decision.bounds(cell)?.replacing(" to ", with: " to\n") ?? "–"]
       }
@@ -449,7 +449,7 @@ extension Decided {
     answer.page.append(
       .terms(
         Compared.meanings(of: [
-          "Twin", "Endpoint well", "Recovered", "Possible", "Lost", "Late", "Affected p99",
+          "Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered",
         ]) + [
           (
             "Failed runs",

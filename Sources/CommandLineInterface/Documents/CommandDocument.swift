@@ -49,13 +49,7 @@ extension CommandDocument {
     _ meaning: String, isOfOne: Bool = true, warnings: String = "about the scenario",
     _ members: [JSONShape<Found>.Member], story: (@Sendable (Found) -> Story)? = nil
   ) -> Self where Source == Findings<Found> {
-    let told: [JSONShape<Found>.Member] =
-      story.map { story in
-        [
-          .init("verdict", "The answer in one line.") { story($0).finding },
-          .list("story", "What it rests on, a line each.", storyLine) { story($0).lines },
-        ]
-      } ?? []
+    let told = story.map(JSONShape<Found>.told) ?? []
     let asked: [JSONShape<Source>.Member] = [
       .init("scenario", "The scenario file as it was named.") { $0.path },
       .init("question", "The scenario's question.") { $0.question },
@@ -75,10 +69,19 @@ extension CommandDocument {
   }
 }
 
-private let storyLine = JSONShape<Story.Line>([
-  .choice("subject", "What it is about.", Story.Subject.allCases.map(\.rawValue)) { $0.subject.rawValue },
-  .init("text", "As a terminal has it.") { $0.text },
-])
+extension JSONShape {
+  /// The members of what is said of something.
+  static func told(_ story: @escaping @Sendable (Source) -> Story) -> [Member] {
+    let line = JSONShape<Story.Line>([
+      .choice("subject", "What it is about.", Story.Subject.allCases.map(\.rawValue)) { $0.subject.rawValue },
+      .init("text", "As a terminal has it.") { $0.text },
+    ])
+    return [
+      .init("verdict", "The answer in one line.") { story($0).finding },
+      .list("story", "What it rests on, a line each.", line) { story($0).lines },
+    ]
+  }
+}
 
 /// The documents of all commands, described.
 package enum CommandDocuments {

@@ -18,7 +18,7 @@ extension LimitSearch {
   private func reason(_ point: Point) -> String {
     let health = HealthWording(point.baselines).reason
     if !health.isEmpty { return "without incidents \(health)" }
-    if point.runs.contains(where: \.endsTooSoon) { return "the run ends too soon to see a recovery" }
+    if point.runs.contains(where: \.endsTooSoon) { return "the run ends too soon to see the fleet catch up" }
     let worst = requirements.map { $0.outcome(of: point.runs) }.first { !$0.isMet }
     return worst.map { "\($0.name) \($0.measured)" } ?? "nothing fails"
   }
@@ -111,7 +111,7 @@ extension LimitSearch {
       "recovery_max_s", "s",
       "From the end of the last incident, the longest of the runs that recovered; empty if none did."
     ) { .seconds($0.point.longestRecovery) }
-    .shown("longest recovery") {
+    .shown("caught up at the latest") {
       guard $0.point.hasIncidents else { return "" }
       if $0.point.runs.contains(where: \.endsTooSoon) { return "not seen" }
       return $0.point.recovered < $0.point.seeds
@@ -177,7 +177,10 @@ package struct Limits: Sendable {
             "May not, at most",
             "The largest share of such runs that may fail, with 95 % confidence (Clopper and Pearson, one-sided)."
           ),
-          ("Longest recovery", "From the end of the last incident, over the runs; never: not in every run."),
+          (
+            "Caught up at the latest",
+            "From the end of the last incident, over the runs; never: not in every run."
+          ),
           ("Busiest second", "The largest offered load of a second of any run, by the capacity."),
         ])
       ]

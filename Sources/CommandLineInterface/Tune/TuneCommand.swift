@@ -158,8 +158,7 @@ struct TuneCommand: Study {
         var answer = TuneReport(found.result).answer(
           facts: facts(bases, found.result), settings: found.settings,
           clients: clients.sentences(found.result, settings(found.result.winner.candidate)))
-        answer.story.add(.next, found.next.map { "not decided yet in other incidents: \($0)" })
-        answer.story.add(.note, RunDirectory.readBack(found.result.runs))
+        answer.story = found.story
         return answer
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
@@ -433,6 +432,13 @@ struct TuneFindings: Sendable {
   /// The command that decides on them; nil: there are none.
   var next: String?
 
+  var story: Story {
+    var story = TuneVerdict(result).story
+    story.add(.next, next.map { "not decided yet in other incidents: \($0)" })
+    story.add(.note, RunDirectory.readBack(result.runs))
+    return story
+  }
+
   /// A key, a constraint or a scenario, by its place in the study.
   private struct Part: Sendable {
     var found: TuneFindings
@@ -586,5 +592,5 @@ struct TuneFindings: Sendable {
       },
       .init("runsMade", "Runs that were made.") { $0.result.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },
-    ] as [JSONShape<TuneFindings>.Member], story: { TuneVerdict($0.result).story })
+    ] as [JSONShape<TuneFindings>.Member], story: \.story)
 }

@@ -46,12 +46,12 @@ public struct Requirement: Sendable {
 
   /// Every name that is shorter than its column.
   private static let criteria: [(name: String, column: String?)] =
-    [("failures", nil), ("health", "baseline_is_healthy")]
-    + MetricCatalogue.ranked.compactMap { name in
-      MetricCatalogue.metric(named: name).flatMap { metric in
-        metric.title.contains("/") ? nil : (metric.title.replacing(" ", with: "-"), name)
-      }
-    }
+    [
+      ("failures", nil), ("health", "baseline_is_healthy"), ("lost", MetricCatalogue.lost),
+      ("endpoint-well", MetricCatalogue.healthy), ("recovery", MetricCatalogue.recovery),
+      ("late", MetricCatalogue.late), ("affected-p99", MetricCatalogue.affectedDelivery),
+      ("extra-attempts", MetricCatalogue.attemptsAboveTwin),
+    ]
 
   /// `failures, health, lost, …`
   public static var criteriaNames: String { criteria.map(\.name).joined(separator: ", ") }
@@ -91,7 +91,9 @@ public struct Requirement: Sendable {
     let plain = String(name.lowercased().map { " _".contains($0) ? "-" : $0 })
     let criterion = criteria.first { $0.name == plain }
     if let criterion, criterion.column == nil { return .failures }
-    if let column = columns.first(where: { $0.name == criterion?.column ?? name }) {
+    // A heading of a table is understood, too.
+    let titled = MetricCatalogue.headline.first { $0.title == name.lowercased() }?.name
+    if let column = columns.first(where: { $0.name == criterion?.column ?? titled ?? name }) {
       return .column(column, MetricCatalogue.metric(named: column.name))
     }
     if SummaryCSV.columns.contains(where: { $0.name == name }) {

@@ -110,7 +110,7 @@ extension Decision {
   /// Without the percentile, which cases may differ in.
   private func criterionName(_ one: Case, _ cell: Cell) -> String {
     if metric(cell.criterion)?.name == MetricCatalogue.affectedDelivery { return "delivery" }
-    return one.standings.map { Figure.name(of: cell.criterion, in: $0.metrics) } ?? name(of: cell.criterion)
+    return one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? name(of: cell.criterion)
   }
 
   private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {

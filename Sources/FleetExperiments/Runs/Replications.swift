@@ -202,7 +202,7 @@ public struct ReplicatedMetrics: Sendable {
     if summary.judgedPercent < judgedPercent {
       judgedPercent = summary.judgedPercent
       for index in metrics.indices where metrics[index].name == MetricCatalogue.affectedDelivery {
-        metrics[index].title = "affected p\(judgedPercent)"
+        metrics[index].title = MetricCatalogue.delivered(judgedPercent)
       }
     }
     add(to: variant, summary.column)

@@ -201,11 +201,8 @@ package struct TuneVerdict: Sendable {
   }
 
   private func name(_ evidence: CriterionEvidence) -> String {
-    switch evidence.criterion {
-    case .health: "health without incidents"
-    case .failures: "runs that fail"
-    case .metric(let index): study.judged[index].title
-    }
+    if case .metric(let index) = evidence.criterion { return study.judged[index].title }
+    return evidence.criterion.words(study.judged)
   }
 
   /// Whether it is less good by what the figures show.

@@ -18,15 +18,13 @@ package struct Figure: Sendable {
   package var value: Value
   /// nil of health and of failures.
   package var metric: Metric?
-  /// The percentile at which delivery is judged.
-  package var percent = 99
   /// Makes the interval of the mean, which may take a thousand resamples; nil: there is none.
   private let estimate: (@Sendable () -> MeanEstimate)?
 
   package init(
-    value: Value, metric: Metric? = nil, percent: Int = 99, estimate: (@Sendable () -> MeanEstimate)? = nil
+    value: Value, metric: Metric? = nil, estimate: (@Sendable () -> MeanEstimate)? = nil
   ) {
-    (self.value, self.metric, self.percent, self.estimate) = (value, metric, percent, estimate)
+    (self.value, self.metric, self.estimate) = (value, metric, estimate)
   }
 
   /// `26 min 17 s`, `872,000`, `3 of 8`, `never`, `> 2 h`; `–` where no run has a value.
@@ -77,7 +75,7 @@ package struct Figure: Sendable {
     case MetricCatalogue.late: return "\(events) late"
     case MetricCatalogue.healthy: return isNever ? "endpoint never well" : "endpoint well after \(text)"
     case MetricCatalogue.recovery: return isNever ? "never caught up" : "caught up after \(text)"
-    case MetricCatalogue.affectedDelivery: return "\(percent) % delivered after \(text)"
+    case MetricCatalogue.affectedDelivery: return "\(metric.title) after \(text)"
     case MetricCatalogue.attemptsAboveTwin: return "\(text) extra requests a device"
     case MetricCatalogue.attempts: return "\(text) requests a device and day"
     default: return "\(metric.title) \(text)"
@@ -85,32 +83,6 @@ package struct Figure: Sendable {
   }
 
   private var events: String { "\(text) event\(text == "1" ? "" : "s")" }
-
-  /// What it is of, without the figure: `caught up`.
-  package static func name(of criterion: Criterion, in metrics: ReplicatedMetrics) -> String {
-    guard case .metric(let index) = criterion else {
-      return criterion == .health ? "health without incidents" : "failed runs"
-    }
-    return switch metrics.metrics[index].name {
-    case MetricCatalogue.lost: "lost events"
-    case MetricCatalogue.late: "late events"
-    case MetricCatalogue.recovery: "caught up"
-    case MetricCatalogue.affectedDelivery: "\(metrics.judgedPercent) % delivered"
-    case MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin: "requests"
-    default: metrics.metrics[index].title
-    }
-  }
-
-  /// The heading of a table's column.
-  package static func heading(of index: Int, in metrics: ReplicatedMetrics) -> String {
-    switch metrics.metrics[index].name {
-    case MetricCatalogue.lost: "lost"
-    case MetricCatalogue.late: "late"
-    case MetricCatalogue.attempts: "requests/device/day"
-    case MetricCatalogue.attemptsAboveTwin: "extra/device"
-    default: name(of: .metric(index), in: metrics)
-    }
-  }
 
   /// Whether no run lived to see it.
   package var isNever: Bool { if case .unseen = value { true } else { false } }
@@ -138,7 +110,7 @@ extension ReplicatedMetrics {
       } else {
         .mean(sample.mean)
       }
-    return Figure(value: value, metric: metrics[index], percent: judgedPercent) {
+    return Figure(value: value, metric: metrics[index]) {
       self.estimate(index, variant: variant)
     }
   }

@@ -50,7 +50,7 @@ package struct Story: Sendable, Hashable {
 
   /// Adds a line for each text, of many the first ones and how many more there are.
   package mutating func add(_ subject: Subject, _ texts: [String], atMost most: Int = 3) {
-    let shown = texts.count == most + 1 ? most + 1 : most
+    let shown = texts.count - most == 1 ? texts.count : most
     for text in texts.prefix(shown) { add(subject, text) }
     if texts.count > shown { add(subject, "and \(texts.count - shown) more") }
   }

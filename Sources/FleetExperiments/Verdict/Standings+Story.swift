@@ -120,7 +120,7 @@ extension Standings {
       for first in leaders.prefix(place) {
         let pair = pair(second, against: first)
         guard let criterion = pair.criterion, pair.standing != .asGood else { continue }
-        let name = Figure.name(of: criterion, in: metrics)
+        let name = criterion.words(metrics.metrics)
         let figures = [first, second].map { "\(figure($0, criterion).text) with \(variants[$0])" }
         let isSeen = abs(finding(of: second, to: first, on: criterion).mean) > 1
         texts.append(
@@ -209,7 +209,7 @@ extension ReplicatedComparison {
     let standings = Standings(self)
     var names: [String] = []
     for open in standings.open {
-      let name = Figure.name(of: open.criterion, in: metrics)
+      let name = open.criterion.words(metrics.metrics)
       if !names.contains(name) { names.append(name) }
     }
     return until.text(decision, seeds: replications, open: names, scale: rows.commonScale)

@@ -9,6 +9,15 @@ package enum Criterion: Sendable, Hashable {
   case failures
   /// A metric, by its place in `MetricCatalogue.all`.
   case metric(Int)
+
+  /// `caught up`: what it is about, in a sentence without a figure.
+  package func words(_ metrics: [Metric]) -> String {
+    switch self {
+    case .health: "health without incidents"
+    case .failures: "failed runs"
+    case .metric(let index): metrics[index].words
+    }
+  }
 }
 
 /// The order of the variants, pair by pair with the criterion that decides: of one seed or of many.

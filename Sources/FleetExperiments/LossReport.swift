@@ -91,9 +91,19 @@ public struct LossReport: Sendable {
       cohort: scenario.fleet[place].nameWithClient,
       scale: Double(scale), created: Double(losses.createdEvents) / runs,
       lost: Double(losses.lostEvents) / runs,
-      causes: charges.map { ($0.cause(in: scenario), Double($0.events) / runs) },
+      causes: charges.map { (cause(variant, $0), Double($0.events) / runs) },
       late: Double(losses.late.total) / runs,
       places: losses.late.places.map { ($0.words, Double(losses.late[$0]) / runs) })
+  }
+
+  /// `maxTotalBackoffDuration 12 h ends before the app opens again`
+  private func cause(_ variant: Int, _ charge: LossCharge) -> String {
+    let text = charge.cause(in: variants[variant].scenario)
+    guard charge.limit == .age else { return text }
+    let givenUp = LossCharge.charges(of: sums[variant].cohorts).filter { $0.limit == .age }
+      .reduce(0) { $0 + $1.events }
+    let doomed = runs[variant].reduce(0) { $0 + $1.doomedEvents }
+    return text + (2 * doomed > givenUp ? " ends before the app opens again" : "")
   }
 
   /// Each variant's charges, the most first, with its place.
@@ -150,10 +160,12 @@ public struct LossReport: Sendable {
     control.finish(run)
   }
 
-  /// A line for each of the worst two charges of each variant, and what the checking run came to.
+  /// A line for each of the worst two charges, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {
     variants.indices.flatMap { variant in
-      charges.filter { $0.variant == variant }.prefix(2).map { note(variant, $0.charge) }
+      charges.filter { $0.variant == variant }.prefix(variants.count > 1 ? 1 : 2).map {
+        note(variant, $0.charge)
+      }
     }
   }
 
@@ -163,22 +175,25 @@ public struct LossReport: Sendable {
     let who = scenario.fleet[charge.cohort].nameWithClient
     let text =
       (variants.count > 1 ? variants[variant].name + ": " : "")
-      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(charge.cause(in: scenario))"
+      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(cause(variant, charge))"
     guard let check, check.variant == variant, check.charge == charge else { return text }
     return "\(text); \(outcome(check))"
   }
 
-  /// `with 168 h: none`
+  /// `with 168 h: none`, `with 168 h the fleet loses 13.3 million, in place of 16.3 million`
   private func outcome(_ check: Check) -> String {
-    let lost =
-      check.lost == 0
-      ? "none"
-      : "\(FigureText.amount(Double(check.lost * scale)))" + (check.mostLeft.map { ", most to \($0)" } ?? "")
+    let (before, lost) = (check.before * scale, check.lost * scale)
+    let counts = [before, lost].map { FigureText.amount(Double($0)) }
+    let left =
+      lost == 0
+      ? ": none"
+      : " the fleet loses \(counts[1]), in place of \(counts[0])"
+        + (check.mostLeft.map { ", most by \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10
       ? ", but \(FigureText.amount(Double(check.pending * scale))) still wait at the end" : ""
-    return (check.value.map { "with \($0)" } ?? "without that limit") + ": \(lost)\(rest)"
+    return (check.value.map { "with \($0)" } ?? "without that limit") + left + rest
   }
 }
 

@@ -2,89 +2,26 @@ import FleetExperiments
 import FleetMetrics
 import TextEscaping
 
-/// The findings of `run` and `compare`. One seed is a sample of one, so its tables, pictures and pages leave out figures that
-/// need several. Those of several seeds leave out figures that need every interval of a run.
-package enum Compared: Sendable {
-  /// One run of each variant, whole.
-  case whole([VariantResult])
-  /// Several runs of each variant: their figures, and the mean of what changes in time.
-  case means(ReplicatedComparison)
+/// The findings of `run` and `compare` as an answer. One seed is a sample of one: its tables, pictures and pages leave out
+/// figures that need several. Those of several seeds leave out figures that need every interval of a run.
+package struct TrialReport: Sendable {
+  let trial: Trial
+  /// What sets the variants apart, in their order; without any, sentences call them by their names.
+  let choices: [VariantChoice]
+  package let standings: Standings
 
-  /// Where a rule said how many seeds there are, and one was all, it is whole.
-  package init(_ comparison: ReplicatedComparison) {
-    self =
-      comparison.replications == 1 && !comparison.first.isEmpty
-      ? .whole(comparison.first) : .means(comparison)
+  package init(_ trial: Trial, choices: [VariantChoice] = []) {
+    (self.trial, self.choices) = (trial, choices)
+    standings = Standings(trial).telling(choices)
   }
 
-  package var isOfOneSeed: Bool { if case .whole = self { true } else { false } }
-
-  package var names: [String] {
-    switch self {
-    case .whole(let results): results.map(\.name)
-    case .means(let comparison): comparison.variants
-    }
-  }
-
-  package var standings: Standings {
-    switch self {
-    case .whole(let results): Standings(results)
-    case .means(let comparison): Standings(comparison)
-    }
-  }
-
-  /// Returns the finding and its reasons.
-  /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
-  package func story(_ choices: [VariantChoice] = []) -> Story {
-    var story: Story
-    switch self {
-    case .whole(let results):
-      story = Standings(results).telling(choices).story
-      if let seed = results.first?.summary.seed, results.allSatisfy({ $0.summary.seed == seed }) {
-        story.basis = "seed \(seed)"
-      }
-    case .means(let comparison): story = comparison.story(choices)
-    }
-    guard let fleet = facts.compactMap(\.self).first else { return story }
-    story.basis +=
-      ", " + (fleet.scale > 1 ? "1:\(fleet.scale) of " : "")
-      + "\(FigureText.amount(Double(fleet.fullSizeDevices))) devices"
-    return story
-  }
-
-  /// All that came of the first seed, by variant; empty where nothing was kept of it but figures.
-  package var results: [VariantResult] {
-    switch self {
-    case .whole(let results): results
-    case .means(let comparison): comparison.first
-    }
-  }
-
-  /// Each variant's summaries, in the order of the seeds.
-  package var rows: [[RunSummary]] {
-    switch self {
-    case .whole(let results): results.map { [$0.summary] }
-    case .means(let comparison): comparison.variants.indices.map { comparison.rows(of: $0) }
-    }
-  }
-
-  /// The common facts of each variant's runs; nil for a variant without runs.
-  var facts: [RunFacts?] {
-    let facts: [RunFacts?] =
-      switch self {
-      case .whole(let results): results.map { RunFacts($0.record, columns: 0) }
-      case .means(let comparison): comparison.curves.map(\.facts)
-      }
-    let scale = rows.joined().commonScale
-    return facts.map { facts in
-      var facts = facts
-      facts?.scale = scale
-      return facts
-    }
-  }
+  package var names: [String] { trial.variants }
+  /// The finding and its reasons.
+  package var story: Story { trial.story(standings) }
+  private var picture: ComparisonPicture { ComparisonPicture(self) }
 
   /// Whether every run had its peak after an incident.
-  var isHerdThePeak: Bool { rows.joined().allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
+  var isHerdThePeak: Bool { trial.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
 
   // MARK: Files
 
@@ -100,26 +37,29 @@ package enum Compared: Sendable {
 
   /// Where the files of each variant's first run go; the directory itself is "". Where nothing was kept of it, it has none.
   /// - Parameter isComparison: a single run has no folder.
-  package func folders(isComparison: Bool) -> [String] {
-    isComparison && !results.isEmpty ? Self.folders(names) : names.map { _ in "" }
+  package static func folders(of trial: Trial, isComparison: Bool) -> [String] {
+    isComparison && !trial.first.isEmpty ? folders(trial.variants) : trial.variants.map { _ in "" }
   }
 
-  private func data(_ choices: [VariantChoice], isComparison: Bool, _ extras: Extras) -> [OutputFile] {
+  private func data(isComparison: Bool, _ extras: Extras) -> [OutputFile] {
     let varied = VariedColumns(choices)
     var files: [OutputFile] = []
-    if case .means(let comparison) = self {
+    if !trial.isOfOneRun {
       files = [
         OutputFile(.statistics, varied.bytes(of: standings)),
-        OutputFile(.differences, DifferencesCSV.bytes(of: comparison.metrics)),
-        OutputFile(.replications, varied.bytes(of: comparison.rows)),
-        OutputFile(.curves, CurvesCSV.bytes(of: comparison.curves)),
+        OutputFile(.differences, DifferencesCSV.bytes(of: trial.metrics)),
+        OutputFile(.replications, varied.bytes(of: trial.rows)),
+        OutputFile(.curves, CurvesCSV.bytes(of: trial.curves)),
       ]
     }
+    let results = trial.first
     if results.isEmpty { return files }
     let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
     return files + [OutputFile(.summary, varied.bytes(of: results.map(\.summary)))]
       + (extras.openMetrics ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
-      + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
+      + zip(results, Self.folders(of: trial, isComparison: isComparison)).flatMap {
+        $0.files(in: $1, twin: extras.twin)
+      }
   }
 
   /// Returns a folder for each name: letters, digits and `.+-_` stay, all else becomes `-`. Names that would share a folder are
@@ -148,29 +88,27 @@ package enum Compared: Sendable {
 
   /// - Parameters:
   ///   - story: what is said of it.
-  ///   - seed: the scenario's.
-  ///   - choices: what sets the variants apart, in their order.
   ///   - isComparison: a single run has neither a picture nor a folder.
   ///   - losses: who lost events, and where late ones wait; nil: not known.
   ///   - clients: in what cohorts are not as their client presets; nil: not known.
   ///   - scaleNote: what is said of a scenario that is a part of a larger one.
   package func answer(
-    _ story: Story, seed: UInt64, choices: [VariantChoice], isComparison: Bool = true,
-    losses: LossReport? = nil, clients: ClientDifferences? = nil, scaleNote: String? = nil,
+    _ story: Story, isComparison: Bool = true, losses: LossReport? = nil, clients: ClientDifferences? = nil,
+    scaleNote: String? = nil,
     extras: Extras = Extras()
   ) -> Answer {
-    var answer = page(
-      seed: seed, story: story, choices: choices, losses: losses, clients: clients, scaleNote: scaleNote)
+    let chart = picture.chart
+    var answer = page(story, chart, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.terminal = [.table(table)]
     answer.details =
       details
       + (losses.flatMap(LossTable.init).map { [.table($0.terminal, title: $0.title + ", worst first")] } ?? [])
     // With the table of four variants that is ten lines.
     answer.mostLines = 4
-    answer.data = data(choices, isComparison: isComparison, extras)
+    answer.data = data(isComparison: isComparison, extras)
     if isComparison {
-      answer.pictures = [OutputFile(.picture, text: ComparisonPicture(self, choices: choices).svg)]
-      PairMap(self, choices)?.add(to: &answer)
+      answer.pictures = [OutputFile(.picture, text: chart.svg)]
+      PairMap(trial, choices)?.add(to: &answer)
     }
     return answer
   }
@@ -180,29 +118,27 @@ package enum Compared: Sendable {
   /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each strategy,
   /// and the meanings of the words. The page is well-formed XML as well as HTML.
   package func page(
-    seed: UInt64, story: Story, choices: [VariantChoice] = [], losses: LossReport? = nil,
-    clients: ClientDifferences? = nil,
+    _ story: Story, _ chart: Chart? = nil, losses: LossReport? = nil, clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
-    let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
     var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
-    answer.seeds = seeds
-    let standings = standings.telling(choices)
+    answer.seeds = trial.seedsText
     var html = ""
     if !names.isEmpty {
-      html += overlays(choices)
-      switch self {
-      case .whole(let results): html += SummaryTable.html(results, standings)
-      case .means(let comparison):
-        let tables = MeansTable(comparison, standings)
-        html += tables.html + (names.count > 1 ? tables.differencesHTML : "")
+      html += overlays(chart)
+      if trial.isOfOneRun {
+        html += SummaryTable.html(trial.first, standings)
+      } else {
+        let tables = MeansTable(trial, standings)
+        html += tables.html(isHerdThePeak: isHerdThePeak) + (names.count > 1 ? tables.differencesHTML : "")
       }
       html += losses.flatMap(LossTable.init)?.html ?? ""
-      html += HTMLPage.folded(
-        "The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures(choices))
+      html += HTMLPage.folded("The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures)
     }
     answer.page = [.html(html)]
-    if !isOfOneSeed { answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean")) }
+    if !trial.isOfOneRun {
+      answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean"))
+    }
     if let clients { answer.page.append(Self.part(of: clients)) }
     answer.page.append(.terms(Self.terms))
     return answer
@@ -210,7 +146,7 @@ package enum Compared: Sendable {
 
   /// `2 h of virtual time · capacity 1,267 requests/s · outage without answer from 20 min for 10 min`
   var factsLine: String {
-    let runs = facts.compactMap(\.self)
+    let runs = trial.facts.compactMap(\.self)
     var facts: [String] = []
     func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {
       if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) { facts += text(first) }
@@ -244,21 +180,21 @@ package enum Compared: Sendable {
 
   /// All strategies round the incident; without one, over the whole run.
   /// - Parameter title: nil: says which of the two.
-  package func overlays(_ choices: [VariantChoice] = [], title: String? = nil, note: String = "") -> String {
-    let picture = ComparisonPicture(self, choices: choices)
+  package func overlays(_ chart: Chart? = nil, title: String? = nil, note: String = "") -> String {
+    let picture = picture
     let normal = picture.isRoundIncident ? "Normal is the twin, the same run without incidents." : ""
     return HTMLPage.figure(
       title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
-      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), picture.chart.html)
+      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), (chart ?? picture.chart).html)
   }
 
   private var band: String {
-    isOfOneSeed ? "" : "Line: mean of the replications; band: its 95 % interval at each time by itself."
+    trial.isOfOneRun ? "" : "Line: mean of the replications; band: its 95 % interval at each time by itself."
   }
 
   /// A chart for each quantity over the whole run.
-  private func figures(_ choices: [VariantChoice]) -> String {
-    let picture = ComparisonPicture(self, choices: choices)
+  private var figures: String {
+    let picture = picture
     func figure(_ title: String, _ what: String, _ chart: Chart) -> String {
       HTMLPage.figure(title, [what, band].filter { !$0.isEmpty }.joined(separator: " "), chart.html)
     }
@@ -305,7 +241,7 @@ extension VariantResult {
 
 // MARK: - Words
 
-extension Compared {
+extension TrialReport {
   fileprivate static let replicationTerms: [(term: String, meaning: String)] = [
     (
       "Replication",
@@ -406,10 +342,11 @@ extension Compared {
     ),
     (
       "Idle while backlogged",
-      "Seconds' worth of capacity unused, outside outages, while the backlog was more than 10 % above the twin's."
+      "Seconds' worth of capacity unused, outside outages, while the backlog was larger than that of a fleet that has caught up may be."
     ),
     (
-      "Incident", "A planned disturbance of the server: an outage, or a brownout with a part of its capacity."
+      "Incident",
+      "What goes wrong in the scenario: an outage, a brownout with a part of the capacity, a restart."
     ),
   ]
 }

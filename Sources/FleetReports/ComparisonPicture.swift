@@ -7,9 +7,11 @@ import FleetMetrics
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
 /// is no first plot. Where there are many strategies some are left out, and the picture says how many.
 package struct ComparisonPicture {
-  private let compared: Compared
-  private let curves: ComparedCurves
-  private let standings: Standings
+  private let report: TrialReport
+  private let curves: TrialCurves
+  private var standings: Standings { report.standings }
+  private var names: [String] { report.names }
+  private var isOfOneRun: Bool { report.trial.isOfOneRun }
   /// The names of the strategies beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
@@ -23,15 +25,13 @@ package struct ComparisonPicture {
   /// Strategies at most.
   package static let most = 8
 
-  /// - Parameter choices: the difference between the strategies; without any, they go by their names.
-  package init(_ compared: Compared, choices: [VariantChoice] = []) {
-    self.compared = compared
-    curves = ComparedCurves(compared)
-    standings = compared.standings.telling(choices)
-    let titles = standings.titles
+  package init(_ report: TrialReport) {
+    self.report = report
+    curves = TrialCurves(report.trial)
+    let (standings, titles) = (report.standings, report.standings.titles)
     // Titles have their key with them, unless that makes them long.
-    let isLong = titles.contains { $0.count > 26 } && Set(compared.names).count == compared.names.count
-    labels = isLong ? compared.names : titles
+    let isLong = titles.contains { $0.count > 26 } && Set(report.names).count == report.names.count
+    labels = isLong ? report.names : titles
     key = isLong ? Self.commonKey(titles).map { ", by \($0)" } ?? "" : ""
     shown = Self.choice(standings.order)
     let round = curves.timesRoundIncident(slowest: standings.slowestRecovery)
@@ -61,22 +61,23 @@ package struct ComparisonPicture {
   package var svg: String { chart.svg }
 
   package var chart: Chart {
-    guard !compared.names.isEmpty else { return Chart(title: "Nothing was run", sections: []) }
+    guard !names.isEmpty else { return Chart(title: "Nothing was run", sections: []) }
+    let story = report.story
     return Chart(
-      title: standings.story.finding, facts: "\(compared.story().basis) · \(compared.factsLine)",
+      title: story.finding, facts: "\(story.basis) · \(report.factsLine)",
       description: shown.map { "\(standings.titles[$0]): \(figures($0))." }.joined(separator: " ") + leftOut,
       sections: (isRoundIncident ? [waiting] : []) + [requests])
   }
 
   private var leftOut: String {
-    let count = compared.names.count - shown.count
+    let count = names.count - shown.count
     return count > 0 ? "Left out: \(FigureText.count(count, "variant")) between these in rank." : ""
   }
 
   // MARK: Strategies
 
   private func isBest(_ variant: Int) -> Bool {
-    standings.ticked.contains(variant) || compared.names.count == 1
+    standings.ticked.contains(variant) || names.count == 1
   }
   private func ink(_ variant: Int) -> Ink { isBest(variant) ? .accent : .other }
   private func origin(_ variant: Int) -> Int64 { isRoundIncident ? curves.end(variant) : 0 }
@@ -91,12 +92,12 @@ package struct ComparisonPicture {
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
-    mean(compared.rows[variant].compactMap(\.recoveryTime))
+    mean(report.trial.rows(of: variant).compactMap(\.recoveryTime))
   }
 
   /// The same until the server turns nobody away; nil where a run never came so far, or never recovered.
   private func healthy(_ variant: Int) -> Double? {
-    let rows = compared.rows[variant]
+    let rows = report.trial.rows(of: variant)
     let isSeen = rows.allSatisfy { $0.healthyTime != nil && $0.recoveryTime != nil }
     return isSeen ? mean(rows.compactMap(\.healthyTime)) : nil
   }
@@ -132,14 +133,14 @@ package struct ComparisonPicture {
   private var waiting: Chart.Section {
     let lines = shown.map { variant in
       var curve = curves.curve(
-        .aboveNormal, variant, compared.isOfOneSeed ? .line : .band, in: times.range, from: origin(variant))
+        .aboveNormal, variant, isOfOneRun ? .line : .band, in: times.range, from: origin(variant))
       curve.ink = ink(variant)
       curve.width = isBest(variant) ? 3 : 1.6
       let alike = shown.filter { isBest($0) == isBest(variant) }
       curve.dash = alike.firstIndex(of: variant).flatMap(Theme.dash)
       return curve
     }
-    let highest = lines.map { compared.isOfOneSeed ? $0.envelope.highestMean : $0.envelope.maximum }.max()
+    let highest = lines.map { isOfOneRun ? $0.envelope.highestMean : $0.envelope.maximum }.max()
     let each = shown.map { shades($0, from: origin($0), isNamed: true) }
     let incidents = Set(each.joined().map(\.label))
     let common = Chart.Shade(
@@ -191,16 +192,16 @@ package struct ComparisonPicture {
     let limit = Self.clipped(lines.map(\.envelope), capacity: shown.map(curves.capacity).max() ?? 0)
     return Chart.Section(
       title: "Requests a second that reach the server\(key)"
-        + (compared.isOfOneSeed ? "" : ", mean and its 95 % band"),
+        + (isOfOneRun ? "" : ", mean and its 95 % band"),
       x: times,
       panels: zip(shown, lines).map { variant, line in
         let capacity = curves.curve(.capacity, variant, .steps, in: times.range, from: origin(variant))
         let level = curves.capacity(variant)
         var labels: [Chart.Label] = []
-        if isRoundIncident, let healthy = healthy(variant) {
+        if isRoundIncident, let healthy = healthy(variant), healthy <= times.range.upperBound {
           let time = healthy < 1e6 ? "at once" : Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
           labels.append(
-            Chart.Label(text: "healthy again: \(time)", x: healthy, y: limit, mark: .rule))
+            Chart.Label(text: "endpoint well: \(time)", x: healthy, y: limit, mark: .rule))
         }
         if variant == shown[0], level > 0, level <= limit {
           labels.append(Chart.Label(text: "capacity", x: times.range.upperBound, y: level))
@@ -216,9 +217,9 @@ package struct ComparisonPicture {
   }
 
   private func rate(
-    _ quantity: ComparedCurves.Quantity, _ variant: Int, in times: ClosedRange<Double>, from origin: Int64 = 0
+    _ quantity: TrialCurves.Quantity, _ variant: Int, in times: ClosedRange<Double>, from origin: Int64 = 0
   ) -> Chart.Curve {
-    var curve = curves.curve(quantity, variant, compared.isOfOneSeed ? .area : .band, in: times, from: origin)
+    var curve = curves.curve(quantity, variant, isOfOneRun ? .area : .band, in: times, from: origin)
     (curve.ink, curve.isRead) = (ink(variant), true)
     return curve
   }
@@ -240,9 +241,9 @@ package struct ComparisonPicture {
   // MARK: The whole run
 
   /// Offered load or goodput of each strategy against capacity.
-  func rates(_ quantity: ComparedCurves.Quantity) -> Chart {
+  func rates(_ quantity: TrialCurves.Quantity) -> Chart {
     let lines = standings.order.map { rate(quantity, $0, in: curves.wholeRun.range) }
-    let capacity = compared.names.indices.map(curves.capacity).max() ?? 0
+    let capacity = names.indices.map(curves.capacity).max() ?? 0
     let y = Axis.counts(
       to: Self.clipped(lines.map(\.envelope), capacity: capacity),
       of: quantity == .offered ? "requests/s" : "batches/s")
@@ -262,7 +263,7 @@ package struct ComparisonPicture {
   func timesToDelivery() -> Chart? {
     let whole = curves.wholeRun.range
     let lines = standings.order.map { variant in
-      [ComparedCurves.Quantity.p99, .median].map { quantity in
+      [TrialCurves.Quantity.p99, .median].map { quantity in
         var curve = curves.curve(quantity, variant, .spikes, in: whole)
         curve.ink = quantity == .p99 ? ink(variant) : .text
         (curve.name, curve.isRead) = (quantity == .p99 ? "" : "median", quantity == .p99)
@@ -280,7 +281,7 @@ package struct ComparisonPicture {
   ) -> Chart {
     let panels = standings.order.enumerated().map { place, variant in
       Chart.Panel(
-        name: compared.names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
+        name: names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
         shades: shades(variant, isNamed: place == 0), curves: lines(variant, place))
     }
     return Chart(title: title, sections: [Chart.Section(x: curves.wholeRun, panels: panels)])
@@ -299,10 +300,10 @@ extension Chart.Curve {
 
 /// What changes in the time of compared runs, of the whole fleet. One seed has every interval with its smallest and largest value;
 /// several seeds have their mean in its 95 % band.
-struct ComparedCurves {
+struct TrialCurves {
   enum Quantity { case offered, goodput, capacity, backlog, twinBacklog, aboveNormal, median, p99 }
 
-  private let compared: Compared
+  private let trial: Trial
   let facts: [RunFacts?]
   /// The time axis of all that was run.
   let wholeRun: Axis
@@ -310,9 +311,9 @@ struct ComparedCurves {
   /// A curve has as many at most.
   private static let columns = 600
 
-  init(_ compared: Compared) {
-    self.compared = compared
-    facts = compared.facts
+  init(_ trial: Trial) {
+    self.trial = trial
+    facts = trial.facts
     wholeRun = .time(0...Double(max(facts.compactMap { $0?.duration }.max() ?? 0, 1)), "of the run")
   }
 
@@ -342,24 +343,22 @@ struct ComparedCurves {
 
   /// The values of a run, and how long each stands for, microseconds.
   private func columns(_ quantity: Quantity, _ variant: Int) -> (columns: [Envelope.Column?], width: Double) {
-    switch compared {
-    case .whole(let results):
-      let (series, twin) = (results[variant].record.series, results[variant].twin.series.rows)
+    let scale = Double(facts[variant]?.scale ?? 1)
+    if trial.isOfOneRun {
+      let result = trial.first[variant]
+      let (series, twin) = (result.record.series, result.twin.series.rows)
       let values = series.rows.indices.map { row in
         value(quantity, series.rows[row], row < twin.count ? twin[row] : nil, series.length(of: row))
       }
-      let scale = quantity == .median || quantity == .p99 ? 1 : Double(facts[variant]?.scale ?? 1)
-      return (Envelope(values.map { $0.map { scale * $0 } }).columns, Double(max(series.interval, 1)))
-    case .means(let comparison):
-      let columns = means(quantity, comparison.curves[variant])
-      let scale = Double(facts[variant]?.scale ?? 1)
-      let scaled = columns.map { column in
-        column.map {
-          Envelope.Column(low: scale * max($0.low, 0), high: scale * $0.high, mean: scale * $0.mean)
-        }
-      }
-      return (scaled, max(Double(facts[variant]?.duration ?? 0), 1) / Double(max(columns.count, 1)))
+      let factor = quantity == .median || quantity == .p99 ? 1 : scale
+      return (Envelope(values.map { $0.map { factor * $0 } }).columns, Double(max(series.interval, 1)))
     }
+    let columns = means(quantity, trial.curves[variant]).map { column in
+      column.map {
+        Envelope.Column(low: scale * max($0.low, 0), high: scale * $0.high, mean: scale * $0.mean)
+      }
+    }
+    return (columns, max(Double(facts[variant]?.duration ?? 0), 1) / Double(max(columns.count, 1)))
   }
 
   private func value(
@@ -398,8 +397,8 @@ struct ComparedCurves {
   }
 
   /// Returns the part of the time axis that is shown round the incident, counted from the last one's end; nil where a variant has
-  /// none, or ends with it. It reaches to the time when the slowest has recovered. Incidents are shown as far as they leave most of
-  /// the picture to the time behind them.
+  /// none, or ends with it. It reaches to the time when the slowest has recovered, and for half as long as the incidents, which are
+  /// whole in it where the run is long enough.
   /// - Parameter slowest: the longest recovery, if every run recovers.
   func timesRoundIncident(slowest: Double?) -> ClosedRange<Double>? {
     var (longest, before) = (0.0, 0.0)
@@ -410,8 +409,8 @@ struct ComparedCurves {
       longest = max(longest, Double(facts.duration - end))
       before = max(before, Double(end) - Double(max(start, 0)))
     }
-    let shown = min(longest, slowest.map { $0 * 1.25 + 120e6 } ?? longest)
-    return shown > 0 ? -(min(before, shown * 0.6) + shown / 25)...max(shown, 1) : nil
+    let shown = min(longest, slowest.map { max($0 * 1.25 + 120e6, before / 2) } ?? longest)
+    return shown > 0 ? -(min(before, shown * 2) + shown / 25)...max(shown, 1) : nil
   }
 }
 

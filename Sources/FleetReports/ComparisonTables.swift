@@ -5,7 +5,7 @@ import FleetStatistics
 // The result tables of `run` and `compare`. One seed has the figures of each run. Several seeds have the means with intervals,
 // and the differences to the first variant.
 
-extension Compared {
+extension TrialReport {
   /// Columns of a terminal's table, the names aside.
   private static let mostColumns = 5
 
@@ -15,17 +15,16 @@ extension Compared {
   /// Every criterion with its interval, and the differences to the first variant.
   var details: [Answer.Part] {
     var parts = [Answer.Part.table(table(areAll: true) { $0.cell }, title: "All criteria")]
-    if case .means(let comparison) = self, names.count > 1 {
+    if !trial.isOfOneRun, names.count > 1 {
       parts.append(
         .table(
-          MeansTable(comparison, standings).terminalDifferences,
+          MeansTable(trial, standings).terminalDifferences,
           title: "Against \(names[0]), seed by seed (* can be told apart from it)"))
     }
     return parts
   }
 
   private func table(areAll: Bool, _ text: (Figure) -> String) -> TextTable {
-    let standings = standings
     let metrics = standings.metrics
     var columns: [(title: String, cells: [String])] = [
       ("failed", names.indices.map { standings.figure($0, .failures).text })
@@ -170,13 +169,11 @@ package enum SummaryTable {
 
 /// Means of several seeds with their intervals, and the differences to the first variant.
 struct MeansTable {
-  private let comparison: ReplicatedComparison
+  private let metrics: ReplicatedMetrics
   private let standings: Standings
-  private var metrics: ReplicatedMetrics { comparison.metrics }
 
-  init(_ comparison: ReplicatedComparison, _ standings: Standings) {
-    self.comparison = comparison
-    self.standings = standings
+  init(_ trial: Trial, _ standings: Standings) {
+    (metrics, self.standings) = (trial.metrics, standings)
   }
 
   // MARK: For a terminal
@@ -204,13 +201,13 @@ struct MeansTable {
 
   // MARK: For a page
 
-  var html: String {
-    let metrics = metrics
+  /// - Parameter isHerdThePeak: whether the herd factor is the peak load in every run.
+  func html(isHerdThePeak: Bool) -> String {
     let ranked = metrics.ranked
     let columns =
       ranked
       + MetricCatalogue.ofMeans.filter {
-        $0.name != MetricCatalogue.herdFactor || !Compared.means(comparison).isHerdThePeak
+        $0.name != MetricCatalogue.herdFactor || !isHerdThePeak
       }
       .compactMap { shown in metrics.metrics.firstIndex { $0.name == shown.name } }
     let ranks = columns.map { index in
@@ -242,7 +239,6 @@ struct MeansTable {
   }
 
   var differencesHTML: String {
-    let metrics = metrics
     let columns = metrics.ranked
     let rankings = columns.map { metrics.ranking($0) }
     let first = metrics.variants[0]

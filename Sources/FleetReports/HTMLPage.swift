@@ -220,13 +220,13 @@ public struct ExplorerPage {
     }
   }
 
-  private let comparison: ReplicatedComparison
+  private let trial: Trial
+  private let standings: Standings
   private let axes: [Axis]
 
-  /// - `comparison`: the variants are every combination of the axes' values, the last axis turning fastest.
-  public init(_ comparison: ReplicatedComparison, axes: [Axis]) {
-    self.comparison = comparison
-    self.axes = axes
+  /// - `report`: its variants are every combination of the axes' values, the last axis turning fastest.
+  package init(_ report: TrialReport, axes: [Axis]) {
+    (trial, standings, self.axes) = (report.trial, report.standings, axes)
   }
 
   /// The whole page.
@@ -243,11 +243,11 @@ public struct ExplorerPage {
     <div id="figures"></div>
     <div id="charts"></div>
     <details class="more" id="all">
-    <summary>All \(FigureText.count(comparison.variants.count, "run")) as a table</summary>
+    <summary>All \(FigureText.count(trial.variants.count, "run")) as a table</summary>
     \(table)</details>
     <h2>How to run it again</h2>
     <pre><code>\(Escaping.markup(command))</code></pre>
-    <p class="facts">fleetsim \(Escaping.markup(version)), \(comparison.seedsText)</p>
+    <p class="facts">fleetsim \(Escaping.markup(version)), \(trial.seedsText)</p>
     </main>
     <script type="application/json" id="data">
     \(json)
@@ -261,7 +261,7 @@ public struct ExplorerPage {
 
   /// The metrics that are shown: those of the verdict, then the peak.
   private var shown: [Int] {
-    let metrics = comparison.metrics
+    let metrics = trial.metrics
     return metrics.ranked
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
@@ -275,12 +275,12 @@ public struct ExplorerPage {
   }
 
   private var table: String {
-    let metrics = comparison.metrics
+    let metrics = trial.metrics
     return PageTable(
       columns: [.init(title: "run")] + shown.map { .init(title: metrics.metrics[$0].title) },
-      rows: comparison.variants.indices.map { variant in
+      rows: trial.variants.indices.map { variant in
         PageTable.Row(
-          name: comparison.variants[variant],
+          name: trial.variants[variant],
           cells: shown.map { PageTable.Cell(text: metrics.figure($0, variant).cell) })
       }
     ).html
@@ -292,18 +292,17 @@ public struct ExplorerPage {
 
   /// The data for the script, which no text of a scenario can end.
   private var json: String {
-    let metrics = comparison.metrics
-    let standings = Standings(comparison)
+    let metrics = trial.metrics
     let best = standings.firstChoice ?? 0
-    let scale = Double(comparison.rows.commonScale)
+    let scale = Double(trial.rows.commonScale)
     let columns = shown.map { index in
       let metric = metrics.metrics[index]
       return
         "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(metric.title)),\"unit\":\(Self.text(metric.unit)),"
         + "\"lower\":\(metric.direction != .higherIsBetter)}"
     }
-    let runs = comparison.variants.indices.map { variant in
-      let curve = comparison.curves[variant]
+    let runs = trial.variants.indices.map { variant in
+      let curve = trial.curves[variant]
       let values = shown.map { index in
         let sample = metrics.sample(index, variant: variant)
         return sample.count > 0 ? Self.number(sample.mean) : "null"
@@ -327,7 +326,7 @@ public struct ExplorerPage {
       return "{\"name\":\(Self.text(curve.name)),\"values\":[\(values.joined(separator: ","))],"
         + "\"texts\":[\(texts.joined(separator: ","))],\"duration\":\(Self.number(Double(facts?.duration ?? 0) / 1e6)),"
         + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
-        + "\"verdict\":\(Self.text(comparison.story(of: variant).text)),\"standing\":\(Self.text(standing)),"
+        + "\"verdict\":\(Self.text(trial.story(of: variant).text)),\"standing\":\(Self.text(standing)),"
         + "\"incidents\":[\(incidents.joined(separator: ","))],"
         + "\"curves\":[\(Self.array(damage)),\(rates(curve.offered)),\(rates(curve.goodput))]}"
     }

@@ -59,14 +59,14 @@ package struct PairMap {
   private var rows: [[Cell]]
 
   /// Nil unless the variants differ in two keys with three or more numbers each, and have incidents.
-  package init?(_ compared: Compared, _ choices: [VariantChoice]) {
+  package init?(_ trial: Trial, _ choices: [VariantChoice]) {
     guard choices.allSatisfy({ $0.overrides.count == 2 }), let x = Key(choices.map { $0.overrides[0] }),
       let y = Key(choices.map { $0.overrides[1] }), choices.count == x.values.count * y.values.count,
-      compared.rows.joined().contains(where: \.hasIncidents)
+      trial.rows.contains(where: \.hasIncidents)
     else { return nil }
     (self.x, self.y, isChoice) = (x, y, choices.allSatisfy(\.isOption))
     rows = y.values.map { _ in x.values.map { _ in Cell(runs: []) } }
-    for (choice, runs) in zip(choices, compared.rows) {
+    for (choice, runs) in zip(choices, trial.rowsByVariant) {
       rows[y.place(of: choice.overrides[1])][x.place(of: choice.overrides[0])] = Cell(runs: runs)
     }
   }
@@ -80,13 +80,13 @@ package struct PairMap {
   }
 
   /// Says where runs fail: of values that nobody chooses in place of who is best.
-  package func tell(_ story: inout Story) {
+  package func tell(_ story: inout Story, of path: String) {
     if !isChoice {
       story = Story(title, basis: story.basis)
       story.add(.risk, sureness)
     }
     if failing > 0, failing < rows.joined().count {
-      story.add(.next, "where it turns: fleetsim limit SCENARIO --key \(y.range)")
+      story.add(.next, "where it turns: fleetsim limit \(path) --key \(y.range)")
     }
   }
 

@@ -20,7 +20,7 @@ extension LiveComparison {
     answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.text(events)]
     answer.page = [
       .table(shown, title: "Measured and predicted"),
-      .html(Compared.whole(results).overlays()),
+      .html(TrialReport(Trial(results)).overlays()),
       .terms([
         (
           "Measured",

@@ -5,12 +5,15 @@ import FleetMetrics
 package struct TextTable: Sendable {
   package struct Column: Sendable {
     package var title: String
-    package var isNumber = true
+    package var isNumber: Bool
+
+    package init(title: String, isNumber: Bool = true) { (self.title, self.isNumber) = (title, isNumber) }
   }
   package var columns: [Column]
   /// One text for each column.
   package var rows: [[String]]
 
+  package init(columns: [Column], rows: [[String]]) { (self.columns, self.rows) = (columns, rows) }
 }
 
 extension TextTable {

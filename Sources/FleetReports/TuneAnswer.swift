@@ -18,7 +18,7 @@ package struct TuneReport {
 
   package var rows: [Row] {
     let front = Set(result.front)
-    let stays = result.isToday && result.unmetConstraints == nil
+    let stays = result.isToday && result.unmetRequirements == nil
     let winner = result.isRecommended || stays ? Kind.recommended : .finalist
     return [Row(number: 0, kind: winner, standing: result.winner)]
       + result.standings.enumerated().map { index, standing in
@@ -34,7 +34,7 @@ package struct TuneReport {
     .init("candidate", "", "Its number; 0: the best finalist.") { .integer($0.number) },
     .init(
       "kind", "",
-      "`recommended`, `finalist` (the best one, where it is not recommended), `today`, `front`, `beaten` or `broken` (a constraint)."
+      "`recommended`, `finalist` (the best one, where it is not recommended), `today`, `front`, `beaten` or `broken` (a requirement)."
     ) {
       .text($0.kind.name)
     },
@@ -42,7 +42,7 @@ package struct TuneReport {
     .init("scale", "", "The part of the fleets that it had: `1:1`, the whole.") {
       .text($0.standing.scale.text)
     },
-    .init("violations_ratio", "1", "Share of the runs that do not recover or break a constraint.") {
+    .init("violations_ratio", "1", "Share of the runs that do not recover or break a requirement.") {
       .decimal($0.standing.violations, decimals: 6)
     },
     .init("score_ratio", "1", "The score divided by today's; below 1 is better.") {
@@ -93,7 +93,7 @@ package struct TuneReport {
         note:
           "Means over \(fresh) fresh \(FigureText.noun("seed", fresh)), on which no choice was based"
           + (all > fresh
-            ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a constraint. "
+            ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a requirement. "
             : ". ") + "New is "
           + "\(result.isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
       ),
@@ -150,7 +150,7 @@ extension TuneReport {
 
     var words: String {
       switch self {
-      case .broken: "does not always recover, or breaks a constraint"
+      case .broken: "does not always recover, or breaks a requirement"
       case .beaten: "beaten by another candidate"
       case .front: "on the Pareto front"
       case .today: "today's Settings"

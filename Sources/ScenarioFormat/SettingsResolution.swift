@@ -185,8 +185,8 @@ struct SettingsResolution {
       message +=
         dialects.contains { $0.reads(key) }
         ? "; choose another client, or say settingsDialect: \"document\" in the cohort"
-        : "; no client of this fleet reads it: this key of the CDN is useless to you (settingsDialect: \"document\" in the cohorts "
-          + "shows what it would do)"
+        : "; no client of this fleet reads it: this key of the CDN is useless to you (what it would do: "
+          + "--set 'fleet.*.settingsDialect=document')"
     }
     add(message, at: position, path, isError ? .error : .warning)
   }

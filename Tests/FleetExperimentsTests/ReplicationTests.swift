@@ -59,7 +59,7 @@ struct ReplicationTests {
   var variants: [Variant] { [variant("a", effect: 1), variant("b", effect: 4), variant("c", effect: 4)] }
 
   func run(_ plan: ReplicationPlan, _ engine: Engine = Engine(), workers: Int = 2) throws
-    -> ReplicatedComparison
+    -> Trial
   {
     try Replications.run(variants, plan: plan, options: .init(), workers: workers, control: .init()) {
       scenario, _, _ in try engine.record(scenario)
@@ -101,7 +101,7 @@ struct ReplicationTests {
   @Test(
     "a stopped comparison makes no further run and says what it knows; without a whole replication it throws")
   func stopped() throws {
-    func stopped(at seed: UInt64, _ engine: Engine) throws -> ReplicatedComparison {
+    func stopped(at seed: UInt64, _ engine: Engine) throws -> Trial {
       let control = ComparisonControl()
       return try Replications.run(
         variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), options: .init(), workers: 1,
@@ -126,7 +126,7 @@ struct ReplicationTests {
     let standings = Standings(found)
     #expect(standings.leaders == [0])
     #expect(standings.pair(1, against: 2).standing == .asGood)
-    let story = found.story()
+    let story = found.story(standings)
     #expect(story.title == "Use a (20 seeds)")
     #expect(story[.reason] == ["1 extra requests a device; 4 with b, 4 with c"])
     // 1 − 0.05^(1/20).
@@ -137,10 +137,11 @@ struct ReplicationTests {
   func same() throws {
     func finding(_ variants: [Variant]) throws -> String {
       let engine = Engine()
-      return try Replications.run(
+      let trial = try Replications.run(
         variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
         control: .init()
-      ) { scenario, _, _ in try engine.record(scenario) }.story().finding
+      ) { scenario, _, _ in try engine.record(scenario) }
+      return Standings(trial).story.finding
     }
     #expect(
       try finding([variant("a", effect: 1), variant("b", effect: 1)])

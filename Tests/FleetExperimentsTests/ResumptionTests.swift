@@ -144,7 +144,7 @@ struct ResumptionTests {
       }
       let space = try SearchSpace([SearchParameter("settings.backoffConfig.maxRetryCount=1..100:1")])
       var study = TuneStudy(
-        space: space, todaysValues: ["1"], objectives: TuneObjective.standard, constraints: [],
+        space: space, todaysValues: ["1"], objectives: TuneObjective.standard, requirements: [],
         scenarios: ["a"], seeds: 2)
       study.candidates = 50
       var tuner = Tuner(

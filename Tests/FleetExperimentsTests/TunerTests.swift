@@ -129,7 +129,7 @@ struct TunerTests {
   /// With half of the candidates that there are by default: the space is small.
   func study(_ space: SearchSpace, scenarios: Int = 1, seeds: Int = 4) -> TuneStudy {
     var study = TuneStudy(
-      space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard, constraints: [],
+      space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard, requirements: [],
       scenarios: (0..<scenarios).map { "s\($0)" }, seeds: seeds)
     study.candidates = TuneStudy.defaultCandidates / 2
     return study
@@ -373,21 +373,21 @@ struct TunerTests {
 
   /// Of a search over the bowl: the result, and the seeds that each candidate had.
   private func searched(
-    seeds: Int, noise: Double, _ constraints: [String],
+    seeds: Int, noise: Double, _ requirements: [String],
     fails: @escaping @Sendable ([Int], UInt64) -> Bool, loses: @escaping @Sendable ([Int], UInt64) -> Int64
   ) throws -> (result: TuneResult, seeds: [[Int]: Set<UInt64>]) {
     let field = Field(noise: noise, time: Self.bowl, fails: fails, loses: loses)
     var study = study(space, seeds: seeds)
-    study.constraints = try constraints.map { try TuneConstraint($0) }
+    study.requirements = try requirements.map { try Requirement($0) }
     var tuner = Tuner(study, runs: field.maker(space))
     return (try tuner.run(), field.seeds.withLock { $0 })
   }
 
   private func searched(
-    _ constraints: [String] = [], _ fails: @escaping @Sendable ([Int], UInt64) -> Bool,
+    _ requirements: [String] = [], _ fails: @escaping @Sendable ([Int], UInt64) -> Bool,
     loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
   ) throws -> (result: TuneResult, today: Int, new: Int) {
-    let (result, seeds) = try searched(seeds: 5, noise: 0, constraints, fails: fails, loses: loses)
+    let (result, seeds) = try searched(seeds: 5, noise: 0, requirements, fails: fails, loses: loses)
     return (result, seeds[[1, 0, 0]]!.count, seeds[[12, 4, 0]]!.count)
   }
 
@@ -429,7 +429,7 @@ struct TunerTests {
     }
     #expect(today == 5 + 60 && new == today)
     #expect(result.confirmed.winner.seeds == 60)
-    // A constraint is to be kept in every run; today's keep it, too.
+    // A requirement is to be kept in every run; today's keep it, too.
     #expect(result.isRecommended == !isConstraint)
   }
 
@@ -473,11 +473,11 @@ struct TunerTests {
   /// Of a search whose finalists are far apart, (12, 4) before all others: the seeds of candidates that have no key as it is today.
   /// Those tell what a key is worth.
   private func finalists(
-    seeds: Int = 10, _ constraints: [String] = [],
+    seeds: Int = 10, _ requirements: [String] = [],
     fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
     loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
   ) throws -> (result: TuneResult, isBest: Bool, seeds: [Int]) {
-    let (result, all) = try searched(seeds: seeds, noise: 0.01, constraints, fails: fails, loses: loses)
+    let (result, all) = try searched(seeds: seeds, noise: 0.01, requirements, fails: fails, loses: loses)
     let counts = all.filter { $0.key[0] != 1 && $0.key[1] != 0 }.values.map(\.count)
     return (result, Self.isBest(result.winner.candidate.choices), counts)
   }
@@ -513,7 +513,7 @@ struct TunerTests {
     #expect(result.isRecommended && !isBest && result.winner.violations == 0.2)
   }
 
-  @Test("a finalist that breaks a constraint under a later seed is not tried before one that keeps it")
+  @Test("a finalist that breaks a requirement under a later seed is not tried before one that keeps it")
   func breaksLater() throws {
     let (result, isBest, counts) = try finalists(
       ["lost_events<=0"],
@@ -603,7 +603,7 @@ struct TunerTests {
       try TuneObjective($0)
     }
     var study = TuneStudy(
-      space: space, todaysValues: ["0.5", "300"], objectives: objectives, constraints: [],
+      space: space, todaysValues: ["0.5", "300"], objectives: objectives, requirements: [],
       scenarios: ["real"], seeds: 3)
     study.freshSeeds = 3
     study = try #require(study.spending(75))

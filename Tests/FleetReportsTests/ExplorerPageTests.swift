@@ -5,8 +5,8 @@ import Testing
 
 @Suite("explore.html")
 struct ExplorerPageTests {
-  static func page(_ comparison: ReplicatedComparison, name: String = "key") -> String {
-    ExplorerPage(comparison, axes: [.init(name: name, values: comparison.variants)])
+  static func page(_ comparison: Trial, name: String = "key") -> String {
+    ExplorerPage(TrialReport(comparison), axes: [.init(name: name, values: comparison.variants)])
       .text(title: "</script>grid", question: "Which?", command: "fleetsim compare --explore", version: "1.0")
   }
 
@@ -91,7 +91,7 @@ struct ExplorerPageTests {
       (["10", "20", "30"], true), (["5m", "10m", "1h"], true), (["none", "full", "10"], false),
       (["1", "2"], false),
     ] {
-      let page = ExplorerPage(comparison, axes: [.init(name: "k", values: values)])
+      let page = ExplorerPage(TrialReport(comparison), axes: [.init(name: "k", values: values)])
         .text(title: "t", question: nil, command: "c", version: "1")
       let axes = try #require(try Self.data(page)["axes"] as? [[String: Any]])
       #expect(axes[0]["isScale"] as? Bool == isScale, "\(values)")
@@ -103,14 +103,14 @@ struct ExplorerPageTests {
     let comparison = try ReplicationReportTests.comparison()
     let names = comparison.variants
     for today in [1, nil] {
-      let page = ExplorerPage(comparison, axes: [.init(name: "k", values: names, today: today)])
+      let page = ExplorerPage(TrialReport(comparison), axes: [.init(name: "k", values: names, today: today)])
         .text(title: "t", question: nil, command: "c", version: "1")
       let data = try Self.data(page)
       #expect(data["today"] as? Int == today)
       let axes = try #require(data["axes"] as? [[String: Any]])
       #expect(axes[0]["today"] as? Int == today)
       let runs = try #require(data["runs"] as? [[String: Any]])
-      let standings = Standings(comparison)
+      let standings = TrialReport(comparison).standings
       let reference = today ?? standings.firstChoice ?? 0
       for (variant, run) in runs.enumerated() {
         let verdict = try #require(run["verdict"] as? String)

@@ -11,7 +11,7 @@ import Testing
 @Suite("report.html")
 struct HTMLReportTests {
   static func render(_ results: [VariantResult], story: Story = Story("full is best")) -> String {
-    Compared.whole(results).page(seed: 1, story: story).html(
+    TrialReport(Trial(results)).page(story).html(
       title: "outage herd", question: "Which jitter?", command: "fleetsim compare herd.json5",
       scenarioJSON: "{ \"format\": 1 }", version: "1.0")
   }
@@ -95,11 +95,11 @@ struct HTMLReportTests {
     let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
     var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
     result.record.incidents[0].label = name
-    let html = Compared.whole([result, result]).page(seed: .max, story: Story(name)).html(
+    let html = TrialReport(Trial([result, result])).page(Story(name)).html(
       title: name, question: name, command: name, scenarioJSON: name, version: name)
     #expect(Self.problem(in: html) == nil)
     #expect(!html.contains("<script"))
-    #expect(Self.problem(in: ComparisonPicture(.whole([result, result])).svg) == nil)
+    #expect(Self.problem(in: ComparisonPicture(TrialReport(Trial([result, result]))).svg) == nil)
   }
 
   @Test("Unusual records make a well-formed document too")
@@ -124,8 +124,8 @@ struct HTMLReportTests {
       [calm, empty, powerless, endless, huge, single],
     ] {
       #expect(Self.problem(in: Self.render(results)) == nil)
-      #expect(Self.problem(in: ComparisonPicture(.whole(results)).svg) == nil)
-      _ = Compared.whole(results).table
+      #expect(Self.problem(in: ComparisonPicture(TrialReport(Trial(results))).svg) == nil)
+      _ = TrialReport(Trial(results)).table
     }
   }
 

@@ -25,10 +25,10 @@ struct HeadlineTests {
         $0.recoveryTime = i == 0 ? nil : Int64(seconds) * 1_000_000
       }
     }
-    let standings = Standings(results)
+    let standings = Standings(Trial(results))
     #expect(standings.firstChoice == 1)
     #expect(standings.leaders.count == 3)
-    #expect(Compared.whole(results).table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
+    #expect(TrialReport(Trial(results)).table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
   }
 
   @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
@@ -39,7 +39,7 @@ struct HeadlineTests {
       $0.cost.mean[.devicesThatLostEvents] = 0.125
     }
     let results = [lossy, none, full]
-    let html = SummaryTable.html(results, Standings(results))
+    let html = SummaryTable.html(results, Standings(Trial(results)))
     let rows = html.components(separatedBy: "<tr>").filter { $0.contains("scope=\"row\"") }
     #expect(rows.count == 3 && rows[0].contains(">full<"))
     let row = try #require(rows.first { $0.contains(">lossy<") })
@@ -47,7 +47,7 @@ struct HeadlineTests {
     #expect(row.contains("<span>12.5 %</span>"))
     // Without losses nothing of this is shown.
     let whole = [full, none].map { with($0, $0.name) { $0.lateEvents = 0 } }
-    let clean = SummaryTable.html(whole, Standings(whole))
+    let clean = SummaryTable.html(whole, Standings(Trial(whole)))
     #expect(!clean.contains("of these") && !clean.contains("devices that lost"))
   }
 
@@ -57,7 +57,7 @@ struct HeadlineTests {
     calm.record = calm.twin
     calm.record.incidents = full.record.incidents
     func plot(_ results: [VariantResult]) throws -> Chart.Section {
-      try #require(ComparisonPicture(.whole(results)).chart.sections.first)
+      try #require(ComparisonPicture(TrialReport(Trial(results))).chart.sections.first)
     }
     #expect(try plot([calm]).panels[0].curves[0].envelope.columns.allSatisfy { $0?.mean == 0 })
     let both = try plot([none, full])
@@ -83,19 +83,19 @@ struct FullSizeTests {
   }
 
   /// A run of one variant, and three of it.
-  private func compared(loses: Bool) -> [Compared] {
-    var several = ReplicatedComparison(merging: ["today"], seeds: SeedRange(first: 1, count: 3))
+  private func trials(loses: Bool) -> [Trial] {
+    var several = Trial(merging: ["today"], seeds: SeedRange(first: 1, count: 3))
     for _ in 1...3 { several.add([scaled("today", loses: loses)]) }
-    return [.whole([scaled("today", loses: loses)]), .means(several)]
+    return [Trial([scaled("today", loses: loses)]), several]
   }
 
   @Test("in the table, the verdict, the page's facts and the axes; files have them as simulated")
   func multiplied() throws {
     // 300 events in each of 300 seconds are lost.
-    for compared in compared(loses: true) {
-      let story = compared.story()
-      let answer = compared.answer(
-        story, seed: 1, choices: [VariantChoice(name: "today", overrides: [])], isComparison: false,
+    for trial in trials(loses: true) {
+      let report = TrialReport(trial, choices: [VariantChoice(name: "today", overrides: [])])
+      let answer = report.answer(
+        report.story, isComparison: false,
         scaleNote: "scale 1:1000; counts are multiplied")
       let text = answer.text(width: 100)
       #expect(text.contains("90,000,000") && text.contains("1,234,000"), "\(text)")

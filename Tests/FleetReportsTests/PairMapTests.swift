@@ -25,8 +25,8 @@ struct PairMapTests {
   /// Four seeds, which recover in one to four minutes but for what is changed.
   private static func compared(
     _ choices: [VariantChoice], _ change: (inout RunSummary) -> Void = { _ in }
-  ) -> Compared {
-    var comparison = ReplicatedComparison(
+  ) -> Trial {
+    var comparison = Trial(
       merging: choices.map(\.name), seeds: SeedRange(first: 1, count: 4))
     for seed in 1...4 as ClosedRange<UInt64> {
       comparison.add(
@@ -38,7 +38,7 @@ struct PairMapTests {
           return result
         })
     }
-    return .means(comparison)
+    return comparison
   }
 
   /// Of each seed, by what its variant is called.
@@ -91,7 +91,7 @@ struct PairMapTests {
     let map = try #require(PairMap(compared, choices))
     #expect(map.chart.svg.contains(">Every run recovers, in 1 min to 5 min in the mean<"))
     var story = Story("")
-    map.tell(&story)
+    map.tell(&story, of: "s.json5")
     #expect(story[.next].isEmpty)
   }
 
@@ -99,15 +99,15 @@ struct PairMapTests {
   func answer() {
     let choices = Self.choices()
     let compared = Self.compared(choices, Self.trouble)
-    var story = compared.story(choices)
-    PairMap(compared, choices)?.tell(&story)
-    let answer = compared.answer(story, seed: 1, choices: choices)
+    var story = TrialReport(compared, choices: choices).story
+    PairMap(compared, choices)?.tell(&story, of: "s.json5")
+    let answer = TrialReport(compared, choices: choices).answer(story)
     #expect(answer.text(width: 100).contains("4/4 fail"))
     #expect(answer.pictures.map(\.path) == ["comparison.svg", "map.svg"])
     // Of four runs without a failure 1 − 0.05^¼ may fail. Nobody chooses how long an incident lasts, so no pair is the best.
     #expect(story.finding == "Runs fail at 4 of 9 pairs of values")
     #expect(story[.risk] == ["where none of 4 runs of a pair fails, up to 53 % may (95 % confidence)"])
-    #expect(story[.next] == ["where it turns: fleetsim limit SCENARIO --key tapi.incidents.0.for=1m..4m"])
+    #expect(story[.next] == ["where it turns: fleetsim limit s.json5 --key tapi.incidents.0.for=1m..4m"])
     let page = answer.html(title: "t", question: nil, command: "c", version: "1")
     #expect(HTMLReportTests.problem(in: page) == nil && page.contains("By both keys"))
   }
@@ -120,9 +120,9 @@ struct PairMapTests {
       return VariantChoice(name: choice.name, overrides: overrides)
     }
     let compared = Self.compared(choices)
-    var story = compared.story(choices)
-    PairMap(compared, choices)?.tell(&story)
-    #expect(story.finding == compared.story(choices).finding)
+    var story = TrialReport(compared, choices: choices).story
+    PairMap(compared, choices)?.tell(&story, of: "s.json5")
+    #expect(story.finding == TrialReport(compared, choices: choices).story.finding)
   }
 
   @Test("two values of a key, values that are no numbers, one key and three keys make no map")

@@ -66,19 +66,19 @@ struct PictureTests {
 
   /// Of so many variants.
   private static func several(_ count: Int, _ change: (inout VariantResult, Int) -> Void = { _, _ in })
-    -> Compared
+    -> TrialReport
   {
     let base = SyntheticFleet.result("v", wave: 0.4, rows: 2_400)
-    return .whole(
-      (0..<count).map { number in
-        var result = base
-        result.name = "settings.backoffConfig.maxBackoffInterval=\(number)"
-        // What is the same to the last byte has no verdict.
-        result.record.cost.total[.attempts] += Int64(number)
-        result.summary.recoveryTime = Int64(number + 1) * 20_000_000
-        change(&result, number)
-        return result
-      })
+    let results = (0..<count).map { number in
+      var result = base
+      result.name = "settings.backoffConfig.maxBackoffInterval=\(number)"
+      // What is the same to the last byte has no verdict.
+      result.record.cost.total[.attempts] += Int64(number)
+      result.summary.recoveryTime = Int64(number + 1) * 20_000_000
+      change(&result, number)
+      return result
+    }
+    return TrialReport(Trial(results))
   }
 
   @Test(
@@ -93,7 +93,7 @@ struct PictureTests {
     Self.check(svg)
     let title = compared.standings.story.finding
     #expect(title == "Use full")
-    #expect(compared.story()[.reason] == ["caught up after 1 min; 4 min with today, 8 min with none"])
+    #expect(compared.story[.reason] == ["caught up after 1 min; 4 min with today, 8 min with none"])
     #expect(svg.contains(">\(title)</title>"))
     let accent = Theme.fixed.colour(.accent)
     #expect(
@@ -157,7 +157,7 @@ struct PictureTests {
           result.references.twin.series = result.record.series
         }
       ).chart)
-    #expect(ComparisonPicture(.whole([])).svg.contains("Nothing was run"))
+    #expect(ComparisonPicture(TrialReport(Trial([]))).svg.contains("Nothing was run"))
   }
 
   @Test("Pictures of searches have all their text within them")

@@ -10,7 +10,7 @@ import Testing
 @Suite("The report of replications")
 struct ReplicationReportTests {
   /// Three strategies of a synthetic fleet with a seed's own noise; the third loses events.
-  static func comparison() throws -> ReplicatedComparison { try ofSixSeeds.get() }
+  static func comparison() throws -> Trial { try ofSixSeeds.get() }
 
   private static let ofSixSeeds = Result {
     let server = TAPIConfiguration.Server.bucket(
@@ -43,8 +43,13 @@ struct ReplicationReportTests {
     }
   }
 
-  static func render(_ comparison: ReplicatedComparison) -> String {
-    Compared.means(comparison).page(seed: 1, story: comparison.story()).html(
+  private static func answer(_ comparison: Trial) -> Answer {
+    let report = TrialReport(comparison)
+    return report.answer(report.story)
+  }
+
+  static func render(_ comparison: Trial) -> String {
+    Self.answer(comparison).html(
       title: "herd", question: "Which?", command: "fleetsim compare --seeds 6", scenarioJSON: "{}",
       version: "1.0")
   }
@@ -82,8 +87,8 @@ struct ReplicationReportTests {
     #expect(html.contains("by Holm "))
   }
 
-  private static func whole(_ comparison: ReplicatedComparison) -> [String] {
-    Compared.means(comparison).answer(comparison.story(), seed: 1, choices: [])
+  private static func whole(_ comparison: Trial) -> [String] {
+    answer(comparison)
       .text(width: 150, isWhole: true).split(separator: "\n").map(String.init)
   }
 
@@ -95,16 +100,16 @@ struct ReplicationReportTests {
     #expect(lines.contains("Against wide <jitter>, seed by seed (* can be told apart from it)"))
     #expect(lines.last?.hasPrefix("dropper") == true && lines.last?.contains("*") == true)
     // In short there are the criteria alone in which they differ.
-    let columns = Compared.means(comparison).table.columns.dropFirst()
+    let columns = TrialReport(comparison).table.columns.dropFirst()
     #expect(!columns.isEmpty && columns.count <= 5)
     for place in columns.indices {
-      #expect(Set(Compared.means(comparison).table.rows.map { $0[place] }).count > 1)
+      #expect(Set(TrialReport(comparison).table.rows.map { $0[place] }).count > 1)
     }
   }
 
   @Test("There is no difference to a time that no run lived to see, and no star behind it")
   func neverRecovers() throws {
-    var comparison = ReplicatedComparison(merging: ["today", "new"], seeds: SeedRange(first: 1, count: 5))
+    var comparison = Trial(merging: ["today", "new"], seeds: SeedRange(first: 1, count: 5))
     for seed in 1...5 as ClosedRange<UInt64> {
       comparison.add(
         ["today", "new"].map { name in
@@ -138,14 +143,14 @@ struct ReplicationReportTests {
     #expect(!html.contains("Differences to") && !html.contains("<small>#"))
     // There is no incident.
     #expect(
-      Compared.means(comparison).table.columns.map(\.title) == [
+      TrialReport(comparison).table.columns.map(\.title) == [
         "lost", "late", "99 % delivered", "requests/device/day",
       ])
   }
 
   @Test("The picture stands alone")
   func picture() throws {
-    let svg = ComparisonPicture(.means(try Self.comparison())).svg
+    let svg = ComparisonPicture(TrialReport(try Self.comparison())).svg
     #expect(HTMLReportTests.problem(in: svg) == nil)
     #expect(
       svg.contains("6 seeds, ") && svg.contains("mean and its 95\u{A0}% band") && !svg.contains("var("))

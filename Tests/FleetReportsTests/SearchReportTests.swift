@@ -57,7 +57,7 @@ struct SearchReportTests {
       return scenario
     }
     var study = TuneStudy(
-      space: space, todaysValues: ["10", "none"], objectives: objectives, constraints: [],
+      space: space, todaysValues: ["10", "none"], objectives: objectives, requirements: [],
       scenarios: ["short", "long, silent"], seeds: 3)
     study.candidates = 30
     var tuner = Tuner(study, runs: maker)

@@ -17,7 +17,7 @@ struct SearchCommandTests {
   static let space = """
     { search: { "settings.backoffConfig.maxBackoffInterval": "5..300:log",
         "settings.backoffConfig.jitterStrategy": ["additive:10", "full"] },
-      objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"], constraints: ["lost_events<=0"] }
+      objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"], require: ["lost_events<=0"] }
     """
 
   func scratch() throws -> Scratch {
@@ -92,13 +92,13 @@ struct SearchCommandTests {
     }
   }
 
-  @Test("where no candidate keeps a constraint that is said first, and nothing is written to publish")
+  @Test("where no candidate keeps a requirement that is said first, and nothing is written to publish")
   func unmetConstraint() throws {
     let scratch = try scratch()
     let command = ["tune", "a.json5", "--space", "space.json5", "--seeds", "2", "--budget", "60"]
     // An event of the outage waits for its end, two minutes after its beginning.
-    let constraint = ["--constraint", "affected_delivery_p99_s<=1"]
-    let output = try Tool.run(command + constraint + ["--out", "out"], in: scratch.url)
+    let requirement = ["--require", "affected_delivery_p99_s<=1"]
+    let output = try Tool.run(command + requirement + ["--out", "out"], in: scratch.url)
     #expect(output.code == 0 && output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(
@@ -115,24 +115,26 @@ struct SearchCommandTests {
       ))
     #expect(try text(scratch, "out/pareto.csv").contains("\n0,finalist,"))
     let json = try Tool.run(
-      command + constraint + ["--json", "--journal", "out.journal"], in: scratch.url)
+      command + requirement + ["--json", "--journal", "out.journal"], in: scratch.url)
     #expect(json.code == 0)
     let document = try #require(
       JSONSerialization.jsonObject(with: Data(json.standardOutput.utf8)) as? [String: Any])
     #expect(document["isRecommended"] as? Bool == false && document["settings"] is NSNull)
-    let constraints = try #require(document["constraints"] as? [[String: Any]])
+    let requirements = try #require(document["requirements"] as? [[String: Any]])
     #expect(
-      constraints.map { $0["constraint"] as? String } == ["lost_events<=0", "affected_delivery_p99_s<=1"])
-    #expect(constraints.map { $0["isMet"] as? Bool } == [true, false])
-    #expect(constraints[0]["nearest"] is NSNull)
-    let nearest = try #require(constraints[1]["nearest"] as? Double)
+      requirements.map { $0["requirement"] as? String } == [
+        "lost_events <= 0", "affected_delivery_p99_s <= 1",
+      ])
+    #expect(requirements.map { $0["isMet"] as? Bool } == [true, false])
+    #expect(requirements[0]["nearest"] is NSNull)
+    let nearest = try #require(requirements[1]["nearest"] as? Double)
     #expect(nearest > 1 && nearest < 600)
     #expect(
-      constraints[1]["brokenRatio"] as? Double == 1 && constraints[1]["todayBrokenRatio"] as? Double == 1)
+      requirements[1]["brokenRatio"] as? Double == 1 && requirements[1]["todayBrokenRatio"] as? Double == 1)
   }
 
   @Test(
-    "where nothing keeps a constraint on lost events the limit that lost them is named, and the key that would end that",
+    "where nothing keeps a requirement on lost events the limit that lost them is named, and the key that would end that",
     arguments: [
       ("settings.backoffConfig.maxBackoffInterval=5,10", "not searched"),
       ("settings.backoffConfig.maxRetryCount=2,3", "searched up to 3"),
@@ -142,11 +144,11 @@ struct SearchCommandTests {
     let output = try Tool.run(
       [
         "tune", "a.json5", "--set", "settings.backoffConfig.maxRetryCount=2", "--search", search,
-        "--constraint",
+        "--require",
         "lost_events<=0", "--seeds", "2", "--fresh", "5",
       ], in: scratch.url)
     #expect(output.code == 0)
-    #expect(output.standardOutput.hasPrefix("No candidate keeps lost_events<=0 in every run, "))
+    #expect(output.standardOutput.hasPrefix("No candidate keeps lost_events <= 0 in every run, "))
     let lost = try #require(output.story("lost").first, "\(output)")
     let parts = lost.split(separator: "; ")
     #expect(
@@ -163,7 +165,8 @@ struct SearchCommandTests {
       (["--search", "settings.backoffConfig.maxBackofInterval=5..9"], "there is no \"maxBackofInterval\""),
       (["--search", "settings.backoffConfig.jitterStrategy=full,ful"], "--search"),
       (["--space", "space.json5", "--objective", "speed"], "is no metric"),
-      (["--space", "space.json5", "--constraint", "lost_events=0"], "is no constraint"),
+      (["--space", "space.json5", "--require", "lost_events"], "one of <= >= < > = and a limit"),
+      (["--space", "space.json5", "--require", "failures <= 5%"], "lets some runs fail"),
       (["--space", "space.json5", "--budget", "3"], "too small"),
       (["--space", "space.json5", "--budget", "soon"], "--budget"),
       (["--space", "a.json5"], "there is no such key in a search space"),

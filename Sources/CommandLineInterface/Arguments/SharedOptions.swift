@@ -73,6 +73,16 @@ extension ValueReader where Value == Requirement {
   }
 }
 
+extension [Requirement] {
+  /// - Throws: `UsageError` about one that a run alone can't break.
+  func checkEachRun() throws(UsageError) {
+    guard let asked = first(where: \.allowsFailures) else { return }
+    throw UsageError(
+      "'\(asked.text)' lets some runs fail, and every run has to keep what '--require' asks: write 'failures = 0'."
+    )
+  }
+}
+
 extension ValueReader where Value == ClientPreset {
   /// A client that fleetsim has.
   static let client = ValueReader { try ClientPreset.named($0, kind: "client") }

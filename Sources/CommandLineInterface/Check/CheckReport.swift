@@ -21,6 +21,9 @@ extension CheckOutcome {
       story.add(.cause, reason)
       story.add(.next, "--record, if that is meant")
     }
+    if check.isOfSettings {
+      story.add(.note, "of this scenario's incidents alone; fleetsim decide tries others, too")
+    }
     let rest = moved.count - (worse.isEmpty ? better.count : 0)
     story.add(.note, rest > 0 ? FigureText.count(rest, "other metric") + " moved (--verbose)" : nil)
     return story

@@ -156,7 +156,7 @@ extension ReplicationOptions {
 }
 
 extension StudyOptions {
-  fileprivate var extras: Compared.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
+  fileprivate var extras: TrialReport.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
 
   /// - Throws: `UsageError` where files of single runs are asked for that won't be written.
   fileprivate func checkSeries(hasSeveralSeeds: Bool) throws {
@@ -185,37 +185,35 @@ extension StudyPlan<ComparisonFindings> {
     let isParallel = input.decoded.contains { $0.scenario.fleet.contains { $0.uploadConcurrency > 1 } }
     if replications?.until != nil, !isParallel { try input.takeSmallFleet() }
     replications?.firstSeed = input.scenario.seed
-    let (variants, choices) = (input.variants, input.choices)
+    let (variants, choices, path) = (input.variants, input.choices, input.path)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
     var plan = StudyPlan(
       input: input, heading: heading(input, replications, clients),
       memory: ComparisonMemory(variants, replications: replications?.count ?? 1),
       find: { [replications] runs in
-        var found = ComparisonFindings(choices: choices, clients: clients)
-        if let replications {
-          let comparison = try runs.replications(variants, replications)
-          found.decision = comparison.decision
-          found.compared = Compared(comparison)
-          if found.compared.isOfOneSeed { found.story.add(.open, comparison.missingSeeds) }
-        } else {
-          found.compared = .whole(
-            try Comparison.run(
-              variants, options: runs.options, workers: runs.workers, control: runs.control))
-        }
-        found.losses = LossReport(variants, runs: found.compared.rows)
+        let trial =
+          if let replications {
+            try runs.replications(variants, replications)
+          } else {
+            Trial(
+              try Comparison.run(
+                variants, options: runs.options, workers: runs.workers, control: runs.control))
+          }
+        var found = ComparisonFindings(trial, choices: choices, clients: clients)
+        found.losses = LossReport(variants, runs: trial.rowsByVariant)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
-        if isComparison { PairMap(found.compared, choices)?.tell(&found.story) }
-        found.story.add(.lost, found.losses.notes)
+        if isComparison { PairMap(trial, choices)?.tell(&found.story, of: path) }
+        found.story.add(.lost, found.losses.notes, atMost: 2)
         found.story.add(.note, notes.map(warning(ofSmallness:)))
-        found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
+        found.requirements = requirements.map { $0.outcome(of: trial.rows(of: 0)) }
         found.story.add(.required, found.requirements.map(\.text), atMost: .max)
         return found
       },
-      isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
+      isFinished: \.trial.isFinished,
       report: .answer { found in
-        found.compared.answer(
-          found.story, seed: input.scenario.seed, choices: choices, isComparison: isComparison,
-          losses: found.losses, clients: clients, scaleNote: input.decoded[0].scenario.scaleNote,
+        found.report.answer(
+          found.story, isComparison: isComparison, losses: found.losses, clients: clients,
+          scaleNote: input.decoded[0].scenario.scaleNote,
           extras: options.extras)
       })
     plan.finish = { found in
@@ -229,7 +227,7 @@ extension StudyPlan<ComparisonFindings> {
     // A budget is used up before a journal pays; whoever asks for one gets it.
     if replications?.until != nil { plan.store = { try options.askedForJournal(environment) } }
     plan.showsScenario = true
-    plan.describe = { $0.describe($1.compared, choices, isComparison: isComparison) }
+    plan.describe = { $0.describe($1.trial, choices, isComparison: isComparison) }
     return plan
   }
 
@@ -256,20 +254,22 @@ extension StudyPlan<ComparisonFindings> {
 
 /// The findings of `run` and `compare`, of one seed or of several.
 struct ComparisonFindings: Sendable {
-  var choices: [VariantChoice]
-  var clients: ClientDifferences
-  var compared = Compared.whole([]) {
-    didSet { (story, standings) = (compared.story(choices), compared.standings) }
-  }
-  var story = Story("Nothing was run")
-  private(set) var standings = Standings([])
+  let report: TrialReport
+  let trial: Trial
+  let choices: [VariantChoice]
+  let clients: ClientDifferences
+  var story: Story
   var losses = LossReport([], runs: [])
-  /// The last decision of the rule that sets the number of seeds; nil: their number was given.
-  var decision: SeedPlan.Decision?
-  /// The runs of `--explore`, whose page has a verdict on each; nil: `compared` has one on all.
-  var explored: ReplicatedComparison?
   /// The requirements on the runs and whether they are met, in the order asked for.
   var requirements: [Requirement.Outcome] = []
+
+  init(_ trial: Trial, choices: [VariantChoice], clients: ClientDifferences) {
+    report = TrialReport(trial, choices: choices)
+    story = report.story
+    (self.trial, self.choices, self.clients) = (trial, choices, clients)
+  }
+
+  private var standings: Standings { report.standings }
 
   private struct Variant: Sendable {
     var choice: VariantChoice
@@ -282,12 +282,11 @@ struct ComparisonFindings: Sendable {
   private var best: [String] { standings.leaders.map { standings.variants[$0] } }
 
   private var variants: [Variant] {
-    let statistics = compared.isOfOneSeed ? [] : StatisticsCSV.rows(of: standings)
-    let rows = compared.rows
+    let statistics = trial.isOfOneRun ? [] : StatisticsCSV.rows(of: standings)
     return choices.indices.map { index in
       Variant(
         choice: choices[index], rank: standings.rank(of: index), isBest: standings.leaders.contains(index),
-        runs: rows[index], statistics: statistics.filter { $0.variant == choices[index].name })
+        runs: trial.rows(of: index), statistics: statistics.filter { $0.variant == choices[index].name })
     }
   }
 
@@ -297,11 +296,11 @@ struct ComparisonFindings: Sendable {
       .init(
         "isDecided",
         "Whether every criterion is decided or shown as good; null: the number of seeds was asked for."
-      ) { $0.decision?.isDecided },
+      ) { $0.trial.decision?.isDecided },
       .init(
         "missingSeeds",
         "About how many more seeds would decide what is open at the end of the budget; null where nothing is."
-      ) { $0.decision?.missing },
+      ) { $0.trial.decision?.missing },
       .init(
         "best",
         "The names of those that are better than all the others; all of them where nothing is decided between them."
@@ -310,7 +309,7 @@ struct ComparisonFindings: Sendable {
         $0.requirements
       },
       .init("seeds", "The seeds of the runs, the same for every variant.") {
-        $0.compared.rows.first?.map(\.seed) ?? []
+        $0.trial.seeds
       },
       .list(
         "variants", "In the order asked for.",
@@ -334,7 +333,7 @@ struct ComparisonFindings: Sendable {
       .rows(
         "differences", "The rows of `differences.csv`: each variant against the first; empty of one seed.",
         DifferencesCSV.columns
-      ) { $0.compared.isOfOneSeed ? [] : DifferencesCSV.rows(of: $0.standings.metrics) },
+      ) { $0.trial.isOfOneRun ? [] : DifferencesCSV.rows(of: $0.standings.metrics) },
       .rows(
         "losses", "What became of each cohort's events that the server does not have, the worst first.",
         LossReport.columns

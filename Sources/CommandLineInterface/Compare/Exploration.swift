@@ -41,21 +41,19 @@ extension CompareCommand {
         + (input.scenario.question.map { $0 + "\n" } ?? "") + "\n",
       memory: ComparisonMemory(variants, replications: plan.count),
       find: { runs in
-        var found = ComparisonFindings(choices: [], clients: ClientDifferences([]))
-        found.explored = try runs.replications(variants, plan)
-        return found
+        ComparisonFindings(
+          try runs.replications(variants, plan), choices: [], clients: ClientDifferences([]))
       },
       report: .own { found, end in
-        guard let comparison = found.explored else { return }
-        try write(ExplorerPage(comparison, axes: axes), comparison, end)
+        try write(ExplorerPage(found.report, axes: axes), found.trial, end)
       })
   }
 
-  private func write(_ page: ExplorerPage, _ comparison: ReplicatedComparison, _ end: StudyEnd) throws {
+  private func write(_ page: ExplorerPage, _ trial: Trial, _ end: StudyEnd) throws {
     guard let output = end.writer.output else { return }
-    let table = OutputFile(.summary, SummaryCSV.bytes(of: comparison.rows))
+    let table = OutputFile(.summary, SummaryCSV.bytes(of: trial.rows))
     var manifest = end.manifest
-    manifest.replications = comparison.replications
+    manifest.replications = trial.replications
     manifest.files = [table]
     let text = page.text(
       title: end.writer.title, question: end.writer.question, command: manifest.command,

@@ -149,6 +149,7 @@ struct DecideCommand: Study {
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
         decided.command = "fleetsim decide \(path)" + (todayPath.map { " --today \($0)" } ?? "")
+        decided.output = options.outputPath
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
           try decided.add(runs)
@@ -165,12 +166,13 @@ struct DecideCommand: Study {
       }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts($0.decision.suite)) })
     let todayName = todayPath ?? "today's Settings"
     plan.page = (
-      loaded[0].name,
+      proposedPath.map(Decided.file) ?? loaded[0].name,
       proposedPath.map { "May \($0) be published in place of \(todayName)?" }
         ?? "Which Settings may be published in place of \(todayName)?"
     )
     let markdown = try markdownPath.map { try MarkdownFile($0, environment) }
     if let markdown, markdown.isStandardOutput { plan.text = { $0.markdown } }
+    plan.goesOn = { if case .needsMore = $0.outcome { true } else { false } }
     plan.finish = { found in
       try markdown?.write(found.markdown)
       if let failure = found.failure { throw failure }

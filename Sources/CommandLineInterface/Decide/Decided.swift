@@ -28,6 +28,8 @@ struct Decided: Sendable {
 
   /// How the story's next command names the scenario and today's Settings; empty: it has none.
   var command = ""
+  /// The directory of `--out`.
+  var output: String?
 
   /// The case that says most: the first that changes.
   var showcase: Int {
@@ -85,7 +87,7 @@ struct Decided: Sendable {
   }
 
   /// A file's name without its folders.
-  private static func file(_ path: String) -> String {
+  static func file(_ path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
@@ -180,9 +182,12 @@ extension Decided {
     let rows = decision.cases.indices.flatMap { place in
       let one = decision.cases[place]
       var rows = one.cells.filter { $0.criterion != .health }.map { cell in
-        [one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? ""]
-          + [false, true].map { decision.figure(place, cell.criterion, $0).text }
-          + [Self.state(cell), decision.bounds(cell)?.replacing(" to ", with: " to\n") ?? "–"]
+        let figures = [false, true].map { decision.figure(place, cell.criterion, $0).text }
+        let bounds = decision.bounds(cell) ?? "–"
+        // Events that one loses and the other has late are judged as lost alone.
+        let isElsewhere = bounds == "none" && figures[0] != figures[1]
+        return [one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? ""] + figures
+          + [Self.state(cell), isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
       }
       if let possible = decision.possible(place) {
         let text = FigureText.span(Int64(possible * 1e6))
@@ -265,14 +270,23 @@ extension Decided {
   /// The command to go on with.
   private var next: String? {
     guard !command.isEmpty, !isUnrun else { return nil }
+    let (directory, proposed) = (output ?? "DIR", "\(command) --proposed \(settings.names.proposed)")
+    let isAccepted = "if what is worse is accepted: "
     switch outcome {
-    case .needsMore: return "\(command) --proposed \(settings.names.proposed) --budget MORE"
+    case .needsMore(let runs):
+      // With some to spare, in millions.
+      let each = Double(decision.attempts) / Double(max(decision.runCount, 1))
+      let millions = (each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up)
+      return proposed + (output.map { " --out \($0)" } ?? "") + " --budget \(Int(millions))M"
     case .refuse:
       if withoutCause != nil, instead?.isRefused == false, instead?.cells(.better).isEmpty == false {
-        return "\(command) --proposed DIR/\(FileName.withoutCause)"
+        return "\(command) --proposed \(directory)/\(FileName.withoutCause)"
       }
-      return decision.waiver.map { "\(command) --proposed \(settings.names.proposed) \($0)" }
-    case .keep: return decision.waiver.map { "\(command) --proposed DIR/\(FileName.settings) \($0)" }
+      return decision.waiver.map { isAccepted + "\(proposed) \($0)" }
+    case .keep:
+      return decision.waiver.map {
+        isAccepted + "\(command) --proposed \(directory)/\(FileName.settings) \($0)"
+      }
     case .publish: return nil
     }
   }
@@ -427,7 +441,7 @@ extension Decided {
     if !shown.runs.isEmpty {
       answer.page.append(
         .html(
-          Compared.whole(shown.runs).overlays(
+          TrialReport(Trial(shown.runs)).overlays(
             title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)",
             note: "One run of each, under seed \(decision.firstSeed); the tables have the means of all runs. "
           )))
@@ -448,7 +462,7 @@ extension Decided {
     }
     answer.page.append(
       .terms(
-        Compared.meanings(of: [
+        TrialReport.meanings(of: [
           "Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered",
         ]) + [
           (

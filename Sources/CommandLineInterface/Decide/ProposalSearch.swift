@@ -42,16 +42,8 @@ struct ProposalSearch: Sendable {
     cases =
       hurting.isEmpty
       ? Array(suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }.prefix(3)) : hurting
-    var parameters: [SearchParameter] = []
     let fetching = base.fleet.filter(\.fetchesSettings)
-    for (key, values) in Self.keys {
-      let path = SearchableSettings.prefix + key
-      let taken = VariantChoice.splitList(values).filter { value in
-        fetching.contains { Self.takes($0.settingsDialect, path, value) }
-          && !fetching.contains { cohort in Self.objects(cohort.settingsDialect, path, value) }
-      }
-      if taken.count > 1 { parameters.append(try SearchParameter("\(path)=\(taken.joined(separator: ","))")) }
-    }
+    let parameters = try Self.parameters(of: fetching)
     guard !parameters.isEmpty else {
       throw CommandFailure(
         .data,
@@ -60,6 +52,18 @@ struct ProposalSearch: Sendable {
     }
     space = try SearchSpace(parameters)
     todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: fetching[0].settings) }
+  }
+
+  /// The keys that clients read, each with the values that one of them takes and that harm none.
+  static func parameters(of fleet: [Cohort]) throws -> [SearchParameter] {
+    try keys.compactMap { key, values in
+      let path = SearchableSettings.prefix + key
+      let taken = VariantChoice.splitList(values).filter { value in
+        fleet.contains { takes($0.settingsDialect, path, value) }
+          && !fleet.contains { objects($0.settingsDialect, path, value) }
+      }
+      return taken.count > 1 ? try SearchParameter("\(path)=\(taken.joined(separator: ","))") : nil
+    }
   }
 
   /// Whether the value does harm to a client that reads the key. A client that takes less of it in its place is no reason to keep it
@@ -88,7 +92,7 @@ struct ProposalSearch: Sendable {
     suite = try suite.lengthened(for: [today], run: runs.summaries.values)
     let suite = suite
     var study = TuneStudy(
-      space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, constraints: [],
+      space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, requirements: [],
       scenarios: cases.map { suite.cases[$0].name }, seeds: Self.seeds)
     study.candidates = Self.candidates
     // Whether the best is any good the decision says, by seeds of its own.

@@ -14,6 +14,18 @@ extension LimitSearch {
     "all \(FigureText.count(point.seeds, "run")) do; up to \(FigureText.percent(point.risk)) may not (95 % confidence)"
   }
 
+  /// `59 seeds, 1:800 of 800,000 devices`
+  private static func basis(_ point: Point) -> String {
+    let (seeds, run) = (FigureText.count(point.seeds, "seed"), point.runs[0])
+    return seeds + ", " + (run.scale > 1 ? "1:\(run.scale) of " : "")
+      + "\(FigureText.amount(Double(run.fullSize(run.devices)))) devices"
+  }
+
+  /// `up to 28.5 million events lost`
+  private static func lost(_ point: Point) -> String {
+    "up to \(FigureText.amount(Double(point.mostLostAtFullSize))) events lost"
+  }
+
   /// What the worst run of a value that fails comes to: `recovery 31 min`.
   private func reason(_ point: Point) -> String {
     let health = HealthWording(point.baselines).reason
@@ -32,21 +44,33 @@ extension LimitSearch {
       return story
     }
     if allHold {
-      var story = Story("Any \(values) keeps \(goal)")
-      story.add(.reason, "the last: \(Self.surely(points[points.count - 1]))")
+      let last = points[points.count - 1]
+      var story = Story("Any \(values) keeps \(goal)", basis: Self.basis(last))
+      story.add(.reason, "\(last.value.words): \(Self.surely(last))")
       if !isLessBetter { story.add(.next, "a wider range would show the limit") }
       return story
     }
     guard let answer, let beyond else { return nothing(values) }
     var story = Story(
-      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal)")
+      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal)",
+      basis: Self.basis(answer))
     story.add(.reason, Self.surely(answer))
     story.add(.reason, meaning(answer.value))
     story.add(
       .fails,
       [beyond, tooMuch].compactMap(\.self).map { point in
-        "\(point.value.words): \(point.seeds - point.met) of \(point.seeds) runs do not (\(reason(point)))"
+        let broken = point.seeds - point.met
+        return
+          "\(point.value.words): \(broken) of \(FigureText.count(point.seeds, "run")) \(broken == 1 ? "does" : "do") not (\(reason(point)))"
       })
+    if answer.mostLost > 0, !requirements.contains(where: \.isOfLosses) {
+      story.add(.price, Self.lost(answer))
+    }
+    story.add(
+      .note,
+      points.filter { $0.holds && isBeyond($0) }.map {
+        "\($0.value.words) keeps it again" + ($0.mostLost > 0 ? ": \(Self.lost($0))" : "")
+      }, atMost: 1)
     story.add(.note, own.flatMap { spare(own: $0, to: answer.value) })
     return story
   }
@@ -59,8 +83,9 @@ extension LimitSearch {
       story.add(
         .fails, "at best \(best.met) of \(FigureText.count(best.seeds, "run")) do, with \(best.value.words)")
     } else {
-      story.add(.fails, "none of \(FigureText.count(points.map(\.seeds).reduce(0, +), "run")) do")
-      story.add(.next, "another limit decides; fleetsim run names it")
+      story.add(
+        .fails, "all \(FigureText.count(points.map(\.seeds).reduce(0, +), "run")): \(reason(best))")
+      story.add(.next, "something else decides; fleetsim run tells what")
     }
     return story
   }

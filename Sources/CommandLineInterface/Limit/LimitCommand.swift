@@ -57,11 +57,7 @@ struct LimitCommand: Study {
       throw UsageError(
         "'limit' looks for one thing: give '--key path=lo..hi' or '--incident outage', one of the two.")
     }
-    if let asked = requirements.first(where: \.allowsFailures) {
-      throw UsageError(
-        "'\(asked.text)' lets some runs fail, and every run has to keep what '--require' asks: write 'failures = 0'."
-      )
-    }
+    try requirements.checkEachRun()
     var input = try StudyInput(path, options, environment)
     guard let range else {
       try input.takeSmallFleet()
@@ -80,7 +76,9 @@ struct LimitCommand: Study {
     } catch let problems as ScenarioProblems {
       throw problems.naming { $0 == range.path ? "--key" : nil }
     }
-    let own = Override.value(at: range.path, in: input.bases[0].normalisedJSON).flatMap { Quantity($0) }
+    // A key has the figures of the whole fleet.
+    let whole = try input.scenario.scale == 1 ? input.bases[0] : input.loaded[0].with(scale: .whole).decode()
+    let own = Override.value(at: range.path, in: whole.normalisedJSON).flatMap { Quantity($0) }
     return plan(input, "\(range.path) from \(range.words)", largest: ends) { [seeds] runs in
       let search = try LimitSearch(
         range, own: own, requirements: requirements, seeds: seeds,

@@ -73,6 +73,12 @@ package struct LimitSearch: Sendable {
   }
   package var allHold: Bool { points.allSatisfy(\.holds) }
 
+  /// Whether a value lies beyond the neighbour that fails.
+  func isBeyond(_ point: Point) -> Bool {
+    edge.map { $0.bad < $0.good ? point.step < points[$0.bad].step : point.step > points[$0.bad].step }
+      ?? false
+  }
+
   /// Seeds of an answer that fails in at most 5 % of such runs, with 95 % confidence, if it fails in none: 59.
   package static let defaultSeeds = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
 

@@ -43,9 +43,10 @@ struct RunManifest {
   var wall: Wall?
 
   /// Takes down what the runs of a comparison were.
-  mutating func describe(_ compared: Compared, _ choices: [VariantChoice], isComparison: Bool = true) {
-    if case .means(let comparison) = compared { replications = comparison.replications }
-    runs = zip(zip(compared.names, compared.folders(isComparison: isComparison)), choices).map {
+  mutating func describe(_ trial: Trial, _ choices: [VariantChoice], isComparison: Bool = true) {
+    if !trial.isOfOneRun { replications = trial.replications }
+    let folders = TrialReport.folders(of: trial, isComparison: isComparison)
+    runs = zip(zip(trial.variants, folders), choices).map {
       Run(name: $0.0, folder: $0.1, overrides: $1.overrides)
     }
   }

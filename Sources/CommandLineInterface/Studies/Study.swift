@@ -227,6 +227,8 @@ struct StudyPlan<Found: Sendable> {
   var text: ((Found) -> String)?
   /// Does what is left once all is told, and throws how the command ends.
   var finish: (Found) throws -> Void = { _ in }
+  /// Whether the next command goes on from the runs that are kept.
+  var goesOn: (Found) -> Bool = { _ in false }
 }
 
 extension StudyPlan {
@@ -260,7 +262,7 @@ struct StudyRuns: Sendable {
     Runs(recording, in: journal, options: options, workers: workers, control: control)
   }
 
-  func replications(_ variants: [Variant], _ plan: ReplicationPlan) throws -> ReplicatedComparison {
+  func replications(_ variants: [Variant], _ plan: ReplicationPlan) throws -> Trial {
     try Replications.run(
       variants, plan: plan, in: journal, options: options, workers: workers, control: control)
   }
@@ -334,7 +336,7 @@ extension Study {
     case .answer(let answer):
       try writer.write(
         answer(found), manifest, text: plan.text?(found),
-        after: RunDirectory.notNeeded(journal)
+        after: plan.goesOn(found) ? "" : RunDirectory.notNeeded(journal)
       ) { document(output: options.outputPath) }
     case .own(let tell):
       try tell(

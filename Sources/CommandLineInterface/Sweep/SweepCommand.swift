@@ -160,15 +160,15 @@ struct MergeCommand: Command {
       "merge it with the build that made it, or sweep again")
     let output = try OutputDirectory(outputPath ?? "\(path)/\(SweepDirectory.mergedName)", environment)
     let reader = SweepResults(file.plan, in: directory.runs)
-    var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
-    var shown: [VariantResult] = []
+    var trial = Trial(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
+    var first: [VariantResult] = []
     var missing: [SweepResults.Missing] = []
     for seed in file.plan.seeds.all {
       try environment.signals.check()
       switch try reader.results(of: seed) {
       case .success(let results):
-        comparison.add(results)
-        if shown.isEmpty { shown = results }
+        trial.add(results)
+        if first.isEmpty { first = results }
       case .failure(let lacking): missing += lacking.runs
       }
     }
@@ -176,10 +176,10 @@ struct MergeCommand: Command {
       try directory.runs.refuseRunsOfOtherResults()
       environment.console.printError(report(missing, file))
     }
-    guard missing.isEmpty || isPartial, !shown.isEmpty else {
-      throw CommandFailure(.failed, refusal(shown.isEmpty))
+    guard missing.isEmpty || isPartial, !first.isEmpty else {
+      throw CommandFailure(.failed, refusal(first.isEmpty))
     }
-    try write(file, shown, comparison, to: output, environment)
+    try write(file, trial.replications > 1 ? trial : Trial(first), to: output, environment)
   }
 
   private static var mostNamed: Int { 20 }
@@ -206,18 +206,17 @@ struct MergeCommand: Command {
 
   /// The files and the table of `compare`, as it writes them for one seed and for several.
   private func write(
-    _ file: SweepPlanFile, _ shown: [VariantResult], _ comparison: ReplicatedComparison,
-    to output: OutputDirectory, _ environment: CommandEnvironment
+    _ file: SweepPlanFile, _ trial: Trial, to output: OutputDirectory, _ environment: CommandEnvironment
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
-    let compared: Compared = comparison.replications > 1 ? .means(comparison) : .whole(shown)
     var manifest = RunManifest(
       executable: environment.executable, arguments: file.arguments,
-      seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
+      seed: trial.seeds.first ?? file.plan.seeds.first, checks: false,
       scenario: file.scenario)
-    manifest.describe(compared, choices)
+    manifest.describe(trial, choices)
     manifest.scale = file.plan.variants.first?.scale ?? 1
-    let answer = compared.answer(compared.story(choices), seed: manifest.seed, choices: choices)
+    let report = TrialReport(trial, choices: choices)
+    let answer = report.answer(report.story)
     try AnswerWriter(
       title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
       isVerbose: isVerbose, console: environment.console, showsScenario: true

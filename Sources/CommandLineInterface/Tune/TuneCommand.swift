@@ -19,7 +19,7 @@ struct TuneCommand: Study {
         + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. Where only failures or lost "
         + "events are open, the new Settings alone get more. "
         + "Where they are too few it says how many would do. "
-        + "Every run has to keep every constraint. Where nothing keeps one it says which limit lost the events, and offers "
+        + "Every run has to keep every requirement. Where nothing keeps one it says which limit lost the events, and offers "
         + "what is better than today's all the same.",
       "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
         + "settings-document.json (the document's shape), "
@@ -40,14 +40,14 @@ struct TuneCommand: Study {
   @Option(
     "search", "path=values", each: ValueReader { try SearchParameter($0) },
     help:
-      "A key of Settings and its values: lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
+      "A key of Settings and its values (default: those that decide searches): lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
       + "even ratios), lo..hi (the same, even) or a,b,c.")
   private var parameters: [SearchParameter]
   @Option(
     "space", "file", .text,
     help:
       "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], "
-      + "constraints: [...] }.")
+      + "require: [...] }.")
   private var spacePath: String?
   @Option(
     "objective", "metric",
@@ -57,9 +57,10 @@ struct TuneCommand: Study {
       + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))")
   private var objectives: [TuneObjective]
   @Option(
-    "constraint", "metric<=value", each: ValueReader { try TuneConstraint($0) },
-    help: "What every run must keep, as lost_events<=0 or recovery_s<=20m; to recover is always one.")
-  private var constraints: [TuneConstraint]
+    "require", "limit", each: .requirement,
+    help: "A limit that every run has to keep, as 'lost = 0' or 'recovery <= 20m'; to catch up is always one."
+  )
+  private var requirements: [Requirement]
   @Option(
     "allow-loss", "share", .loss,
     help:
@@ -101,13 +102,15 @@ struct TuneCommand: Study {
       }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
-    let space = try space(file)
+    let required = (file?.requirements ?? []) + requirements
+    try required.checkEachRun()
     let fleet = bases.flatMap(\.scenario.fleet).filter { $0.fetchesSettings || allowsAllKeys }
     if fleet.isEmpty {
       throw UsageError(
         "No client of these scenarios fetches Settings, so that none reach them; give --all-keys to search as if they did."
       )
     }
+    let space = try space(file, fleet)
     let clients = TuneClients(fleet, asked: client)
     if !allowsAllKeys { try clients.check(space) }
     let config = try todaysConfig(fleet, space)
@@ -117,7 +120,7 @@ struct TuneCommand: Study {
       space: space,
       todaysValues: space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
       objectives: [objectives, file?.objectives ?? []].first { !$0.isEmpty } ?? TuneObjective.standard,
-      constraints: (file?.constraints ?? []) + constraints, scenarios: Self.names(loaded),
+      requirements: required, scenarios: Self.names(loaded),
       intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
     study.allowedLoss = allowedLoss
     study.across = across
@@ -178,12 +181,22 @@ struct TuneCommand: Study {
 
   // MARK: The search space
 
-  /// Returns the space to search: the parameters of the search-space file, then those of the options.
+  /// Returns the space to search: the parameters of the search-space file, then those of the options; without any, what `decide`
+  /// searches.
   /// - Throws: `UsageError`.
-  private func space(_ file: SearchFile?) throws -> SearchSpace {
+  private func space(_ file: SearchFile?, _ fleet: [Cohort]) throws -> SearchSpace {
+    let asked = ((file?.parameters ?? []) + parameters).map { parameter in
+      // As Settings files and `decide` write a key.
+      var parameter = parameter
+      if HTTPConfig.knownKeyPaths.contains(parameter.path) {
+        parameter.path = SearchableSettings.prefix + parameter.path
+      }
+      return parameter
+    }
+    let parameters = try asked.isEmpty ? ProposalSearch.parameters(of: fleet) : asked
     let space: SearchSpace
     do {
-      space = try SearchSpace((file?.parameters ?? []) + parameters)
+      space = try SearchSpace(parameters)
     } catch {
       throw UsageError(error.description)
     }
@@ -439,13 +452,13 @@ struct TuneFindings: Sendable {
     return story
   }
 
-  /// A key, a constraint or a scenario, by its place in the study.
+  /// A key, a requirement or a scenario, by its place in the study.
   private struct Part: Sendable {
     var found: TuneFindings
     var index: Int
     var result: TuneResult { found.result }
     var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
-    var unmet: Standing? { result.unmetConstraints?.best.first { $0.constraint == index }?.standing }
+    var unmet: Standing? { result.unmetRequirements?.best.first { $0.requirement == index }?.standing }
   }
 
   private func parts(_ indices: some Sequence<Int>) -> [Part] {
@@ -517,7 +530,7 @@ struct TuneFindings: Sendable {
       .init("seeds", "How many seeds the best finalists had.") { $0.result.study.seeds },
       .init(
         "freshSeeds",
-        "How many fresh ones the new Settings have: how many runs fail or break a constraint is of these."
+        "How many fresh ones the new Settings have: how many runs fail or break a requirement is of these."
       ) {
         $0.result.confirmed.winner.runs
       },
@@ -560,9 +573,9 @@ struct TuneFindings: Sendable {
         $0.settings.map { .raw($0.document) } ?? .null
       },
       .list(
-        "constraints", "What every run had to keep; where nothing does, `isMet` is false.",
+        "requirements", "What every run had to keep; where nothing does, `isMet` is false.",
         JSONShape<Part>([
-          .init("constraint", "As it was given.") { $0.result.study.constraints[$0.index].text },
+          .init("requirement", "As it was given.") { $0.result.study.requirements[$0.index].text },
           .init(
             "isMet", "Whether a candidate or today's Settings keep it in every run that they had."
           ) { $0.unmet == nil },
@@ -570,15 +583,15 @@ struct TuneFindings: Sendable {
             "nearest",
             "Where it is not met: the nearest to the limit that the worst run of a candidate came, in the metric's unit; null: a time "
               + "that came in no run, or it is met."
-          ) { $0.unmet?.constraints[$0.index].worst.flatMap { $0.isCensored ? nil : $0.restricted } },
+          ) { $0.unmet?.requirements[$0.index].worst?.value },
           .init("brokenRatio", "Share of the best finalist's fresh runs that break it.") {
-            $0.result.confirmed.winner.constraints[$0.index].broken
+            $0.result.confirmed.winner.requirements[$0.index].broken
           },
           .init("todayBrokenRatio", "The same of today's Settings.") {
-            $0.result.confirmed.today.constraints[$0.index].broken
+            $0.result.confirmed.today.requirements[$0.index].broken
           },
         ])
-      ) { $0.parts($0.result.study.constraints.indices) },
+      ) { $0.parts($0.result.study.requirements.indices) },
       .init("objectives", "Columns of `summary.csv` that the score is made of.") {
         $0.result.study.objectives.map(\.metric.name)
       },

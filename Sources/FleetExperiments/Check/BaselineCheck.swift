@@ -25,6 +25,8 @@ public struct BaselineCheck: Sendable {
   }
 
   public let baseline: Baseline
+  /// Whether other Settings are judged, as a decision on them does.
+  package let isOfSettings: Bool
   public let changes: [MetricChange]
   /// nil: the baseline does not say.
   public let failures: Failures?
@@ -40,7 +42,7 @@ public struct BaselineCheck: Sendable {
   public init(
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {
-    self.baseline = baseline
+    (self.baseline, self.isOfSettings) = (baseline, isOfSettings)
     changes = baseline.changes(to: summaries, interval: interval, isOfSettings: isOfSettings)
     let twins = summaries.map(\.baseline)
     self.twins = twins

@@ -22,12 +22,13 @@ public struct Requirement: Sendable {
   private enum Subject {
     /// How many of the runs fail.
     case failures
-    case column(CSVColumn<RunSummary>, Metric?)
+    case column(CSVColumn<RunSummary>)
   }
 
   /// `recovery <= 20m`
   public let text: String
-  private let name: String
+  /// `recovery`
+  package let name: String
   public let comparison: Comparison
   private let subject: Subject
   /// In the column's unit, of a count that of the whole fleet; of a share, of 1.
@@ -94,7 +95,7 @@ public struct Requirement: Sendable {
     // A heading of a table is understood, too.
     let titled = MetricCatalogue.headline.first { $0.title == name.lowercased() }?.name
     if let column = columns.first(where: { $0.name == criterion?.column ?? titled ?? name }) {
-      return .column(column, MetricCatalogue.metric(named: column.name))
+      return .column(column)
     }
     if SummaryCSV.columns.contains(where: { $0.name == name }) {
       throw Problem(description: "'\(name)' is a text, which has no limit")
@@ -110,7 +111,7 @@ public struct Requirement: Sendable {
     _ text: String, of subject: Subject, _ name: String
   ) throws(Problem) -> (limit: Double, isShare: Bool) {
     var unit = "runs"
-    if case .column(let column, _) = subject { unit = column.unit }
+    if case .column(let column) = subject { unit = column.unit }
     let quantity = Quantity(text)
     switch (unit, quantity?.unit) {
     case ("", _):
@@ -161,20 +162,57 @@ extension Requirement {
     }
   }
 
+  /// What one run came to.
+  package struct Reading: Sendable, Hashable {
+    package var isKept: Bool
+    /// The larger, the further from keeping it.
+    package var badness: Double
+    /// In the column's unit, of a count that of the whole fleet; nil: it never came.
+    package var value: Double?
+    /// As people read it.
+    package var text: String
+  }
+
+  /// Returns what a run came to; nil where it has no value.
+  package func reading(of run: RunSummary) -> Reading? {
+    guard case .column(let column) = subject else {
+      let number = run.fails ? 1.0 : 0
+      return Reading(
+        isKept: isKept(number), badness: number, value: number, text: run.fails ? "a failure" : "none")
+    }
+    let measured = measured(column, run)
+    guard let number = measured.number else { return nil }
+    return Reading(
+      isKept: isKept(number), badness: badness(measured), value: measured.value.restrictedUnlessCensored,
+      text: text(measured, column))
+  }
+
+  /// Whether a run keeps it, or has no value: without an incident there is nothing to catch up with.
+  func isKept(by run: RunSummary) -> Bool { reading(of: run)?.isKept ?? true }
+
+  /// Whether it is on events that are lost, or on the devices that lose them.
+  package var isOfLosses: Bool {
+    guard case .column(let column) = subject else { return false }
+    return column.unit == "events" || column.name == "devices_that_lost_events_ratio"
+  }
+
   /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.
   public func outcome(of rows: [RunSummary]) -> Outcome {
-    guard case .column(let column, let metric) = subject else { return failures(rows) }
-    let values = rows.map { row -> Measured in
-      let value = metric?.value(of: row) ?? Self.value(column.value(row))
-      let scale = metric?.isCount == true ? Double(row.scale) : 1
-      return Measured(value, scale: scale, created: Double(row[.createdEvents]) * scale, isShare: isShare)
-    }
+    guard case .column(let column) = subject else { return failures(rows) }
+    let values = rows.map { measured(column, $0) }
     let failing = values.count { !isKept($0) }
     let worst = values.max { badness($0) < badness($1) }
     return Outcome(
       requirement: text, name: name, isMet: failing == 0 && !rows.isEmpty,
       worst: worst?.value.restrictedUnlessCensored,
-      measured: worst.map { measured($0, column) } ?? "no run", failing: failing, runs: rows.count)
+      measured: worst.map { text($0, column) } ?? "no run", failing: failing, runs: rows.count)
+  }
+
+  private func measured(_ column: CSVColumn<RunSummary>, _ run: RunSummary) -> Measured {
+    let metric = MetricCatalogue.metric(named: column.name)
+    let value = metric?.value(of: run) ?? Self.value(column.value(run))
+    let scale = metric?.isCount == true ? Double(run.scale) : 1
+    return Measured(value, scale: scale, created: Double(run[.createdEvents]) * scale, isShare: isShare)
   }
 
   private struct Measured {
@@ -217,9 +255,7 @@ extension Requirement {
     }
   }
 
-  private func measured(
-    _ measured: Measured, _ column: CSVColumn<RunSummary>
-  ) -> String {
+  private func text(_ measured: Measured, _ column: CSVColumn<RunSummary>) -> String {
     switch measured.value {
     case .none: return "no value"
     case .censored(let horizon): return "not within \(MetricText.span(seconds: horizon))"

@@ -149,10 +149,15 @@ extension Decision {
     }
     let texts = [loss.row.lost, today?.row.lost ?? 0].map(amount)
     var text =
-      "\(loss.row.cohort) loses \(texts[0]) events: \(cause.words) (today \(texts[0] == texts[1] ? "too" : texts[1]))"
+      "\(cases[loss.place].suite.phrase): \(loss.row.cohort) loses \(texts[0]) events (today \(texts[0] == texts[1] ? "too" : texts[1]))"
+    let others = losses.filter {
+      $0.isProposed && $0.place == loss.place && $0.row.place != loss.row.place
+        && $0.row.causes.first?.words == cause.words
+    }
+    text += others.map { ", \($0.row.cohort) \(amount($0.row.lost))" }.joined() + ": \(cause.words)"
     if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
       text +=
-        "; \(checked.value.map { "with \($0)" } ?? "without that limit"): "
+        "; \(others.isEmpty ? "" : loss.row.cohort + " ")\(checked.value.map { "with \($0)" } ?? "without that limit"): "
         + (checked.left == 0 ? "none" : amount(Double(checked.left)) + " in its worst run")
     }
     return text
@@ -164,7 +169,13 @@ extension Decision {
   /// The cases in which runs fail with the proposed Settings.
   private var failing: [String] {
     cases.indices.filter { cases[$0].failures > 0 }.map { place in
-      "\(cases[place].suite.phrase): \(figure(place, .failures, true).phrase) (today \(figure(place, .failures, false).text))"
+      let rows = cases[place].proposed
+      let reasons = [
+        rows.contains(where: \.neverRecovers) ? "not caught up" : nil,
+        rows.contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
+      ].compactMap(\.self)
+      return
+        "\(cases[place].suite.phrase): \(figure(place, .failures, true).phrase) (today \(figure(place, .failures, false).text)): \(Story.list(reasons, "or"))"
     }
   }
 
@@ -172,6 +183,14 @@ extension Decision {
   private var openLine: String? {
     let open = cells(.open).filter(\.cell.counts)
     guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
+    // What differs in no run is open for the number of runs alone.
+    if open.allSatisfy({
+      bounds($0.cell) == "none" || ($0.cell.criterion == .failures && $0.cell.finding.mean == 0)
+    }) {
+      return
+        "nothing is worse so far; a failure in one of 20 runs is excluded by \(Self.faultless) runs of a case: "
+        + "about \(FigureText.count(runs, "more run"))"
+    }
     let names = open.prefix(2).map { one in
       criterionName(cases[one.place], one.cell) + " in " + cases[one.place].suite.phrase
     }
@@ -184,12 +203,16 @@ extension Decision {
     guard let (place, cell) = longestRecovery else { return nil }
     let figures = [false, true].map { figure(place, cell.criterion, $0) }
     let phrase = cases[place].suite.phrase
+    // In an ideal run failures of single requests cost nothing, which no client can do.
+    if cases[place].suite.incidents.contains(where: { if case .errors = $0.kind { true } else { false } }) {
+      return nil
+    }
     guard let possible = possible(place), let metric = metric(cell.criterion) else {
       return figures.allSatisfy(\.isNever)
         ? "\(phrase): no Setting brings the fleet back, only capacity does" : nil
     }
     return
-      "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity; \(figures[1].text) here"
+      "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity; \(figures[1].text) with the proposed Settings"
   }
 
   private func wakeUps(_ place: Int) -> [Double] {

@@ -29,8 +29,8 @@ public struct ReplicationPlan: Sendable, Hashable {
   public func seed(of replication: Int) -> UInt64 { firstSeed &+ UInt64(replication) }
 }
 
-/// The result of a comparison with replications.
-public struct ReplicatedComparison: Sendable {
+/// What runs of variants came to: the figures of each seed, and all that came of the first one where it was kept.
+public struct Trial: Sendable {
   public var plan: ReplicationPlan
   public var metrics: ReplicatedMetrics
   /// A row for each replication and variant, in that order.
@@ -40,7 +40,7 @@ public struct ReplicatedComparison: Sendable {
   public var replications = 0
   /// The judgement of the plan's rule on these replications; nil without such a rule.
   package internal(set) var decision: SeedPlan.Decision?
-  /// The results of the first replication by variant, with a plan that has such a rule.
+  /// All that came of the first seed, by variant; empty where nothing was kept of it but figures.
   package internal(set) var first: [VariantResult] = []
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   public var isFinished = true
@@ -51,7 +51,20 @@ public struct ReplicatedComparison: Sendable {
     curves = variants.map { VariantCurves(name: $0) }
   }
 
+  /// The trial of one run of each variant, whole.
+  package init(_ results: [VariantResult]) {
+    self.init(
+      variants: results.map(\.name),
+      plan: ReplicationPlan(firstSeed: results.first?.summary.seed ?? 0, count: 1))
+    guard !results.isEmpty else { return }
+    add(results)
+    first = results
+  }
+
   public var variants: [String] { metrics.variants }
+
+  /// Whether it is of one seed of which all was kept: every interval of its runs is there.
+  package var isOfOneRun: Bool { replications == 1 && !first.isEmpty }
 
   /// Upload attempts of all runs, twins aside.
   package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
@@ -76,6 +89,19 @@ public struct ReplicatedComparison: Sendable {
   public func rows(of variant: Int) -> [RunSummary] {
     stride(from: variant, to: rows.count, by: max(variants.count, 1)).map { rows[$0] }
   }
+
+  /// The rows of each variant, in order of replication.
+  package var rowsByVariant: [[RunSummary]] { variants.indices.map { rows(of: $0) } }
+
+  /// The common facts of each variant's runs, of the whole fleet; nil for a variant without runs.
+  package var facts: [RunFacts?] {
+    let scale = rows.commonScale
+    return curves.map { curves in
+      var facts = curves.facts
+      facts?.scale = scale
+      return facts
+    }
+  }
 }
 
 /// Runs variants side by side with several seeds: all variants of a replication have the same one (common random numbers).
@@ -92,8 +118,8 @@ public enum Replications {
     _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil,
     options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
     engine: Comparison.Engine? = nil
-  ) throws -> ReplicatedComparison {
-    let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))
+  ) throws -> Trial {
+    let found = Mutex(Trial(variants: variants.map(\.name), plan: plan))
     let runs = Runs(
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
     func replications(_ range: Range<Int>) throws {
@@ -141,7 +167,7 @@ public enum Replications {
   }
 }
 
-extension ReplicatedComparison {
+extension Trial {
   /// A comparison of runs that were made elsewhere, to which replications are added in the order of their seeds.
   public init(merging variants: [String], seeds: SeedRange) {
     self.init(variants: variants, plan: ReplicationPlan(firstSeed: seeds.first, count: seeds.count))

@@ -101,7 +101,9 @@ extension SearchSpace {
   /// - Throws: `RangeProblem` if a path is there twice or there is none.
   package init(_ parameters: [SearchParameter]) throws(RangeProblem) {
     guard !parameters.isEmpty else {
-      throw RangeProblem("There is nothing to search: give --search path=lo..hi or --space FILE.")
+      throw RangeProblem(
+        "There is nothing to search: give --search backoffConfig.baseBackoffInterval=0.5..30:log or --space FILE."
+      )
     }
     var seen: Set<String> = []
     for parameter in parameters where !seen.insert(parameter.path).inserted {
@@ -201,11 +203,11 @@ enum HaltonSequence {
   }
 }
 
-/// A search-space file (JSON5): `search`, and if it likes `objectives` and `constraints`.
+/// A search-space file (JSON5): `search`, and if it likes `objectives` and `require`.
 package struct SearchFile: Sendable {
   package var parameters: [SearchParameter] = []
   package var objectives: [TuneObjective] = []
-  package var constraints: [TuneConstraint] = []
+  package var requirements: [Requirement] = []
 
   private init() {}
 
@@ -230,7 +232,7 @@ package struct SearchFile: Sendable {
         },
         isRequired: true),
       Field(reading: "objectives", \.objectives, texts { try TuneObjective($0) }),
-      Field(reading: "constraints", \.constraints, texts { try TuneConstraint($0) }),
+      Field(reading: "require", \.requirements, texts { try Requirement($0) }),
     ])
 
   private static func parameter(_ member: PositionedValue.Member) throws(RangeProblem) -> SearchParameter {

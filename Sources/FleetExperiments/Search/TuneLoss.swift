@@ -2,7 +2,7 @@ import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
 
-/// The loss of events that a constraint forbids, in one run. It names the limit that lost most of them, and the loss of the run
+/// The loss of events that a requirement forbids, in one run. It names the limit that lost most of them, and the loss of the run
 /// if that limit is raised.
 package struct TuneLoss: Sendable {
   /// By its place in the study.

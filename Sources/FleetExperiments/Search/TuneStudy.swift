@@ -15,7 +15,7 @@ package struct TuneStudy: Sendable {
   /// Today's value of each parameter, as an override would write it; nil if that is not known.
   package var todaysValues: [String?]
   package var objectives: [TuneObjective]
-  package var constraints: [TuneConstraint]
+  package var requirements: [Requirement]
   /// Names of the scenarios.
   package var scenarios: [String]
   /// Width of a row of each scenario's time series, microseconds: what its verdict takes for equal.
@@ -49,14 +49,14 @@ package struct TuneStudy: Sendable {
   package static let defaultFreshSeeds = 120
 
   package init(
-    space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], constraints: [TuneConstraint],
+    space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], requirements: [Requirement],
     scenarios: [String], intervals: [Int64] = [], seeds: Int
   ) {
     self.intervals = scenarios.indices.map { $0 < intervals.count ? intervals[$0] : 0 }
     self.space = space
     self.todaysValues = todaysValues
     self.objectives = objectives
-    self.constraints = constraints
+    self.requirements = requirements
     self.scenarios = scenarios
     self.seeds = max(1, seeds)
   }
@@ -194,7 +194,7 @@ package struct Standing: Sendable {
   package var candidate: SearchCandidate
   /// The seeds that today's Settings have, too: means and differences are over these.
   package var seeds: Int
-  /// All of its seeds: how many runs fail, lose events or break a constraint is of these.
+  /// All of its seeds: how many runs fail, lose events or break a requirement is of these.
   package var runs: Int
   package var scale: Scaling
   /// How often a criterion of `evidence` may be told wrong.
@@ -209,13 +209,13 @@ package struct Standing: Sendable {
   package var score: Double
   /// The same for each seed.
   package var scoreBySeed: [Double]
-  /// Share of runs that did not recover or broke a constraint.
+  /// Share of runs that did not recover or broke a requirement.
   package var violations: Double
 
-  /// For each constraint, how its runs keep it.
-  package var constraints: [ConstraintRecord]
+  /// For each requirement, how its runs keep it.
+  package var requirements: [RequirementRecord]
   /// Whether each of its runs keeps each of them.
-  package var keepsConstraints: Bool { constraints.allSatisfy { $0.broken == 0 } }
+  package var keepsRequirements: Bool { requirements.allSatisfy { $0.broken == 0 } }
 
   /// The same as `violations` for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
@@ -233,7 +233,7 @@ package struct Standing: Sendable {
   package var isShownBetter: Bool {
     (evidence + objectiveEvidence).joined().contains { $0.finding.standing == .better }
   }
-  /// Whether runs without today's Settings show no more than that it does not fail, lose events or break a constraint.
+  /// Whether runs without today's Settings show no more than that it does not fail, lose events or break a requirement.
   var needsNoToday: Bool { violations == 0 && !evidence.joined().contains(where: \.needsToday) }
 
   /// Whether nothing is left to show but that it does not fail or lose events, which runs without today's Settings may show.
@@ -260,7 +260,7 @@ package struct Standing: Sendable {
   /// times.
   package private(set) var cost = 0.0
 
-  /// Whether it is in no scenario worse than today's. It recovers and keeps the constraints as often, with a score within the
+  /// Whether it is in no scenario worse than today's. It recovers and keeps the requirements as often, with a score within the
   /// tolerance, and no criterion of the verdict looks worse by what matters.
   package var holdsEverywhere: Bool {
     violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 }
@@ -319,10 +319,10 @@ extension Standing {
     score = combined(scenarioScores)
     scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
     func bad(_ ensemble: Ensemble) -> Double {
-      ensemble.share { run in !run.recovers || study.constraints.contains { !$0.isKept(by: run) } }
+      ensemble.share { run in !run.recovers || study.requirements.contains { !$0.isKept(by: run) } }
     }
     violations = all.map(bad).mean ?? 0
-    constraints = study.constraints.map { ConstraintRecord($0, all) }
+    requirements = study.requirements.map { RequirementRecord($0, all) }
     violationsAgainstToday = zip(own, today).map { bad($0) - bad($1) }
     let metrics = study.judged
     let standings = study.scenarios.indices.map { s in
@@ -404,102 +404,47 @@ extension TuneObjective {
   }
 }
 
-/// A limit that every run of a setting has to keep.
-package struct TuneConstraint: Sendable {
-  package var metric: Metric
-  package var isUpper: Bool
-  package var limit: Double
-  package var text: String
-
-  /// Reads `name<=value` or `name>=value`; times may have a unit.
-  package init(_ text: String) throws(RangeProblem) {
-    let upper = text.firstRange(of: "<=")
-    guard let sign = upper ?? text.firstRange(of: ">=") else {
-      throw RangeProblem("'\(text)' is no constraint: it is written as lost_events<=0 or drained_s<=20m.")
-    }
-    let name = String(text[..<sign.lowerBound])
-    guard let metric = MetricCatalogue.metric(named: name) else {
-      throw RangeProblem("'\(name)' in '\(text)' is no metric: a constraint is on a column of summary.csv.")
-    }
-    let value = String(text[sign.upperBound...])
-    guard let quantity = Quantity(value),
-      quantity.unit == .number || (quantity.unit == .span && metric.unit == "s")
-    else {
-      throw RangeProblem(
-        "'\(value)' in '\(text)' is no limit: write a number"
-          + (metric.unit == "s" ? ", or a span as 20m." : "."))
-    }
-    self.metric = metric
-    isUpper = upper != nil
-    limit = quantity.unit == .span ? quantity.value / 1e6 : quantity.value
-    self.text = text
-  }
-
-  /// Whether it is on events that are lost.
-  var isOfLosses: Bool { metric.unit == "events" || metric.name == "devices_that_lost_events_ratio" }
-
-  func isKept(by run: RunSummary) -> Bool {
-    switch metric.value(of: run) {
-    case .none: true
-    case .value(let value), .time(let value, _): isUpper ? value <= limit : value >= limit
-    case .censored(let horizon): isUpper ? false : horizon >= limit
-    }
-  }
-
-  /// Whether `a` is nearer to the limit than `b`, or further inside it. A time that did not come is the longest.
-  func isBetter(_ a: MetricValue, than b: MetricValue) -> Bool {
-    let (x, y) = ((a.isCensored ? 1 : 0, a.restricted ?? 0), (b.isCensored ? 1 : 0, b.restricted ?? 0))
-    return isUpper ? x < y : x > y
-  }
-
-  /// `1 min 10 s`; of a time that did not come `more than 8 min`.
-  package func text(_ value: MetricValue) -> String {
-    (value.isCensored ? "more than " : "") + MetricText.value(metric, value.restricted ?? 0)
-  }
-}
-
-/// How the runs of a setting keep a constraint.
-package struct ConstraintRecord: Sendable {
+/// How the runs of a setting keep a requirement.
+package struct RequirementRecord: Sendable {
   /// Share of the runs that break it, the mean over the scenarios.
   package var broken: Double
-  /// The value of the run that is furthest from keeping it; nil where no run has one.
-  package var worst: MetricValue?
+  /// The run that is furthest from keeping it; nil where no run has a value.
+  package var worst: Requirement.Reading?
 
   /// - Parameter ensembles: by scenario.
-  init(_ constraint: TuneConstraint, _ ensembles: [Ensemble]) {
-    broken = ensembles.map { $0.share { !constraint.isKept(by: $0) } }.mean ?? 0
-    worst = ensembles.flatMap(\.runs).map(constraint.metric.value(of:)).filter { $0 != .none }
-      .max { constraint.isBetter($0, than: $1) }
+  init(_ requirement: Requirement, _ ensembles: [Ensemble]) {
+    broken = ensembles.map { $0.share { !requirement.isKept(by: $0) } }.mean ?? 0
+    worst = ensembles.flatMap(\.runs).compactMap(requirement.reading).max { $0.badness < $1.badness }
   }
 }
 
-/// The finding that no searched candidate keeps all constraints.
-package struct UnmetConstraints: Sendable {
+/// The finding that no searched candidate keeps all requirements.
+package struct UnmetRequirements: Sendable {
   /// Whether that is so of all candidates, or of those that had all seeds.
   package var isOfAll: Bool
   /// The number of candidates that it holds for.
   package var count: Int
-  /// The constraints that none of them keeps, each with the candidate whose worst run is nearest to it. Empty: each is kept by some
+  /// The requirements that none of them keeps, each with the candidate whose worst run is nearest to it. Empty: each is kept by some
   /// of them, all together by none.
-  package var best: [(constraint: Int, standing: Standing)]
+  package var best: [(requirement: Int, standing: Standing)]
 }
 
 extension TuneResult {
-  /// Nil without constraints, and where a candidate or today's Settings keep all of them in every run of the search.
-  package var unmetConstraints: UnmetConstraints? {
-    guard !study.constraints.isEmpty else { return nil }
+  /// Nil without requirements, and where a candidate or today's Settings keep all of them in every run of the search.
+  package var unmetRequirements: UnmetRequirements? {
+    guard !study.requirements.isEmpty else { return nil }
     let judged = standings.filter { $0.scale == .whole && $0.seeds >= study.seeds }
-    guard !(judged + [today, winner]).contains(where: \.keepsConstraints) else { return nil }
+    guard !(judged + [today, winner]).contains(where: \.keepsRequirements) else { return nil }
     // The results of a part of a fleet are no figure of the whole.
-    let isOfAll = study.raceScale == .whole && !standings.contains(where: \.keepsConstraints)
+    let isOfAll = study.raceScale == .whole && !standings.contains(where: \.keepsRequirements)
     let field = (isOfAll ? standings : judged) + [today, winner]
-    let best = study.constraints.indices.compactMap { index -> (Int, Standing)? in
-      guard !field.contains(where: { $0.constraints[index].broken == 0 }) else { return nil }
+    let best = study.requirements.indices.compactMap { index -> (Int, Standing)? in
+      guard !field.contains(where: { $0.requirements[index].broken == 0 }) else { return nil }
       let reached = field.compactMap { standing in
-        standing.constraints[index].worst.map { (standing, $0) }
+        standing.requirements[index].worst.map { (standing, $0) }
       }
-      return reached.min { study.constraints[index].isBetter($0.1, than: $1.1) }.map { (index, $0.0) }
+      return reached.min { $0.1.badness < $1.1.badness }.map { (index, $0.0) }
     }
-    return UnmetConstraints(isOfAll: isOfAll, count: isOfAll ? standings.count : judged.count, best: best)
+    return UnmetRequirements(isOfAll: isOfAll, count: isOfAll ? standings.count : judged.count, best: best)
   }
 }

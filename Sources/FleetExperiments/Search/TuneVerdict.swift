@@ -19,7 +19,7 @@ package struct TuneVerdict: Sendable {
   package var story: Story {
     let field = FigureText.count(result.standings.count, "candidate")
     if !result.isFinished { return unfinished(field) }
-    if let unmet = result.unmetConstraints { return story(unmet) }
+    if let unmet = result.unmetRequirements { return story(unmet) }
     if changes.isEmpty {
       var story = Story(Self.leave, basis: field)
       story.add(.reason, "no candidate is better over \(scenarioCount) and holds in each")
@@ -92,7 +92,7 @@ package struct TuneVerdict: Sendable {
   }
 
   private static func violation(_ study: TuneStudy) -> String {
-    "never caught up" + (study.constraints.isEmpty ? "" : ", or a constraint broken")
+    "never caught up" + (study.requirements.isEmpty ? "" : ", or a requirement broken")
   }
 
   /// All of the verdict's criteria that were judged, by name.
@@ -126,8 +126,8 @@ package struct TuneVerdict: Sendable {
     story.add(.worse, figures { $0.finding.standing == .worse })
     story.add(
       .worse,
-      confirmed.keepsConstraints ? breaks(winner, today: result.today) : breaks(confirmed, today: today))
-    if confirmed.violations > today.violations, confirmed.keepsConstraints {
+      confirmed.keepsRequirements ? breaks(winner, today: result.today) : breaks(confirmed, today: today))
+    if confirmed.violations > today.violations, confirmed.keepsRequirements {
       story.add(
         .fails,
         "\(percent(confirmed.violations)) of the runs never catch up (today \(percent(today.violations)))")
@@ -337,12 +337,12 @@ extension TuneVerdict {
 }
 
 extension TuneVerdict {
-  /// Where nothing keeps the constraints: which, what was reached, and what loses the events.
-  private func story(_ unmet: UnmetConstraints) -> Story {
+  /// Where nothing keeps the requirements: which, what was reached, and what loses the events.
+  private func story(_ unmet: UnmetRequirements) -> Story {
     let names =
       unmet.best.isEmpty
-      ? Story.list(study.constraints.map(\.text)) + " together"
-      : unmet.best.map { study.constraints[$0.constraint].text }.joined(separator: " or ")
+      ? Story.list(study.requirements.map(\.text)) + " together"
+      : unmet.best.map { study.requirements[$0.requirement].text }.joined(separator: " or ")
     let subject =
       unmet.isOfAll
       ? "No candidate" : "None of the \(FigureText.count(unmet.count, "candidate")) that had every seed"
@@ -353,7 +353,7 @@ extension TuneVerdict {
       .reason, unmet.best.isEmpty ? ["each of them alone is kept by some"] : unmet.best.map(reached))
     if let loss = result.loss { story.add(.lost, text(loss)) }
     if !result.isRecommended {
-      story.add(.next, "leave the Settings as they are, or loosen a constraint")
+      story.add(.next, "leave the Settings as they are, or loosen a requirement")
       if !changes.isEmpty {
         story.add(
           .open,
@@ -379,12 +379,12 @@ extension TuneVerdict {
       + "; \(raised)"
   }
 
-  private func reached(_ best: (constraint: Int, standing: Standing)) -> String {
-    let constraint = study.constraints[best.constraint]
+  private func reached(_ best: (requirement: Int, standing: Standing)) -> String {
+    let requirement = study.requirements[best.requirement]
     func worst(_ standing: Standing) -> String {
-      standing.constraints[best.constraint].worst.map(constraint.text) ?? "none"
+      standing.requirements[best.requirement].worst?.text ?? "none"
     }
-    let name = study.constraints.count > 1 ? "of \(constraint.metric.name) the best" : "the best"
+    let name = study.requirements.count > 1 ? "of \(requirement.name) the best" : "the best"
     let candidate = best.standing.candidate
     let changed = candidate.choices.indices.filter { candidate.choices[$0] != nil }
     guard !changed.isEmpty else { return "\(name) that was reached is \(worst(best.standing)), by today's" }
@@ -399,16 +399,16 @@ extension TuneVerdict {
     return count == 1 ? "in its only run" : "in the worst of \(count) runs"
   }
 
-  /// `25.0 % of its runs break recovery_s<=60, the worst with 4 min 2 s (today's 100.0 %)`, for each constraint that it breaks.
+  /// `25.0 % of its runs break recovery_s<=60, the worst with 4 min 2 s (today's 100.0 %)`, for each requirement that it breaks.
   ///
   /// - Parameter today: Today's Settings in the same runs; nil leaves them out.
   func breaks(_ standing: Standing, today: Standing? = nil) -> [String] {
-    study.constraints.indices.compactMap { index in
-      let (constraint, record) = (study.constraints[index], standing.constraints[index])
+    study.requirements.indices.compactMap { index in
+      let (requirement, record) = (study.requirements[index], standing.requirements[index])
       guard record.broken > 0 else { return nil }
-      return "\(percent(record.broken)) of its runs break \(constraint.text)"
-        + (record.worst.map { ", the worst with \(constraint.text($0))" } ?? "")
-        + (today.map { " (today's \(percent($0.constraints[index].broken)))" } ?? "")
+      return "\(percent(record.broken)) of its runs break \(requirement.text)"
+        + (record.worst.map { ", the worst with \($0.text)" } ?? "")
+        + (today.map { " (today's \(percent($0.requirements[index].broken)))" } ?? "")
     }
   }
 }

@@ -8,7 +8,7 @@ import ScenarioModel
 /// (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller
 /// fleet keeps the answer the race is on that, and only the finalists have the whole one. The fleet's size is a resource as seeds
 /// are (Li et al., "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks
-/// no constraint more often than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that
+/// no requirement more often than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that
 /// it changes is put back, and what makes no difference goes back for good. Fresh seeds have to show that no criterion is worse
 /// and that one is better; where they do not, the next finalist is tried.
 package struct Tuner {
@@ -62,7 +62,7 @@ package struct Tuner {
       first ?? result(today, today, confirmed: try confirm(today), finalists: finalists.count))
   }
 
-  /// With what its keys are worth, and what lost the events where a constraint on lost events cannot be met.
+  /// With what its keys are worth, and what lost the events where a requirement on lost events cannot be met.
   private mutating func finished(_ result: TuneResult) throws -> TuneResult {
     var result = result
     do {
@@ -131,7 +131,7 @@ package struct Tuner {
   }
 
   /// Gives finalists a few seeds, then the others, but for those that are shown worse than the best of them. That one breaks no
-  /// constraint, also with all seeds; where there is none such, all finalists have all seeds.
+  /// requirement, also with all seeds; where there is none such, all finalists have all seeds.
   private mutating func raceOnWhole(_ finalists: [SearchCandidate]) throws {
     let few = study.raced.prefix(study.firstLook)
     try evaluate(finalists, few)
@@ -411,7 +411,7 @@ package struct Tuner {
   }
 
   /// Returns how a candidate fares where today's Settings have only the first of its seeds; nil where that is not enough, as a run
-  /// fails, loses events or breaks a constraint.
+  /// fails, loses events or breaks a requirement.
   private func alone(
     _ candidate: SearchCandidate, _ seeds: Range<Int>, paired: Range<Int>, _ level: MetricRule.Level
   ) throws -> Standing? {
@@ -421,12 +421,13 @@ package struct Tuner {
     }
   }
 
-  /// With what lost the events where a constraint on lost events cannot be met.
+  /// With what lost the events where a requirement on lost events cannot be met.
   private func charged(_ result: TuneResult) throws -> TuneResult {
-    guard let unmet = result.unmetConstraints, study.constraints.contains(where: \.isOfLosses) else {
+    guard let unmet = result.unmetRequirements, study.requirements.contains(where: \.isOfLosses) else {
       return result
     }
-    let nearest = unmet.best.first { study.constraints[$0.constraint].isOfLosses }?.standing ?? result.winner
+    let nearest =
+      unmet.best.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
     let seeds = study.raced.prefix(nearest.seeds)
     let requests = requests(nearest.candidate, seeds, nearest.scale).flatMap(\.self)
     guard let ensemble = runs.ensemble(requests),
@@ -491,7 +492,7 @@ package struct TuneResult: Sendable {
   /// Both on fresh seeds.
   package var confirmed: (today: Standing, winner: Standing)
   package var effects: [KeyEffect]
-  /// The loss of events where a constraint on them cannot be met.
+  /// The loss of events where a requirement on them cannot be met.
   package var loss: TuneLoss?
 
   /// The interval of ln of the winner's score on fresh seeds; nil of a single one.
@@ -505,14 +506,14 @@ package struct TuneResult: Sendable {
     isFinished && confirmed.winner.isShownSafe && confirmed.winner.isShownBetter && holdsOnFreshSeeds
   }
 
-  /// Whether it has a better score, recovers as often and keeps every constraint in every run. Where nothing keeps them, it
+  /// Whether it has a better score, recovers as often and keeps every requirement in every run. Where nothing keeps them, it
   /// breaks them no more often than today.
   private var holdsOnFreshSeeds: Bool {
     let (fresh, today) = (confirmed.winner, confirmed.today)
     let keeps =
-      unmetConstraints == nil
-      ? winner.keepsConstraints && fresh.keepsConstraints
-      : zip(fresh.constraints, today.constraints).allSatisfy { $0.broken <= $1.broken }
+      unmetRequirements == nil
+      ? winner.keepsRequirements && fresh.keepsRequirements
+      : zip(fresh.requirements, today.requirements).allSatisfy { $0.broken <= $1.broken }
     return keeps && fresh.violations <= today.violations
       && (fresh.score < 0 || fresh.violations < today.violations)
   }
@@ -542,7 +543,7 @@ package struct TuneResult: Sendable {
     }
   }
 
-  /// Positions in `standings` of the candidates that break no constraint and that no other such candidate beats in one
+  /// Positions in `standings` of the candidates that break no requirement and that no other such candidate beats in one
   /// objective without being beaten in another.
   package var front: [Int] {
     let points = standings.map { $0.violations == 0 ? coordinates($0) : nil }

@@ -57,7 +57,9 @@ extension Standings {
     let figure = metrics.figure(recovery, 0)
     if figure.isNever { return "Never caught up within the run" }
     guard let share, share.successes < share.count else {
+      let lost = metrics.index(of: MetricCatalogue.lost).map { metrics.figure($0, 0).phrase } ?? ""
       return "Caught up after \(figure.withInterval())"
+        + (runs[0].contains(where: \.losesTooMuch) ? ", but \(lost)" : "")
     }
     // A mean with those that never do is no time that any run takes.
     let times = metrics.values(of: recovery, variant: 0).filter { !$0.isCensored }.compactMap(\.restricted)
@@ -143,6 +145,9 @@ extension Standings {
     if variants.count > 1, runs.joined().allSatisfy(\.neverRecovers) {
       return story.add(.fails, "no variant catches up in any run")
     }
+    if variants.count > 1, runs.joined().allSatisfy(\.fails) {
+      return story.add(.fails, "every run of all \(variants.count) variants (\(Self.failure))")
+    }
     let failing = leaders.filter { runs[$0].contains(where: \.fails) }
     story.add(
       .fails,
@@ -187,26 +192,35 @@ extension Standings {
         ? "the server is busy to the end: only more capacity or less load helps" : nil
     }
     let least = runs.map { SampleStatistics($0.compactMap(\.possible)).mean }.min() ?? 0
+    let soonest = variants.indices.compactMap { metrics.figure(index, $0).number }.min() ?? least
     return "caught up "
       + (least <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], least))")
       + " at this capacity"
+      + (soonest < 0.9 * least ? "; sooner where events are given up" : "")
   }
 }
 
-extension ReplicatedComparison {
-  /// The answer from all replications.
-  /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
-  package func story(_ choices: [VariantChoice] = []) -> Story {
-    var story = Standings(self).telling(choices).story
-    story.basis = replications == 1 ? seedsText : "\(FigureText.count(replications, "seed"))"
-    story.add(.open, missingSeeds)
+extension Trial {
+  /// The answer from all seeds.
+  /// - Parameter standings: of these runs.
+  package func story(_ standings: Standings) -> Story {
+    var story = standings.story
+    // Variants may be of different seeds.
+    if replications > 1 || Set(rows.map(\.seed)).count == 1 {
+      story.basis = replications == 1 ? seedsText : FigureText.count(replications, "seed")
+    }
+    if let fleet = facts.compactMap(\.self).first {
+      story.basis +=
+        ", " + (fleet.scale > 1 ? "1:\(fleet.scale) of " : "")
+        + "\(FigureText.amount(Double(fleet.fullSizeDevices))) devices"
+    }
+    story.add(.open, missingSeeds(standings))
     return story
   }
 
   /// What is open, and about how many more seeds would tell; nil where all is decided, or their number was given.
-  package var missingSeeds: String? {
+  private func missingSeeds(_ standings: Standings) -> String? {
     guard let until = plan.until, let decision, isFinished else { return nil }
-    let standings = Standings(self)
     var names: [String] = []
     for open in standings.open {
       let name = open.criterion.words(metrics.metrics)

@@ -97,18 +97,11 @@ package struct Standings: Sendable {
     self.init(metrics, rows: rows, interval: interval, level: level)
   }
 
-  /// Makes the standings of one run of each variant.
-  package init(_ results: [VariantResult]) {
+  package init(_ trial: Trial) {
     self.init(
-      results.map(\.name), rows: results.map { [$0.summary] },
-      interval: results.map(\.record.series.interval).max() ?? 0)
-  }
-
-  package init(_ comparison: ReplicatedComparison) {
-    self.init(
-      comparison.metrics, rows: comparison.variants.indices.map { comparison.rows(of: $0) },
-      interval: comparison.curves.compactMap(\.facts?.interval).max() ?? 0,
-      level: comparison.plan.until == nil ? .once : SeedPlan.level)
+      trial.metrics, rows: trial.rowsByVariant,
+      interval: trial.curves.compactMap(\.facts?.interval).max() ?? 0,
+      level: trial.plan.until == nil || trial.isOfOneRun ? .once : SeedPlan.level)
   }
 
   private init(

@@ -2,8 +2,8 @@ import FleetExperiments
 import Synchronization
 import Testing
 
-@Suite("A search for Settings that keep constraints")
-struct TuneConstraintTests {
+@Suite("A search for Settings that keep requirements")
+struct TuneRequirementTests {
   /// 20 values that matter; all 80 are tried beside today's own. Today's is the second.
   let space = try! SearchSpace([
     SearchParameter("settings.backoffConfig.baseBackoffInterval=1..20:1"),
@@ -12,20 +12,20 @@ struct TuneConstraintTests {
   ])
 
   func search(
-    _ constraints: [String],
+    _ requirements: [String],
     time: @escaping @Sendable ([Int], Int) -> Double = { 100 - 2 * Double($0[0] + 0 * $1) },
     attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 }
   ) throws -> TuneResult {
     let field = TunerTests.Field(noise: 0, time: time, attempts: attempts)
     let study = TuneStudy(
       space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard,
-      constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: 4)
+      requirements: try requirements.map { try Requirement($0) }, scenarios: ["s"], seeds: 4)
     var tuner = Tuner(study, runs: field.maker(space))
     return try tuner.run()
   }
 
   @Test(
-    "where no candidate keeps a constraint the verdict says so first, with the nearest value, and recommends nothing that is worse otherwise"
+    "where no candidate keeps a requirement the verdict says so first, with the nearest value, and recommends nothing that is worse otherwise"
   )
   func unmet() throws {
     // The twentieth value takes 100 - 2 · 19 seconds, today's 98. What is faster costs half as many attempts more.
@@ -35,7 +35,7 @@ struct TuneConstraintTests {
     let story = TuneVerdict(result).story
     #expect(
       story.finding
-        == "No candidate keeps affected_delivery_p99_s<=10 in every run, nor do today's Settings")
+        == "No candidate keeps affected_delivery_p99_s <= 10 in every run, nor do today's Settings")
     let reason = try #require(story[.reason].first)
     #expect(reason.hasPrefix("the best that was reached is 1 min 02 s, with "), "\(reason)")
     #expect(reason.hasSuffix("today's 1 min 38 s)"), "\(reason)")
@@ -43,25 +43,25 @@ struct TuneConstraintTests {
   }
 
   @Test(
-    "where no candidate keeps a constraint, what is better and breaks it no more often is offered all the same"
+    "where no candidate keeps a requirement, what is better and breaks it no more often is offered all the same"
   )
   func offered() throws {
     let result = try search(["affected_delivery_p99_s<=10"])
-    #expect(result.isRecommended && result.unmetConstraints != nil)
+    #expect(result.isRecommended && result.unmetRequirements != nil)
     let story = TuneVerdict(result).story
     #expect(story.finding == "Change settings.backoffConfig.baseBackoffInterval 20 (today 2)")
     #expect(story[.better] == ["99 % delivered 1 min 38 s → 1 min 02 s (-37 %)"])
-    #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s<=10 ") ?? false)
+    #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s <= 10 ") ?? false)
   }
 
-  @Test("several constraints that no candidate keeps are named each, with what was reached of each")
+  @Test("several requirements that no candidate keeps are named each, with what was reached of each")
   func several() throws {
     let story = TuneVerdict(
       try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"])
     ).story
     #expect(
       story[.note].first?.contains(
-        " keeps affected_delivery_p99_s<=10 or attempts_above_twin_per_device<=50 ") ?? false)
+        " keeps affected_delivery_p99_s <= 10 or attempts_above_twin_per_device <= 50 ") ?? false)
     #expect(
       story[.reason].contains {
         $0.hasPrefix("of affected_delivery_p99_s the best that was reached is 1 min 02 s, ")
@@ -81,27 +81,27 @@ struct TuneConstraintTests {
       })
   }
 
-  @Test("a constraint that a candidate keeps where today's Settings don't is no obstacle")
+  @Test("a requirement that a candidate keeps where today's Settings don't is no obstacle")
   func met() throws {
     let result = try search(["affected_delivery_p99_s<=70"])
-    #expect(result.isRecommended && result.unmetConstraints == nil)
+    #expect(result.isRecommended && result.unmetRequirements == nil)
     #expect(TuneVerdict(result).story.finding.hasPrefix("Change "))
   }
 
-  @Test("constraints of which each is kept by some candidate, but never all of them, are named together")
+  @Test("requirements of which each is kept by some candidate, but never all of them, are named together")
   func together() throws {
     // From the sixteenth value on the one is kept, up to the eleventh the other.
     let result = try search(
       ["affected_delivery_p99_s<=70", "attempts_above_twin_per_device<=110"],
       attempts: { choices, _ in 100 + Double(choices[0]) })
     let story = TuneVerdict(result).story
-    let names = "affected_delivery_p99_s<=70 and attempts_above_twin_per_device<=110 together"
+    let names = "affected_delivery_p99_s <= 70 and attempts_above_twin_per_device <= 110 together"
     #expect(
       ([story.finding] + story[.note]).contains { $0.hasPrefix("No candidate keeps \(names) in every run") })
     #expect(story[.reason].contains("each of them alone is kept by some"))
   }
 
-  @Test("what keeps a constraint in the search and breaks it on fresh seeds is not recommended")
+  @Test("what keeps a requirement in the search and breaks it on fresh seeds is not recommended")
   func freshSeeds() throws {
     // A candidate's fifth run is its first one on a fresh seed.
     let calls = Mutex<[[Int]: Int]>([:])
@@ -115,11 +115,12 @@ struct TuneConstraintTests {
         }
         return call > 4 ? 95 : 89 - Double(choices[0])
       })
-    #expect(!result.isToday && !result.isRecommended && result.unmetConstraints == nil)
+    #expect(!result.isToday && !result.isRecommended && result.unmetRequirements == nil)
     let story = TuneVerdict(result).story
     #expect(story.finding == "Leave the Settings as they are" && story.basis.hasPrefix("81 candidates, "))
     #expect(
       story[.worse].contains(
-        "100.0 % of its runs break affected_delivery_p99_s<=90, the worst with 1 min 35 s (today's 100.0 %)"))
+        "100.0 % of its runs break affected_delivery_p99_s <= 90, the worst with 1 min 35 s (today's 100.0 %)"
+      ))
   }
 }

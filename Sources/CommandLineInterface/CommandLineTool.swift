@@ -27,7 +27,8 @@ public enum CommandLineTool {
   /// Every command, in the order of the help.
   static let commands: [any Command.Type] = [
     InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, SweepCommand.self,
-    MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, LimitCommand.self,
+    MergeCommand.self, ReportCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self,
+    LimitCommand.self,
     LiveCommand.self, ValidateCommand.self, TraceCommand.self, PresetsCommand.self,
     ConformanceCommand.self, BenchCommand.self,
   ]

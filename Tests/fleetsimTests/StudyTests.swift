@@ -52,6 +52,27 @@ struct StudyTests {
     #expect(scratch.runs("whole.journal") == kept)
   }
 
+  @Test("a report prints the answer of a directory again, in each form, without a run")
+  func report() throws {
+    let scratch = try scratch()
+    for command in Self.studies.prefix(2) {
+      for form in [[], ["--verbose"], ["--quiet"]] {
+        let printed = try Tool.run(command + form + ["--out", "out"], in: scratch.url)
+        let shown = try Tool.run(["report", "out"] + form, in: scratch.url)
+        #expect(shown.code == 0 && shown.standardError == "", "\(shown)")
+        // But for the heading before it, and the line behind it that names the directory.
+        let text = printed.standardOutput.replacing(/Written to out: .*\n/, with: "")
+        #expect(!shown.standardOutput.isEmpty && text.hasSuffix(shown.standardOutput), "\(shown)\n\(printed)")
+      }
+    }
+    let manifest = try scratch.text("out/run.json")
+    for damaged in ["", "{", "{}", manifest.replacing("\"subject\": \"", with: "\"subject\": \"un")] {
+      try scratch.write("out/run.json", damaged)
+      #expect(try Tool.run(["report", "out"], in: scratch.url).code == 65)
+    }
+    #expect(try Tool.run(["report", "nowhere"], in: scratch.url).code == 66)
+  }
+
   @Test(
     "the same command once more replaces what it wrote",
     arguments: studies)

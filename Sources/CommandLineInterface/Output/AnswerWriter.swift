@@ -55,6 +55,7 @@ struct AnswerWriter {
       title: title, question: question, command: manifest.command,
       scenarioJSON: showsScenario ? manifest.scenario : nil, version: CommandLineTool.version)
     manifest.files = answer.data + answer.pictures + [OutputFile(.report, text: page)]
+    manifest.answer = answer
     return manifest.files + [OutputFile(.manifest, text: manifest.text)]
   }
 }

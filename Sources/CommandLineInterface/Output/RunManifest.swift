@@ -39,6 +39,8 @@ struct RunManifest {
   /// The scenario as normalised, JSON.
   var scenario: String
   var files: [OutputFile] = []
+  /// What `report` prints again; nil: nothing was said.
+  var answer: Answer?
   /// nil of what was merged from runs made before.
   var wall: Wall?
 
@@ -91,6 +93,7 @@ struct RunManifest {
         ("files", .array(files)),
         ("scenario", .raw(scenario)),
       ]
+    if let answer { members.append(("answer", answer.kept)) }
     if let wall {
       let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
       members.append(

@@ -148,13 +148,14 @@ private struct RunSize {
   /// The offered load, of every tenth of a second.
   private var tenths: Double { bytes(Double(RunAssembly.tenthCount(scenario)), UInt32.self) }
 
-  /// Buckets and bits that the server keeps for each device.
+  /// Counts and bits that the server keeps for each device.
   private var ruleTables: Double {
-    let limits = scenario.tapi.rules.keyLimits.filter(\.isPerDevice)
+    let limits = scenario.tapi.rules.keyLimits.filter { $0.per == .device }
     let bits = scenario.tapi.incidents.contains { $0.kind == .tokenExpiry } ? 1.0 / 8 : 0
     return scenario.fleet.reduce(0) { sum, cohort in
-      let buckets = limits.filter { $0.key == nil || $0.key == cohort.effectiveWriteKey }.count
-      return sum + Double(cohort.devices) * (Double(buckets * KeyLimit.bytesPerDevice) + bits)
+      let own = limits.filter { $0.key == nil || $0.key == cohort.effectiveWriteKey }
+      let bytes = own.reduce(0) { $0 + Double($1.bytesPerDevice) }
+      return sum + Double(cohort.devices) * (bytes + bits)
     }
   }
 

@@ -164,7 +164,7 @@ extension TAPIConfiguration {
         guard let answer = incident.kind.answer else { return false }
         return answer.status == 429 && answer.retryAfter != .none
       }
-      || rules.keyLimits.contains { $0.retryAfter != .none }
+      || rules.keyLimits.contains { $0.answers != .none }
   }
 }
 

@@ -268,7 +268,7 @@ extension KeyReference {
 extension ScenarioSchema.Key {
   /// A span in one of several forms, which one sentence explains.
   fileprivate var isDistribution: Bool {
-    shape.keys.contains { $0.name == "exponential" } || schema["$ref"] != nil
+    shape.keys.contains { ["exponential", "backlog"].contains($0.name) } || schema["$ref"] != nil
   }
 
   /// The allowed values, in words.

@@ -58,7 +58,7 @@ extension TAPIConfiguration {
       },
       Field("incidents", \.incidents, .incidents, "What happens to the server."),
       Field(
-        "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
+        "keyLimits", \.rules.keyLimits, Kind<KeyLimit>.limit.list(of: " of limits", named: "limits"),
         "Limits of single tenants or devices; the answer is 429.", writing: .unlessDefault),
       Field(
         "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
@@ -291,21 +291,118 @@ extension ScenarioDecoder {
 
 // MARK: Rules
 
-extension KeyLimit {
-  fileprivate static let keys = ObjectKeys(
-    KeyLimit(key: nil, rateMilliRequestsPerSecond: 0, burst: 1),
+/// A limit as it is written: a rate with its burst, or requests in a window.
+private struct KeyLimitKeys: Sendable, Equatable {
+  var key: String?
+  var per = KeyLimit.Scope.key
+  var rate: Int64?
+  var burst: Int64?
+  var window: KeyLimit.Window?
+  var requests: Int64?
+  var retryAfter = WindowRetryAfter.policy(.none)
+
+  static let keys = ObjectKeys(
+    KeyLimitKeys(), alternatives: ["rate", "window"],
     [
       Field(
         "key", \.key, Kind<String>.text.orNull, "The writeKey that it holds for.",
         defaultValue: .said("every key, each by itself")),
       Field(
-        "per", \.isPerDevice, .word([("key", false), ("device", true)]),
-        "Whether a key's devices share the limit, or the n-th devices of its cohorts."
-      ),
-      Field("rate", \.rateMilliRequestsPerSecond, .rate, "Requests.", example: "\"100/min\""),
-      Field("burst", \.burst, .burst, "Requests at once."),
-      Field("retryAfter", \.retryAfter, .retryAfter, "How long the server says to wait."),
+        "per", \.per, .choice,
+        "Who shares it: a key's devices, the n-th devices of its cohorts, or all."),
+      Field("rate", \.rate, Kind<Int64>.rate.orNothing, "Requests, by a token bucket."),
+      Field("burst", \.burst, Kind<Int64>.burst.orNothing, "Requests at once.", defaultValue: .said("1")),
+      Field(
+        "window", \.window, Kind<KeyLimit.Window>.window.orNothing,
+        "In place of a rate."),
+      Field("requests", \.requests, Kind<Int64>.burst.orNothing, "Admitted in a window."),
+      Field(
+        "retryAfter", \.retryAfter, .ofLimit,
+        "How long the server says to wait; windowEnd: until there is room."),
+      .refusal { node, _ in
+        node["rate"] != nil || node["window"] != nil || node["requests"] != nil
+          ? nil : "no limit; write rate: \"100/min\", or window: \"1m\" and requests: 100"
+      },
+      .refusal("window") { node, limit in
+        limit.window != nil && node["requests"] == nil
+          ? "a window without a limit; write for example requests: 100 beside it" : nil
+      },
+      .refusal("requests") { node, limit in
+        limit.requests != nil && node["window"] == nil
+          ? "in which time? write for example window: \"1m\" beside it" : nil
+      },
+      .refusal("burst") { _, limit in
+        limit.burst != nil && limit.window != nil
+          ? "a window has no burst: all its requests may come at once; leave it out" : nil
+      },
+      .refusal("retryAfter") { _, limit in
+        limit.retryAfter == .windowEnd && limit.window == nil
+          ? "a rate has no window that could end; write { backlog: {} } or a span" : nil
+      },
+      .refusal("key") { _, limit in
+        limit.key != nil && limit.per == .all
+          ? "a limit of the whole fleet is not one of a key; leave the key or per: \"all\" out" : nil
+      },
     ])
+
+  init() {}
+
+  init(_ limit: KeyLimit) {
+    (key, per) = (limit.key, limit.per)
+    retryAfter = limit.saysWindowEnd ? .windowEnd : .policy(limit.retryAfter)
+    switch limit.rule {
+    case .bucket(let rate, let burst): (self.rate, self.burst) = (rate, burst)
+    case .window(let window, let requests): (self.window, self.requests) = (window, requests)
+    }
+  }
+
+  var limit: KeyLimit {
+    let rule =
+      window.map { KeyLimit.Rule.window($0, requests: requests ?? 1) }
+      ?? .bucket(rate: rate ?? 1, burst: burst ?? 1)
+    var limit = KeyLimit(key: key, per: per, rule)
+    switch retryAfter {
+    case .windowEnd: limit.saysWindowEnd = true
+    case .policy(let policy): limit.retryAfter = policy
+    }
+    return limit
+  }
+}
+
+private enum WindowRetryAfter: Sendable, Equatable {
+  case windowEnd
+  case policy(RetryAfterPolicy)
+}
+
+extension Kind where Value == WindowRetryAfter {
+  fileprivate static let ofLimit: Kind = {
+    let policy = Kind<RetryAfterPolicy>.retryAfter
+    return Kind(
+      shape: policy.shape, schema: .oneOf([.const(.text("windowEnd")), policy.schema]),
+      read: { decoder, node, path in
+        node.text == "windowEnd" ? .windowEnd : policy.read(&decoder, node, path).map { .policy($0) }
+      },
+      write: { if case .policy(let one) = $0 { policy.write(one) } else { .text("windowEnd") } })
+  }()
+}
+
+extension Kind where Value == KeyLimit {
+  fileprivate static let limit = Kind<KeyLimitKeys>.object(KeyLimitKeys.keys).mapped(
+    \.limit, { KeyLimitKeys($0) })
+}
+
+extension Kind where Value == KeyLimit.Window {
+  /// `"1m"`, or `{ sliding: "1m" }`.
+  fileprivate static let window: Kind = {
+    let span = Kind<Span>.span(from: .milliseconds(1))
+    let fixed = Form<Value>(
+      "fixed", span, "", make: { Value($0) }, part: { $0.slides ? nil : $0.length })
+    let sliding = Form<Value>(
+      "sliding", span, "The span up to each request.",
+      make: { Value($0, slides: true) }, part: { $0.slides ? $0.length : nil })
+    return Kind.forms(
+      [sliding], short: fixed, ofNone: { _ in "empty; write a span like \"1m\", or { sliding: \"1m\" }" })
+  }()
 }
 
 extension Autoscaling {

@@ -59,7 +59,7 @@ package struct LateRetry: Sendable, Hashable {
       all.append(("actions: retryAfter", server.overload.status, policy))
     }
     for (index, limit) in server.rules.keyLimits.enumerated() {
-      all.append(("tapi.keyLimits.\(index).retryAfter", 429, limit.retryAfter))
+      all.append(("tapi.keyLimits.\(index).retryAfter", 429, limit.answers))
     }
     return all
   }

@@ -102,11 +102,13 @@ public struct Scaling: Sendable, Hashable {
       proxies.count = left
       small.tapi.proxies = proxies
     }
-    for i in small.tapi.rules.keyLimits.indices where !small.tapi.rules.keyLimits[i].isPerDevice {
-      let limit = small.tapi.rules.keyLimits[i]
-      small.tapi.rules.keyLimits[i].rateMilliRequestsPerSecond = max(
-        1, divided(limit.rateMilliRequestsPerSecond))
-      small.tapi.rules.keyLimits[i].burst = burst(limit.burst)
+    for i in small.tapi.rules.keyLimits.indices where small.tapi.rules.keyLimits[i].per != .device {
+      switch small.tapi.rules.keyLimits[i].rule {
+      case .bucket(let rate, let full):
+        small.tapi.rules.keyLimits[i].rule = .bucket(rate: max(1, divided(rate)), burst: burst(full))
+      case .window(let window, let requests):
+        small.tapi.rules.keyLimits[i].rule = .window(window, requests: max(1, divided(requests)))
+      }
     }
     return small
   }
@@ -172,6 +174,15 @@ public struct Discreteness: Sendable, Hashable {
             remedy: "\(Scaling.leastWorkers) are enough",
             factor: Double(Scaling.leastWorkers) / Double(max(1, workers.count)), needsScale: true))
       }
+    }
+    for (index, limit) in scenario.tapi.rules.keyLimits.enumerated() where limit.per != .device {
+      guard case .window(_, let requests) = limit.rule, requests < Scaling.leastBurst else { continue }
+      findings.append(
+        Finding(
+          path: "tapi.keyLimits.\(index).requests",
+          reason: "a window of \(requests) \(requests == 1 ? "request" : "requests") refuses by chance",
+          remedy: "\(Scaling.leastBurst) are enough", factor: Double(Scaling.leastBurst) / Double(requests),
+          needsScale: true))
     }
   }
 

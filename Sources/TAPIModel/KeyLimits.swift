@@ -1,15 +1,37 @@
 import SimulationKernel
 
-/// The buckets of all `KeyLimit`s. Those of devices are made with the first request of each.
+/// The counts of all `KeyLimit`s. Those of devices are made with the first request of each.
 struct KeyLimits {
-  fileprivate struct Bucket {
-    var tokens: TokenBucket
+  fileprivate struct Count {
+    var meter: Meter
     var refused = RefusedBacklog()
+  }
 
-    init(_ limit: KeyLimit) {
-      tokens = TokenBucket(
-        TokenBucketConfiguration(
-          capacityMilliRequestsPerSecond: limit.rateMilliRequestsPerSecond, burst: limit.burst))
+  fileprivate enum Meter {
+    case bucket(TokenBucket)
+    case window(RequestWindow)
+
+    init(_ rule: KeyLimit.Rule) {
+      switch rule {
+      case .bucket(let rate, let burst):
+        self = .bucket(
+          TokenBucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: rate, burst: burst)))
+      case .window: self = .window(RequestWindow())
+      }
+    }
+
+    mutating func take(_ rule: KeyLimit.Rule, at now: Instant) -> Bool {
+      switch (self, rule) {
+      case (.bucket(var bucket), _):
+        defer { self = .bucket(bucket) }
+        return bucket.take(at: now)
+      case (.window(var window), .window(let shape, let requests)):
+        // Its times are not to be copied.
+        self = .window(RequestWindow())
+        defer { self = .window(window) }
+        return window.take(shape, requests, at: now.microseconds)
+      case (.window, .bucket): return true
+      }
     }
   }
 
@@ -17,7 +39,7 @@ struct KeyLimits {
   private struct Table {
     var limit: KeyLimit
     /// By device of the cohort, or one.
-    var buckets: [Bucket] = []
+    var counts: [Count] = []
   }
 
   private var tables: [Table] = []
@@ -27,13 +49,14 @@ struct KeyLimits {
 
   init(_ limits: [KeyLimit], sources: [UploadSource]) {
     firstDevices = sources.map(\.firstDevice)
-    var numbers: [String: [Int: Int]] = [:]
+    var numbers: [String?: [Int: Int]] = [:]
     for source in sources {
       var concerned: [Int] = []
       for (index, limit) in limits.enumerated() where limit.key == nil || limit.key == source.writeKey {
-        let number = numbers[source.writeKey]?[index] ?? tables.count
+        let owner = limit.per == .all ? nil : source.writeKey
+        let number = numbers[owner]?[index] ?? tables.count
         if number == tables.count {
-          numbers[source.writeKey, default: [:]][index] = number
+          numbers[owner, default: [:]][index] = number
           tables.append(Table(limit: limit))
         }
         concerned.append(number)
@@ -44,26 +67,75 @@ struct KeyLimits {
 
   var isEmpty: Bool { tables.isEmpty }
 
-  /// Takes a token of every limit that concerns the request. Returns what the first one without a token says, if there is one; the
-  /// tokens of those before it are gone.
+  /// Takes a place of every limit that concerns the request. Returns what the first one without a place says, if there is one;
+  /// the places of those before it are gone.
   mutating func refusal(of request: UploadRequest, _ fleet: RandomKey) -> ServerAnswer? {
     let source = Int(request.shard)
     guard source < tablesOfSource.count else { return nil }
     for number in tablesOfSource[source] {
       let limit = tables[number].limit
-      let place = limit.isPerDevice ? Int(request.device &- firstDevices[source]) : 0
-      while tables[number].buckets.count <= place { tables[number].buckets.append(Bucket(limit)) }
-      if tables[number].buckets[place].tokens.take(at: request.arrival) { continue }
-      let header = limit.retryAfter.header(
-        for: request, fleet, &tables[number].buckets[place].refused,
-        capacity: Double(limit.rateMilliRequestsPerSecond) / 1e9)
+      let place = limit.per == .device ? Int(request.device &- firstDevices[source]) : 0
+      while tables[number].counts.count <= place {
+        tables[number].counts.append(Count(meter: Meter(limit.rule)))
+      }
+      if tables[number].counts[place].meter.take(limit.rule, at: request.arrival) { continue }
+      var header = limit.retryAfter.header(
+        for: request, fleet, &tables[number].counts[place].refused, capacity: limit.rule.capacity)
+      if limit.saysWindowEnd, case .window(let window) = tables[number].counts[place].meter {
+        header = (window.room - request.arrival.microseconds + 999_999) / 1_000_000 * 1_000_000
+      }
       return ServerAnswer(status: 429, retryAfter: header, at: request.arrival, cause: .keyLimit)
     }
     return nil
   }
 }
 
+/// The requests of one window, microseconds.
+private struct RequestWindow {
+  /// When a fixed window ends, or the earliest counted request leaves a sliding one.
+  private(set) var room: Int64 = 0
+  /// Requests in a fixed window; the place of the earliest in `times`.
+  private var count: Int64 = 0
+  /// When the latest requests of a sliding window were admitted, in a ring.
+  private var times: [Int64] = []
+
+  mutating func take(_ window: KeyLimit.Window, _ requests: Int64, at now: Int64) -> Bool {
+    let length = max(window.length.microseconds, 1)
+    if window.slides {
+      if times.count < Int(requests) {
+        times.append(now)
+        return true
+      }
+      room = times[Int(count)] + length
+      if now < room { return false }
+      times[Int(count)] = now
+      count = (count + 1) % requests
+      return true
+    }
+    if now >= room {
+      room = now - now % length + length
+      count = 0
+    }
+    if count >= requests { return false }
+    count += 1
+    return true
+  }
+}
+
+extension KeyLimit.Rule {
+  /// Requests per microsecond.
+  fileprivate var capacity: Double {
+    switch self {
+    case .bucket(let rate, _): Double(rate) / 1e9
+    case .window(let window, let requests): Double(requests) / Double(max(window.length.microseconds, 1))
+    }
+  }
+}
+
 extension KeyLimit {
   /// The memory that the server keeps for each device of a limit per device.
-  package static var bytesPerDevice: Int { MemoryLayout<KeyLimits.Bucket>.stride }
+  package var bytesPerDevice: Int {
+    let times = if case .window(let window, let requests) = rule, window.slides { Int(requests) } else { 0 }
+    return MemoryLayout<KeyLimits.Count>.stride + times * MemoryLayout<Int64>.stride
+  }
 }

@@ -15,28 +15,58 @@ public struct ServerRules: Sendable, Hashable {
   public init() {}
 }
 
-/// A limit that answers 429 for one tenant (a write key) or one device, whatever the server's own capacity is.
+/// A limit that answers 429 for one tenant (a write key), one device or all, whatever the server's own capacity is.
 public struct KeyLimit: Sendable, Hashable {
-  /// The write key that it holds for; nil: every key, each with a bucket of its own.
-  public var key: String?
-  /// Whether each device has a bucket of its own. The n-th devices of all cohorts of a key share one, as the clients of one user
-  /// share a token.
-  public var isPerDevice: Bool
-  /// Thousandths of a request per second. Positive, at most 10^12.
-  public var rateMilliRequestsPerSecond: Int64
-  /// Requests at once, 1 … 10^9.
-  public var burst: Int64
-  public var retryAfter: RetryAfterPolicy
+  /// Whose requests count together.
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// Those of a write key.
+    case key
+    /// Those of the n-th devices of all cohorts of a write key, as the clients of one user share a token.
+    case device
+    /// Those of the whole fleet.
+    case all
+  }
+  /// How requests are counted.
+  public enum Rule: Sendable, Hashable {
+    /// By a token bucket. Thousandths of a request per second, 1 … 10^12; requests at once, 1 … 10^9.
+    case bucket(rate: Int64, burst: Int64)
+    /// At most so many in a window, 1 … 10^9.
+    case window(Window, requests: Int64)
+  }
+  /// A span in which admitted requests are counted.
+  public struct Window: Sendable, Hashable {
+    /// At least 1 ms.
+    public var length: Span
+    /// Whether it is the span up to each request. Otherwise one begins where the last ended, the first with the run.
+    public var slides: Bool
 
-  public init(
-    key: String?, isPerDevice: Bool = false, rateMilliRequestsPerSecond: Int64, burst: Int64,
-    retryAfter: RetryAfterPolicy = .none
-  ) {
+    public init(_ length: Span, slides: Bool = false) {
+      self.length = length
+      self.slides = slides
+    }
+  }
+
+  /// The write key that it holds for; nil: every key.
+  public var key: String?
+  public var per: Scope
+  public var rule: Rule
+  public var retryAfter: RetryAfterPolicy
+  /// Whether a window's refusals say to wait until it has room again, in place of `retryAfter`.
+  public var saysWindowEnd = false
+
+  public init(key: String?, per: Scope = .key, _ rule: Rule, retryAfter: RetryAfterPolicy = .none) {
     self.key = key
-    self.isPerDevice = isPerDevice
-    self.rateMilliRequestsPerSecond = rateMilliRequestsPerSecond
-    self.burst = burst
+    self.per = per
+    self.rule = rule
     self.retryAfter = retryAfter
+  }
+
+  /// What refused requests may be told.
+  package var answers: RetryAfterPolicy {
+    if saysWindowEnd, case .window(let window, _) = rule {
+      return .spread(from: .seconds(1), to: max(.seconds(1), window.length))
+    }
+    return retryAfter
   }
 }
 

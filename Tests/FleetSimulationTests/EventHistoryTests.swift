@@ -60,7 +60,7 @@ import Testing
       fleet: [phone])
     // The upload after the question is refused, while the first is at work.
     scenario.tapi.rules.keyLimits = [
-      KeyLimit(key: nil, isPerDevice: true, rateMilliRequestsPerSecond: 300, burst: 2)
+      KeyLimit(key: nil, per: .device, .bucket(rate: 300, burst: 2))
     ]
     var options = RunOptions()
     options.checks = true

@@ -104,7 +104,7 @@ import Testing
       scenario.fleet[1].name = "others"
       scenario.fleet[1].devices = 30
       if limited {
-        scenario.tapi.rules.keyLimits = [KeyLimit(key: key, rateMilliRequestsPerSecond: 1, burst: 1)]
+        scenario.tapi.rules.keyLimits = [KeyLimit(key: key, .bucket(rate: 1, burst: 1))]
       }
       return try run(scenario)[.deliveredEvents]
     }
@@ -113,6 +113,26 @@ import Testing
     #expect(all > 1_400)
     #expect(
       try delivered(limited: true, key: "phones") + delivered(limited: true, key: "others") == all + 2)
+  }
+
+  @Test(
+    "A quota of 600 a minute serves 3,000 at once in five minutes, 600 of them in each, and refuses 6,000 times"
+  )
+  func quota() throws {
+    // FCM's 600,000 a minute against three million messages on the hour, in thousands.
+    var scenario = scenario(devices: 3_000, every: .hours(1), duration: .minutes(8), server: bucket)
+    scenario.fleet[0].events = .periodic(every: .hours(1), phase: .flush)
+    scenario.fleet[0].policy.retryAfterOnOtherCodes = .delaysBatch
+    scenario.fleet[0].policy.rateLimited = .delaysBatch
+    scenario.fleet[0].settings.backoff.baseBackoffInterval = 1_000
+    scenario.interval = .minutes(1)
+    var limit = KeyLimit(key: nil, per: .all, .window(.init(.minutes(1)), requests: 600))
+    limit.saysWindowEnd = true
+    scenario.tapi.rules.keyLimits = [limit]
+    let rows = try Simulation.run(scenario).series.rows
+    #expect(rows.map { $0[.deliveredEvents] } == [600, 600, 600, 600, 600, 0, 0, 0])
+    // 2,400 + 1,800 + 1,200 + 600.
+    #expect(rows.reduce(0) { $0 + $1[.answers429] } == 6_000)
   }
 
   @Test("cohorts.csv: each cohort's events apart, and together the run's", arguments: UInt64(1)...20)

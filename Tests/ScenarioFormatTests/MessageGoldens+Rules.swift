@@ -5,13 +5,27 @@ extension MessageGoldens {
     tapi keyLimits: { rate: '1/s' }
       2: tapi.keyLimits: expected a list of limits, found an object
     tapi keyLimits: [{ rate: 5, per: 'user' }]
-      2: tapi.keyLimits.0.per: "user" is not known. Allowed: "key", "device"
+      2: tapi.keyLimits.0.per: "user" is not known. Allowed: "key", "device", "all"
       2: tapi.keyLimits.0.rate: missing unit: write "5/s"
     tapi keyLimits: [{ key: 'fones', rate: '1/s' }]
       2: warning: tapi.keyLimits.0.key: no cohort has the writeKey "fones": the limit never applies
     tapi keyLimits: [{ burst: 0 }]
-      2: tapi.keyLimits.0.rate: missing; write for example rate: "100/min"
       2: tapi.keyLimits.0.burst: 0 is out of range; allowed: whole numbers from 1 to 1000000000
+    tapi keyLimits: [{ key: 'phones', burst: 5 }]
+      2: tapi.keyLimits.0: no limit; write rate: "100/min", or window: "1m" and requests: 100
+    tapi keyLimits: [{ per: 'all', window: '1m', requests: 600, retryAfter: 'windowEnd' }, { window: { sliding: '1h' }, requests: 9 }]
+    tapi keyLimits: [{ window: '1m' }, { requests: 5 }, { window: '1m', requests: 5, burst: 5 }]
+      2: tapi.keyLimits.0.window: a window without a limit; write for example requests: 100 beside it
+      2: tapi.keyLimits.1.requests: in which time? write for example window: "1m" beside it
+      2: tapi.keyLimits.2.burst: a window has no burst: all its requests may come at once; leave it out
+    tapi keyLimits: [{ window: '1m', rate: '1/s' }, { window: '0s', requests: 0 }, { window: {}, requests: 1 }]
+      2: tapi.keyLimits.0: window and rate exclude each other; keep one
+      2: tapi.keyLimits.1.window: "0s" is out of range; allowed: 1ms to 366d
+      2: tapi.keyLimits.1.requests: 0 is out of range; allowed: whole numbers from 1 to 1000000000
+      2: tapi.keyLimits.2.window: empty; write a span like "1m", or { sliding: "1m" }
+    tapi keyLimits: [{ rate: '1/s', retryAfter: 'windowEnd' }, { key: 'phones', per: 'all', rate: '1/s' }]
+      2: tapi.keyLimits.0.retryAfter: a rate has no window that could end; write { backlog: {} } or a span
+      2: tapi.keyLimits.1.key: a limit of the whole fleet is not one of a key; leave the key or per: "all" out
     tapi retryAfterHeader: 'both', overload: { status: 429, retryAfter: '5s' }
     tapi retryAfterHeader: 'X-RateLimit-Reset'
       2: tapi.retryAfterHeader: "X-RateLimit-Reset" is not known; did you mean "x-ratelimit-reset"? Allowed: "retry-after", "x-ratelimit-reset", "both"

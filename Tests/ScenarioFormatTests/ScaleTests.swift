@@ -24,7 +24,8 @@ struct ScaleTests {
 
   static let large = """
     { format: 1, duration: "1h", tapi: { bucket: { capacity: "60000/s" },
-        keyLimits: [{ key: "a", rate: "1000/s", burst: 400 }, { per: "device", rate: "1/s", burst: 3 }] },
+        keyLimits: [{ key: "a", rate: "1000/s", burst: 400 }, { per: "device", rate: "1/s", burst: 3 },
+          { per: "all", window: "1m", requests: 60000 }, { per: "device", window: "1m", requests: 60 }] },
       fleet: [{ name: "a", devices: 3000000, events: "30/h" },
         { name: "b", devices: 10000, events: { csv: "time_s,events_per_s\\n0,500\\n60,250\\n" } }] }
     """
@@ -39,8 +40,12 @@ struct ScaleTests {
     // A tenth of a second's worth would be 15.
     #expect(try bucket(decode(Self.large, "1:400")).burst == 20)
     let limits = small.tapi.rules.keyLimits
-    #expect(limits.map(\.rateMilliRequestsPerSecond) == [5_000, 1_000])
-    #expect(limits.map(\.burst) == [20, 3])
+    let minute = KeyLimit.Window(.minutes(1))
+    #expect(
+      limits.map(\.rule) == [
+        .bucket(rate: 5_000, burst: 20), .bucket(rate: 1_000, burst: 3), .window(minute, requests: 300),
+        .window(minute, requests: 60),
+      ])
     guard case .replay(let rates) = small.fleet[1].events else { throw CancellationError() }
     #expect(rates.rows.map(\.microEventsPerSecond) == [2_500_000, 1_250_000])
     // Each device has the events that it had.
@@ -69,7 +74,8 @@ struct ScaleTests {
       .replacing("60000/s\"", with: "3000/s\", burst: 300").replacing(
         "1000/s\", burst: 400", with: "50/s\", burst: 20"
       )
-      .replacing("0,500", with: "0,25").replacing("60,250", with: "60,12.5")
+      .replacing("requests: 60000", with: "requests: 3000").replacing("0,500", with: "0,25").replacing(
+        "60,250", with: "60,12.5")
     #expect(try decode(byKey, nil) == decode(Self.large, "1:20"))
     #expect(try decode(byHand, nil) == decode(Self.large, "1:20"))
     // What is written down is the small scenario, without the key.

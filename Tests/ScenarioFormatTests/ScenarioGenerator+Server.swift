@@ -7,10 +7,17 @@ extension ScenarioGenerator {
   mutating func rules() -> ServerRules {
     var rules = ServerRules()
     rules.keyLimits = (0..<Int.random(in: 0...2, using: &random)).map { _ in
-      KeyLimit(
-        key: random.pick([nil, "cohort-0", "a key"]), isPerDevice: random.chance(50),
-        rateMilliRequestsPerSecond: .random(in: 1...1_000_000_000_000, using: &random),
-        burst: .random(in: 1...1_000_000_000, using: &random), retryAfter: retryAfter())
+      let requests = Int64.random(in: 1...1_000_000_000, using: &random)
+      let rate = KeyLimit.Rule.bucket(
+        rate: .random(in: 1...1_000_000_000_000, using: &random), burst: requests)
+      let window = KeyLimit.Rule.window(
+        .init(span(1_000...31_622_400_000_000), slides: random.chance(50)), requests: requests)
+      var limit = KeyLimit(
+        key: random.pick([nil, "cohort-0", "a key"]), per: random.pick([.key, .device]),
+        random.pick([rate, window]), retryAfter: retryAfter())
+      if limit.key == nil, random.chance(30) { limit.per = .all }
+      if limit.rule == window, random.chance(50) { (limit.saysWindowEnd, limit.retryAfter) = (true, .none) }
+      return limit
     }
     rules.retryCountLimit = random.chance(50) ? nil : .random(in: 1...8_191, using: &random)
     rules.requestSizeLimit = random.chance(50) ? nil : .random(in: 1...1_000_000_000, using: &random)

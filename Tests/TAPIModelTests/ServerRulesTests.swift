@@ -50,7 +50,7 @@ extension TAPIServer {
   func tenantsApart() {
     var server = bucket(1_000_000, burst: 1_000_000, sources: Self.tenants) {
       // 100 a minute are 1.667 a second, to the thousandth.
-      $0.keyLimits = [KeyLimit(key: "a", rateMilliRequestsPerSecond: 1_667, burst: 100)]
+      $0.keyLimits = [KeyLimit(key: "a", .bucket(rate: 1_667, burst: 100))]
     }
     for shard in [0, 1] as [UInt16] {
       let admitted = (0..<300).filter { _ in server.arrive(request(0, shard: shard)).status == 200 }.count
@@ -64,7 +64,7 @@ extension TAPIServer {
   @Test("K3: all clients of a project share its hundred queries a minute")
   func sharedByClients() {
     var server = bucket(1_000_000, burst: 1_000_000, sources: Self.tenants) {
-      $0.keyLimits = [KeyLimit(key: "a", rateMilliRequestsPerSecond: 1_667, burst: 100)]
+      $0.keyLimits = [KeyLimit(key: "a", .bucket(rate: 1_667, burst: 100))]
     }
     for now in [0, 60_000_000] as [Int64] {
       let admitted = (UInt32(0)..<150).filter { server.status(request(now, device: $0)) == 200 }
@@ -75,7 +75,7 @@ extension TAPIServer {
   @Test("A limit without a key holds for each key by itself")
   func everyKey() {
     var server = bucket(1_000_000, burst: 1_000_000, sources: Self.tenants) {
-      $0.keyLimits = [KeyLimit(key: nil, rateMilliRequestsPerSecond: 1_000, burst: 2)]
+      $0.keyLimits = [KeyLimit(key: nil, .bucket(rate: 1_000, burst: 2))]
     }
     for shard in [0, 1] as [UInt16] {
       #expect((0..<3).map { _ in server.status(request(0, shard: shard)) } == [200, 200, 429])
@@ -88,7 +88,7 @@ extension TAPIServer {
       1_000_000, burst: 1_000_000,
       sources: [UploadSource(writeKey: "u"), UploadSource(writeKey: "u", firstDevice: 100)]
     ) {
-      $0.keyLimits = [KeyLimit(key: "u", isPerDevice: true, rateMilliRequestsPerSecond: 1_000, burst: 1)]
+      $0.keyLimits = [KeyLimit(key: "u", per: .device, .bucket(rate: 1_000, burst: 1))]
     }
     #expect(server.status(request(0, device: 3, shard: 0)) == 200)
     #expect(server.status(request(1, device: 103, shard: 1)) == 429)
@@ -102,7 +102,7 @@ extension TAPIServer {
     let sources = [UploadSource(writeKey: "a")]
     for (lambda, rate) in [(5.0, 10.0), (20.0, 10.0)] {
       var server = bucket(1_000_000, burst: 1_000_000, sources: sources) {
-        $0.keyLimits = [KeyLimit(key: "a", rateMilliRequestsPerSecond: Int64(rate * 1_000), burst: 1)]
+        $0.keyLimits = [KeyLimit(key: "a", .bucket(rate: Int64(rate * 1_000), burst: 1))]
       }
       let key = RandomKey(seed: 7)
       var now: Int64 = 0
@@ -116,6 +116,63 @@ extension TAPIServer {
       let share = Double(passed) / Double(arrivals)
       // Three standard deviations of a share of 200,000 are below 0.34 %.
       #expect(abs(share - theory) < 0.0034, "\(share) against \(theory)")
+    }
+  }
+}
+
+@Suite("Limits by window")
+struct WindowLimitTests {
+  private func server(_ window: KeyLimit.Window, _ requests: Int64, per: KeyLimit.Scope = .key) -> TAPIServer
+  {
+    bucket(1_000_000, burst: 1_000_000, sources: KeyLimitTests.tenants) {
+      $0.keyLimits = [KeyLimit(key: nil, per: per, .window(window, requests: requests))]
+      $0.keyLimits[0].saysWindowEnd = true
+    }
+  }
+
+  @Test("Two a minute are there again at :00, and the Retry-After of a refusal lasts until then")
+  func fixed() {
+    var server = server(.init(.minutes(1)), 2)
+    let times: [Int64] = [59_000_000, 59_500_000, 59_999_999, 60_000_000, 60_000_001, 61_500_000]
+    let answers = times.map { server.arrive(request($0)).answer }
+    #expect(answers.map { $0?.status } == [200, 200, 429, 200, 200, 429])
+    #expect(answers[2]?.retryAfter == 1_000_000 && answers[5]?.retryAfter == 59_000_000)
+  }
+
+  @Test("One limit for all is shared by the keys; without it each has its own")
+  func forAll() {
+    for (per, admitted) in [(.key, 4), (.all, 2)] as [(KeyLimit.Scope, Int)] {
+      var server = server(.init(.minutes(1)), 2, per: per)
+      let answers = (0..<8).map { server.arrive(request(Int64($0), shard: $0 % 2)).status }
+      #expect(answers.count { $0 == 200 } == admitted)
+    }
+  }
+
+  @Test(
+    "Fixed and sliding windows admit what a count over all that was admitted says", arguments: [false, true])
+  func bruteForce(slides: Bool) {
+    let (length, key) = (Int64(10_000_000), RandomKey(seed: 5))
+    for limit in [1, 3, 40] as [Int64] {
+      var server = server(.init(Span(microseconds: length), slides: slides), limit)
+      var (admitted, now, differences) = ([Int64](), Int64(0), 0)
+      for number in 0..<20_000 as Range<UInt64> {
+        now += key.child(number).uniform(0, through: 600_000)
+        let begin = slides ? now - length + 1 : now / length * length
+        let counted = admitted.reversed().prefix { $0 >= begin }
+        let isFull = counted.count >= Int(limit)
+        let answer = server.arrive(request(now)).answer
+        if isFull {
+          let end = slides ? counted.last! + length : begin + length
+          if answer?.status != 429 || answer?.retryAfter != (end - now + 999_999) / 1_000_000 * 1_000_000 {
+            differences += 1
+          }
+        } else {
+          if answer?.status != 200 { differences += 1 }
+          admitted.append(now)
+        }
+      }
+      #expect(differences == 0)
+      #expect(admitted.count < 20_000)
     }
   }
 }

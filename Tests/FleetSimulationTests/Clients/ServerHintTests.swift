@@ -109,7 +109,11 @@ extension Scenario {
   fileprivate var withoutRetryAfter: Scenario {
     var scenario = self
     scenario.tapi.overload.retryAfter = .none
-    for i in tapi.rules.keyLimits.indices { scenario.tapi.rules.keyLimits[i].retryAfter = .none }
+    for i in tapi.rules.keyLimits.indices {
+      (scenario.tapi.rules.keyLimits[i].retryAfter, scenario.tapi.rules.keyLimits[i].saysWindowEnd) = (
+        .none, false
+      )
+    }
     for (i, incident) in tapi.incidents.enumerated() {
       switch incident.kind {
       case .outage(let status, _, let keepsWork):

@@ -124,6 +124,7 @@ extension RandomScenario {
     }
     for i in scenario.tapi.rules.keyLimits.indices {
       draw.vary(&scenario.tapi.rules.keyLimits[i].retryAfter)
+      draw.drawWindow(&scenario.tapi.rules.keyLimits[i])
     }
     for i in scenario.tapi.actions.indices {
       guard case .retryAfter(var wait) = scenario.tapi.actions[i].kind else { continue }
@@ -135,6 +136,16 @@ extension RandomScenario {
       draw.vary(&scenario.push[i].delay)
     }
     scenario.question = draw.pick([nil, "Does the fleet come back?"])
+  }
+
+  private mutating func drawWindow(_ limit: inout KeyLimit) {
+    guard chance(60) else { return }
+    limit.rule = .window(
+      .init(.milliseconds(Int64(pick([10_000, 60_000, 7_777]))), slides: chance(50)),
+      requests: Int64(int(1...40)))
+    limit.saysWindowEnd = chance(50)
+    if limit.saysWindowEnd { limit.retryAfter = .none }
+    if chance(40) { (limit.key, limit.per) = (nil, .all) }
   }
 
   private mutating func drawServiceTimes(_ tapi: inout TAPIConfiguration) {

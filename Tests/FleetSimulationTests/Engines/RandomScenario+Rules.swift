@@ -44,8 +44,8 @@ extension RandomScenario {
     if chance(25) {
       scenario.tapi.rules.keyLimits = (0..<int(1...2)).map { _ in
         KeyLimit(
-          key: pick([nil, "shared", "cohort-0"]), isPerDevice: chance(50),
-          rateMilliRequestsPerSecond: Int64(int(20...3_000)), burst: Int64(int(1...5)),
+          key: pick([nil, "shared", "cohort-0"]), per: chance(50) ? .device : .key,
+          .bucket(rate: Int64(int(20...3_000)), burst: Int64(int(1...5))),
           retryAfter: pick([
             .none, .fixed(.seconds(4)), .spread(from: .seconds(1), to: .seconds(9)),
             .backlog(atLeast: .seconds(1), atMost: .seconds(30)),

@@ -507,6 +507,7 @@ extension DeviceTimeline {
     case .request: "the request gets lost"
     case .answer: "the answer will get lost"
     case .noConnection: "no connection in time"
+    case .cut: "cut off"
     case .tooSlow: "too large for this link within the time-out"
     }
   }

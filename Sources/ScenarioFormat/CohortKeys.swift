@@ -45,6 +45,10 @@ extension Cohort {
         "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
         "What many devices do together, as at the top of the hour."),
       .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
+      Field(
+        "holdsOpen", \.holdsOpen, .bool,
+        "Whether each device has a stream, watch or long poll open.",
+        writing: .unlessDefault),
     ] + loopFields + [
       timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
@@ -72,7 +76,8 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .lossHasTimeout, .somethingFlushes, .splitNeedsFiles, .growingNeedsFiles, .batchLimitNeedsFiles,
+      .openNeedsLoop, .lossHasTimeout, .somethingFlushes, .splitNeedsFiles, .growingNeedsFiles,
+      .batchLimitNeedsFiles,
       .refusalNeedsFiles, .refusalIsOfWholeBatches, .blockingNeedsFiles, .blockingHasNoRuns,
       .noStatusRetriesNeedFiles, .lanesHaveOrder,
       .somethingArrivesInTime,
@@ -182,7 +187,7 @@ extension Cohort {
     cohort.take(preset)
     (cohort.sessions, cohort.os) = (nil, nil)
     (cohort.flush.rearm, cohort.flush.driftPartsPerMillion) = (.fixedRate, 0)
-    cohort.connection = ConnectionHabits()
+    (cohort.connection, cohort.holdsOpen) = (ConnectionHabits(), false)
     return cohort
   }
 

@@ -13,10 +13,11 @@ package struct IncidentValues: Sendable, Equatable {
   var retryAfter = RetryAfterPolicy.none
   var keepsWork = false
   var warmUp = Span.zero
-  var share: Int64 = 0
+  var share: Int64 = 1_000_000
   var afterWork = false
   var added = Distribution.constant(.zero)
   var factor: Int64 = 1_000_000
+  var cohorts: [String]?
 }
 
 /// A kind of incident.
@@ -30,12 +31,13 @@ package struct IncidentKind: TimelineKind {
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
+    length: Field<IncidentValues> = .length,
     make: @escaping @Sendable (IncidentValues) -> Incident.Kind,
     values: @escaping @Sendable (Incident.Kind) -> IncidentValues?
   ) {
     self.name = name
     self.meaning = meaning
-    record = ObjectKeys(IncidentValues(kind: name), Self.common(name) + fields)
+    record = ObjectKeys(IncidentValues(kind: name), Self.common(name) + [length] + fields)
     self.make = make
     self.values = values
   }
@@ -121,6 +123,24 @@ package struct IncidentKind: TimelineKind {
       "tokenExpiry",
       "The first request of each device is answered 401.",
       make: { _ in .tokenExpiry }, values: { $0 == .tokenExpiry ? IncidentValues() : nil }),
+    IncidentKind(
+      "cut", "What devices hold open is cut off; they ask again as after any failure without a status.",
+      [
+        Field(
+          "of", \.cohorts, Kind<String>.text.list(0...10_000, named: "cohorts").orNothing,
+          "The cohorts concerned.", defaultValue: .said("all with holdsOpen")),
+        Field("share", \.share, .share(1...1_000_000), "Of their devices."),
+        .refusal("of") { _, values in
+          values.cohorts?.isEmpty ?? false
+            ? "no cohort is cut off; name one, or leave of out for every cohort with holdsOpen" : nil
+        },
+      ],
+      length: Field("over", \.duration, .span(from: .zero), "Each at a random time in so long a span."),
+      make: { .cut(cohorts: $0.cohorts, share: $0.share) },
+      values: {
+        guard case .cut(let cohorts, let share) = $0 else { return nil }
+        return IncidentValues(share: share, cohorts: cohorts)
+      }),
   ]
 
   // MARK: What all kinds have
@@ -130,9 +150,13 @@ package struct IncidentKind: TimelineKind {
     return [
       nameField(name, \.kind, example: "outage"),
       Field("at", \.start, time, "When it starts.", example: "\"20m\""),
-      Field("for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
     ]
   }
+}
+
+extension Field where Owner == IncidentValues {
+  fileprivate static let length = Field(
+    "for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\"")
 }
 
 extension Incident.Kind {
@@ -190,7 +214,7 @@ extension ScenarioDecoder {
     _ found: [(index: Int, value: Incident)], _ elements: [PositionedValue], _ path: String
   ) {
     let byKind = Dictionary(grouping: found) { $0.value.kind.name }
-    for kind in IncidentKind.all {
+    for kind in IncidentKind.all where kind.name != "cut" {
       let sorted = (byKind[kind.name] ?? []).sorted {
         ($0.value.start, $0.index) < ($1.value.start, $1.index)
       }

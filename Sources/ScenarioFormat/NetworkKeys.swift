@@ -224,6 +224,13 @@ extension Field<Cohort> {
       ? "a client that re-chunks has no batch that stays as it is; set queue.mode to \"files\"" : nil
   }
 
+  static let openNeedsLoop = Field.refusal("holdsOpen") { _, cohort in
+    guard cohort.holdsOpen else { return nil }
+    if cohort.page != nil { return "a page asks for nothing again when it is cut off; leave it out" }
+    return cohort.eventsAtOnce > 1
+      ? "who is cut off asks once, which does not go with events.atOnce; leave one of the two out" : nil
+  }
+
   /// A launch, a session's ends and a connection that is back are triggers too.
   static let somethingFlushes = Field.refusal("flush") { _, cohort in
     cohort.flush.count == nil && cohort.flush.interval == nil && cohort.sessions == nil

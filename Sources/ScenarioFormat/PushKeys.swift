@@ -93,16 +93,49 @@ extension ScenarioDecoder {
 
   private mutating func check(cohort name: String, of fleet: [Cohort], at position: Position, _ path: String)
   {
+    if let cohort = cohort(name, of: fleet, at: position, path), cohort.sessions == nil {
+      report(
+        "\(name) has no sessions, so that its apps are always open; \(Self.remedy("it"))", at: position, path)
+    }
+  }
+
+  /// Whether there is something open to be cut off.
+  mutating func checkCuts(of scenario: Scenario, _ root: PositionedValue) {
+    guard let nodes = root["tapi"]?["incidents"]?.elements, nodes.count == scenario.tapi.incidents.count
+    else {
+      return
+    }
+    let remedy = "give it holdsOpen: true if it has a stream, a watch or a long poll"
+    for (index, incident) in scenario.tapi.incidents.enumerated() {
+      guard case .cut(let cohorts, _) = incident.kind else { continue }
+      let path = element(index, of: "tapi.incidents")
+      let names = nodes[index]["of"]?.elements ?? []
+      for (place, name) in (cohorts ?? []).enumerated() {
+        let position = (names.indices.contains(place) ? names[place] : nodes[index]).position
+        let path = element(place, of: join(path, "of"))
+        if let cohort = cohort(name, of: scenario.fleet, at: position, path), !cohort.holdsOpen {
+          report("\(name) has nothing open that could be cut off; \(remedy)", at: position, path)
+        }
+      }
+      if cohorts == nil, !scenario.fleet.contains(where: \.holdsOpen) {
+        report(
+          "no cohort has anything open that could be cut off; \(remedy.replacing("give it", with: "give one"))",
+          at: nodes[index], path, [])
+      }
+    }
+  }
+
+  /// The cohort of this name; nil after a problem.
+  private mutating func cohort(_ name: String, of fleet: [Cohort], at position: Position, _ path: String)
+    -> Cohort?
+  {
     guard let cohort = fleet.first(where: { $0.name == name }) else {
       let names = fleet.map(\.name)
       report(
         "no cohort is called \(quoted(name))\(Spelling.hint(for: name, among: names)) The cohorts: "
           + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : ""), at: position, path)
-      return
+      return nil
     }
-    if cohort.sessions == nil {
-      report(
-        "\(name) has no sessions, so that its apps are always open; \(Self.remedy("it"))", at: position, path)
-    }
+    return cohort
   }
 }

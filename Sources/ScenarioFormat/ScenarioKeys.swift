@@ -99,6 +99,7 @@ struct ScenarioDocument: Sendable {
         decoder.warnOfProxies(text.scenario, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
         decoder.checkCampaigns(of: text.scenario, node)
+        decoder.checkCuts(of: text.scenario, node)
         decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)
         decoder.warnOfUnseenRecovery(node, text.scenario)

@@ -242,15 +242,22 @@ extension KeyReference {
   private static func add(
     _ kinds: [some TimelineKind], path: String, to sections: inout [String], told: inout [[String]: String]
   ) {
-    // Keys that every kind has are told once, with the kinds' names.
+    // Keys that every kind has, or all but one, are told once, with the kinds' names.
     let first = kinds.first?.record.keys ?? []
+    var exceptions = ""
     let shared = first.filter { key in
-      kinds.allSatisfy { kind in kind.record.keys.contains { $0.name == key.name && $0.line() == key.line() }
+      let others = kinds.filter { kind in
+        !kind.record.keys.contains { $0.name == key.name && $0.line() == key.line() }
       }
+      if let other = others.first, others.count == 1 {
+        exceptions += " (`\(other.name)` without `\(key.name)`)"
+      }
+      return others.count < 2
     }
     let names = kinds.map { "`\($0.name)`" }.joined(separator: ", ")
     add(shared, path: "\(path).N", to: &sections, told: &told)
-    sections[sections.count - 2] += "\n\nEach has a `kind` (\(names)), these keys, and those of its kind:"
+    sections[sections.count - 2] +=
+      "\n\nEach has a `kind` (\(names)), these keys\(exceptions), and those of its kind:"
     for kind in kinds {
       let own = kind.record.keys.filter { key in
         key.name != "kind" && !shared.contains { $0.name == key.name }

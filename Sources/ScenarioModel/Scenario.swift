@@ -94,6 +94,9 @@ public struct Cohort: Sendable, Hashable {
   public var connectivity: Connectivity? = nil
   /// When the clients ask for their Settings, where that is a request (`TAPIConfiguration.settings`).
   public var settingsFetch = SettingsFetch.launch
+  /// Whether each device holds a stream, a watch or a long poll open. A device whose own is cut off (`Incident.Kind.cut`) has an
+  /// event to send, and its first attempt has failed without a status.
+  public var holdsOpen = false
   /// When the app is in the foreground; nil: it runs all the time, and neither comes nor goes.
   public var sessions: Sessions? = nil
   /// When the operating system lets the app send in the background; nil: it does not, as the app is closed. With `sessions` only.
@@ -293,6 +296,16 @@ public enum RetryWakeUp: Sendable, Hashable {
   case gate
   /// A wake-up at the due time.
   case timer
+}
+
+extension Scenario {
+  /// The cuts that concern a cohort.
+  package func cuts(of cohort: Cohort) -> [Incident] {
+    guard cohort.holdsOpen else { return [] }
+    return tapi.incidents.filter {
+      if case .cut(let cohorts, _) = $0.kind { cohorts?.contains(cohort.name) ?? true } else { false }
+    }
+  }
 }
 
 extension FlushPolicy {

@@ -45,6 +45,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case handshake = 28
   /// When a device gets a push message, and whether and when its user opens it.
   case push = 29
+  /// Whether and when an incident cuts off what a device holds open.
+  case cut = 30
   /// The draws of a client's gates.
   case gates = 40
   /// The draws of a page of a browser.

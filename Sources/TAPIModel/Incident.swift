@@ -18,6 +18,10 @@ public struct Incident: Sendable, Hashable {
     case latency(added: Distribution, factor: Int64)
     /// The first request of each device is answered 401; its later ones carry a fresh token.
     case tokenExpiry
+    /// What a share of the devices holds open is cut off, each device's at a random time within the incident.
+    ///
+    /// - Parameter cohorts: their names; nil: all that hold anything open.
+    case cut(cohorts: [String]?, share: Int64)
   }
   public var kind: Kind
   public var start: Instant
@@ -39,7 +43,7 @@ extension Incident.Kind {
     case .outage(let status, let retryAfter, _): (status, retryAfter)
     case .errors(let status, _, _, let retryAfter): (status, retryAfter)
     case .tokenExpiry: (401, .none)
-    case .brownout, .cdnOutage, .lostAnswers, .latency: nil
+    case .brownout, .cdnOutage, .lostAnswers, .latency, .cut: nil
     }
   }
 }
@@ -63,6 +67,7 @@ extension IncidentTimeline.Condition {
       faults.latency = .init(added: Sampler(added), factor: factor)
     case .tokenExpiry:
       faults.tokenExpiry = number
+    case .cut: break
     }
   }
 }
@@ -123,6 +128,7 @@ extension Incident.Kind {
       )
     case .latency: return ("slow answers", "answers under way for longer")
     case .tokenExpiry: return ("tokens expired", "every device's token expired, 401,")
+    case .cut(_, let share): return ("cut", "\(percent(share)) of what is open cut off")
     }
   }
 

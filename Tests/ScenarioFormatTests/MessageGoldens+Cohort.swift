@@ -49,6 +49,10 @@ extension MessageGoldens {
     cohort +flush: { count: null, interval: null }, spikes: [{ at: '1m', events: 3, flush: false }]
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
     cohort +flush: { count: null, interval: null }, spikes: [{ at: '1m', events: 3 }]
+    cohort +holdsOpen: true, page: {}
+      3: fleet.phones.holdsOpen: a page asks for nothing again when it is cut off; leave it out
+    cohort name: 'a', devices: 10, events: { rate: '6/min', atOnce: 9 }, holdsOpen: true
+      3: fleet.a.holdsOpen: who is cut off asks once, which does not go with events.atOnce; leave one of the two out
     cohort +network: { latency: { median: '80', p99: 600 } }
       3: fleet.phones.network.latency.median: missing unit: write "80ms"
       3: fleet.phones.network.latency.p99: missing unit: write "600ms"
@@ -176,8 +180,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, holdsOpen, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, holdsOpen, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

@@ -127,6 +127,15 @@ extension MessageGoldens {
       2: tapi.incidents.0.factor: 0.5 is out of range; allowed: numbers from 1 to 1000
     tapi incidents: [{ kind: 'tokenExpiry', at: '1m', for: '1m', share: '10%' }]
       2: tapi.incidents.0.share: unknown key. Allowed here: kind, at, for
+    tapi incidents: [{ kind: 'cut', at: '1m', for: '1m' }, { kind: 'cut', at: '1m', of: ['phone', 'phones'], share: 0 }]
+      2: tapi.incidents.0.for: unknown key. Allowed here: kind, at, over, of, share
+      2: tapi.incidents.1.share: 0 is out of range; allowed: 0.0001% to 100%
+    tapi incidents: [{ kind: 'cut', at: '1m' }, { kind: 'cut', at: '1m', of: ['phone', 'phones'], over: '10s' }]
+      2: tapi.incidents.0: no cohort has anything open that could be cut off; give one holdsOpen: true if it has a stream, a watch or a long poll
+      2: tapi.incidents.1.of.0: no cohort is called "phone"; did you mean "phones"? The cohorts: phones
+      2: tapi.incidents.1.of.1: phones has nothing open that could be cut off; give it holdsOpen: true if it has a stream, a watch or a long poll
+    tapi incidents: [{ kind: 'cut', at: '1m', of: [] }]
+      2: tapi.incidents.0.of: no cohort is cut off; name one, or leave of out for every cohort with holdsOpen
     tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', warmUp: '5m' }]
     tapi incidents: [{ kind: 'brownout', at: '1m', for: '1m', factor: '50%', warmUp: '5m' }]
       2: tapi.incidents.0.warmUp: unknown key. Allowed here: kind, at, for, factor

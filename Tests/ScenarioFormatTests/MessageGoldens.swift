@@ -82,9 +82,8 @@ enum MessageGoldens {
     tapi incidents: [{}]
       2: tapi.incidents.0.kind: missing; write for example kind: "outage"
       2: tapi.incidents.0.at: missing; write for example at: "20m"
-      2: tapi.incidents.0.for: missing; write for example for: "10m"
     tapi incidents: [{ kind: 'outrage', at: '1m', for: '1m' }]
-      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout", "cdnOutage", "errors", "lostAnswers", "latency", "tokenExpiry"
+      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout", "cdnOutage", "errors", "lostAnswers", "latency", "tokenExpiry", "cut"
     tapi incidents: [{ kind: 'cdnOutage', at: '1m', for: '1m', status: 503 }]
       2: tapi.incidents.0.status: unknown key. Allowed here: kind, at, for
       2: warning: tapi.incidents.0: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"

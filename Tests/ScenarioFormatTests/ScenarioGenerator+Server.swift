@@ -137,6 +137,16 @@ extension ScenarioGenerator {
     }
   }
 
+  mutating func cuts(of fleet: [Cohort]) -> [Incident] {
+    let names = fleet.filter(\.holdsOpen).map(\.name)
+    return (0..<(names.isEmpty ? 0 : Int.random(in: 0...2, using: &random))).map { _ in
+      Incident(
+        kind: .cut(
+          cohorts: random.pick([nil, names]), share: .random(in: 1...1_000_000, using: &random)),
+        start: .start + span(0...600_000_000), duration: span(0...600_000_000))
+    }
+  }
+
   /// None of them contradicts another.
   mutating func actions(in scenario: Scenario) -> [ServerAction] {
     let keys = [nil] + scenario.fleet.map { $0.writeKey ?? $0.name }

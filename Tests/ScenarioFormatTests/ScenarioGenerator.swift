@@ -151,6 +151,7 @@ struct ScenarioGenerator {
     cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
     if random.chance(20) { cohort.page = page() }
+    cohort.holdsOpen = cohort.page == nil && cohort.eventsAtOnce == 1 && random.chance(30)
     if cohort.sessions != nil, cohort.page == nil, duration > .hours(1), random.chance(50) {
       cohort.os = windows()
     }
@@ -420,6 +421,7 @@ struct ScenarioGenerator {
     scenario.tapi.retryAfterForm = random.pick(RetryAfterForm.allCases)
     scenario.tapi.actions = actions(in: scenario)
     scenario.push = push(to: scenario.fleet)
+    scenario.tapi.incidents += cuts(of: scenario.fleet)
     if random.chance(40) {
       scenario.tapi.connections = connections(at: scenario.tapi.server)
     } else if random.chance(60) {

@@ -63,7 +63,8 @@ struct ScenarioSchemaTests {
         guard case .value(let value)? = key.defaultValue else { return nil }
         return "\(key.name): \(JSONText.compact(value))"
       }
-      let text = ScenarioText(tapi: "incidents: [{ \(given.joined(separator: ", ")) }]")
+      var text = ScenarioText(tapi: "incidents: [{ \(given.joined(separator: ", ")) }]")
+      text.cohort += ", holdsOpen: true"
       let decoded = try text.decode()
       #expect(kind.values(decoded.scenario.tapi.incidents[0].kind) != nil, "\(kind.name)")
       let again = try ScenarioFile(text: decoded.normalisedJSON, name: "s") { _ in "" }.decode()

@@ -31,11 +31,11 @@ import Testing
     let purposes: [RandomPurpose] = [
       .events, .flushPhase, .eventPhase, .networkUp, .networkDown, .service, .jitter, .retryAfter, .order,
       .lifecycle, .rollout, .spike, .connectivity, .sessions, .system, .serverError, .lostAnswer,
-      .answerLatency, .dependency, .handshake, .push, .gates, .pages, .shedding, .proxy,
+      .answerLatency, .dependency, .handshake, .push, .cut, .gates, .pages, .shedding, .proxy,
     ]
     #expect(
       purposes.map(\.rawValue)
-        == Array(1...11) + [20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 40, 41, 60, 61])
+        == Array(1...11) + [20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 40, 41, 60, 61])
     #expect(purposes == RandomPurpose.allCases)
     let key = RandomKey(seed: 3)
     #expect(key.child(.service) == key.child(6))

@@ -134,11 +134,10 @@ struct ValidateCommand: Command {
     rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)
-      rows.append(
-        (
-          "incident",
-          "\(incident.kind.phrase) from \(from) for \(FigureText.span(incident.duration.microseconds))"
-        ))
+      let time =
+        incident.duration == .zero
+        ? "at \(from)" : "from \(from) for \(FigureText.span(incident.duration.microseconds))"
+      rows.append(("incident", "\(incident.kind.phrase) \(time)"))
     }
     for campaign in scenario.push {
       let devices = FigureText.count(scenario.devices(of: campaign), "device")

@@ -76,12 +76,13 @@ package struct CohortPlan {
     keepsHeldApart = Self.keepsHeldApart(client)
     blocksGivenUp = cohort.policy.givenUp == .blocked
     let sessions = SessionPlan(cohort, scenario)
+    let moments = CommonMoments(cohort, scenario)
     events = Events(
       cohort,
-      schedule: script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort, sessions, end: end),
+      schedule: script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort, sessions, moments, end: end),
       flushWhileUploading: client.flushWhileUploading)
     let hasWorld =
-      cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil || cohort.sessions != nil
+      moments.flush || cohort.connectivity != nil || cohort.sessions != nil
       || cohort.rollout?.fetch != nil
     flush = Flush(cohort, hasWorld: hasWorld, windowWidth: windowWidth)
     tables = Tables(
@@ -98,7 +99,7 @@ package struct CohortPlan {
       // With several uploads at once a loop has gone by the halves of a batch that is too large.
       events: checks || pages != nil || client.keepsGates || client.splitsOn413 && client.uploads > 1
         ? 0 : min(client.limit, client.maximumBatchEvents), age: age)
-    network = Network(cohort)
+    network = Network(cohort, cutsFail: moments.failUploads)
     rollout = Rollout(
       time: cohort.rollout?.time.microseconds ?? .max, share: cohort.rollout?.sharePartsPerMillion ?? 0,
       fetch: cohort.rollout?.fetch?.microseconds ?? .max)
@@ -110,7 +111,7 @@ package struct CohortPlan {
       cdnOutages: scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(
-      spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: sessions,
+      moments: moments, connectivity: cohort.connectivity, sessions: sessions,
       windows: cohort.sessions == nil || cohort.page != nil ? nil : cohort.os)
     let mayFetch = cohort.lifecycle != nil || cohort.sessions != nil || cohort.rollout?.fetch != nil
     fetches =
@@ -263,10 +264,10 @@ extension CohortPlan {
     let eventBytes: Int64
     let requestBytes: Int64
 
-    init(_ cohort: Cohort) {
+    init(_ cohort: Cohort, cutsFail: Bool) {
       timeout = cohort.timeout.microseconds
       connectTimeout = cohort.connectTimeout?.microseconds ?? .max
-      isFaulty = !cohort.link.isPerfect || cohort.connectTimeout != nil
+      isFaulty = !cohort.link.isPerfect || cohort.connectTimeout != nil || cutsFail
       latency = Sampler(cohort.latency)
       table = LogNormalTable.of(latency)
       quantiles = table?.view
@@ -307,7 +308,7 @@ extension CohortPlan {
 
   /// The world around devices.
   struct World {
-    let spikes: [Spike]
+    let moments: CommonMoments
     let connectivity: Connectivity?
     let sessions: SessionPlan?
     /// When the operating system lets apps in the background send.

@@ -223,7 +223,7 @@ struct TriggerPlan: BitwiseCopyable {
 
 /// The next changes of the world around a device.
 struct WorldPlan: BitwiseCopyable {
-  /// The next flush of a spike; `.max`: none.
+  /// The next flush of a spike or a cut; `.max`: none.
   var nextFlush: Int64
   /// The next start or end of an interruption; `.max`: none.
   var nextInterruption: Int64

@@ -294,14 +294,21 @@ extension DeviceShard {
     let (link, timeout) = (plan.pointee.network.link, plan.pointee.network.timeout)
     let connecting = min(plan.pointee.network.connectTimeout, timeout)
     var latency = latency
+    if plan.pointee.world.moments.failUploads,
+      plan.pointee.world.moments.isCut(key(of: device), at: now.microseconds)
+    {
+      let way = min(Int64(latency.down), timeout)
+      giveUp(batch, device, after: way, status: Delivery.refused, .cut, at: now, sink)
+      return CohortPlan.Latency(up: .max, down: .max)
+    }
     if plan.pointee.network.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
-      giveUp(batch, device, after: connecting, isKnown: true, .noConnection, at: now, sink)
+      giveUp(batch, device, after: connecting, status: Delivery.notSent, .noConnection, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if Self.isLost(link.requestLossPartsPerMillion, draws.child(RandomPurpose.networkUp)) {
       // Without a time-out for connecting the client can't tell it from a lost answer.
-      let isKnown = plan.pointee.network.connectTimeout != .max
-      giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, sink)
+      let status = plan.pointee.network.connectTimeout != .max ? Delivery.notSent : 0
+      giveUp(batch, device, after: connecting, status: status, .request, at: now, sink)
       count(1, .networkLostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
@@ -312,7 +319,7 @@ extension DeviceShard {
       let bytes = plan.pointee.network.requestBytes &+ Int64(events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
       if transfer > timeout {
-        giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, sink)
+        giveUp(batch, device, after: timeout, status: Delivery.notSent, .tooSlow, at: now, sink)
         return CohortPlan.Latency(up: .max, down: .max)
       }
       latency.up = UInt32(clamping: min(Int64(latency.up) &+ transfer, Int64(UInt32.max) &- 1))
@@ -329,18 +336,18 @@ extension DeviceShard {
     partsPerMillion > 0 && Int64(key.child(0).uniform(below: 1_000_000)) < partsPerMillion
   }
 
-  /// An attempt that never reaches the server ends with a time-out.
+  /// An attempt that never reaches the server ends with a time-out, or at a cut.
   ///
-  /// - Parameter isKnown: whether the client knows that the server has got nothing.
+  /// - Parameter status: 0: the client does not know that the server has got nothing.
   private mutating func giveUp(
-    _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, isKnown: Bool,
+    _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, status: UInt16,
     _ place: DeviceTrace.LossOnTheWay,
     at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(
         .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
-        generation: batches[batch].generation, status: isKnown ? Delivery.notSent : 0, resolves: true),
+        generation: batches[batch].generation, status: status, resolves: true),
       due: now + Span(microseconds: wait))
     if isTraced(device) { noteLoss(batch, device, place, at: now) }
   }

@@ -175,16 +175,12 @@ extension DeviceShard {
 
   // MARK: Spikes
 
-  /// The next flush that a spike makes.
+  /// The next flush that a spike or a cut makes.
   private mutating func scheduleSpike(
     _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    let (key, end) = (key(of: device), plan.pointee.end)
-    var next = Int64.max
-    let spikes = plan.pointee.world.spikes
-    for index in spikes.indices {
-      next = min(next, spikes[index].nextFlush(after: past, before: end, index, key))
-    }
+    let next = plan.pointee.world.moments.nextFlush(
+      after: past, before: plan.pointee.end, key(of: device))
     world(device).pointee.nextFlush = next
     schedule(device, at: next, sink)
   }

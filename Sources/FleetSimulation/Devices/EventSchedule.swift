@@ -30,7 +30,7 @@ extension DeviceShard {
   }
 }
 
-/// When events are created that need more than one gap after another: rates that vary, several at once, spikes.
+/// When events are created that need more than one gap after another: rates that vary, several at once, spikes, cuts.
 ///
 /// The next time follows from the time before it, the event's number and the device alone. So any part of the engine can
 /// recompute any event (engine.md, Randomness).
@@ -43,7 +43,7 @@ final class EventSchedule: Sendable {
   private let script: ScriptedTimes?
   /// Events created at each time of the process.
   private let atOnce: UInt32
-  private let spikes: [Spike]
+  private let moments: CommonMoments
   /// Events come in these only; nil: at any time.
   let sessions: SessionPlan?
   /// The end of the run.
@@ -62,7 +62,7 @@ final class EventSchedule: Sendable {
     self.script = script
     rate = CumulativeRate([])
     atOnce = 1
-    spikes = []
+    moments = CommonMoments()
     sessions = nil
     end = .max
   }
@@ -70,17 +70,17 @@ final class EventSchedule: Sendable {
   /// nil for a cohort whose events need none of this.
   ///
   /// - Parameters:
-  ///   - sessions: of the cohort.
+  ///   - sessions: of the cohort, as `moments` are.
   ///   - end: of the run, microseconds.
-  init?(_ cohort: Cohort, _ sessions: SessionPlan?, end: Int64) {
+  init?(_ cohort: Cohort, _ sessions: SessionPlan?, _ moments: CommonMoments, end: Int64) {
     self.end = end
     let sessions = sessions?.withEventsInSessions
     self.sessions = sessions
-    spikes = cohort.spikes
+    self.moments = moments
     script = nil
     rate = cohort.events.cumulativeRate(devices: cohort.devices) ?? CumulativeRate([])
     atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
-    let needsMore = atOnce > 1 || sessions != nil || spikes.contains { $0.events > 0 }
+    let needsMore = atOnce > 1 || sessions != nil || moments.haveEvents
     switch cohort.events {
     case .poisson(let gap):
       guard needsMore else { return nil }
@@ -132,60 +132,8 @@ final class EventSchedule: Sendable {
         next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
       }
     }
-    if !spikes.isEmpty { moveToSpikes(&next, after: time, draws.device) }
+    if !moments.isEmpty { moments.moveToEarlier(&next, after: time, draws.device) }
     return next
-  }
-
-  @inline(never)
-  private func moveToSpikes(_ next: inout Int64, after time: Int64, _ device: RandomKey) {
-    for index in spikes.indices { spikes[index].moveToEarlier(&next, after: time, index, device) }
-  }
-}
-
-extension Spike {
-  /// When a device takes part in an occurrence: its own time, or nil if it does not.
-  private func ownTime(_ occurrence: Int64, _ index: Int, _ device: RandomKey) -> Int64? {
-    let draws = device.child(RandomPurpose.spike).child(UInt64(index) << 40 | UInt64(occurrence))
-    guard Int64(draws.child(0).uniform(below: 1_000_000)) < sharePartsPerMillion else { return nil }
-    let start = time.microseconds &+ occurrence &* (every?.microseconds ?? 0)
-    return start &+ draws.child(1).uniform(0, through: spread.microseconds)
-  }
-
-  /// The first occurrence that can have anything behind `past`.
-  private func firstOccurrence(after past: Int64) -> Int64 {
-    guard let every else { return 0 }
-    return max(
-      0, (past &- time.microseconds &- spread.microseconds &- Int64(events)) / every.microseconds &- 1)
-  }
-
-  /// Moves to the spike's events if they are earlier. They come a microsecond apart, the first of them a microsecond behind the
-  /// device's time. So none falls together with one of the ordinary process where that is strictly periodic.
-  fileprivate func moveToEarlier(_ next: inout Int64, after past: Int64, _ index: Int, _ device: RandomKey) {
-    guard events > 0 else { return }
-    var occurrence = firstOccurrence(after: past)
-    while time.microseconds &+ occurrence &* (every?.microseconds ?? 0) < next {
-      if let own = ownTime(occurrence, index, device), own &+ Int64(events) > past {
-        next = min(next, max(own, past) &+ 1)
-      }
-      if every == nil { return }
-      occurrence &+= 1
-    }
-  }
-
-  /// The first flush behind `past` and before `end`, with all events of its occurrence; `.max`: none.
-  func nextFlush(after past: Int64, before end: Int64, _ index: Int, _ device: RandomKey) -> Int64 {
-    guard flushes else { return .max }
-    var first = Int64.max
-    var occurrence = firstOccurrence(after: past)
-    while true {
-      let start = time.microseconds &+ occurrence &* (every?.microseconds ?? 0)
-      if start >= min(end, first) { return first }
-      if let own = ownTime(occurrence, index, device), own &+ Int64(events) > past {
-        first = min(first, own &+ Int64(events))
-      }
-      if every == nil { return first }
-      occurrence &+= 1
-    }
   }
 }
 

@@ -61,7 +61,7 @@ struct IdealTier {
 }
 
 /// When a cohort's apps are in the foreground and have a network.
-private struct Reachability {
+struct Reachability {
   private let key: RandomKey
   private let end: Int64
   private let sessions: SessionPlan?
@@ -77,8 +77,10 @@ private struct Reachability {
   }
 
   /// The first time from `start` on at which a device can be reached, microseconds. O(periods of the device since the run's start).
-  func next(of device: Int, from start: Int64) -> Int64 {
-    let key = key.child(UInt64(device))
+  func next(of device: Int, from start: Int64) -> Int64 { next(key.child(UInt64(device)), from: start) }
+
+  /// - Parameter key: of the device.
+  func next(_ key: RandomKey, from start: Int64) -> Int64 {
     var time = start
     while time < end {
       let open = sessions.map {

@@ -533,6 +533,10 @@ extension Scenario {
       time = min(time, end)
     }
     if mine == its, tapi.actions == other.tapi.actions { return time }
+    // Devices know when they are cut off from the start on.
+    for (cohort, another) in zip(fleet, other.fleet) where cuts(of: cohort) != other.cuts(of: another) {
+      return 0
+    }
     time = min(time, IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds)
     if let end = lastIncidentEnd, let other = other.lastIncidentEnd, end != other {
       time = min(time, min(end, other).microseconds)

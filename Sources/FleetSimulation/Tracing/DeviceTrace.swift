@@ -120,7 +120,7 @@ extension DeviceTrace {
   }
 
   public enum LossOnTheWay: Sendable, Hashable {
-    case request, answer, noConnection, tooSlow
+    case request, answer, noConnection, tooSlow, cut
   }
 
   public enum Loss: Sendable, Hashable {

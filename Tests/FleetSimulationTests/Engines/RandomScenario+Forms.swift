@@ -138,6 +138,24 @@ extension RandomScenario {
     scenario.question = draw.pick([nil, "Does the fleet come back?"])
   }
 
+  /// Cohorts that hold something open, and what cuts them off.
+  func drawCuts(_ scenario: inout Scenario) {
+    var draw = apart().apart()
+    for i in scenario.fleet.indices where scenario.fleet[i].page == nil && scenario.fleet[i].eventsAtOnce == 1
+    {
+      scenario.fleet[i].holdsOpen = draw.chance(25)
+    }
+    let names = scenario.fleet.filter(\.holdsOpen).map(\.name)
+    for _ in 0..<(names.isEmpty ? 0 : draw.int(1...2)) {
+      scenario.tapi.incidents.append(
+        Incident(
+          kind: .cut(
+            cohorts: draw.pick([nil, [draw.pick(names)]]), share: draw.pick([1_000_000, 400_000])),
+          start: Instant(microseconds: draw.pick([0, Int64(draw.int(0...200_000_000))])),
+          duration: draw.pick([.zero, .milliseconds(Int64(draw.int(1...20_000)))])))
+    }
+  }
+
   private mutating func drawWindow(_ limit: inout KeyLimit) {
     guard chance(60) else { return }
     limit.rule = .window(
@@ -182,7 +200,7 @@ extension RandomScenario {
       var added = Distribution.exponential(mean: .milliseconds(Int64(int(100...8_000))))
       vary(&added)
       kind = .latency(added: added, factor: factor)
-    case .outage, .brownout, .cdnOutage, .lostAnswers, .tokenExpiry: break
+    case .outage, .brownout, .cdnOutage, .lostAnswers, .tokenExpiry, .cut: break
     }
   }
 

@@ -24,6 +24,7 @@ struct RandomScenario {
     draw.drawProxies(&scenario.tapi)
     draw.drawPush(&scenario)
     draw.drawForms(&scenario)
+    draw.drawCuts(&scenario)
     return scenario
   }
 

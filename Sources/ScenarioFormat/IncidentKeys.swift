@@ -8,7 +8,7 @@ package struct IncidentValues: Sendable, Equatable {
   var kind = ""
   var start = Instant.start
   var duration = Span.zero
-  var status: Int? = 503
+  var status = OutageStatus.code(503)
   var errorStatus = 500
   var retryAfter = RetryAfterPolicy.none
   var keepsWork = false
@@ -18,6 +18,12 @@ package struct IncidentValues: Sendable, Equatable {
   var added = Distribution.constant(.zero)
   var factor: Int64 = 1_000_000
   var cohorts: [String]?
+}
+
+/// What an outage answers.
+enum OutageStatus: Sendable, Equatable {
+  case none, refused
+  case code(Int)
 }
 
 /// A kind of incident.
@@ -53,7 +59,8 @@ package struct IncidentKind: TimelineKind {
       "outage", "The server admits nothing.",
       [
         Field(
-          "status", \.status, .outageStatus, "Of every answer; none: no answer at all."),
+          "status", \.status, .outageStatus,
+          "Of every answer; none: no answer; refused: no connection."),
         retryAfter,
         Field(
           "keepsWork", \.keepsWork, .bool, "Whether queued and running work survives."),
@@ -62,13 +69,30 @@ package struct IncidentKind: TimelineKind {
           "How long capacity then takes to rise from nothing.",
           writing: .unlessDefault),
         .refusal("retryAfter") { node, values in
-          values.status == nil && values.retryAfter != .none && node["retryAfter"] != nil
-            ? "no answer (status: \"none\") cannot carry a Retry-After" : nil
+          guard values.retryAfter != .none, node["retryAfter"] != nil else { return nil }
+          switch values.status {
+          case .none: return "no answer (status: \"none\") cannot carry a Retry-After"
+          case .refused: return "a refused connection (status: \"refused\") cannot carry a Retry-After"
+          case .code: return nil
+          }
         },
-      ], make: { .outage(status: $0.status, retryAfter: $0.retryAfter, keepsWork: $0.keepsWork) },
+      ],
+      make: {
+        switch $0.status {
+        case .none: .outage(status: nil, retryAfter: $0.retryAfter, keepsWork: $0.keepsWork)
+        case .refused: .refused(keepsWork: $0.keepsWork)
+        case .code(let code): .outage(status: code, retryAfter: $0.retryAfter, keepsWork: $0.keepsWork)
+        }
+      },
       values: {
-        guard case .outage(let status, let retryAfter, let keepsWork) = $0 else { return nil }
-        return IncidentValues(status: status, retryAfter: retryAfter, keepsWork: keepsWork)
+        switch $0 {
+        case .outage(let status, let retryAfter, let keepsWork):
+          IncidentValues(
+            status: status.map { .code($0) } ?? OutageStatus.none, retryAfter: retryAfter,
+            keepsWork: keepsWork)
+        case .refused(let keepsWork): IncidentValues(status: .refused, keepsWork: keepsWork)
+        default: nil
+        }
       }),
     IncidentKind(
       "brownout", "The server is slower.",
@@ -166,21 +190,27 @@ extension Incident.Kind {
   }
 }
 
-extension Kind where Value == Int? {
-  fileprivate static let outageStatus: Kind = {
-    let any = count(100...999, or: "none")
-    return Kind(
-      schema: any.schema,
-      read: { decoder, node, path in
-        let status = any.read(&decoder, node, path)
-        if let code = status ?? nil, (200...299).contains(code) {
-          decoder.report(
-            "\(code) accepts the upload, which is no outage; allowed: any other status", at: node.position,
-            path)
-        }
-        return status
-      }, write: any.write)
-  }()
+extension Kind where Value == OutageStatus {
+  fileprivate static let outageStatus = Kind(
+    schema: .oneOf([.integer(100...999), .const(.text("none")), .const(.text("refused"))]),
+    read: { decoder, node, path in
+      if node.text == "none" { return OutageStatus.none }
+      if node.text == "refused" { return .refused }
+      let code = decoder.count(node, path, in: 100...999, orWord: "none\" or \"refused")
+      if let code, (200...299).contains(code) {
+        decoder.report(
+          "\(code) accepts the upload, which is no outage; allowed: any other status", at: node.position, path
+        )
+      }
+      return code.map { .code($0) }
+    },
+    write: {
+      switch $0 {
+      case .none: .text("none")
+      case .refused: .text("refused")
+      case .code(let code): .number("\(code)")
+      }
+    })
 }
 
 extension Kind where Value == Incident {

@@ -78,7 +78,7 @@ extension Incident {
     var incident = self
     switch kind {
     // Who is cut off has something more to send.
-    case .outage, .brownout, .cut: break
+    case .outage, .refused, .brownout, .cut: break
     case .errors(let status, 1_000_000, false, _):
       incident.kind = .outage(status: status, retryAfter: .none, keepsWork: true)
     case .errors(_, let share, true, _): incident.kind = .brownout(factorPartsPerMillion: 1_000_000 - share)

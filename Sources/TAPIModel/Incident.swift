@@ -5,6 +5,8 @@ public struct Incident: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// Answers with this status at once, costing neither token nor worker; nil: no answer at all.
     case outage(status: Int?, retryAfter: RetryAfterPolicy, keepsWork: Bool)
+    /// An outage in which every connection is refused at once, as by a host whose process is gone.
+    case refused(keepsWork: Bool)
     /// Capacity times `factorPartsPerMillion` / 10^6: the bucket's rate, or the speed of work that starts from then on.
     case brownout(factorPartsPerMillion: Int64)
     /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
@@ -43,7 +45,7 @@ extension Incident.Kind {
     case .outage(let status, let retryAfter, _): (status, retryAfter)
     case .errors(let status, _, _, let retryAfter): (status, retryAfter)
     case .tokenExpiry: (401, .none)
-    case .brownout, .cdnOutage, .lostAnswers, .latency, .cut: nil
+    case .refused, .brownout, .cdnOutage, .lostAnswers, .latency, .cut: nil
     }
   }
 }
@@ -52,7 +54,7 @@ extension IncidentTimeline.Condition {
   /// Adds the effects of an incident that is on to the condition.
   mutating func add(_ incident: Incident, number: Int) {
     switch incident.kind {
-    case .outage(_, _, let keepsWork):
+    case .outage(_, _, let keepsWork), .refused(let keepsWork):
       outage = incident
       if incident.start == start && !keepsWork { losesWork = true }
     case .brownout(let parts):
@@ -105,12 +107,18 @@ extension Incident.Kind {
   package var phrase: String { wording.phrase }
 
   /// Whether nothing is admitted meanwhile: it is shaded darker.
-  package var isOutage: Bool { if case .outage = self { true } else { false } }
+  package var isOutage: Bool {
+    switch self {
+    case .outage, .refused: true
+    default: false
+    }
+  }
 
   private var wording: (label: String, phrase: String) {
     switch self {
     case .outage(let status?, _, _): return ("outage \(status)", "outage answered with \(status)")
     case .outage(nil, _, _): return ("outage without answer", "outage without any answer")
+    case .refused: return ("connections refused", "outage with every connection refused")
     case .cdnOutage: return ("settings CDN down", "settings CDN down")
     case .brownout(let factor):
       let tenths = (factor + 500) / 1_000

@@ -47,6 +47,7 @@ extension TAPIServer {
     refusalAnswer = refused
     downAnswer = nil
     if let outage {
+      if outage.refuses { return }
       var answer: FastAnswer? = .silence
       if let status = outage.status { answer = plain(status, outage.retryAfter) }
       guard let answer else { return }

@@ -67,7 +67,18 @@ public struct TAPIServer: ~Copyable {
   struct OutageAnswer {
     /// nil: silence.
     var status: Int?
-    var retryAfter: RetryAfterPolicy
+    var retryAfter = RetryAfterPolicy.none
+    /// Nobody gets a connection, and each is told.
+    var refuses = false
+
+    /// nil of incidents that are no outage.
+    init?(_ kind: Incident.Kind) {
+      switch kind {
+      case .outage(let status, let retryAfter, _): (self.status, self.retryAfter) = (status, retryAfter)
+      case .refused: refuses = true
+      default: return nil
+      }
+    }
   }
 
   /// - `key`: the run's key; draws are (device, batch, attempt) below it.
@@ -278,10 +289,7 @@ public struct TAPIServer: ~Copyable {
   }
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
-    outage = nil
-    if let incident = condition.outage, case .outage(let status, let retryAfter, _) = incident.kind {
-      outage = OutageAnswer(status: status, retryAfter: retryAfter)
-    }
+    outage = condition.outage.flatMap { OutageAnswer($0.kind) }
     conditionFactor = condition.factor
     let isResized = actionScale != condition.scale
     actionScale = condition.scale
@@ -359,7 +367,12 @@ public struct TAPIServer: ~Copyable {
 
   @inline(never)
   mutating func answerInOutage(_ request: UploadRequest) -> Admission {
-    guard let outage, let status = outage.status else { return .lost }
+    guard let outage else { return .lost }
+    if outage.refuses, request.downlink != .max {
+      let heard = request.arrival + Span(microseconds: Int64(request.downlink))
+      return .unconnected(at: heard, isKnown: true, isRefusal: true)
+    }
+    guard let status = outage.status else { return .lost }
     return .answered(refusal(status, outage.retryAfter, request, request.arrival))
   }
 

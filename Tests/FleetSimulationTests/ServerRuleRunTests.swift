@@ -79,6 +79,28 @@ import Testing
     #expect(try summary(.hours(1))[.deduplicatedEvents] == 200)
   }
 
+  @Test(
+    "A refused connection is known after the way there and back, without a status; silence takes the time-out"
+  )
+  func refused() throws {
+    // The first try at 0; waits of 10, 20, 40 … s begin 0.1 s after each refusal, or 30 s after each silence.
+    func retries(_ kind: Incident.Kind) throws -> [Int: Int64] {
+      var scenario = scenario(
+        devices: 10, every: .seconds(1_000), duration: .seconds(120), server: bucket,
+        incidents: [incident(kind, seconds: 60)])
+      scenario.fleet[0].events = .periodic(every: .seconds(1_000), phase: .flush)
+      let rows = try Simulation.run(scenario).series.rows
+      #expect(rows.reduce(0) { $0 + $1[.timeouts] } == (kind == .refused(keepsWork: false) ? 0 : 20))
+      #expect(rows.reduce(0) { $0 + $1[.answers503] } == 0)
+      var found: [Int: Int64] = [:]
+      for (second, row) in rows.enumerated() where row[.retries] > 0 { found[second] = row[.retries] }
+      return found
+    }
+    #expect(try retries(.refused(keepsWork: false)) == [10: 10, 30: 10, 70: 10])
+    #expect(
+      try retries(.outage(status: nil, retryAfter: .none, keepsWork: false)) == [40: 10, 90: 10])
+  }
+
   @Test("A retry whose X-Retry-Count has reached the server's limit gets 422, and its client drops it")
   func retryCount() throws {
     // Tries at 0, 10, 30, 70 and 150 s, counting 0 … 4; the server is back before the last.

@@ -100,6 +100,10 @@ enum MessageGoldens {
       2: tapi.incidents.0.status: 200 accepts the upload, which is no outage; allowed: any other status
     tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', status: 'none', retryAfter: '5s' }]
       2: tapi.incidents.0.retryAfter: no answer (status: "none") cannot carry a Retry-After
+    tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', status: 'refused' }, { kind: 'outage', at: '90s', for: '1m', status: 'refuse' }]
+      2: tapi.incidents.1.status: expected a number, found the string "refuse"; allowed: whole numbers from 100 to 999 or "none" or "refused"
+    tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', status: 'refused', retryAfter: '5s' }]
+      2: tapi.incidents.0.retryAfter: a refused connection (status: "refused") cannot carry a Retry-After
     tapi incidents: [{ kind: 'brownout', at: '1m', for: '1m' }]
       2: tapi.incidents.0.factor: missing; write for example factor: "50%"
     tapi incidents: [{ kind: 'brownout', at: '1m', for: '1m', factor: 0 }, { kind: 'brownout', at: '1m', for: '1m', factor: '200%' }, { kind: 'brownout', at: '1m', for: '1m', factor: 'half' }, { kind: 'brownout', at: '1m', for: '1m', factor: NaN }]

@@ -122,6 +122,7 @@ extension ScenarioGenerator {
       let kinds: [Incident.Kind] = [
         .outage(
           status: status, retryAfter: status == nil ? .none : retryAfter(), keepsWork: random.chance(50)),
+        .refused(keepsWork: random.chance(50)),
         .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)), .cdnOutage,
         .errors(
           status: .random(in: 300...599, using: &random), share: .random(in: 1...1_000_000, using: &random),
@@ -132,7 +133,7 @@ extension ScenarioGenerator {
           factor: .random(in: 1_000_000...1_000_000_000, using: &random)), .tokenExpiry,
       ]
       var incident = Incident(kind: random.pick(kinds), start: start, duration: length)
-      if case .outage = incident.kind { incident.warmUp = random.pick([.zero, span(0...86_400_000_000)]) }
+      if incident.kind.isOutage { incident.warmUp = random.pick([.zero, span(0...86_400_000_000)]) }
       return incident
     }
   }

@@ -52,6 +52,9 @@ extension ServerFront {
         end(call, answer, at: now, &sink)
       }
     case .unconfirmed(let time): acceptUnconfirmed(call, at: time, knownAt: now, &sink)
+    case .unconnected(at: _, isKnown: _, isRefusal: true) where isHeard:
+      count(1, .unanswered, at: now)
+      endUnanswered(call, status: 503, at: now, &sink)
     case .lost, .unconnected:
       count(1, .unanswered, at: now)
       if isHeard { proxies?.pointee.keepSilent(call) } else { lose(call, at: now, &sink) }

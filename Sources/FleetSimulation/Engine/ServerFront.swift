@@ -198,9 +198,12 @@ package struct ServerFront: ~Copyable {
       if isGivenUp(request, at: now) {
         sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
       } else {
-        let status = isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0
+        // A refusal that comes after the time-out is not heard.
+        let isHeard = time <= deadline(request)
+        let status = !isHeard ? 0 : isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0
         sink.deliver(
-          Delivery(.timeOut, request, status: status, resolves: true), due: time, toShard: Int(request.shard))
+          Delivery(.timeOut, request, status: status, resolves: true), due: min(time, deadline(request)),
+          toShard: Int(request.shard))
       }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)

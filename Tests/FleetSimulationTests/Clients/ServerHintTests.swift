@@ -121,7 +121,7 @@ extension Scenario {
       case .errors(let status, let share, let afterWork, _):
         scenario.tapi.incidents[i].kind = .errors(
           status: status, share: share, afterWork: afterWork, retryAfter: .none)
-      case .brownout, .cdnOutage, .lostAnswers, .latency, .tokenExpiry, .cut: break
+      case .refused, .brownout, .cdnOutage, .lostAnswers, .latency, .tokenExpiry, .cut: break
       }
     }
     for (i, action) in tapi.actions.enumerated() {

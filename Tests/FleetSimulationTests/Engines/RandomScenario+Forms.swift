@@ -192,6 +192,7 @@ extension RandomScenario {
       RetryAfterPolicy.backlog(atLeast: .seconds(Int64(int(0...3))), atMost: .seconds(Int64(int(3...60)))),
     ])
     switch kind {
+    case .outage(nil, _, let keepsWork): kind = .refused(keepsWork: keepsWork)
     case .outage(let status?, _, let keepsWork):
       kind = .outage(status: status, retryAfter: wait, keepsWork: keepsWork)
     case .errors(let status, let share, let afterWork, _):
@@ -200,7 +201,7 @@ extension RandomScenario {
       var added = Distribution.exponential(mean: .milliseconds(Int64(int(100...8_000))))
       vary(&added)
       kind = .latency(added: added, factor: factor)
-    case .outage, .brownout, .cdnOutage, .lostAnswers, .tokenExpiry, .cut: break
+    case .refused, .brownout, .cdnOutage, .lostAnswers, .tokenExpiry, .cut: break
     }
   }
 

@@ -28,6 +28,9 @@ extension RandomScenario {
       if case .outage(let status, let retryAfter, _) = scenario.tapi.incidents[i].kind {
         scenario.tapi.incidents[i].kind = .outage(status: status, retryAfter: retryAfter, keepsWork: true)
       }
+      if case .refused = scenario.tapi.incidents[i].kind {
+        scenario.tapi.incidents[i].kind = .outage(status: 503, retryAfter: .none, keepsWork: true)
+      }
     }
     var with = scenario
     with.tapi.proxies = Proxies(count: 3, retries: 0)

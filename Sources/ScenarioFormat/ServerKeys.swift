@@ -75,6 +75,20 @@ extension TAPIConfiguration {
       Field(
         "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
         "Capacity that follows utilisation.", writing: .unlessDefault),
+      Field(
+        "crash", \.rules.crash, Kind.object(LoadCrash.keys).orNull,
+        "A server that dies of its load.", writing: .unlessDefault),
+      .refusal("crash", "queue") { _, found in
+        found.rules.crash?.queue != nil && found.bucket != nil
+          ? "a bucket has no queue that could be too long; write rate: \"5000/s\"" : nil
+      },
+      .warning("crash", "queue") { _, found in
+        guard let limit = found.workers?.queueLimit, let queue = found.rules.crash?.queue, queue >= limit
+        else {
+          return nil
+        }
+        return "never more than \(limit) wait, by workers.queueLimit: it does not die of them"
+      },
     ])
 
   /// For a server that has a problem.
@@ -418,6 +432,28 @@ extension Autoscaling {
         found.minimum > found.maximum
           ? "minimum \(Units.text(partsPerMillion: found.minimum)) is above maximum, "
             + Units.text(partsPerMillion: found.maximum) : nil
+      },
+    ])
+}
+
+extension LoadCrash {
+  fileprivate static let keys = ObjectKeys(
+    LoadCrash(patience: .zero, downtime: .zero),
+    [
+      Field(
+        "queue", \.queue, Kind<Int>.count(0...1_000_000_000).orNothing, "Waiting requests that it stands.",
+        defaultValue: .said("any number")),
+      Field(
+        "rate", \.rateMilliRequestsPerSecond, Kind<Int64>.rate.orNothing,
+        "Arrivals that it stands in a second.", defaultValue: .said("any number")),
+      Field(
+        "for", \.patience, .span(from: .milliseconds(1)), "It dies of more for so long.", example: "\"10s\""),
+      Field(
+        "backAfter", \.downtime, .span(from: .milliseconds(1)),
+        "How long every connection is refused then.", example: "\"1m\""),
+      .refusal { _, crash in
+        crash.queue == nil && crash.rateMilliRequestsPerSecond == nil
+          ? "no load to die of; write queue: 1000, rate: \"5000/s\", or both" : nil
       },
     ])
 }

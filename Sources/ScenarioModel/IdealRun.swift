@@ -62,7 +62,7 @@ extension TAPIConfiguration {
     incidents = incidents.compactMap(\.ofCapacity)
     actions = actions.filter { if case .capacity = $0.kind { true } else { false } }
     rules.retryCountLimit = nil
-    rules.requestSizeLimit = nil
+    (rules.requestSizeLimit, rules.crash) = (nil, nil)
     overload = Overload()
     (connections, settings, proxies) = (nil, nil, nil)
     guard case .workers(var workers) = server else { return }

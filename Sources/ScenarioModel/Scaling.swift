@@ -110,6 +110,12 @@ public struct Scaling: Sendable, Hashable {
         small.tapi.rules.keyLimits[i].rule = .window(window, requests: max(1, divided(requests)))
       }
     }
+    if let crash = small.tapi.rules.crash {
+      small.tapi.rules.crash?.queue = crash.queue.map { max(1, divided($0)) }
+      small.tapi.rules.crash?.rateMilliRequestsPerSecond = crash.rateMilliRequestsPerSecond.map {
+        max(1, divided($0))
+      }
+    }
     return small
   }
 
@@ -173,6 +179,16 @@ public struct Discreteness: Sendable, Hashable {
             reason: "\(workers.count) \(workers.count == 1 ? "worker is" : "workers are") all busy by chance",
             remedy: "\(Scaling.leastWorkers) are enough",
             factor: Double(Scaling.leastWorkers) / Double(max(1, workers.count)), needsScale: true))
+      }
+    }
+    if let crash = scenario.tapi.rules.crash {
+      let most = min(Double(crash.queue ?? .max), Double(crash.rateMilliRequestsPerSecond ?? .max) / 1_000)
+      if most < Double(Scaling.leastBurst) {
+        findings.append(
+          Finding(
+            path: "tapi.crash", reason: "a server that dies of \(Self.text(most)) requests does so by chance",
+            remedy: "\(Scaling.leastBurst) are enough",
+            factor: Double(Scaling.leastBurst) / max(most, 0.001), needsScale: true))
       }
     }
     for (index, limit) in scenario.tapi.rules.keyLimits.enumerated() where limit.per != .device {

@@ -11,6 +11,7 @@ public struct ServerRules: Sendable, Hashable {
   /// How long after its first acceptance a batch is recognised by its message ids and not stored again; nil: it is stored again.
   public var deduplicationWindow: Span?
   public var autoscaling: Autoscaling?
+  public var crash: LoadCrash?
 
   public init() {}
 }

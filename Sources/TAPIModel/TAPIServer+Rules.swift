@@ -15,6 +15,7 @@ final class RuleBook {
   private let mostEvents: [Int]
   private let costPerEvent: Int64
   private(set) var autoscaler: Autoscaler?
+  var crash: CrashWatch?
   /// Whether none of it holds all the time.
   private let isStanding: Bool
   /// Devices that have been told of the latest expiry of tokens, a bit each.
@@ -40,9 +41,10 @@ final class RuleBook {
       costPerEvent = 0
     }
     autoscaler = rules.autoscaling.map(Autoscaler.init)
+    crash = rules.crash.map(CrashWatch.init)
     isStanding =
       !keyLimits.isEmpty || rules.retryCountLimit != nil || rules.requestSizeLimit != nil || costPerEvent > 0
-      || rules.autoscaling != nil
+      || rules.autoscaling != nil || rules.crash != nil
     let timeline = IncidentTimeline(configuration)
     if !isStanding, timeline.conditions.allSatisfy({ $0.faults.areNone }) { return nil }
   }
@@ -57,12 +59,16 @@ final class RuleBook {
     mostEvents = other.mostEvents
     costPerEvent = other.costPerEvent
     autoscaler = other.autoscaler
+    crash = other.crash
     isStanding = other.isStanding
     refreshed = other.refreshed
     expiry = other.expiry
     meter = other.meter
     microTokens = other.microTokens
   }
+
+  /// When the autoscaler or the watch over the load has something to do.
+  var nextTime: Instant { min(autoscaler?.nextTime ?? .never, crash?.nextTime ?? .never) }
 
   /// Whether nothing concerns single requests now.
   var areIdle: Bool { !isStanding && faults.areNone }
@@ -169,7 +175,13 @@ extension TAPIServer {
   /// its key (429), capacity.
   @inline(never)
   mutating func arriveUnderRules(_ request: UploadRequest, retryCount: Int) -> Admission {
-    delayed(decideUnderRules(request, retryCount: retryCount), request)
+    if rules?.crash == nil { return delayed(decideUnderRules(request, retryCount: retryCount), request) }
+    if outage == nil { rules?.crash?.noteArrival(at: request.arrival) }
+    rules?.crash?.noteQueue(queued, at: request.arrival)
+    let admission = decideUnderRules(request, retryCount: retryCount)
+    rules?.crash?.noteQueue(queued, at: request.arrival)
+    noteNextOwnTime()
+    return delayed(admission, request)
   }
 
   private mutating func decideUnderRules(_ request: UploadRequest, retryCount: Int) -> Admission {

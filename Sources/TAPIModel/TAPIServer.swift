@@ -24,8 +24,9 @@ public struct TAPIServer: ~Copyable {
   private var conditionFactor: Int64 = 1_000_000
   /// The factor that actions put on the configured capacity, parts per million.
   private var actionScale: Int64 = 1_000_000
-  /// The outage that is on.
+  /// The outage that is on, and that of an incident alone.
   var outage: OutageAnswer?
+  private var incidentOutage: OutageAnswer?
   /// With `hasFastAnswers`, until `nextOwnTime`: whoever finds a token is accepted, anyone else gets `refusalAnswer`.
   public var bucket: TokenBucket
   let isBucket: Bool
@@ -131,7 +132,7 @@ public struct TAPIServer: ~Copyable {
     conditionFactor = other.conditionFactor
     actionScale = other.actionScale
     overload = other.overload
-    outage = other.outage
+    (outage, incidentOutage) = (other.outage, other.incidentOutage)
     bucket = other.bucket
     pool = other.pool
     dependency = other.dependency
@@ -180,7 +181,7 @@ public struct TAPIServer: ~Copyable {
     }
     nextOwnTime = min(nextBoundary, pool.nextCompletion)
     if let next = dependency?.nextTime { nextOwnTime = min(nextOwnTime, next) }
-    if let next = rules?.autoscaler?.nextTime { nextOwnTime = min(nextOwnTime, next) }
+    if let next = rules?.nextTime { nextOwnTime = min(nextOwnTime, next) }
     if let next = connections?.nextTime { nextOwnTime = min(nextOwnTime, next) }
   }
 
@@ -197,7 +198,7 @@ public struct TAPIServer: ~Copyable {
       outcomes.removeAll(keepingCapacity: true)
       nextOutcome = 0
       let (boundary, completion) = (nextBoundary, pool.nextCompletion)
-      let scaling = rules?.autoscaler?.nextTime ?? .never
+      let scaling = rules?.nextTime ?? .never
       let call = dependency?.nextTime ?? .never
       let connected = connections?.nextTime ?? .never
       if min(boundary, completion, scaling, call, connected) > limit { return nil }
@@ -205,7 +206,7 @@ public struct TAPIServer: ~Copyable {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
       } else if scaling <= min(completion, call, connected) {
-        scale(at: scaling)
+        if rules?.crash?.nextTime == scaling { watchLoad(at: scaling) } else { scale(at: scaling) }
       } else if completion <= min(call, connected) {
         complete(at: completion)
       } else if connected < call {
@@ -269,6 +270,21 @@ public struct TAPIServer: ~Copyable {
     resize(at: now)
   }
 
+  /// The server may die of its load, or be back.
+  @inline(never)
+  private mutating func watchLoad(at now: Instant) {
+    noteUse(at: now)
+    rules?.crash?.noteQueue(pool.queued, at: now)
+    guard let dies = rules?.crash?.step(at: now) else { return }
+    chooseOutage()
+    if dies { loseWork(at: now) }
+  }
+
+  private mutating func chooseOutage() {
+    outage =
+      incidentOutage ?? (rules?.crash?.isDown ?? false ? OutageAnswer(.refused(keepsWork: false)) : nil)
+  }
+
   /// As many workers as the scales say.
   private mutating func resize(at now: Instant) {
     if isBucket { return }
@@ -289,7 +305,8 @@ public struct TAPIServer: ~Copyable {
   }
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
-    outage = condition.outage.flatMap { OutageAnswer($0.kind) }
+    incidentOutage = condition.outage.flatMap { OutageAnswer($0.kind) }
+    chooseOutage()
     conditionFactor = condition.factor
     let isResized = actionScale != condition.scale
     actionScale = condition.scale
@@ -299,24 +316,27 @@ public struct TAPIServer: ~Copyable {
     settings?.isDown = condition.isCDNDown
     noteFastAnswers()
     pool.speed = condition.factor
-    if condition.losesWork {
-      var lost: [Completion] = []
-      var unbooked: [Usage] = []
-      pool.loseAll(at: condition.start) { request, end in
-        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
-        if let end { unbooked.append(Usage(start: condition.start, end: end, sign: -1)) }
-      }
-      dependency?.loseAll { request, since in
-        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
-        unbooked.append(Usage(start: since, end: condition.start, sign: 1))
-      }
-      connections?.loseAll(at: condition.start) { request in
-        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
-      }
-      outcomes += lost
-      usage += unbooked
-    }
+    if condition.losesWork { loseWork(at: condition.start) }
     if isResized { resize(at: condition.start) }
+  }
+
+  /// Queued and running work is lost, and every connection.
+  private mutating func loseWork(at now: Instant) {
+    var lost: [Completion] = []
+    var unbooked: [Usage] = []
+    pool.loseAll(at: now) { request, end in
+      lost.append(Completion(request: request, at: now, outcome: .lost))
+      if let end { unbooked.append(Usage(start: now, end: end, sign: -1)) }
+    }
+    dependency?.loseAll { request, since in
+      lost.append(Completion(request: request, at: now, outcome: .lost))
+      unbooked.append(Usage(start: since, end: now, sign: 1))
+    }
+    connections?.loseAll(at: now) { request in
+      lost.append(Completion(request: request, at: now, outcome: .lost))
+    }
+    outcomes += lost
+    usage += unbooked
   }
 
   private func scaled(_ rate: Int64, by factor: Int64) -> Int64 {

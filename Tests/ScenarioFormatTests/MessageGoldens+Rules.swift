@@ -48,6 +48,18 @@ extension MessageGoldens {
     tapi autoscaling: { interval: '10ms', delay: '2d' }
       2: tapi.autoscaling.interval: "10ms" is out of range; allowed: 1s to 1d
       2: tapi.autoscaling.delay: "2d" is out of range; allowed: 0s to 1d
+    tapi crash: { rate: '5000/s', for: '10s', backAfter: '1m' }
+    tapi crash: {}
+      2: tapi.crash.for: missing; write for example for: "10s"
+      2: tapi.crash.backAfter: missing; write for example backAfter: "1m"
+    tapi crash: { for: '10s', backAfter: '1m' }
+      2: tapi.crash: no load to die of; write queue: 1000, rate: "5000/s", or both
+    tapi crash: { queue: 1000, for: '10s', backAfter: '0s' }
+      2: tapi.crash.backAfter: "0s" is out of range; allowed: 1ms to 366d
+    tapi crash: { queue: 1000, for: '10s', backAfter: '1m' }
+      2: tapi.crash.queue: a bucket has no queue that could be too long; write rate: "5000/s"
+    server workers: { count: 5, serviceTime: '1s', queueLimit: 100 }, crash: { queue: 100, for: '10s', backAfter: '1m' }
+      2: warning: tapi.crash.queue: never more than 100 wait, by workers.queueLimit: it does not die of them
     server bucket: { capacity: '1/s', costPerEvent: '2' }
       2: tapi.bucket.costPerEvent: expected a number, found the string "2"; allowed: numbers from 0 to 1000
     server bucket: { capacity: '1/s', costPerEvent: 1001 }

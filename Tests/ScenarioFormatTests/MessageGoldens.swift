@@ -152,7 +152,7 @@ enum MessageGoldens {
     top compare: []
       4: compare: expected an object of paths and lists of values, found a list
     top compare: { 'tapi.bukcet.capacity': ['1/s'] }
-      4: compare["tapi.bukcet.capacity"][0]: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, retryAfterHeader, retryAfterForm, connections, settingsEndpoint, proxies, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling
+      4: compare["tapi.bukcet.capacity"][0]: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, retryAfterHeader, retryAfterForm, connections, settingsEndpoint, proxies, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling, crash
     top compare: { 'tapi.bucket.capacity': ['1/s', '1/s', 5] }
       4: compare["tapi.bucket.capacity"][1]: the same as value 0
       4: compare["tapi.bucket.capacity"][2]: missing unit: write "5/s"
@@ -177,7 +177,7 @@ enum MessageGoldens {
   /// `--set`.
   static let overrides = #"""
     --set tapi.bukcet.capacity=1/s
-      --set: tapi.bukcet.capacity: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, retryAfterHeader, retryAfterForm, connections, settingsEndpoint, proxies, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling
+      --set: tapi.bukcet.capacity: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, retryAfterHeader, retryAfterForm, connections, settingsEndpoint, proxies, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling, crash
     --set tapi.bucket.capacity=5
       --set: tapi.bucket.capacity: missing unit: write "5/s"
     --set tapi..x=1

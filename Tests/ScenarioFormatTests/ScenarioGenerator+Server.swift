@@ -31,6 +31,13 @@ extension ScenarioGenerator {
         target: .random(in: 10_000...1_000_000, using: &random), interval: span(1_000_000...86_400_000_000),
         delay: span(0...86_400_000_000), minimum: bounds[0], maximum: bounds[1])
     }
+    if random.chance(30) {
+      let limits = random.pick([(true, true), (true, false), (false, true)])
+      rules.crash = LoadCrash(
+        queue: limits.0 ? .random(in: 0...1_000_000_000, using: &random) : nil,
+        rateMilliRequestsPerSecond: limits.1 ? .random(in: 1...1_000_000_000_000, using: &random) : nil,
+        patience: span(1_000...31_622_400_000_000), downtime: span(1_000...31_622_400_000_000))
+    }
     return rules
   }
 

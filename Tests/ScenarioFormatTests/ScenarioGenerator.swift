@@ -422,6 +422,10 @@ struct ScenarioGenerator {
     scenario.tapi.actions = actions(in: scenario)
     scenario.push = push(to: scenario.fleet)
     scenario.tapi.incidents += cuts(of: scenario.fleet)
+    if case .bucket = scenario.tapi.server, let crash = scenario.tapi.rules.crash {
+      scenario.tapi.rules.crash?.queue = nil
+      if crash.rateMilliRequestsPerSecond == nil { scenario.tapi.rules.crash = nil }
+    }
     if random.chance(40) {
       scenario.tapi.connections = connections(at: scenario.tapi.server)
     } else if random.chance(60) {

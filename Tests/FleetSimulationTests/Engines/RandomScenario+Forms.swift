@@ -156,6 +156,20 @@ extension RandomScenario {
     }
   }
 
+  /// A server that dies of its load.
+  func drawCrash(_ tapi: inout TAPIConfiguration) {
+    var draw = apart().apart().apart()
+    guard draw.chance(25) else { return }
+    var crash = LoadCrash(
+      patience: .milliseconds(Int64(draw.pick([1, 700, 5_000]))),
+      downtime: .milliseconds(Int64(draw.int(1...30_000))))
+    if case .workers = tapi.server, draw.chance(70) { crash.queue = draw.int(0...15) }
+    if crash.queue == nil || draw.chance(30) {
+      crash.rateMilliRequestsPerSecond = Int64(draw.int(500...20_000))
+    }
+    tapi.rules.crash = crash
+  }
+
   private mutating func drawWindow(_ limit: inout KeyLimit) {
     guard chance(60) else { return }
     limit.rule = .window(

@@ -24,6 +24,7 @@ extension RandomScenario {
     var scenario = scenario(seed: seed)
     (scenario.tapi.connections, scenario.tapi.proxies) = (nil, nil)
     scenario.tapi.actions.removeAll { $0.kind == .restart }
+    scenario.tapi.rules.crash = nil
     for i in scenario.tapi.incidents.indices {
       if case .outage(let status, let retryAfter, _) = scenario.tapi.incidents[i].kind {
         scenario.tapi.incidents[i].kind = .outage(status: status, retryAfter: retryAfter, keepsWork: true)

@@ -25,6 +25,7 @@ struct RandomScenario {
     draw.drawPush(&scenario)
     draw.drawForms(&scenario)
     draw.drawCuts(&scenario)
+    draw.drawCrash(&scenario.tapi)
     return scenario
   }
 

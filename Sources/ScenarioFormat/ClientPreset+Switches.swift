@@ -48,7 +48,8 @@ extension ClientPreset {
         values: entry.values, value: { entry.value(in: $0.policy) })
     }
     + rows(
-      "policy.multiplier", "policy.waits", "policy.immediateRetries", "policy.longestRetryAfter",
+      "policy.multiplier", "policy.waits", "policy.jitterDraw", "policy.immediateRetries",
+      "policy.longestRetryAfter",
       "policy.noStatusRetries", "classDelays")
     + settingsSwitches + rows("gates")
 

@@ -2,6 +2,7 @@ import ScenarioModel
 import SimulationKernel
 import UploadGating
 import UploadPipeline
+import UploadRetry
 
 /// `gates`: parts that stand between a cohort's upload loop and the network. What is given goes over the client's, key by key, and
 /// null takes a part away.

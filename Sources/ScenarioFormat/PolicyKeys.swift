@@ -21,6 +21,9 @@ extension ClientPolicy {
         ? "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null"
         : nil
     },
+    Field(
+      "jitterDraw", \.jitterDraw, .choice, "How long a device keeps its place in a jitter's range.",
+      writing: .unlessDefault, requirement: "J"),
     .ofClient(
       "immediateRetries", \.immediateRetries, Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
       "retries without a wait, before the first backoff; with retries \"timer\" at once", "S10", isLater: true
@@ -74,9 +77,13 @@ extension Kind where Value == DelayLadder {
 
 extension Field<ClientPolicy> {
   fileprivate init(_ entry: ClientPolicy.Switch) {
-    let kind = Kind<String>(
-      schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
-      write: { entry.isBool ? .bool($0 == "true") : .text($0) })
+    let isJitter = entry.values.contains { $0.hasSuffix(":T") }
+    let kind =
+      isJitter
+      ? Kind<Jitter>.jitter(entry.values).mapped(\.description, { Jitter(name: $0) ?? .none })
+      : Kind<String>(
+        schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
+        write: { entry.isBool ? .bool($0 == "true") : .text($0) })
     self.init(
       entry.name, kind,
       entry.meaning, defaultValue: .byClient, writing: entry.isLater ? .unlessDefault : .always,
@@ -102,11 +109,34 @@ extension ClientPolicy.Switch {
 
   fileprivate var schema: PositionedValue {
     if isBool { return .type("boolean") }
-    let words = values.filter { !$0.hasSuffix(":S") && !$0.hasSuffix(":P") }
+    let words = values.filter { !$0.hasSuffix(":S") }
     let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
-      .pattern("^\(value.dropLast())\(value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)")$")
+      .pattern("^\(value.dropLast())[0-9]{1,4}$")
     }
     return patterns.isEmpty ? .words(words) : .oneOf([.words(words)] + patterns)
+  }
+}
+
+extension Kind where Value == Jitter {
+  /// One of these strategies: its name, or an object of its parts.
+  static func jitter(_ names: [String] = Jitter.names) -> Kind {
+    let words = names.filter { !$0.contains(":") }
+    let part = PositionedValue.type("string")
+    let parts: [(String, PositionedValue)] = [
+      ("additive", part), ("atMost", part), ("symmetric", part), ("between", .array(of: part, 2...2)),
+    ]
+    return Kind(
+      schema: .oneOf([
+        .words(words), .pattern("^[a-z]+:[^ ]+$"),
+        .members([("type", .text("object")), ("properties", .members(parts))]),
+      ]), range: Jitter.examples(of: names).joined(separator: ", "),
+      read: { decoder, node, path in
+        let jitter = Jitter(SettingsTree.settingsValue(node))
+        if let jitter, jitter == .none || jitter.lengthens || names == Jitter.names { return jitter }
+        let found = node.members == nil ? decoder.describe(node) : JSONText.compact(node)
+        decoder.report("\(found) is not known; allowed are \(Jitter.allowed(names))", at: node.position, path)
+        return nil
+      }, write: { .text($0.description) })
   }
 }
 
@@ -203,14 +233,10 @@ extension ScenarioDecoder {
       var policy = ClientPolicy()
       if change.set(text, in: &policy) { return text }
       // The pattern itself is no value.
-      for (suffix, example, range) in [
-        (":S", "60", "whole seconds from 0 to 3600"), (":P", "10", "whole percent from 1 to 100"),
-      ] {
-        guard let pattern = change.values.first(where: { $0.hasSuffix(suffix) }),
-          text.hasPrefix(pattern.dropLast())
-        else { continue }
+      if let pattern = change.values.first(where: { $0.hasSuffix(":S") }), text.hasPrefix(pattern.dropLast())
+      {
         report(
-          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())\(example)\": \(range)",
+          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())60\": whole seconds from 0 to 3600",
           at: node.position, path)
         return nil
       }

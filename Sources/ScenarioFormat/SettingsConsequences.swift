@@ -106,8 +106,7 @@ struct SettingsConsequences {
     else { return nil }
     func text(_ microseconds: Int64) -> String { Units.seconds(microseconds: microseconds) + " s" }
     var spread = "before jitter"
-    if case .decorrelated = backoff.jitter { spread = "without any jitter" }
-    if case .none = backoff.jitter { spread = "without any jitter" }
+    if [.decorrelated, .none].contains(backoff.jitter) { spread = "without any jitter" }
     let wait = text(backoff.maxBackoffInterval)
     return finding(
       .contradicts, part.path(of: part.has(baseKey) ? baseKey : capKey),

@@ -155,7 +155,7 @@ struct SettingsResolution {
       let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
       add(missing, at: isCommandLine ? position : settings.tree.position, path, .warning)
     }
-    if case .additive = config.backoff.jitter { return CohortSettings.Version(config: config) }
+    if config.backoff.jitter.additivePercent != nil { return CohortSettings.Version(config: config) }
     if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
       let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
       add(message, at: .commandLine, change.path, .warning)

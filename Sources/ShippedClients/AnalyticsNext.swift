@@ -99,7 +99,7 @@ extension BrowserSettings {
     baseBackoffInterval = seconds(config.backoff.baseBackoffInterval)
     maxBackoffInterval = seconds(config.backoff.maxBackoffInterval)
     maxTotalBackoffDuration = seconds(config.backoff.maxTotalBackoffDuration)
-    jitterPercent = config.backoff.jitter.additivePercent
+    jitterPercent = config.backoff.jitter.addedPercent
   }
 
   private static func count(_ n: Double) -> Int { n.isNaN ? .max : Int(n.rounded(.up)) }

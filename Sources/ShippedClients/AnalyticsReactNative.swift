@@ -223,7 +223,7 @@ extension AnalyticsReactNativeSettings {
       "baseBackoffInterval": .number(seconds(config.baseBackoffInterval)),
       "maxBackoffInterval": .number(seconds(config.maxBackoffInterval)),
       "maxTotalBackoffDuration": .number(seconds(config.maxTotalBackoffDuration)),
-      "jitterPercent": .number(config.jitter.additivePercent),
+      "jitterPercent": .number(config.jitter.addedPercent),
     ]
   }
 

@@ -236,7 +236,7 @@ struct NativeSettings: ShippedSettings {
     if let percent = integer(.jitterPercent, in: part) {
       let inForce = Double(clamped(percent, to: .jitterPercent))
       config.backoff.jitter = Jitter(shippedPercent: inForce)
-      compare(.jitterPercent, in: part, inForce, defaults.backoff.jitter.additivePercent, traps: isOn)
+      compare(.jitterPercent, in: part, inForce, defaults.backoff.jitter.addedPercent, traps: isOn)
     }
     config.backoff.statuses = statuses(in: part, limitsRate: config.rateLimit.isEnabled)
       .table(heedsRateLimited: isSwift)

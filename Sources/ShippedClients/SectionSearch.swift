@@ -175,9 +175,7 @@ extension Jitter {
   }
 
   /// The percentage of additive jitter; 0 for any other.
-  package var additivePercent: Double {
-    if case .additive(let percent) = self { percent } else { 0 }
-  }
+  package var addedPercent: Double { additivePercent ?? 0 }
 }
 
 extension HTTPConfig {

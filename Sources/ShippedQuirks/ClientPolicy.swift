@@ -137,7 +137,7 @@ extension ShippedQuirks: RetryQuirks {
   public func wait(
     drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64?, jitter: Jitter
   ) -> Int64 {
-    guard waitsInMilliseconds, case .additive = jitter else { return drawn }
+    guard waitsInMilliseconds, jitter.lengthens else { return drawn }
     // A draw is below the end of its range, and cut to whole milliseconds.
     if unclamped <= backoff { return drawn }
     return min(backoff + (unclamped - backoff - 1) / 1_000 * 1_000, cap ?? .max)
@@ -169,8 +169,7 @@ extension ClientPolicy {
     public let meaning: String
     /// The requirement that it belongs to: `S10`.
     public let requirement: String
-    /// The allowed values. In `fixed:S` the letter stands for whole seconds from 0 to 3600, in `additive:P` for whole percent
-    /// from 1 to 100.
+    /// The allowed values. In `fixed:S` the letter stands for whole seconds from 0 to 3600; `Jitter.names` has the others.
     public let values: [String]
     fileprivate let read: @Sendable (ClientPolicy) -> String
     fileprivate let write: @Sendable (inout ClientPolicy, String) -> Bool
@@ -225,11 +224,10 @@ extension ClientPolicy {
     choice(\.retryAfterCap, "retryAfterCap", "which limit a Retry-After has", "S4"),
     Switch(
       name: "retryAfterJitter", meaning: "jitter on top of a Retry-After", requirement: "S4",
-      values: ["none", "additive:P"],
-      read: { $0.retryAfterJitterPercent == 0 ? "none" : "additive:\($0.retryAfterJitterPercent)" },
+      values: [Jitter.none.description] + Jitter.lengtheningNames, read: { $0.retryAfterJitter.description },
       write: { policy, name in
-        guard let percent = wholePercent(name) else { return false }
-        policy.retryAfterJitterPercent = percent
+        guard let jitter = Jitter(name: name), jitter == .none || jitter.lengthens else { return false }
+        policy.retryAfterJitter = jitter
         return true
       }),
     choice(\.backoffHolds, "backoffHolds", "what a backoff makes wait", "S3"),
@@ -243,15 +241,6 @@ extension ClientPolicy {
   /// Sets a switch by name; false, and no change, if the name or the value is not in `switches`.
   public mutating func set(name: String, value: String) -> Bool {
     Self.switches.first { $0.name == name }?.set(value, in: &self) ?? false
-  }
-
-  /// `none`, or `additive:P` with P from 1 to 100.
-  private static func wholePercent(_ name: String) -> UInt8? {
-    if name == "none" { return 0 }
-    let prefix = "additive:"
-    guard name.hasPrefix(prefix), let percent = wholeNumber(name.utf8.dropFirst(prefix.utf8.count), digits: 3)
-    else { return nil }
-    return (1...100).contains(percent) ? UInt8(percent) : nil
   }
 
   private static func bool(

@@ -135,8 +135,9 @@ extension RetryStateMachine {
 
   /// The cap of the Settings, where a backoff is at most a tenth longer, as the shipped client's is; else the longest that is drawn.
   private var capOfBackoffs: Int64 {
-    if case .symmetric = config.backoff.jitter { return config.backoff.longestWait(policy) }
-    return policy.waits.isEmpty ? config.backoff.maxBackoffInterval : config.backoff.longestWait(policy)
+    let jitter = config.backoff.jitter
+    let isShort = policy.waits.isEmpty && (!jitter.exceedsCap || jitter.additivePercent != nil)
+    return isShort ? config.backoff.maxBackoffInterval : config.backoff.longestWait(policy)
   }
 
   /// The age beyond which an event is dropped at a flush, microseconds; nil: there is none (`RetryPolicy.ageLimit`).

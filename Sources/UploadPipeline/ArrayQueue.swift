@@ -59,7 +59,8 @@ package struct ArrayQueue: ~Copyable {
     gates = .allocate(byteCount: bytes, alignment: 8)
     gates.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
     currentMachine = machine
-    self.random = random
+    self.random =
+      options.policy.jitterDraw == .onceADevice ? RandomWords(SameWord(word: random.word())) : random
     gateWords = GateWords(salt: random.word())
   }
 

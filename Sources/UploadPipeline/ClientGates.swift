@@ -1,4 +1,5 @@
 import UploadGating
+import UploadRetry
 
 /// The gates between a device's upload loop and the network, beside the client's retry state. They are parts of `UploadGating`;
 /// any of them may go with any client. Each device has its own.

@@ -116,6 +116,12 @@ package final class RandomSource {
   func next() -> UInt64 { generator.next() }
 }
 
+/// A source that has been drawn from once, for as long as the process of an app lives.
+struct SameWord: RandomNumberGenerator {
+  let word: UInt64
+  func next() -> UInt64 { word }
+}
+
 /// Random words for one client.
 package struct RandomWords: RandomNumberGenerator {
   private let source: RandomSource

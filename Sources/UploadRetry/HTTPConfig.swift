@@ -232,7 +232,7 @@ extension SettingsReader {
     if section["jitterPercent"] == nil, section["jitterStrategy"] == nil { return standard }
     let percent = number("jitterPercent", in: section, range: 0...100, default: 10, unit: " %")
     guard let value = section["jitterStrategy"] else { return .additive(percent: percent) }
-    if case .string(let name) = value, let jitter = Jitter(name: name) { return jitter }
+    if let jitter = Jitter(value) { return jitter }
     var message = "\(described(value)) is not a jitter strategy; allowed are \(Jitter.allowedNames); "
     if case .string(let name) = value, let nearest = nearest(to: name, among: Jitter.names) {
       message += "did you mean \(nearest)? "
@@ -355,7 +355,7 @@ extension BackoffConfig {
       ("maxBackoffInterval", seconds(maxBackoffInterval)),
       ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
     ]
-    if case .additive(let percent) = jitter {
+    if let percent = jitter.additivePercent {
       members.append(("jitterPercent", .number(percent)))
     } else {
       members.append(("jitterStrategy", .string(jitter.description)))

@@ -27,9 +27,10 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var supportsOAuth = false
   /// S4, O2, D5: what a 429 makes wait.
   public var rateLimited = RateLimited.pausesPipeline
-  /// Jitter on Retry-After, percent of the wait, 0 … 100: what the server asked for plus uniform 0 … so much of it,
-  /// added after the cap.
-  public var retryAfterJitterPercent: UInt8 = 0
+  /// Jitter on Retry-After, added after the cap; one that only lengthens.
+  public var retryAfterJitter = Jitter.none
+  /// What draws a jitter's random word anew.
+  public var jitterDraw = JitterDraw.eachWait
 
   /// S11, S12: whether the limits are looked at for batches that still wait.
   public var limitsCheck = LimitsCheck.whenDue
@@ -68,6 +69,13 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Values of the switches
 
 extension RetryPolicy {
+  /// How long a device keeps its place within a jitter's range.
+  public enum JitterDraw: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    case eachWait
+    /// For good: all of its waits are longer, or shorter, by the same share of the range.
+    case onceADevice
+  }
+
   /// The limit on a longer Retry-After of a 429 (S4).
   public enum RetryAfterCap: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// `maxRetryInterval`, or `longestRetryAfter` if that is shorter.
@@ -259,11 +267,9 @@ extension RetryPolicy {
   /// A wait that the server has asked for, with the jitter on it.
   ///
   /// - `word`: 64 uniform bits; not looked at without jitter.
-  @inlinable
   public func spreading(_ wait: Int64, word: UInt64) -> Int64 {
-    if retryAfterJitterPercent == 0 || wait <= 0 { return wait }
-    return Jitter.additive(percent: Double(retryAfterJitterPercent)).delay(
-      retryCount: 0, base: wait, cap: wait, previousDelay: 0, clampAfterJitter: false, word: word)
+    if retryAfterJitter.isNone || wait <= 0 { return wait }
+    return retryAfterJitter.delay(of: wait, longest: wait, word: word)
   }
 }
 

@@ -274,7 +274,7 @@ extension RetryStateMachine {
     case .delay(let retryCount, let asked, let refreshes):
       let outcome = wait(
         after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: word(),
-        spread: policy.retryAfterJitterPercent > 0 ? word() : 0)
+        spread: policy.retryAfterJitter.isNone ? 0 : word())
       return refreshes ? Self.refreshing(outcome) : outcome
     }
   }
@@ -463,7 +463,7 @@ extension RetryStateMachine {
     guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
     if let retryAfter {
       let asked = min(max(0, retryAfter), config.longestRetryAfter(policy))
-      if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
+      if !policy.retryAfterJitter.isNone { return .spreadPause(asked) }
       return .decided(.pause(until: saturatingSum(now, asked)))
     }
     guard let wait = waitWithoutRetryAfter else { return .pipelineBackoff(retryCount: earlier) }

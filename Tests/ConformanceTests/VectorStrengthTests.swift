@@ -56,7 +56,8 @@ struct VectorStrengthTests {
       "limitReached startOverAtNextTrigger": tally, "limitsCheck beforeDue": tally,
       "noStatus asStatus500": tally, "noStatus backoff": tally,
       "noStatus untouched": tally, "rateLimitRecord untouched": tally, "rateLimited delaysBatch": tally,
-      "retryAfterJitter additive:100": tally, "sendsAtLimit maxRetryCount": tally,
+      "retryAfterJitter additive:100": tally, "retryAfterJitter additive:100:7s": tally,
+      "retryAfterJitter additive:7s": tally, "sendsAtLimit maxRetryCount": tally,
       "successEndsWait always": tally, "twoWaits laterReplaces": tally,
       "unauthorized refreshThenRetryOnce": tally,
       "countOfAnEvent 2": "a vector says what counts as an event",
@@ -120,7 +121,8 @@ struct VectorStrengthTests {
     }
     for choice in ClientPolicy.switches {
       for pattern in choice.values {
-        let value = ["fixed:S": "fixed:7", "additive:P": "additive:100"][pattern] ?? pattern
+        let value = pattern.replacing(":S", with: ":7").replacing(":P", with: ":100").replacing(
+          ":T", with: ":7s")
         change("\(choice.name) \(value)") { #expect(choice.set(value, in: &$0.policy)) }
       }
     }

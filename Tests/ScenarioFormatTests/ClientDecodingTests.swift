@@ -155,6 +155,7 @@ struct ClientDecodingTests {
     for entry in ClientPolicy.switches {
       for pattern in entry.values {
         let value = pattern.replacing(":S", with: ":3600").replacing(":P", with: ":25")
+          .replacing(":T", with: ":3s")
         let written = entry.isBool ? value : "'\(value)'"
         let policy = try cohort("policy: { \(entry.name): \(written) }").policy
         #expect(policy.value(of: entry.name) == value)

@@ -124,7 +124,7 @@ extension MessageGoldens {
       3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "fixed:S", "exponentialBackoff"
       3: fleet.phones.policy.supportsOAuth: expected true or false, found null
     cohort +policy: { missingRetryAfter: 'fixed:3601', noStatus: 'asStatus5000', limitReached: 1, twoWait: 'x' }
-      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, immediateRetries, longestRetryAfter, noStatusRetries
+      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, jitterDraw, immediateRetries, longestRetryAfter, noStatusRetries
       3: fleet.phones.policy.missingRetryAfter: "fixed:3601" is not known; write for example "fixed:60": whole seconds from 0 to 3600
       3: fleet.phones.policy.noStatus: "asStatus5000" is not known; did you mean "asStatus500"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
       3: fleet.phones.policy.limitReached: expected one of "dropBatch", "resetStateAndDropFlush", "startOverAtNextTrigger", found 1
@@ -184,7 +184,7 @@ extension MessageGoldens {
       3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, holdsOpen, flush, queue, retries, uploadConcurrency, uploads, flushWhileUploading, page, uploadLoop, timeout, network, connection, connectivity, sessions, os, settings, settingsDialect, settingsFetch, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
-      3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
+      3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first); did you mean full? additive:100 is used
     cohort +settingsFetch: 'launch'
       3: warning: fleet.phones.settingsFetch: nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request
     cohort +settingsFetch: 'daily'

@@ -163,7 +163,7 @@ enum MessageGoldens {
       4: compare["seed"]: expected a list of at least one value, found an empty one
       4: compare["duration"]: expected a list of at least one value, found 5
     top compare: { 'settings.backoffConfig.jitterStrategy': ['full', 'sideways', 'additive:10'] }
-      4: compare["settings.backoffConfig.jitterStrategy"][1]: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+      4: compare["settings.backoffConfig.jitterStrategy"][1]: "sideways" is not a jitter strategy; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
     top compare: { 'settings': ['a.json', {}, 5] }
       4: compare["settings"][2]: expected the name of a Settings file or the Settings themselves, found 5
     top compare: { interval: ['1s', '3h'] }
@@ -199,7 +199,7 @@ enum MessageGoldens {
     --set settings.backoffConfig.jiterStrategy=full
       --set: settings.backoffConfig.jiterStrategy: there is no "jiterStrategy" in settings.backoffConfig; did you mean "jitterStrategy"? Allowed there: enabled, maxRetryCount, baseBackoffInterval, maxBackoffInterval, maxTotalBackoffDuration, jitterPercent, jitterStrategy, retryableStatusCodes, default4xxBehavior, default5xxBehavior, unknownCodeBehavior, statusCodeOverrides
     --set settings.backoffConfig.jitterStrategy=sideways
-      --set: settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+      --set: settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
     --set settings.backoffConfig.maxRetryCount=1e308
       --set: settings.backoffConfig.maxRetryCount: 1e+308 is out of range; allowed is 0 to 1000
     --set settings.backoffConfig.maxRetryCount.x=1
@@ -214,15 +214,15 @@ enum MessageGoldens {
       --set: tapi.incidents.0.at: there is no list tapi.incidents in the file
     --set tapi.incidents=[]
     --set policy.clamp=true
-      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, immediateRetries, longestRetryAfter, noStatusRetries
+      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, jitterDraw, immediateRetries, longestRetryAfter, noStatusRetries
     --set policy.clampAfterJitter=yes
       --set: policy.clampAfterJitter: expected true or false, found the string "yes"
     --set fleet.phones.settings.backoffConfig.jitterStrategy=sideways
-      --set: fleet.phones.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+      --set: fleet.phones.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
     --set fleet.phones.rollout.settings.backofConfig={}
       --set: fleet.phones.rollout.settings.backofConfig: there is no "backofConfig" in fleet.phones.rollout.settings; did you mean "backoffConfig"? Allowed there: rateLimitConfig, backoffConfig
     --set fleet.phones.rollout.settings.backoffConfig.jitterStrategy=sideways
-      --set: fleet.phones.rollout.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+      --set: fleet.phones.rollout.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
       --set: fleet.phones.rollout.at: missing; write for example at: "20m"
     --set fleet.phones.rollout={ at: '0s', settings: 'x.json' }
       --set: fleet.phones.rollout.settings: "x.json" was not read; name the file in the scenario

@@ -64,7 +64,9 @@ struct ScenarioGenerator {
     config.backoff.maxTotalBackoffDuration = span(0...604_800_000_000).microseconds
     config.backoff.jitter = random.pick(
       Jitter.names.flatMap { name in
-        ["0", "10", "12.5"].compactMap { Jitter(name: name.replacing("P", with: $0)) }
+        ["0", "10", "12.5"].compactMap {
+          Jitter(name: name.replacing("P", with: $0).replacing("T", with: "90s"))
+        }
       })
     if random.chance(30) { config.backoff.statuses.set(.retry, for: 404) }
     return config
@@ -413,9 +415,11 @@ struct ScenarioGenerator {
       synchronised: (0..<Int.random(in: 0...3, using: &random)).map { _ in
         .init(time: .start + span(0...31_622_400_000_000), spread: span(0...31_622_400_000_000))
       }, keepsState: random.chance(50), flushesAtLaunch: random.chance(50))
+        .replacing(":T", with: ":\(Int.random(in: 1...9, using: &random)).5s")
   }
 
   mutating func scenario() -> Scenario {
+    policy.jitterDraw = random.pick(RetryPolicy.JitterDraw.allCases)
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.retryAfterForm = random.pick(RetryAfterForm.allCases)

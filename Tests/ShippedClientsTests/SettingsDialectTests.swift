@@ -165,7 +165,7 @@ struct SettingsDialectTests {
       (.baseBackoffInterval, { seconds($0.backoff.baseBackoffInterval) }),
       (.maxBackoffInterval, { seconds($0.backoff.maxBackoffInterval) }),
       (.maxTotalBackoffDuration, { seconds($0.backoff.maxTotalBackoffDuration) }),
-      (.jitterPercent, { $0.backoff.jitter.additivePercent }),
+      (.jitterPercent, { $0.backoff.jitter.additivePercent ?? 0 }),
     ]
     for (section, keys) in [("rateLimitConfig", rate), ("backoffConfig", backoff)] {
       for (key, value) in keys {

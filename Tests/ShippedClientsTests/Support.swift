@@ -58,7 +58,7 @@ extension HTTPConfig {
     }
     func shown(_ count: Int) -> String { count == .max ? "max" : String(count) }
     var percent = 0.0
-    if case .additive(let value) = backoff.jitter { percent = value }
+    if let value = backoff.jitter.additivePercent { percent = value }
     let statuses = Self.summarisedStatuses.map { backoff.statuses.classify($0) == .retry ? "r" : "d" }
       .joined()
     let rate =

@@ -155,7 +155,7 @@ struct ClientSwitchTests {
   @Test("Jitter on Retry-After: what was asked for, plus up to so much of it, after the cap")
   func retryAfterJitter() {
     let asked = UploadResponse.status(429, retryAfter: seconds(100))
-    let spread = with { $0.retryAfterJitterPercent = 20 }
+    let spread = with { $0.retryAfterJitter = .additive(percent: 20) }
     #expect(lines(spread, .withoutJitter, [asked]) == ["0 s #0 429/100 > pause 100"])
     #expect(lines(spread, .withoutJitter, [asked], random: .high) == ["0 s #0 429/100 > pause 120"])
     #expect(

@@ -21,7 +21,7 @@ struct HostileSettingsTests {
       value >= seconds(low) && value <= seconds(high)
     }
     let (rateLimit, backoff) = (config.rateLimit, config.backoff)
-    guard case .additive(let percent) = backoff.jitter, (0...100).contains(percent) else { return false }
+    guard let percent = backoff.jitter.additivePercent, (0...100).contains(percent) else { return false }
     return (0...1_000).contains(rateLimit.maxRetryCount) && (0...1_000).contains(backoff.maxRetryCount)
       && within(rateLimit.maxRetryInterval, 1, 3_600) && within(backoff.baseBackoffInterval, 0.1, 60)
       && within(backoff.maxBackoffInterval, 1, 3_600)

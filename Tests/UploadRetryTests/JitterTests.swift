@@ -6,6 +6,7 @@ import UploadRetry
 struct JitterTests {
   static let all: [Jitter] = [
     .none, .additive(percent: 10), .symmetric(percent: 10), .full, .equal, .decorrelated,
+    .additive(upTo: 3_000_000), .additive(percent: 50, atMost: 30_000_000), .between(2_000_000, 10_000_000),
   ]
 
   private func draw(
@@ -65,6 +66,11 @@ struct JitterTests {
     #expect(ends(.additive(percent: 900), retryCount: 2) == [2_000_000, 20_000_000])
     #expect(ends(.additive(percent: 1e6), retryCount: 2) == [2_000_000, 20_002_000_000])
     #expect(ends(.additive(percent: 1e7), retryCount: 2) == [2_000_000, 20_002_000_000])
+    #expect(ends(.additive(upTo: 3_000_000), retryCount: 2) == [2_000_000, 5_000_000])
+    #expect(ends(.additive(percent: 50, atMost: 3_000_000), retryCount: 2) == [2_000_000, 3_000_000])
+    #expect(ends(.additive(percent: 50, atMost: 3_000_000), retryCount: 6) == [32_000_000, 35_000_000])
+    #expect(ends(.between(2_000_000, 10_000_000), retryCount: 0) == [2_000_000, 10_000_000])
+    #expect(ends(.between(2_000_000, 10_000_000), retryCount: 20) == [2_000_000, 10_000_000])
     #expect(ends(.full, retryCount: 2) == [0, 2_000_000])
     #expect(ends(.equal, retryCount: 2) == [1_000_000, 2_000_000])
     #expect(ends(.decorrelated) == [500_000, 1_500_000])
@@ -94,6 +100,9 @@ struct JitterTests {
     #expect(ends(.additive(percent: 10), retryCount: 20) == [300_000_000, 330_000_000])
     #expect(ends(.additive(percent: 10), retryCount: 20, clamp: true) == [300_000_000, 300_000_000])
     #expect(ends(.additive(percent: 10), retryCount: 9, clamp: true) == [256_000_000, 281_600_000])
+    #expect(ends(.additive(upTo: 3_000_000), retryCount: 20) == [300_000_000, 303_000_000])
+    #expect(ends(.additive(upTo: 3_000_000), retryCount: 20, clamp: true)[1] == 300_000_000)
+    #expect(ends(.between(400_000_000, 500_000_000), clamp: true) == [300_000_000, 300_000_000])
     #expect(ends(.additive(percent: 900), retryCount: 20) == [300_000_000, 3_000_000_000])
     #expect(ends(.additive(percent: 900), retryCount: 2, clamp: true) == [2_000_000, 20_000_000])
     #expect(ends(.additive(percent: 900), retryCount: 8, clamp: true) == [128_000_000, 300_000_000])
@@ -109,9 +118,12 @@ struct JitterTests {
     #expect(random.draws == 20)
   }
 
-  private static let hostile = [100, 1e300, -.infinity, .infinity, .nan, -3].map {
-    Jitter.additive(percent: $0)
-  }
+  private static let hostile =
+    [100, 1e300, -.infinity, .infinity, .nan, -3].map {
+      Jitter.additive(percent: $0)
+    } + [
+      .additive(upTo: .max), .additive(percent: .nan, atMost: .min), .between(.max, .min), .between(0, .max),
+    ]
 
   @Test("No argument makes any strategy trap or go below zero", arguments: all + hostile)
   func hostileArguments(jitter: Jitter) {
@@ -154,6 +166,9 @@ struct JitterTests {
       (Jitter.additive(percent: 10), 2_000_000.0, 2_200_000.0),
       (.additive(percent: 50), 2_000_000, 3_000_000),
       (.full, 0, 2_000_000), (.equal, 1_000_000, 2_000_000),
+      (.additive(upTo: 3_000_000), 2_000_000, 5_000_000),
+      (.between(3_000_000, 9_000_000), 3_000_000, 9_000_000),
+      (.additive(percent: 50, atMost: 400_000), 2_000_000, 2_400_000),
     ])
   func distribution(jitter: Jitter, low: Double, high: Double) {
     var random = SeededGenerator(seed: 20_240_607)
@@ -243,10 +258,41 @@ struct JitterTests {
       "", "None", "full ", "additive", "additive:", "additive:-1", "additive:100.1", "additive:100.000001",
       "additive:101", "additive:1e1", "additive:nan", "additive:inf", "additive:.5", "additive:5.",
       "additive:1.2.3", "additive:0.0000001", "additive:+5", "additive: 5", "additive:١٠",
-      "additive:9999999999999",
+      "additive:9999999999999", "additive:3d", "additive:s", "additive:-3s", "between:10s:2s",
+      "between:2s", "between:2s:3s:4s", "additive:3s:50", "symmetric:3s", "full:3s", "additive:999999999s",
       "decorelated", "equal\0",
     ])
   func refusals(name: String) {
+      ("additive:3s", .additive(upTo: 3_000_000)), ("additive:0s", .additive(upTo: 0)),
+      ("additive:50:30s", .additive(percent: 50, atMost: 30_000_000)),
+      ("between:2s:10s", .between(2_000_000, 10_000_000)), ("between:0s:1h", .between(0, 3_600_000_000)),
+      ("between:1.5ms:90m", .between(1_500, 5_400_000_000)),
     #expect(Jitter(name: name) == nil)
   }
 }
+  @Test("An object of its parts is the same jitter as its name")
+  func objects() {
+    func jitter(_ members: [(String, SettingsValue)]) -> Jitter? { Jitter(SettingsValue.object(members)) }
+    #expect(jitter([("additive", .string("3s"))]) == Jitter(name: "additive:3s"))
+    #expect(jitter([("additive", .string("12.5%"))]) == Jitter(name: "additive:12.5"))
+    let capped = Jitter(name: "additive:50:30s")
+    #expect(jitter([("additive", .string("50%")), ("atMost", .string("30s"))]) == capped)
+    #expect(jitter([("atMost", .string("30s")), ("additive", .string("50%"))]) == capped)
+    #expect(jitter([("between", .array([.string("2s"), .string("10s")]))]) == Jitter(name: "between:2s:10s"))
+    for wrong: [(String, SettingsValue)] in [
+      [], [("additive", .number(3))], [("between", .array([.string("10s"), .string("2s")]))],
+      [("between", .string("2s"))], [("additive", .string("3s")), ("atMost", .string("9s"))],
+      [("full", .string("3s"))], [("additive", .string("3s")), ("symmetric", .string("3%"))],
+      [("atMost", .string("3s"))],
+    ] { #expect(jitter(wrong) == nil, "\(wrong)") }
+  }
+
+  @Test("What only lengthens a wait is never shorter, and nothing that stays below the cap is longer")
+  func sides() {
+    for jitter in Self.all {
+      let (low, high) = (ends(jitter, retryCount: 20)[0], ends(jitter, retryCount: 20)[1])
+      #expect(jitter.lengthens == (low == 300_000_000 && high > low), "\(jitter)")
+      #expect(jitter.exceedsCap || high <= 300_000_000, "\(jitter)")
+    }
+  }
+

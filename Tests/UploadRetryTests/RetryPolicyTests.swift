@@ -81,7 +81,7 @@ struct RetryPolicyTests {
     for part in ClientPolicy.switches {
       #expect(!part.meaning.isEmpty && (part.requirement.hasPrefix("S") || part.requirement.hasPrefix("O")))
       for value in part.values {
-        let value = ["fixed:S": "fixed:7", "additive:P": "additive:7"][value] ?? value
+        let value = value.replacing(":S", with: ":7").replacing(":P", with: ":7").replacing(":T", with: ":7s")
         var policy = ClientPolicy()
         let isSet = part.set(value, in: &policy)
         #expect(isSet, "\(part.name) \(value)")
@@ -94,8 +94,8 @@ struct RetryPolicyTests {
   func refusals() {
     for part in ClientPolicy.switches {
       for value in [
-        "", "True", "nonsense", "fixed:", "fixed:3601", "fixed:1.5", "fixed:-1", "fixed:00001", "additive:0",
-        "additive:101",
+        "", "True", "nonsense", "fixed:", "fixed:3601", "fixed:1.5", "fixed:-1", "fixed:00001", "additive:-1",
+        "additive:101", "between:1s:2s",
       ] {
         var policy = ClientPolicy.segmentSwift
         let isSet = policy.set(name: part.name, value: value)

@@ -124,7 +124,8 @@ struct SettingsRepairTests {
     #expect(
       repairs == [
         ".jitterStrategy: \"decorelated\" is not a jitter strategy; allowed are none, "
-          + "additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; "
+          + "additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T "
+          + "(P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first); "
           + "did you mean decorrelated? additive:30 is used"
       ])
   }

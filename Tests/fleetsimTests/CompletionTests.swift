@@ -44,12 +44,18 @@ struct CompletionTests {
       ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
       (
         "fleetsim compare cdn.json --jitter ",
-        ["additive:10", "decorrelated", "equal", "full", "none", "symmetric:10"]
+        [
+          "additive:10", "additive:10:2s", "additive:2s", "between:2s:10s", "decorrelated", "equal", "full",
+          "none", "symmetric:10",
+        ]
       ),
       ("fleetsim compare cdn.json --jitter none,f", ["none,full"]),
       ("fleetsim compare cdn.json --jitter full,none,f", []),
-      ("fleetsim compare cdn.json --jitter=none,add", ["none,additive:10"]),
-      ("fleetsim compare cdn.json --jitter additive:", ["10"]),
+      (
+        "fleetsim compare cdn.json --jitter=none,add",
+        ["none,additive:10", "none,additive:10:2s", "none,additive:2s"]
+      ),
+      ("fleetsim compare cdn.json --jitter additive:", ["10", "10:2s", "2s"]),
       ("fleetsim check cdn.json --format=", ["github", "json", "junit", "text"]),
       ("fleetsim trace cdn.json --format p", ["perfetto"]),
       ("fleetsim presets toggl", ["toggl", "toggl-push"]),
@@ -98,7 +104,9 @@ struct CompletionTests {
     }
     #expect(zsh.contains("'=[Settings JSON for every cohort, in place of the scenario'\\''s]:file:_files'"))
     #expect(
-      zsh.contains(#":a,b,c:_sequence compadd - none additive\:10 symmetric\:10 full equal decorrelated'"#))
+      zsh.contains(
+        #":a,b,c:_sequence compadd - none additive\:10 additive\:2s additive\:10\:2s symmetric\:10 "#
+          + #"full equal decorrelated between\:2s\:10s'"#))
     #expect(zsh.contains("'1::name:(tapi-document segment-swift "))
     #expect(zsh.contains("'2::what:(scenario json bash zsh fish)'"))
     #expect(

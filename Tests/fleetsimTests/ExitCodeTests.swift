@@ -28,7 +28,8 @@ struct ExitCodeTests {
       ("compare s.json5 --jitter additive:101", "P from 0 to 100"),
       (
         "compare s.json5 --jitter additive:500",
-        "Error: 'additive:500' is no jitter strategy: allowed is additive:P (P from 0 to 100, at most 6 decimals)."
+        "Error: 'additive:500' is no jitter strategy: allowed is additive:P, additive:T, additive:P:T (P from 0 to 100, at most 6 decimals; "
+          + "T a time as 500ms, 3s, 2m or 1h, the shorter first)."
       ),
       ("compare s.json5 --jitter full,full", "'full' is there twice"),
       (

@@ -218,6 +218,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
         firstOrdinal: record.pointee.firstOrdinal, number: record.pointee.attempts &- 1),
       question: question, script: scriptedDraws)
   }
+    if options.pointee.policy.jitterDraw == .onceADevice {
+      return LaterJitter(key: key(of: client), name: .max, question: nil, script: scriptedDraws)
+    }
 
   package mutating func word(
     _ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex
@@ -281,7 +284,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
 }
 
 /// The word of one wait's jitter, made only if it is asked for. It is named by (device, batch, attempt), so that it moves no other
-/// draw. After a question (O4) the time is part of the name.
+/// draw. After a question (O4) the time is part of the name. A device that draws once has one name for all.
 package struct LaterJitter: RandomNumberGenerator {
   /// The key of the device.
   let key: RandomKey

@@ -333,20 +333,21 @@ struct GateCompositionTests {
 
   @Test("Jitter on Retry-After spreads what one Retry-After would bring back together")
   func retryAfterJitter() throws {
-    func most(_ percent: UInt8) throws -> Int {
+    func most(_ jitter: Jitter) throws -> Int {
       var fleet = GatedFleet(
         devices: 100, duration: 60, eventGap: .seconds(1_000), flushInterval: .seconds(1_000),
         outages: [(429, 0, 1)])
       fleet.retryAfter = .fixed(.seconds(20))
       fleet.change = {
         $0.retries = .timer
-        $0.policy.retryAfterJitterPercent = percent
+        $0.policy.retryAfterJitter = jitter
       }
       let record = try Simulation.run(fleet.scenario)
       return Int(record.series.rows.dropFirst(10).map(\.attempts).max() ?? 0)
     }
-    #expect(try most(0) == 100)
-    #expect(try most(50) < 30)
+    #expect(try most(.none) == 100)
+    #expect(try most(.additive(percent: 50)) < 30)
+    #expect(try most(.additive(upTo: 10_000_000)) == most(.additive(percent: 50)))
   }
 
   @Test(

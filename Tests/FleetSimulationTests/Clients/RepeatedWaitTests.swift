@@ -43,7 +43,7 @@ struct RepeatedWaitTests {
     fleet.retryAfter = .fixed(.seconds(20))
     fleet.change = {
       $0.retries = .timer
-      $0.policy.retryAfterJitterPercent = 50
+      $0.policy.retryAfterJitter = .additive(percent: 50)
     }
     let waits = try fleet.run().events.compactMap { event -> Int64? in
       guard case .decided(_, .pause(let until)) = event.kind else { return nil }

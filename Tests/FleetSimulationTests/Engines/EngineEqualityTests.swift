@@ -174,8 +174,16 @@ extension Scenario {
     for entry in ClientPolicy.switches {
       let drawn = Set(cohorts.map { entry.value(in: $0.policy) })
       for value in entry.values {
-        let head = value.hasSuffix(":S") || value.hasSuffix(":P") ? String(value.dropLast()) : value
-        #expect(drawn.contains { $0.hasPrefix(head) }, "\(entry.name) \(value)")
+        // A letter stands for a number, behind which that of a time has its unit.
+        let parts = value.split(separator: ":")
+        let found = drawn.contains {
+          let drawn = $0.split(separator: ":")
+          return drawn.count == parts.count
+            && zip(drawn, parts).allSatisfy {
+              $1.count > 1 ? $0 == $1 : ($1 == "T") == ($0.last?.isLetter == true)
+            }
+        }
+        #expect(found, "\(entry.name) \(value)")
       }
     }
     #expect(Set(cohorts.map(\.flushWhileUploading)) == Set(FlushWhileUploading.allCases))

@@ -62,6 +62,7 @@ extension RandomScenario {
   private mutating func paced(_ controller: BackpressureController) -> BackpressureController {
     let gap = Int64(pick([0, 50_000, 2_000_000, 20_000_000]))
     return BackpressureController(
+    if chance(20) { policy.jitterDraw = .onceADevice }
       longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,
       largestBatch: controller.largestBatch, batchStep: controller.batchStep,
       decreasePercent: controller.decreasePercent, targetLatency: pick([nil, 200_000, 3_000_000]),
@@ -263,6 +264,7 @@ extension RandomScenario {
         Self.ofCohorts("budget") { cohort in
           guard let budget = cohort.gates.retryBudget, let bucket = budget.bucket else { return }
           cohort.gates.retryBudget = RetryBudget(
+        Self.ofCohorts("draws") { $0.policy.jitterDraw = .eachWait },
             perRun: budget.perRun,
             bucket: .init(capacity: bucket.capacity, perSuccess: bucket.perSuccess, trickle: bucket.trickle),
             refusesWhenSpent: budget.refusesWhenSpent)

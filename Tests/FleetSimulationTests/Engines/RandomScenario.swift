@@ -286,7 +286,10 @@ struct RandomScenario {
     var settings = HTTPConfig()
     settings.backoff.jitter = pick(
       Jitter.names.flatMap { name in
-        ["10", "100"].compactMap { Jitter(name: name.replacing("P", with: $0)) }
+        ["10", "100"].compactMap {
+          Jitter(
+            name: name.replacing("P", with: $0).replacing("T:T", with: "1s:9s").replacing("T", with: "2s"))
+        }
       } + [.additive(percent: 400)])
     // What clients make of Settings that are not there, or strange.
     settings.isManaged = !chance(10)
@@ -319,7 +322,7 @@ struct RandomScenario {
     for entry in ClientPolicy.switches
     where !["retryAfterCap", "backoffHolds"].contains(entry.name) && chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
-        .replacing(":P", with: ":\(int(1...100))")
+        .replacing(":P", with: ":\(int(1...100))").replacing(":T", with: ":\(drawn % 9)s")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
     // A preset as it is stays so.

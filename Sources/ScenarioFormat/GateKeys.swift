@@ -18,7 +18,7 @@ extension ClientGates {
         "T2"),
       .ofClient("restartRun", \.restartsRun, .bool, "a run without a slot waits and starts over", "T3"),
       .ofClient(
-        "breaker", \.breaker, Kind.object(CircuitBreaker.keys).orNull,
+        "breaker", \.jitteredBreaker, Kind.object(JitteredBreaker.keys).orNull,
         "stops requests to a host that is down", "O6", form: "{requests, window, threshold, openTime …}"),
       .ofClient(
         "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull, "so many 4xx block a query",
@@ -107,19 +107,24 @@ extension Kind where Value == RateGate? {
   }()
 }
 
-extension CircuitBreaker {
+/// A breaker, and how its open times are spread.
+struct JitteredBreaker: Sendable, Equatable {
+  var breaker = CircuitBreaker()
+  var jitter = Jitter.none
+
   fileprivate static let keys = ObjectKeys(
-    CircuitBreaker(), keepsRest: true,
+    JitteredBreaker(), keepsRest: true,
     [
-      Field("requests", \.requests, .count(1...64), "Outcomes that are looked at."),
-      Field("window", \.window, .time(), "How far back."),
+      Field("requests", \.breaker.requests, .count(1...64), "Outcomes that are looked at."),
+      Field("window", \.breaker.window, .time(), "How far back."),
       Field(
-        "threshold", \.thresholdPercent, .share(0...990_000, unit: 10_000),
+        "threshold", \.breaker.thresholdPercent, .share(0...990_000, unit: 10_000),
         "Opens when a larger share of them has failed."),
-      Field("minimumFailures", \.minimumFailures, .count(1...64), "Opens for no fewer."),
-      Field("openTime", \.openTime, .time(), "How long it is open at first."),
-      Field("longestOpenTime", \.longestOpenTime, .time(), "It doubles until here."),
-      .check { decoder, node, path, breaker in
+      Field("minimumFailures", \.breaker.minimumFailures, .count(1...64), "Opens for no fewer."),
+      Field("openTime", \.breaker.openTime, .time(), "How long it is open at first."),
+      Field("longestOpenTime", \.breaker.longestOpenTime, .time(), "It doubles until here."),
+      .check { decoder, node, path, value in
+        let breaker = value.breaker
         let isSound = breaker.longestOpenTime >= breaker.openTime
         if !isSound {
           decoder.report(
@@ -130,13 +135,20 @@ extension CircuitBreaker {
         }
         return isSound
       },
-      Field("probes", \.probes, .count(1...3), "Requests that must succeed before it closes."),
-      Field("retriesOnly", \.retriesOnly, .bool, "First tries leave while it is open."),
-      .check { _, _, _, breaker in
-        breaker = CircuitBreaker(
+      Field(
+        "openTimeJitter", \.jitter, .jitter(), "How open times are spread.", writing: .unlessDefault),
+      Field("probes", \.breaker.probes, .count(1...3), "Requests that must succeed before it closes."),
+      Field("retriesOnly", \.breaker.retriesOnly, .bool, "First tries leave while it is open."),
+      Field(
+        "whenOpen", \.breaker.failsWhenOpen, .word([("holds", false), ("fails", true)]),
+        "Whether what it stops waits, or is lost at once.", writing: .unlessDefault),
+      .check { _, _, _, value in
+        let breaker = value.breaker
+        value.breaker = CircuitBreaker(
           requests: breaker.requests, window: breaker.window, thresholdPercent: breaker.thresholdPercent,
           minimumFailures: breaker.minimumFailures, openTime: breaker.openTime,
-          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes, retriesOnly: breaker.retriesOnly)
+          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes, retriesOnly: breaker.retriesOnly,
+          failsWhenOpen: breaker.failsWhenOpen)
         return true
       },
     ])

@@ -21,13 +21,15 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   public package(set) var probes: Int
   /// First tries leave all the same: what is stopped, and what is a probe, is a retry. All outcomes count.
   public package(set) var retriesOnly: Bool
+  /// What it stops fails at once and is lost; else it waits.
+  public package(set) var failsWhenOpen: Bool
   private let log: SlidingLog
 
   /// The document's numbers: 20 requests, 2 min, 50 %, 5 failures, 30 s → 60 s → 2 min.
   public init(
     requests: Int = 20, window: Int64 = 120_000_000, thresholdPercent: Int = 50, minimumFailures: Int = 5,
     openTime: Int64 = 30_000_000, longestOpenTime: Int64 = 120_000_000, probes: Int = 1,
-    retriesOnly: Bool = false
+    retriesOnly: Bool = false, failsWhenOpen: Bool = false
   ) {
     self.requests = min(max(requests, 1), 64)
     self.window = max(window, 1)
@@ -37,6 +39,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     self.longestOpenTime = max(longestOpenTime, self.openTime)
     self.probes = min(max(probes, 1), 3)
     self.retriesOnly = retriesOnly
+    self.failsWhenOpen = failsWhenOpen
     log = SlidingLog(capacity: self.requests, span: self.window)
   }
 
@@ -102,12 +105,16 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   }
 
   /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
+  ///
+  /// - Parameter jitter: what becomes of an open time.
   @discardableResult
-  public func record(failed: Bool, _ words: UnsafeMutablePointer<UInt32>, now: Int64) -> Int64 {
+  public func record(
+    failed: Bool, _ words: UnsafeMutablePointer<UInt32>, now: Int64, jitter: (Int64) -> Int64 = { $0 }
+  ) -> Int64 {
     switch state(words, now: now) {
     case .open: return 0
     case .halfOpen:
-      if failed { return open(words, now: now) }
+      if failed { return open(words, now: now, jitter) }
       var counts = counts(words)
       if counts.probesOut > 0 { counts.probesOut -= 1 }
       counts.probesSucceeded += 1
@@ -122,7 +129,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
       let bit: UInt32 = 1 << UInt32(place & 31)
       let word = Self.maskWord + place >> 5
       words[word] = failed ? words[word] | bit : words[word] & ~bit
-      return failed && isFailing(words) ? open(words, now: now) : 0
+      return failed && isFailing(words) ? open(words, now: now, jitter) : 0
     }
   }
 
@@ -136,12 +143,15 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     return failures >= minimumFailures && failures * 100 > thresholdPercent * outcomes
   }
 
-  private func open(_ words: UnsafeMutablePointer<UInt32>, now: Int64) -> Int64 {
+  private func open(
+    _ words: UnsafeMutablePointer<UInt32>, now: Int64, _ jitter: (Int64) -> Int64
+  ) -> Int64 {
     let openings = counts(words).openings
     var time = openTime
     for _ in 0..<openings where time < longestOpenTime {
       time = time > longestOpenTime / 2 ? longestOpenTime : time * 2
     }
+    time = max(jitter(time), 1)
     let until = sum(now, time)
     words[0] = UInt32(truncatingIfNeeded: until)
     words[1] = UInt32(truncatingIfNeeded: until >> 32)
@@ -168,10 +178,15 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
 
   /// Takes a stored state up again; an open time that ends later than one from now would is cut to that (the clock
   /// has moved). All words are written.
-  public func restore(_ snapshot: Snapshot, _ words: UnsafeMutablePointer<UInt32>, now: Int64) {
+  ///
+  /// - Parameter jitter: the most that may become of an open time.
+  public func restore(
+    _ snapshot: Snapshot, _ words: UnsafeMutablePointer<UInt32>, now: Int64,
+    jitter: (Int64) -> Int64 = { $0 }
+  ) {
     for i in 0..<stateWords { words[i] = 0 }
     if snapshot.openings < 1 { return }
-    let until = min(snapshot.openUntil, sum(now, longestOpenTime))
+    let until = min(snapshot.openUntil, sum(now, jitter(longestOpenTime)))
     words[0] = UInt32(truncatingIfNeeded: until)
     words[1] = UInt32(truncatingIfNeeded: until >> 32)
     words[2] = Counts(openings: UInt8(clamping: snapshot.openings), isTripped: true).word
@@ -231,8 +246,10 @@ public struct HostBreaker: Sendable, Hashable {
 
   /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
   @discardableResult
-  public mutating func record(failed: Bool, now: Int64) -> Int64 {
-    withWords { $0.record(failed: failed, $1, now: now) }
+  public mutating func record(
+    failed: Bool, now: Int64, jitter: (Int64) -> Int64 = { $0 }
+  ) -> Int64 {
+    withWords { $0.record(failed: failed, $1, now: now, jitter: jitter) }
   }
 
   // `stateWords` is never 0, so there is a base address.

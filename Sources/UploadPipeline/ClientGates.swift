@@ -17,6 +17,8 @@ public struct ClientGates: Sendable, Hashable {
   /// O6: after 429, 5xx and no answer at all it opens; other answers are successes of the host. One that stops retries alone
   /// holds a batch back while the loop goes on with others.
   public var breaker: CircuitBreaker?
+  /// O6: how the breaker's open times are spread.
+  public var openTimeJitter = Jitter.none
   /// K1: counts 4xx.
   public var failureWindow: FailureWindow?
   /// K1: what is asked for while the window blocks is refused and lost, not held.

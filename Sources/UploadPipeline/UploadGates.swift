@@ -200,6 +200,8 @@ extension UploadClientHost where Self: ~Copyable {
     if let breaker = gates.breaker, !breaker.retriesOnly {
       switch breaker.permission(words(layout.breaker, client), now: time) {
       case .allowed, .allowedAsProbe: break
+      case .refused where breaker.failsWhenOpen, .refusedWhileProbing where breaker.failsWhenOpen:
+        return .refused
       case .refused(let end): until = max(until, end)
       case .refusedWhileProbing:
         if uploads(of: client) > 0 { return .held }  // An answer goes on with the loop.
@@ -264,6 +266,7 @@ extension UploadClientHost where Self: ~Copyable {
     if isRetry, let breaker = gates.breaker, breaker.retriesOnly {
       let permission = breaker.permission(words(layout.breaker, client), now: time)
       if permission != .allowed, permission != .allowedAsProbe {
+        if breaker.failsWhenOpen { return .refused }
         // While a probe is out, until the next trigger.
         var until = Int64.max
         if case .refused(let end) = permission { until = end }
@@ -429,7 +432,10 @@ extension UploadClientHost where Self: ~Copyable {
       gateRow(of: client).initializeMemory(as: UInt8.self, repeating: 0, count: layout.stride)
     } else if let breaker = options.pointee.gates.breaker {
       let words = words(layout.breaker, client)
-      breaker.restore(breaker.snapshot(words), words, now: now)
+      let jitter = options.pointee.gates.openTimeJitter
+      breaker.restore(breaker.snapshot(words), words, now: now) {
+        jitter.delay(of: $0, longest: breaker.longestOpenTime, word: .max)
+      }
     }
   }
 }

@@ -258,7 +258,11 @@ struct ScenarioGenerator {
       gates.breaker = CircuitBreaker(
         requests: random.pick([1, 20, 64]), window: time, thresholdPercent: random.pick([0, 50, 99]),
         minimumFailures: .random(in: 1...64, using: &random), openTime: time, longestOpenTime: longer,
-        probes: .random(in: 1...3, using: &random), retriesOnly: random.chance(50))
+        probes: .random(in: 1...3, using: &random), retriesOnly: random.chance(50),
+        failsWhenOpen: random.chance(50))
+      gates.openTimeJitter = random.pick([
+        .none, .full, .equal, .decorrelated, .between(2_500, 3_600_000_000),
+      ])
     }
     if random.chance(30) {
       gates.failureWindow = FailureWindow(

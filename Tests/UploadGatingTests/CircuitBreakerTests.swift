@@ -66,6 +66,23 @@ struct CircuitBreakerTests {
     }
   }
 
+  @Test("O6: an open time is what its jitter makes of it, and a restart keeps what it may have become")
+  func jitter() {
+    var host = HostBreaker()
+    for _ in 0..<4 { host.record(failed: true, now: 0) { _ in 0 } }
+    #expect(host.record(failed: true, now: 0) { $0 * 3 } == 90 * second)
+    #expect(host.state(now: 0) == .open(until: 90 * second))
+    #expect(host.request(now: 90 * second) == .allowedAsProbe)
+    // The second open time is 60 s; two minutes are the longest, here twice that.
+    #expect(host.record(failed: true, now: 90 * second) { $0 * 4 } == 240 * second)
+    let breaker = CircuitBreaker()
+    var words = [UInt32](repeating: 0, count: breaker.stateWords)
+    breaker.restore(host.snapshot, &words, now: 90 * second) { $0 * 2 }
+    #expect(breaker.state(words, now: 90 * second) == .open(until: 330 * second))
+    breaker.restore(host.snapshot, &words, now: 90 * second)
+    #expect(breaker.state(words, now: 90 * second) == .open(until: 210 * second))
+  }
+
   @Test("O6: a probe that succeeds closes it, and the next opening is 30 s again")
   func closes() {
     var host = opened()

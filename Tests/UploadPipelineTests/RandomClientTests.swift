@@ -160,7 +160,8 @@ struct RandomClientTests {
       gates.restartsRun = chance(30)
       if chance(40) {
         gates.breaker = CircuitBreaker(
-          requests: 4, minimumFailures: 2, openTime: seconds(6), retriesOnly: chance(30))
+          requests: 4, minimumFailures: 2, openTime: seconds(6), retriesOnly: chance(30),
+          failsWhenOpen: chance(30))
       }
       if chance(30) { gates.failureWindow = FailureWindow(failures: 3, span: seconds(20), queries: 2) }
       gates.refusesWhileBlocked = chance(50)

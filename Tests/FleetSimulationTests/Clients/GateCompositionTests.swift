@@ -119,6 +119,36 @@ struct GateCompositionTests {
     #expect(summary[.breakerOpenings] == 1 && summary.pendingEvents <= 1 && sent.count > 60)
   }
 
+  @Test("O6: breakers that opened together close together; with jitter on their open time one after another")
+  func openTimeJitter() throws {
+    func run(_ jitter: Jitter, fails: Bool) throws -> (attempts: [Int64], summary: RunSummary) {
+      var fleet = document([(503, 0, 20)], duration: 80) {
+        $0.breaker = CircuitBreaker(failsWhenOpen: fails)
+        $0.openTimeJitter = jitter
+      }
+      fleet.devices = 400
+      var scenario = fleet.scenario
+      scenario.interval = .seconds(1)
+      let record = try Simulation.run(scenario)
+      let summary = RunAnalysis.summary(of: record, ReferenceRuns(twin: record), name: "breakers", seed: 1)
+      return (record.series.rows.map(\.attempts), summary)
+    }
+    // A flush is each full second: uploads at 0, 1, 1.2, 2 and 2.2 s, the last of which is heard of at 2.4 s.
+    let (together, lost) = try run(.none, fails: true)
+    #expect(together[3...32].allSatisfy { $0 == 0 } && together[33] == 400)
+    // Three that had failed, and one more each second of 30.
+    #expect(lost[.refusedByGate] == 400 * 33)
+    #expect(try run(.none, fails: false).summary[.refusedByGate] == 0)
+    // Until 32.4 s and uniformly as long again: of 400 so many have closed.
+    let spread = try run(.additive(percent: 100), fails: true).attempts
+    for second in [38, 43, 48, 53, 58] {
+      let share = (Double(second) - 32.4) / 30
+      let deviation = (400 * share * (1 - share)).squareRoot()
+      #expect(abs(Double(spread[second]) - 400 * share) < 4 * deviation, "\(second) s: \(spread[second])")
+    }
+    #expect(spread[63] == 400)
+  }
+
   @Test("O3: two retries in a run, however many batches are due")
   func budgetPerRun() throws {
     let fleet = document([(503, 0, 20.5)], duration: 21) { $0.retryBudget = RetryBudget(perRun: 2) }

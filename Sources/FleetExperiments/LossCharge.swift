@@ -58,9 +58,7 @@ public struct LossCharge: Sendable, Hashable {
     /// The key that has it in a cohort.
     func name(in cohort: Cohort) -> String {
       if self == .queue, cohort.queue.countsBatches { return "queue.batches" }
-      guard self == .gate else { return rawValue }
-      if cohort.gates.failureWindow != nil { return "gates.failureWindow" }
-      return cohort.gates.losesWhileRateLimited ? "gates.losesWhileRateLimited" : "gates.retryBudget"
+      return self == .gate ? "gates." + (cohort.gates.refusing.first ?? "") : rawValue
     }
 
     /// The most that Settings allow (S14): retries, or microseconds; nil of a limit that is none of theirs.
@@ -90,6 +88,7 @@ public struct LossCharge: Sendable, Hashable {
       if self == .gate {
         cohort.gates.failureWindow = nil
         cohort.gates.losesWhileRateLimited = false
+        if cohort.gates.breaker?.failsWhenOpen == true { cohort.gates.breaker = nil }
         if cohort.gates.retryBudget?.refusesWhenSpent == true { cohort.gates.retryBudget = nil }
       }
     }

@@ -27,8 +27,16 @@ extension ClientGates {
         "projectDelay", \.projectDelay, Kind.object(ProjectDelay.keys).orNull,
         "everything waits after a 429 or a 503", "K2"),
       .ofClient(
-        "retryBudget", \.retryBudget, Kind.object(BudgetKeys.keys).mapped(\.budget, BudgetKeys.init).orNull,
+        "retryBudget", \.ownBudget, Kind.object(BudgetKeys.keys).mapped(\.budget, BudgetKeys.init).orNull,
         "retries a run, or earned by successes", "O3"),
+      .ofClient(
+        "retryThrottling", \.retryThrottling, Kind.object(RetryThrottling.keys).orNull,
+        "as in gRPC (A6), in place of a retryBudget: each failure costs a token, and at half of them nothing is tried again",
+        "O3", isLater: true),
+      .refusal("retryThrottling") { node, _ in
+        [node["retryBudget"], node["retryThrottling"]].allSatisfy { $0.map { !$0.isNull } ?? false }
+          ? "is a budget of retries itself; leave one of the two out, or write retryBudget: null" : nil
+      },
       .ofClient(
         "adaptiveThrottling", \.pausingThrottle, Kind.object(PausingThrottle.keys).orNull,
         "rejects at the client what the server would", "O5"),
@@ -256,6 +264,22 @@ struct BudgetKeys: Sendable, Equatable {
     ])
 }
 
+/// `retryThrottling` as a gRPC service config has it.
+struct RetryThrottling: Sendable, Equatable {
+  var maxTokens = 10
+  /// Thousandths.
+  var tokenRatio = 100
+
+  fileprivate static let keys = ObjectKeys(
+    RetryThrottling(), keepsRest: true,
+    [
+      Field("maxTokens", \.maxTokens, .count(1...1_000), "Tokens at first, and at most."),
+      Field(
+        "tokenRatio", \.tokenRatio, .share(1_000...1_000_000, unit: 1_000), "What a success adds, of a token."
+      ),
+    ])
+}
+
 /// A throttle, and how long it waits.
 struct PausingThrottle: Sendable, Equatable {
   var throttle = AdaptiveThrottle()
@@ -350,6 +374,31 @@ private struct LaneKeys: Equatable {
 }
 
 extension ClientGates {
+  fileprivate var jitteredBreaker: JitteredBreaker? {
+    get { breaker.map { JitteredBreaker(breaker: $0, jitter: openTimeJitter) } }
+    set {
+      breaker = newValue?.breaker
+      openTimeJitter = newValue?.jitter ?? .none
+    }
+  }
+  // One place for two ways to write a budget: null takes only what is written so away.
+  fileprivate var ownBudget: RetryBudget? {
+    get { retryThrottling == nil ? retryBudget : nil }
+    set { if newValue != nil || retryThrottling == nil { retryBudget = newValue } }
+  }
+  fileprivate var retryThrottling: RetryThrottling? {
+    get {
+      guard let bucket = retryBudget?.bucket, bucket.isTakenByFailures else { return nil }
+      return RetryThrottling(maxTokens: bucket.capacity, tokenRatio: bucket.perSuccess)
+    }
+    set {
+      if let newValue {
+        retryBudget = RetryBudget(maxTokens: newValue.maxTokens, tokenRatio: newValue.tokenRatio)
+      } else if retryThrottling != nil {
+        retryBudget = nil
+      }
+    }
+  }
   fileprivate var failureBlock: FailureBlock? {
     get { failureWindow.map { FailureBlock(window: $0, refuses: refusesWhileBlocked) } }
     set {

@@ -23,12 +23,15 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     public let perRetriedSuccess: Int
     /// Thousandths of a token that an upload without an answer takes, beside its retry, 0 … 1,000,000.
     public let perTimeout: Int
+    /// Whether each failure takes a token rather than each retry; then a failure is the last with half of the tokens or fewer left.
+    public let isTakenByFailures: Bool
 
     /// Takes a value out of range for the nearest in range; `perRetriedSuccess` nil: as `perSuccess`.
     public init(
       capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil, perRequest: Int = 0,
-      perRetriedSuccess: Int? = nil, perTimeout: Int = 0
+      perRetriedSuccess: Int? = nil, perTimeout: Int = 0, isTakenByFailures: Bool = false
     ) {
+      self.isTakenByFailures = isTakenByFailures
       self.perRequest = min(max(perRequest, 0), 1_000_000)
       self.perRetriedSuccess = min(max(perRetriedSuccess ?? perSuccess, 0), 1_000_000)
       self.perTimeout = min(max(perTimeout, 0), 1_000_000)
@@ -43,6 +46,17 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     self.perRun = perRun.map { min(max($0, 0), Int(UInt16.max)) }
     self.bucket = bucket
   }
+
+  /// As gRPC throttles retries (gRFC A6): each failure takes a token, each success adds so many thousandths of one, and with half of
+  /// them or fewer left nothing is tried again.
+  public init(maxTokens: Int, tokenRatio: Int) {
+    self.init(
+      bucket: Bucket(capacity: maxTokens, perSuccess: tokenRatio, isTakenByFailures: true),
+      refusesWhenSpent: true)
+  }
+
+  /// Whether it is decided at a failure that a retry may follow, not when it leaves.
+  public var decidesAtFailures: Bool { bucket?.isTakenByFailures ?? false }
 
   /// The used part of the budget; a fresh value has a full bucket.
   @frozen
@@ -72,6 +86,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     guard let bucket else { return .allowed }
     let missing = missing(state, bucket, now: now)
     let full = Int64(bucket.capacity) * 1000
+    if bucket.isTakenByFailures { return full - missing > full / 2 ? .allowed : .refused(until: nil) }
     if full - missing >= 1000 { return .allowed }
     guard let trickle = bucket.trickle else { return .refused(until: nil) }
     // The token is whole when so many thousandths have come in.
@@ -83,7 +98,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
   /// Notes that a retry leaves.
   public func take(_ state: inout State, now: Int64) {
     if state.usedInRun < .max { state.usedInRun += 1 }
-    if bucket != nil { add(-1000, to: &state, now: now) }
+    if let bucket, !bucket.isTakenByFailures { add(-1000, to: &state, now: now) }
   }
 
   /// Notes that an upload has succeeded, which `isRetry` says was a retry.
@@ -98,10 +113,11 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     add(bucket.perRequest, to: &state, now: now)
   }
 
-  /// Notes that an upload has had no answer.
-  public func recordTimeout(_ state: inout State, now: Int64) {
-    guard let bucket, bucket.perTimeout > 0 else { return }
-    add(-bucket.perTimeout, to: &state, now: now)
+  /// Notes that an upload has failed as a host that is down fails: by 429, 5xx or no answer.
+  public func recordFailure(_ state: inout State, hasAnswer: Bool, now: Int64) {
+    guard let bucket else { return }
+    let taken = (bucket.isTakenByFailures ? 1_000 : 0) + (hasAnswer ? 0 : bucket.perTimeout)
+    if taken > 0 { add(-taken, to: &state, now: now) }
   }
 
   private func add(_ thousandths: Int, to state: inout State, now: Int64) {

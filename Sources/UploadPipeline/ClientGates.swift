@@ -47,6 +47,17 @@ public struct ClientGates: Sendable, Hashable {
   /// Whether there is nothing to ask.
   public var isEmpty: Bool { Self.parts.allSatisfy { $0.bytes(self) == nil } }
 
+  /// The gates that lose what they stop, by the names that scenarios give them.
+  public var refusing: [String] {
+    [
+      (failureWindow != nil && refusesWhileBlocked, "failureWindow"),
+      (breaker?.failsWhenOpen ?? false, "breaker"),
+      (losesWhileRateLimited, "losesWhileRateLimited"),
+      (retryBudget?.decidesAtFailures ?? false, "retryThrottling"),
+      (retryBudget?.refusesWhenSpent ?? false, "retryBudget"),
+    ].filter(\.0).map(\.1)
+  }
+
   /// Bytes that each device's gates take beside its record.
   public var bytesPerDevice: Int { isEmpty ? 0 : Layout(self).stride }
 }

@@ -125,6 +125,13 @@ extension UploadClientHost where Self: ~Copyable {
       state.pointee.flags.insert(
         options.pointee.failureEndsLoop ? .loopHadFailure.union(.draining) : .loopHadFailure)
     }
+    if options.pointee.keepsGates, gatesRefuseRetry(outcome, client, at: now) {
+      if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
+      giveUp(batch, oldest: nil, .refused, client, at: now)
+      if options.pointee.saving == .afterAnswers { save(client) }
+      continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+      return
+    }
     switch outcome {
     case .delivered:
       if successClears(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {

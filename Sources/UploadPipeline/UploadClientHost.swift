@@ -323,7 +323,7 @@ public enum ClientLoss: Sendable, Hashable {
   case limit(DropReason)
   /// The queue was full.
   case overflow
-  /// A gate refused it (`ClientGates.refusesWhileBlocked`, `RetryBudget.refusesWhenSpent`).
+  /// A gate refused it (`ClientGates.refusing`).
   case refused
   /// The client took it for delivered, and the server had not accepted it.
   case discarded

@@ -250,7 +250,7 @@ extension UploadClientHost where Self: ~Copyable {
     let time = now
     let isRetry = self.batch(batch).attempts > 0
     let budget = part(layout.budget, client, as: RetryBudget.State.self)
-    if isRetry, let rule = gates.retryBudget {
+    if isRetry, let rule = gates.retryBudget, !rule.decidesAtFailures || options.pointee.actsAtFlushEnd {
       switch rule.permission(budget.pointee, now: time) {
       case .allowed: break
       case .refusedForThisRun where rule.refusesWhenSpent, .refused where rule.refusesWhenSpent:
@@ -324,9 +324,17 @@ extension UploadClientHost where Self: ~Copyable {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
     let isSuccess = (200...299).contains(status)
+    let failed = status == 0 || status == 429 || status >= 500
     if let breaker = gates.breaker {
-      let failed = status == 0 || status == 429 || status >= 500
-      let openTime = breaker.record(failed: failed, words(layout.breaker, client), now: time)
+      let jitter = gates.openTimeJitter
+      var word: UInt64 = 0
+      if failed, jitter != .none {
+        var draws = draws(for: batch, question: now, client)
+        word = draws.next()
+      }
+      let openTime = breaker.record(failed: failed, words(layout.breaker, client), now: time) {
+        jitter.delay(of: $0, longest: breaker.longestOpenTime, word: word)
+      }
       if openTime > 0 {
         count(1, .breakerOpenings, client, at: now)
         count(openTime, .breakerOpenMicroseconds, client, at: now)
@@ -349,8 +357,8 @@ extension UploadClientHost where Self: ~Copyable {
       if isSuccess {
         budget.recordSuccess(
           &state.pointee, isRetry: self.batch(batch).attempts > 1, now: time)
-      } else if status == 0 {
-        budget.recordTimeout(&state.pointee, now: time)
+      } else if failed {
+        budget.recordFailure(&state.pointee, hasAnswer: status != 0, now: time)
       }
     }
     if isSuccess, let throttle = gates.throttle {
@@ -394,6 +402,17 @@ extension UploadClientHost where Self: ~Copyable {
       return now - places[index].time
     }
     return nil
+  }
+
+  /// Whether the budget gives a failed batch up, which the machine would try again.
+  @inlinable
+  @inline(never)
+  func gatesRefuseRetry(_ outcome: RetryOutcome, _ client: ClientIndex, at now: Int64) -> Bool {
+    guard let rule = options.pointee.gates.retryBudget, rule.decidesAtFailures, outcome.isRetry else {
+      return false
+    }
+    let state = part(options.pointee.gateLayout.budget, client, as: RetryBudget.State.self)
+    return rule.permission(state.pointee, now: now) != .allowed
   }
 
   @inlinable

@@ -632,6 +632,14 @@ public enum RetryOutcome: Sendable, Hashable {
   /// The client takes the batch for delivered, though the server has not accepted it, and its state stays
   /// (`RetryPolicy.belowSuccess` at `discarded`).
   case discarded
+
+  /// Whether the batch stays in the queue, to be sent again.
+  public var isRetry: Bool {
+    switch self {
+    case .retry, .pause, .backOff, .retryAtNextTrigger, .refreshCredentials, .refreshThenRetry: true
+    case .delivered, .drop, .dropAndPause, .discarded: false
+    }
+  }
 }
 
 /// Whether a batch may be sent now.

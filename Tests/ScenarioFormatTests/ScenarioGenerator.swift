@@ -285,6 +285,10 @@ struct ScenarioGenerator {
       gates.throttlePause = longer
     }
     if random.chance(30) {
+      if random.chance(30) {
+        gates.retryBudget = RetryBudget(
+          maxTokens: random.pick([1, 10, 1_000]), tokenRatio: random.pick([1, 100, 1_000]))
+      }
       let gap = span(1_000...3_600_000_000).microseconds
       gates.controller = BackpressureController(
         longestConcurrency: random.pick([1, 1_000]), smallestBatch: random.pick([1, 9]),

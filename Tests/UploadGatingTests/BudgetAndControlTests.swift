@@ -66,7 +66,7 @@ struct RetryBudgetTests {
       var count = 0
       while budget.permission(state, now: 0) == .allowed {
         budget.take(&state, now: 0)
-        if timedOut { budget.recordTimeout(&state, now: 0) }
+        budget.recordFailure(&state, hasAnswer: !timedOut, now: 0)
         count += 1
       }
       return (count, state)

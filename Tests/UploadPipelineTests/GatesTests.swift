@@ -141,6 +141,76 @@ struct GatesTests {
     #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #1", "send 3 #0"])
   }
 
+  @Test("What an open breaker stops fails at once, and while a probe is out (O6)")
+  func breakerFails() {
+    let desk = desk(uploads: 2) {
+      $0.breaker = CircuitBreaker(requests: 4, minimumFailures: 2, openTime: seconds(30), failsWhenOpen: true)
+    }
+    #expect(desk.flush(2) == ["send 0 #0", "send 1 #0"])
+    #expect(desk.answer("0", 503) == [])
+    #expect(desk.answer("1", 503) == [])
+    desk.pass(10)
+    #expect(desk.flush(1) == ["lost 0 refused", "lost 1 refused", "lost 2 refused"])
+    desk.pass(20)
+    #expect(desk.flush(2) == ["send 3 #0", "lost 4 refused"])
+    #expect(desk.answer("3", 200) == ["delivered 3"])
+    #expect(desk.flush(1) == ["send 5 #0"])
+  }
+
+  @Test("A retry that an open breaker stops fails, first tries leave (O6)")
+  func breakerOfRetriesFails() {
+    let desk = desk(uploads: 2) {
+      $0.breaker = CircuitBreaker(
+        requests: 4, minimumFailures: 2, openTime: seconds(30), retriesOnly: true, failsWhenOpen: true)
+    }
+    #expect(desk.flush(2) == ["send 0 #0", "send 1 #0"])
+    #expect(desk.answer("0", 503) == [])
+    #expect(desk.answer("1", 503) == [])
+    #expect(desk.flush(1) == ["lost 0 refused", "lost 1 refused", "send 2 #0"])
+  }
+
+  // The tokens are counted as gRFC A6 says: a failure takes one, a success gives a tenth; with five of ten or fewer no retry.
+  @Test(
+    "gRPC's throttling of retries sends and loses what a count of its tokens says, call by call",
+    arguments: [0.05, 0.1, 0.2, 0.5])
+  func retryThrottling(failing share: Double) {
+    var config = HTTPConfig.withoutJitter
+    config.backoff.maxRetryCount = 3
+    var options = ClientOptions(uploads: 1, wakesByTimer: true, maximumBatchEvents: 1)
+    options.policy.immediateRetries = 10
+    options.gates.retryBudget = RetryBudget(maxTokens: 10, tokenRatio: 100)
+    let desk = Desk(options, config, random: Constant.low)
+    var random = SeededGenerator(seed: 12)
+    var (tokens, sent, refused) = (10_000, 0, 0)
+    var (expected, seen): ([String], [String]) = ([], [])
+    for call in 0..<1_500 {
+      var log = desk.flush(1)
+      for attempt in 0...3 {
+        sent += 1
+        expected.append("send \(call) #\(attempt)")
+        seen += log
+        if Double(random.next() >> 11) / 0x1p53 >= share {
+          tokens = min(tokens + 100, 10_000)
+          expected.append("delivered \(call)")
+          seen += desk.answer("\(call)", 200)
+          break
+        }
+        tokens = max(tokens - 1_000, 0)
+        let failed = desk.answer("\(call)", 503)
+        log = desk.wakeUp()
+        guard tokens <= 5_000 || attempt == 3 else { continue }
+        expected.append("lost \(call) \(attempt == 3 ? "retryLimit" : "refused")")
+        refused += attempt == 3 ? 0 : 1
+        seen += failed
+        break
+      }
+    }
+    let difference = zip(seen, expected).first { $0 != $1 }
+    #expect(difference == nil && seen.count == expected.count)
+    #expect(refused > 0 || share < 0.1)
+    #expect(share < 0.2 || Double(sent) < 1_500 * 1.01, "\(sent) calls")
+  }
+
   @Test("A breaker of retries alone lets first tries leave while it is open, and a retry is its probe (O6)")
   func breakerOfRetries() {
     let desk = desk(uploads: 2) {

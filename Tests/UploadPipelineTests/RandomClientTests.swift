@@ -167,6 +167,7 @@ struct RandomClientTests {
       gates.refusesWhileBlocked = chance(50)
       if chance(30) { gates.projectDelay = ProjectDelay(base: seconds(2), longest: seconds(20)) }
       if chance(30) { gates.retryBudget = RetryBudget(perRun: below(3)) }
+      if chance(20) { gates.retryBudget = RetryBudget(maxTokens: 4, tokenRatio: 500) }
       if chance(30) { gates.throttle = AdaptiveThrottle() }
       if chance(30) { gates.controller = BackpressureController(longestConcurrency: 3, smallestBatch: 1) }
       gates.reconciles = chance(40)

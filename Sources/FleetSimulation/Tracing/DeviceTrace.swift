@@ -127,7 +127,7 @@ extension DeviceTrace {
     case limit(DropReason)
     /// The queue was full.
     case overflow
-    /// A gate refused it (`ClientGates.refusesWhileBlocked`).
+    /// A gate refused it (`ClientGates.refusing`).
     case refused
     /// It is not lost, but kept with a reason (`ClientPolicy.givenUp`).
     case blocked

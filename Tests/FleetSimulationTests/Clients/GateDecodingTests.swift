@@ -72,6 +72,34 @@ struct GateDecodingTests {
     #expect(gates == expected)
   }
 
+  @Test("an open breaker fails or holds, and its open time is spread by a name or an object of its parts")
+  func openBreaker() throws {
+    func breaker(_ text: String) throws -> ClientGates { try self.gates("gates: { breaker: { \(text) } }") }
+    let gates = try breaker("whenOpen: 'fails', openTimeJitter: { between: ['30s', '1m'] }")
+    #expect(gates.breaker == CircuitBreaker(failsWhenOpen: true))
+    #expect(gates.openTimeJitter == .between(30_000_000, 60_000_000))
+    #expect(try breaker("whenOpen: 'holds', openTimeJitter: 'full'").openTimeJitter == .full)
+    #expect(
+      try breaker("openTimeJitter: { additive: '50%', atMost: '20s' }").openTimeJitter
+        == .additive(percent: 50, atMost: 20_000_000))
+    let open = Override(path: "fleet.phones.gates.breaker.openTimeJitter", value: "additive:3s")
+    #expect(try self.gates("gates: { breaker: {} }", [open]).openTimeJitter == .additive(upTo: 3_000_000))
+  }
+
+  @Test("gRPC's throttling stands in place of a budget, whoever wrote either")
+  func retryThrottling() throws {
+    let throttling = RetryBudget(maxTokens: 10, tokenRatio: 100)
+    #expect(try gates("gates: { retryThrottling: {} }").retryBudget == throttling)
+    #expect(
+      try gates("gates: { retryThrottling: { maxTokens: 4, tokenRatio: 0.5 } }").retryBudget
+        == RetryBudget(maxTokens: 4, tokenRatio: 500))
+    #expect(try gates("client: 'aws-sdk-2026', gates: { retryThrottling: {} }").retryBudget == throttling)
+    #expect(try gates("client: 'aws-sdk-2026', gates: { retryThrottling: null }").retryBudget != nil)
+    #expect(
+      try gates("client: 'aws-sdk-2026', gates: { retryBudget: null, retryThrottling: {} }").retryBudget
+        == throttling)
+  }
+
   @Test("lanes are read, half of the operations are interactive unless said otherwise")
   func lanes() throws {
     #expect(try gates("gates: { lanes: {} }").lanes == PriorityLanes(interactivePartsPerMillion: 500_000))
@@ -104,7 +132,8 @@ struct GateDecodingTests {
       text: text(
         """
         gates: { rateWindows: [{ slots: 0 }], breaker: { treshold: "50%", openTime: "5m" },
-                 retryBudget: { trickle: "1s" }, adaptiveThrottling: { k: 0.5 }, failureWindow: { whenBlocked: "drop" } }
+                 retryBudget: { trickle: "1s" }, adaptiveThrottling: { k: 0.5 }, failureWindow: { whenBlocked: "drop" },
+                 retryThrottling: { tokenRatio: "200%" } }
         """), name: "s"
     ) { _ in "" }
     do {
@@ -119,6 +148,8 @@ struct GateDecodingTests {
         "gates.retryBudget.trickle: belongs to a bucket of tokens",
         "gates.adaptiveThrottling.k: 0.5 is not allowed",
         "gates.failureWindow.whenBlocked: \"drop\" is not known",
+        "gates.retryThrottling.tokenRatio: \"200%\" is out of range",
+        "gates.retryThrottling: is a budget of retries itself",
       ] {
         #expect(lines.contains(part), "\(part)\n\(lines)")
       }

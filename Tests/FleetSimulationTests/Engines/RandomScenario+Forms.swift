@@ -24,7 +24,14 @@ extension RandomScenario {
         requests: breaker.requests, window: breaker.window, thresholdPercent: breaker.thresholdPercent,
         minimumFailures: breaker.minimumFailures, openTime: breaker.openTime,
         longestOpenTime: breaker.openTime * Int64(draw.int(1...8)), probes: breaker.probes,
-        retriesOnly: breaker.retriesOnly)
+        retriesOnly: breaker.retriesOnly, failsWhenOpen: draw.chance(40))
+      cohort.gates.openTimeJitter = draw.pick([
+        .none, .full, .equal, .decorrelated, .symmetric(percent: 50), .between(0, 9_000_000),
+      ])
+    }
+    if draw.chance(25), !cohort.gates.isEmpty {
+      cohort.gates.retryBudget = RetryBudget(
+        maxTokens: draw.pick([1, 4, 10]), tokenRatio: draw.pick([100, 1_000]))
     }
     if draw.chance(50), let budget = cohort.gates.retryBudget, let bucket = budget.bucket {
       cohort.gates.retryBudget = RetryBudget(
@@ -262,6 +269,11 @@ extension RandomScenario {
           if let openTime = $0.gates.breaker?.openTime { $0.gates.breaker?.longestOpenTime = openTime }
         },
         Self.ofCohorts("budget") { cohort in
+        Self.ofCohorts("open time's jitter") { $0.gates.openTimeJitter = .none },
+        Self.ofCohorts("open breaker") { $0.gates.breaker?.failsWhenOpen = false },
+        Self.ofCohorts("throttling") {
+          if $0.gates.retryBudget?.decidesAtFailures == true { $0.gates.retryBudget = nil }
+        },
           guard let budget = cohort.gates.retryBudget, let bucket = budget.bucket else { return }
           cohort.gates.retryBudget = RetryBudget(
         Self.ofCohorts("draws") { $0.policy.jitterDraw = .eachWait },

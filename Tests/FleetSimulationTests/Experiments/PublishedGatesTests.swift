@@ -1,6 +1,9 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
+import TestSupport
 import Testing
+import UploadGating
 
 /// Experiments 018 and 019: published figures of what clients do to spare a server.
 @Suite struct PublishedGatesTests {
@@ -10,10 +13,12 @@ import Testing
   private static let throttling = "019-adaptive-throttling/scenario.json5"
 
   /// Attempts and deliveries for each event.
-  private func figures(_ path: String, _ overrides: [String: String]) throws -> (
-    load: Double, success: Double
-  ) {
-    let record = try Simulation.run(ExperimentFiles.decode(path, overrides).scenario)
+  private func figures(
+    _ path: String, _ overrides: [String: String], _ change: (inout Scenario) -> Void = { _ in }
+  ) throws -> (load: Double, success: Double) {
+    var scenario = try ExperimentFiles.decode(path, overrides).scenario
+    change(&scenario)
+    let record = try Simulation.run(scenario)
     func sum(_ column: (TimeSeries.Row) -> Int64) -> Double {
       Double(record.series.rows.reduce(0) { $0 + column($1) })
     }
@@ -73,6 +78,44 @@ import Testing
         Self.shares, failing.merging([Self.budget: p < 0.1 ? "null" : "{ perRun: 0 }"]) { $1 })
       #expect(abs(with.load - like.load) < 0.02 && abs(with.success - like.success) < 0.02, "\(p): \(with)")
     }
+  }
+
+  /// Calls sent and calls that succeed of those made, by a count of each client's tokens as gRFC A6 has it.
+  private func counted(failing share: Double, calls: Int) -> (load: Double, success: Double) {
+    var random = SeededGenerator(seed: 6)
+    var (sent, succeeded) = (0, 0)
+    for _ in 0..<200 {
+      var tokens = 10.0
+      for _ in 0..<calls {
+        for attempt in 1...4 {
+          sent += 1
+          if Double(random.next() >> 11) / 0x1p53 >= share {
+            tokens = min(tokens + 0.1, 10)
+            succeeded += 1
+            break
+          }
+          tokens = max(tokens - 1, 0)
+          if tokens <= 5 || attempt == 4 { break }
+        }
+      }
+    }
+    return (Double(sent) / Double(200 * calls), Double(succeeded) / Double(200 * calls))
+  }
+
+  @Test(
+    "gRPC's throttling: load and success are as by a count of tokens; a fifth of failures adds next to nothing",
+    arguments: [0.05, 0.1, 0.2, 0.5])
+  func retryThrottling(failing share: Double) throws {
+    let run = try figures(
+      Self.shares,
+      [
+        "tapi.incidents.0.share": "\(share)", "tapi.incidents.0.for": "201s", "duration": "201s",
+        "interval": "201s", "fleet.clients.devices": "30",
+      ]
+    ) { $0.fleet[0].gates.retryBudget = RetryBudget(maxTokens: 10, tokenRatio: 100) }
+    let count = counted(failing: share, calls: 2_010)
+    #expect(abs(run.load - count.load) < 0.006 && abs(run.success - count.success) < 0.01, "\(run) \(count)")
+    #expect(share < 0.2 || run.load < 1.006, "\(run)")
   }
 
   @Test(

@@ -150,12 +150,14 @@ extension Kind where Value == HTTPConfig {
     schema: .type("object"),
     read: { decoder, node, path in
       let (config, repairs) = HTTPConfig.decode(
-        SettingsTree.settingsValue(node), overrides429: decoder.overrides429, defaults: decoder.clientDefaults
-      )
+        SettingsTree.settingsValue(node), overrides429: decoder.overrides429,
+        isBounded: decoder.fetchesSettings, defaults: decoder.clientDefaults)
       for repair in repairs {
         let parts = PathText.parse(repair.path) ?? []
         decoder.report(
-          SettingsResolution.withoutRemedy(repair.problem), at: SettingsTree.deepestPosition(parts, in: node),
+          SettingsTree.isNone(parts, in: node)
+            ? SettingsTree.noneIsBounded : SettingsResolution.withoutRemedy(repair.problem),
+          at: SettingsTree.deepestPosition(parts, in: node),
           repair.path.isEmpty ? path : path + "." + repair.path)
       }
       return repairs.isEmpty ? config : nil

@@ -66,7 +66,8 @@ extension ClientPreset {
       requirement: "S10", values: ["true", "false"], value: { "\($0.settings.backoff.isEnabled)" }),
     Switch(
       path: "settings.backoffConfig.maxRetryCount", meaning: "retries of a batch", requirement: "S12",
-      values: ["N (0 to 1000)"], value: { "\($0.settings.backoff.maxRetryCount)" }),
+      values: ["N (0 to 1000)", "none"],
+      value: { SearchableSettings.value(of: "settings.backoffConfig.maxRetryCount", in: $0.settings) ?? "" }),
     Switch(
       path: "settings.backoffConfig.baseBackoffInterval", meaning: "the first wait, seconds",
       requirement: "S10", values: ["N (0.1 to 60)"],

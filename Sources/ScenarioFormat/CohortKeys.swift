@@ -155,6 +155,7 @@ extension Cohort {
       .check { decoder, _, _, cohort in
         decoder.overrides429 = cohort.policy.overridden429 != .ignored
         return true
+        decoder.fetchesSettings = cohort.settingsFetch != .never
       },
       Field(
         "settings", \.settingsDefaults, .settingsDefaults,

@@ -66,6 +66,8 @@ package struct ScenarioDecoder {
   var clientDefaults = HTTPConfig()
   /// Whether they may drop a 429.
   var overrides429 = false
+  /// Whether it asks for Settings, whose limits the client's own values have then.
+  var fetchesSettings = true
   /// How long the run is, once that is known.
   var duration: Span?
   /// The scenario's values for every cohort that does not set its own; `policyOfAll` takes precedence over the preset of a

@@ -28,7 +28,7 @@ extension ScenarioDecoder {
     let nodes = root["fleet"]?.elements ?? []
     guard let endpoint = scenario.tapi.settings else {
       for (index, node) in nodes.enumerated() {
-        guard let fetch = node["settingsFetch"] else { continue }
+        guard let fetch = node["settingsFetch"], fetch.text != "never" else { continue }
         warn(
           "nothing reads it: without tapi.settingsEndpoint a fetch of Settings is no request",
           at: fetch.position, join(ScenarioPaths.cohort(index, of: nodes), "settingsFetch"))

@@ -138,9 +138,14 @@ struct SettingsResolution {
     let policy = client.policy
     let (config, repairs) = HTTPConfig.decode(
       value, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
-      defaults: client.defaults)
+      // What stands in the scenario is in the code of a client that asks for nothing.
+      isBounded: client.fetches || settings.prefix.isEmpty, defaults: client.defaults)
     for repair in repairs {
       let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
+      if SettingsTree.isNone(PathText.parse(repair.path) ?? [], in: settings.tree) {
+        add(SettingsTree.noneIsBounded, at: position, path)
+        continue
+      }
       let isOverride = position == .commandLine
       add(
         isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path,
@@ -355,6 +360,19 @@ package enum SettingsTree {
     }
     return node.position
   }
+
+  /// Whether a limit is to be `"none"`.
+  static func isNone(_ parts: [String], in tree: PositionedValue) -> Bool {
+    guard let key = parts.last,
+      ["maxRetryCount", "maxTotalBackoffDuration", "maxRateLimitDuration"].contains(key)
+    else { return false }
+    return parts.reduce(Optional(tree)) { $0?[$1] }?.text == "none"
+  }
+
+  /// What is said of one in Settings.
+  static let noneIsBounded =
+    "no Settings may say \"none\": retries are 0 to 1000, ages 0 to 604800 s. It is for a client that asks for none "
+    + "(settingsFetch: \"never\"), in its file or the scenario"
 
   package static func settingsValue(_ node: PositionedValue) -> SettingsValue {
     switch node.content {

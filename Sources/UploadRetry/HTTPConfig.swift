@@ -26,11 +26,11 @@ public struct RateLimitConfig: Sendable, Hashable, BitwiseCopyable {
   /// what a client without this section would lose or count. It tries that again at the next flush, whatever
   /// `RetryPolicy.rateLimitingOff` says.
   public var keepsWhenOff = false
-  /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000.
+  /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000; `Int.max`: any number.
   public var maxRetryCount = 100
   /// The longest wait that a Retry-After can ask for, and the wait without one (S4). Microseconds, 1 s … 1 h.
   public var maxRetryInterval: Int64 = 300_000_000
-  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days.
+  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days; `Int64.max`: none is.
   public var maxTotalBackoffDuration: Int64 = 43_200_000_000
 
   /// The document's defaults.
@@ -43,13 +43,13 @@ public struct BackoffConfig: Sendable, Hashable, BitwiseCopyable {
   public var isEnabled = true
   /// As `RateLimitConfig.keepsWhenOff`, for `RetryPolicy.backoffOff`.
   public var keepsWhenOff = false
-  /// Transient failures of a batch that are retried (S12). 0 … 1000.
+  /// Transient failures of a batch that are retried (S12). 0 … 1000; `Int.max`: any number.
   public var maxRetryCount = 100
   /// The first backoff (S10). Microseconds, 0.1 s … 60 s.
   public var baseBackoffInterval: Int64 = 500_000
   /// The largest backoff, before additive jitter (S10). Microseconds, 1 s … 1 h.
   public var maxBackoffInterval: Int64 = 300_000_000
-  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days.
+  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days; `Int64.max`: none is.
   public var maxTotalBackoffDuration: Int64 = 43_200_000_000
   /// How a backoff is spread (J).
   public var jitter: Jitter = .additive(percent: 10)
@@ -83,15 +83,17 @@ extension HTTPConfig {
   ///   unless it says otherwise.
   /// - `overrides429`: whether `statusCodeOverrides` may drop a 429, which the client has to know what to do with
   ///   (`RetryPolicy.overridden429`).
+  /// - `isBounded`: whether numbers have the limits of Settings (S14); not those of a client's own code, which may say `"none"`.
   /// - `defaults`: what is missing; the document's unless the client has others.
   /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
   ///   fixed order.
   public static func decode(
     _ settings: SettingsValue, missingSection: RetryPolicy.MissingSection = .defaultsOn,
-    overrides429: Bool = false, defaults: HTTPConfig = HTTPConfig()
+    overrides429: Bool = false, isBounded: Bool = true, defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
     var reader = SettingsReader()
     reader.overrides429 = overrides429
+    reader.isBounded = isBounded
     var config = defaults
     let otherwise = missingSection == .off ? "retries are off" : "the defaults are used"
     if missingSection == .off {
@@ -197,7 +199,8 @@ extension RateLimitConfig {
       reader.repair(section.path(of: shipped), SettingsRepair.superseded + "\(documented) is there too")
     }
     maxTotalBackoffDuration = reader.seconds(
-      usesShipped ? shipped : documented, in: section, range: 0...604_800, default: maxTotalBackoffDuration)
+      usesShipped ? shipped : documented, in: section, range: 0...604_800, default: maxTotalBackoffDuration,
+      isAge: true)
   }
 }
 
@@ -221,7 +224,8 @@ extension BackoffConfig {
     maxBackoffInterval = reader.seconds(
       "maxBackoffInterval", in: section, range: 1...3600, default: maxBackoffInterval)
     maxTotalBackoffDuration = reader.seconds(
-      "maxTotalBackoffDuration", in: section, range: 0...604_800, default: maxTotalBackoffDuration)
+      "maxTotalBackoffDuration", in: section, range: 0...604_800, default: maxTotalBackoffDuration,
+      isAge: true)
     jitter = reader.jitter(in: section, default: jitter)
     statuses = reader.statuses(in: section, from: statuses)
   }
@@ -319,7 +323,7 @@ extension SettingsReader {
 
 extension HTTPConfig {
   /// The normalised Settings, `{rateLimitConfig, backoffConfig}`, that `decode` turns back into this value
-  /// without a repair, provided that every field is within its range.
+  /// without a repair, provided that every field is within its range, or with `isBounded` false.
   ///
   /// Statuses are written as the shortest `default4xxBehavior`, `default5xxBehavior`, `unknownCodeBehavior`
   /// and `statusCodeOverrides` that mean the same, and not at all where they are the tables'. Additive jitter
@@ -339,7 +343,7 @@ extension RateLimitConfig {
   fileprivate func encodedMembers() -> [(key: String, value: SettingsValue)] {
     [
       ("enabled", .bool(isEnabled)),
-      ("maxRetryCount", .number(Double(maxRetryCount))),
+      ("maxRetryCount", count(maxRetryCount)),
       ("maxRetryInterval", seconds(maxRetryInterval)),
       ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
     ]
@@ -350,7 +354,7 @@ extension BackoffConfig {
   fileprivate func encodedMembers(_ standard: StatusTable) -> [(key: String, value: SettingsValue)] {
     var members: [(key: String, value: SettingsValue)] = [
       ("enabled", .bool(isEnabled)),
-      ("maxRetryCount", .number(Double(maxRetryCount))),
+      ("maxRetryCount", count(maxRetryCount)),
       ("baseBackoffInterval", seconds(baseBackoffInterval)),
       ("maxBackoffInterval", seconds(maxBackoffInterval)),
       ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
@@ -364,7 +368,13 @@ extension BackoffConfig {
   }
 }
 
-private func seconds(_ microseconds: Int64) -> SettingsValue { .number(Double(microseconds) / 1_000_000) }
+private func seconds(_ microseconds: Int64) -> SettingsValue {
+  microseconds == .max ? .string(SettingsReader.none) : .number(Double(microseconds) / 1_000_000)
+}
+
+private func count(_ count: Int) -> SettingsValue {
+  count == .max ? .string(SettingsReader.none) : .number(Double(count))
+}
 
 // MARK: - Statuses
 

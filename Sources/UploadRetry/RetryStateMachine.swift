@@ -567,14 +567,14 @@ extension RetryStateMachine {
     let cap = max(0, bounds.longest)
     func draw(clamped: Bool) -> Int64 {
       config.backoff.jitter.delay(
-        of: backoff, base: max(0, bounds.base), cap: cap, previousDelay: Int64(batch.previousDelay),
+        of: backoff, base: max(0, bounds.base), cap: cap, previousDelay: batch.previousWait,
         clampAfterJitter: clamped, word: word)
     }
     var delay = draw(clamped: policy.clampAfterJitter)
     if hasQuirks {
       delay = waitOtherwise(drawn: delay, unclamped: draw(clamped: false), backoff: backoff, cap: cap)
     }
-    batch.previousDelay = UInt32(clamping: delay)
+    batch.previousWait = delay
     return delay
   }
 }
@@ -664,7 +664,7 @@ public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
   /// The batch is due from this time on, microseconds; 0 when due at once. Counts only once the batch has
   /// failed.
   public var retryAt: Int64
-  /// The wait drawn last, microseconds, saturating (decorrelated jitter feeds on it); 0 before the first.
+  /// `previousWait`: microseconds up to an hour, behind that steps of 50 ms.
   public var previousDelay: UInt32
   /// Transient failures of this batch so far, saturating: a 429 counts on the pipeline only (S2).
   public var failureCount: UInt16
@@ -692,6 +692,22 @@ public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
     failureCount = 0
     latestFailure = .none
     hasRefreshedCredentials = false
+  }
+}
+
+extension BatchRetryState {
+  /// The wait drawn last, microseconds, rounded to 50 ms where it is longer than an hour (decorrelated jitter feeds on it); 0 before
+  /// the first.
+  var previousWait: Int64 {
+    get {
+      let hour: Int64 = 3_600_000_000
+      let wait = Int64(previousDelay)
+      return wait <= hour ? wait : hour + (wait - hour) * 50_000
+    }
+    set {
+      let hour: Int64 = 3_600_000_000
+      previousDelay = UInt32(clamping: newValue <= hour ? newValue : hour + (newValue - hour) / 50_000)
+    }
   }
 }
 

@@ -101,6 +101,9 @@ package struct SettingsSection {
 struct SettingsReader {
   /// Whether `statusCodeOverrides` may drop a 429.
   var overrides429 = false
+  /// Whether numbers have the limits of Settings (S14). Else what they stand for is a client's own code: a count may be of any size
+  /// or `"none"`, a wait or an age of any length up to 366 days, an age `"none"`.
+  var isBounded = true
   private(set) var repairs: [SettingsRepair] = []
 
   @inline(never)
@@ -135,7 +138,8 @@ struct SettingsReader {
     guard case .number(let number) = value, number.isFinite else {
       repair(
         path,
-        "\(described(value)) is not a number; allowed is \(allowed); the default, \(shown(fallback)), is used"
+        "\(described(value)) is not a number; allowed is \(allowed); the default, "
+          + "\(fallback > 9e12 ? Self.none : shown(fallback)), is used"
       )
       return fallback
     }
@@ -146,19 +150,36 @@ struct SettingsReader {
     return clamped
   }
 
+  /// Whether there is no such limit; `Int.max` and `Int64.max` stand for that.
+  private func isUnlimited(_ key: String, in section: SettingsSection) -> Bool {
+    !isBounded && section[key] == .string(Self.none)
+  }
+
+  static let none = "none"
+
   /// A length of time in seconds, as microseconds.
+  ///
+  /// - Parameter isAge: whether there may be none.
   mutating func seconds(
-    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int64
+    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int64,
+    isAge: Bool = false
   ) -> Int64 {
-    let seconds = number(key, in: section, range: range, default: Double(fallback) / 1_000_000, unit: " s")
-    return Int64((seconds * 1_000_000).rounded())
+    if section[key] == nil { return fallback }
+    if isAge, isUnlimited(key, in: section) { return .max }
+    let seconds = number(
+      key, in: section, range: isBounded ? range : (isAge ? 0 : 0.001)...31_622_400,
+      default: Double(fallback) / 1_000_000, unit: " s")
+    return Int64(exactly: (seconds * 1_000_000).rounded()) ?? fallback
   }
 
   /// A whole number; a fraction is cut off.
   mutating func count(
     _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int
   ) -> Int {
-    let number = number(key, in: section, range: range, default: Double(fallback))
+    if section[key] == nil { return fallback }
+    if isUnlimited(key, in: section) { return .max }
+    let number = number(
+      key, in: section, range: isBounded ? range : 0...Double(UInt16.max - 1), default: Double(fallback))
     let whole = number.rounded(.towardZero)
     if whole != number {
       repair(
@@ -166,7 +187,7 @@ struct SettingsReader {
         "\(shown(number)) is not a whole number; allowed is \(shown(range.lowerBound)) to "
           + "\(shown(range.upperBound)); \(shown(whole)) is used")
     }
-    return Int(whole)
+    return Int(exactly: whole) ?? fallback
   }
 
   /// `"retry"` or `"drop"`; nil if absent, and nil with a repair if it is anything else.

@@ -64,6 +64,47 @@ struct ClientFileTests {
       cohort.preset.source(of: "policy.waits") == "github.com/we/sdk 1a2b3c4, Retry.kt:12: Two of them.")
   }
 
+  private func unlimited(_ fetch: String) -> String {
+    """
+    { name: "mine", switches: { settingsFetch: "\(fetch)",
+      settings: { backoffConfig: { maxRetryCount: "none", baseBackoffInterval: 0.03, maxBackoffInterval: 86400 } } } }
+    """
+  }
+
+  @Test(
+    "a client that asks for no Settings has waits of any length and no limit on retries, one that asks has theirs"
+  )
+  func withoutLimits() throws {
+    let never = ["mine.json5": unlimited("never")]
+    let backoff = try decode(#""mine.json5""#, files: never).scenario.fleet[0].settings.backoff
+    #expect(backoff.maxRetryCount == .max && backoff.baseBackoffInterval == 30_000)
+    #expect(backoff.maxBackoffInterval == 86_400_000_000)
+    let override = Override(path: "fleet.phones.settings.backoffConfig.maxRetryCount", value: "5000")
+    #expect(
+      try decode(#""mine.json5""#, files: never, overrides: [override]).scenario.fleet[0].settings.backoff
+        .maxRetryCount == 5_000)
+    let scenario = try decode(
+      #""mine.json5""#, files: never, more: ", settings: { backoffConfig: { maxBackoffInterval: 7200 } }")
+    #expect(scenario.scenario.fleet[0].settings.backoff.maxBackoffInterval == 7_200_000_000)
+    #expect(scenario.scenario.fleet[0].settings.backoff.maxRetryCount == .max)
+    let wrong = messages(unlimited("launch"))
+    #expect(
+      wrong.count == 3 && wrong.contains { $0.contains("maxRetryCount: no Settings may say \"none\"") },
+      "\(wrong)")
+  }
+
+  @Test("a Settings file has the limits of Settings, whoever reads it")
+  func fileIsBounded() throws {
+    let files = [
+      "mine.json5": unlimited("never"),
+      "cdn.json": #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": "none" } } }"#,
+    ]
+    let error = #expect(throws: ScenarioProblems.self) {
+      try decode(#""mine.json5""#, files: files, more: #", settings: "cdn.json""#)
+    }
+    #expect(error?.diagnostics.first?.path == "httpConfig.backoffConfig.maxRetryCount")
+  }
+
   @Test("what a file's Settings leave out is as in the client that it is based on")
   func basedOn() throws {
     let text = """

@@ -75,6 +75,21 @@ extension MessageGoldens {
       3: fleet.phones.classDelays.timeout.base: missing unit: write "5s"
       3: fleet.phones.classDelays.server: the base of 10m is longer than the longest wait, 5m
     cohort +gates: { controller: { targetLatency: '2s', shortestGap: '50ms', longestGap: '1m' } }
+    cohort +gates: { breaker: { whenOpen: 'fails', openTimeJitter: 'symmetric:25' }, retryThrottling: { maxTokens: 4 } }
+    cohort +gates: { breaker: { whenOpen: 'fail', openTimeJitter: { between: ['10s', '2s'] } } }
+      3: fleet.phones.gates.breaker.openTimeJitter: { "between": ["10s", "2s"] } is not known; allowed are none, additive:P, additive:T, additive:P:T, symmetric:P, full, equal, decorrelated, between:T:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
+      3: fleet.phones.gates.breaker.whenOpen: "fail" is not known; did you mean "fails"? Allowed: "holds", "fails"
+    cohort +gates: { retryThrottling: { maxTokens: 0 }, retryBudget: { perRun: 1 } }
+      3: fleet.phones.gates.retryThrottling.maxTokens: 0 is out of range; allowed: whole numbers from 1 to 1000
+      3: fleet.phones.gates.retryThrottling: is a budget of retries itself; leave one of the two out, or write retryBudget: null
+    cohort +policy: { retryAfterJitter: { additive: '50%', atMost: '30s' }, jitterDraw: 'onceADevice' }
+    cohort +policy: { retryAfterJitter: 'full' }
+      3: fleet.phones.policy.retryAfterJitter: the string "full" is not known; allowed are none, additive:P, additive:T, additive:P:T (P from 0 to 100, at most 6 decimals; T a time as 500ms, 3s, 2m or 1h, the shorter first)
+    cohort +settingsFetch: 'never', settings: { backoffConfig: { maxRetryCount: 'none', maxBackoffInterval: 86400, maxTotalBackoffDuration: 'none' } }
+    cohort +settingsFetch: 'never', settings: { backoffConfig: { baseBackoffInterval: 'none' } }
+      3: warning: fleet.phones.settings.backoffConfig.baseBackoffInterval: "none" is not a number; allowed is 0.001 to 31622400 s; the default, 0.5, is used
+    cohort +settings: { backoffConfig: { maxRetryCount: 'none' } }
+      3: fleet.phones.settings.backoffConfig.maxRetryCount: no Settings may say "none": retries are 0 to 1000, ages 0 to 604800 s. It is for a client that asks for none (settingsFetch: "never"), in its file or the scenario
     cohort +gates: { lanes: { interactive: '20%', oneBelowAfter: 4 } }
     cohort +gates: { lanes: { interactiv: '20%', oneBelowAfter: 0 } }
       3: fleet.phones.gates.lanes.interactiv: unknown key; did you mean "interactive"? Allowed here: interactive, oneBelowAfter

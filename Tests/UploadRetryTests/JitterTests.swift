@@ -230,6 +230,28 @@ struct JitterTests {
     }
   }
 
+  @Test("Decorrelated waits grow to a cap of days as far as one of seconds, each from the wait before it")
+  func longDecorrelated() {
+    var config = HTTPConfig()
+    config.backoff.jitter = .decorrelated
+    config.backoff.baseBackoffInterval = seconds(600)
+    config.backoff.maxBackoffInterval = seconds(86_400 * 20)
+    let machine = RetryStateMachine(config: config)
+    var batch = BatchRetryState()
+    var pipeline = PipelineRetryState()
+    var random = Constant.high
+    for wait in [1_800, 5_400, 16_200, 48_600, 145_800, 437_400, 1_312_200, 1_728_000, 1_728_000] {
+      let outcome = machine.afterResponse(
+        .status(503, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
+      guard case .retry(let time) = outcome else {
+        Issue.record("\(outcome)")
+        return
+      }
+      // Rounded to 50 ms each time, and three times as much.
+      #expect(abs(time - seconds(Double(wait))) <= 200_000, "\(wait) \(time)")
+    }
+  }
+
   // MARK: Names
 
   @Test(

@@ -16,6 +16,27 @@ struct RetryLimitTests {
     return RetryStateMachine(config: config).beforeSend(batch: batch, pipeline: &pipeline, now: now)
   }
 
+  @Test("Without a limit on retries and age nothing is ever given up, however often it has failed")
+  func unlimited() {
+    for maximum in [Int.max, 5_000] {
+      var config = HTTPConfig.withoutJitter
+      config.backoff.maxRetryCount = maximum
+      config.backoff.maxTotalBackoffDuration = .max
+      let machine = RetryStateMachine(config: config)
+      var (batch, pipeline, random) = (BatchRetryState(), PipelineRetryState(), Constant.low)
+      var failures = 0
+      for attempt in 0..<70_000 {
+        let now = Int64(attempt) * seconds(1_000)
+        guard case .send = machine.beforeSend(batch: batch, pipeline: &pipeline, now: now),
+          case .retry = machine.afterResponse(
+            unavailable, batch: &batch, pipeline: &pipeline, now: now, random: &random)
+        else { break }
+        failures += 1
+      }
+      #expect(failures == min(maximum, 69_999) + 1)
+    }
+  }
+
   // MARK: S11, age
 
   @Test("The age limit is strict: kept at exactly 12 h after the first failure, dropped a microsecond later")

@@ -29,6 +29,33 @@ struct SettingsRepairTests {
 
   // MARK: Numbers
 
+  @Test("A client's own code has none of the limits of Settings, and may have no limit at all")
+  func unbounded() throws {
+    let json = """
+      {"rateLimitConfig": {"maxRetryCount": "none", "maxTotalBackoffDuration": "none", "maxRetryInterval": 7200},
+       "backoffConfig": {"maxRetryCount": 50000, "baseBackoffInterval": 0.03, "maxBackoffInterval": 86400,
+                         "maxTotalBackoffDuration": 2592000}}
+      """
+    let (config, repairs) = HTTPConfig.decode(try settings(json), isBounded: false)
+    #expect(repairs.isEmpty)
+    #expect(config.rateLimit.maxRetryCount == .max && config.rateLimit.maxTotalBackoffDuration == .max)
+    #expect(config.rateLimit.maxRetryInterval == seconds(7_200))
+    #expect(config.backoff.maxRetryCount == 50_000 && config.backoff.baseBackoffInterval == 30_000)
+    #expect(config.backoff.maxBackoffInterval == seconds(86_400))
+    #expect(config.backoff.maxTotalBackoffDuration == seconds(2_592_000))
+    let again = HTTPConfig.decode(config.encoded(), isBounded: false)
+    #expect(again.config == config && again.repairs.isEmpty)
+    // What is no number is repaired to the default, none too.
+    let bad = HTTPConfig.decode(
+      try settings(#"{"rateLimitConfig": {"maxRetryCount": true, "maxTotalBackoffDuration": []}}"#), defaults: config)
+    #expect(bad.config.rateLimit == config.rateLimit)
+    #expect(bad.repairs.map(\.message).allSatisfy { $0.hasSuffix("the default, none, is used") })
+    // As Settings all but the last are out of range.
+    let bounded = try decode(json)
+    #expect(bounded.repairs.count == 7)
+    #expect(bounded.config.rateLimit.maxRetryCount == 100 && bounded.config.backoff.maxRetryCount == 1_000)
+  }
+
   @Test(
     "A number out of its range is clamped to the nearer end, and reported",
     arguments: [

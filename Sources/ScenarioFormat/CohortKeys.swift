@@ -50,6 +50,7 @@ extension Cohort {
         "Whether each device has a stream, watch or long poll open.",
         writing: .unlessDefault),
     ] + loopFields + [
+      .pollsHoldOne,
       timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
       Field(
@@ -154,8 +155,8 @@ extension Cohort {
     loopFields + [timeoutField] + partFields + [
       .check { decoder, _, _, cohort in
         decoder.overrides429 = cohort.policy.overridden429 != .ignored
-        return true
         decoder.fetchesSettings = cohort.settingsFetch != .never
+        return true
       },
       Field(
         "settings", \.settingsDefaults, .settingsDefaults,
@@ -169,8 +170,8 @@ extension Cohort {
     set { take(newValue) }
   }
   private var eventsValue: Events {
-    get { Events(process: events, atOnce: eventsAtOnce) }
-    set { (events, eventsAtOnce) = (newValue.process, newValue.atOnce) }
+    get { Events(process: events, atOnce: eventsAtOnce, polls: polls) }
+    set { (events, eventsAtOnce, polls) = (newValue.process, newValue.atOnce, newValue.polls) }
   }
   /// The share from which `FleetShares` have made devices before.
   private var shareOfFleet: Int64? {

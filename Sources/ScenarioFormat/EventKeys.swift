@@ -6,12 +6,14 @@ import UploadRetry
 struct Events: Sendable, Equatable {
   var process: EventProcess
   var atOnce = 1
+  var polls = false
 }
 
-/// `events` as it is written: `{ rate, curve }`, `{ meanGap: "10s" }`, `{ every: "30s", phase: "random" }` or
+/// `events` as it is written: `{ rate, curve }`, `{ meanGap: "10s" }`, `{ every: "30s", phase: "random" }`, `{ polls: "30s" }` or
 /// `{ csv: "day.csv", share }`.
 struct EventKeys: Sendable, Equatable {
   var every: Span?
+  var polls: Span?
   var phase: EventPhase?
   var meanGap: Span?
   var rate: Span?
@@ -21,7 +23,7 @@ struct EventKeys: Sendable, Equatable {
   var share: Int64?
   var atOnce = 1
 
-  private static let forms = ["every", "meanGap", "rate", "csv"]
+  private static let forms = ["every", "polls", "meanGap", "rate", "csv"]
   private static let gaps = Span.milliseconds(1)...Units.longestSpan
 
   fileprivate static let keys = ObjectKeys(
@@ -29,6 +31,9 @@ struct EventKeys: Sendable, Equatable {
     [
       .check { decoder, node, path, _ in decoder.checkForm(of: node, path, forms) },
       Field("every", \.every, Kind.span(gaps).orNothing, "Strictly periodic."),
+      Field(
+        "polls", \.polls, Kind.span(gaps).orNothing,
+        "A request each time, and none while the one before is under way or waits: nothing piles up."),
       Field(
         "phase", \.phase, Kind.word([("random", .random), ("flush", .flush)]).orNothing,
         "Where the period starts: anywhere, or at the device's flushes.", defaultValue: .said("random")),
@@ -56,6 +61,7 @@ struct EventKeys: Sendable, Equatable {
     atOnce = events.atOnce
     switch events.process {
     case .poisson(let gap): setRate(gap)
+    case .periodic(let every, _) where events.polls: polls = every
     case .periodic(let every, let phase): (self.every, self.phase) = (every, phase)
     case .varying(let gap, let curve):
       setRate(gap)
@@ -70,6 +76,7 @@ struct EventKeys: Sendable, Equatable {
 
   fileprivate var events: Events? {
     let process: EventProcess
+    if let polls { return Events(process: .periodic(every: polls, phase: .random), polls: true) }
     if let every {
       process = .periodic(every: every, phase: phase ?? .random)
     } else if csv != nil {
@@ -137,7 +144,12 @@ extension ScenarioDecoder {
       return false
     }
     for (key, others, why) in [
-      ("phase", ["every"], "a Poisson process (\(form)) has no phase"),
+      (
+        "phase", ["every"],
+        form == "polls"
+          ? "polls have a phase of each device's own" : "a Poisson process (\(form)) has no phase"
+      ),
+      ("atOnce", forms.filter { $0 != "polls" }, "a poll is one request"),
       ("curve", ["rate", "meanGap"], "a curve goes with a rate, not with \(form)"),
       ("share", ["csv"], "a share is that of the rates in a csv, not of \(form)"),
     ] {

@@ -238,6 +238,29 @@ extension Field<Cohort> {
       ? "neither a count nor an interval: such a device never flushes; keep one" : nil
   }
 
+  /// Polls are flushes, of which a device holds one.
+  static let pollsHoldOne = Field.check { decoder, node, path, cohort in
+    guard cohort.polls else { return true }
+    if cohort.page != nil || cohort.queue.mode == .rebatch {
+      let remedy = cohort.page == nil ? "set queue.mode to \"files\"" : "write every in place of polls"
+      decoder.report(
+        "polls are requests of their own, which this client gathers; \(remedy)", at: node, path,
+        ["events", "polls"])
+      return false
+    }
+    let said = (cohort.flush, cohort.queue)
+    cohort.holdOnePoll()
+    for (key, isAsImplied) in [("flush", said.0 == cohort.flush), ("queue", said.1 == cohort.queue)]
+    where node[key] != nil && !isAsImplied {
+      decoder.report(
+        "a client that polls flushes each poll by itself and holds one; leave \(key) out, or write events.every",
+        at: node, path,
+        [key])
+      return false
+    }
+    return true
+  }
+
   static let batchLimitNeedsFiles = Field.refusal("queue", "batches") { _, cohort in
     cohort.queue.batchLimit != .max && cohort.queue.mode == .rebatch
       ? "a client that re-chunks has no batches that could be counted; set queue.limit, or queue.mode to \"files\""

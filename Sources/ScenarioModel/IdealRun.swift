@@ -42,6 +42,7 @@ extension Cohort {
       triggers = client.triggers
     }
     queue.limit = .max
+    if polls { (queue.batchLimit, queue.overflow) = (1, .refusesNewest) }
     settings = HTTPConfig()
     for config in [\HTTPConfig.backoff.maxTotalBackoffDuration, \.rateLimit.maxTotalBackoffDuration] {
       settings[keyPath: config] = Span.hours(1_000_000).microseconds

@@ -136,6 +136,9 @@ public struct Cohort: Sendable, Hashable {
   public var rollout: SettingsRollout? = nil
   /// Events that come together at each time of `events`. 1 … 1000; not with spikes that create events.
   public var eventsAtOnce: Int = 1
+  /// Whether its events are polls: a request each, none while the one before is under way or waits. One that is not made is no
+  /// event. What `holdOnePoll` sets goes with it.
+  public var polls = false
   /// The moments at which many of the devices act together; at most 100.
   public var spikes: [Spike] = []
   /// The bytes of one event; `requestBytes` are those of one request without its events. They count for the cost to the device,
@@ -209,6 +212,17 @@ public enum EventPhase: Sendable, Hashable {
 }
 
 extension Cohort {
+  /// Each event is a flush, and the device holds one batch of one event, whatever its client does otherwise.
+  package mutating func holdOnePoll() {
+    polls = true
+    flush = FlushPolicy(count: 1, interval: nil)
+    (queue.maximumBatchEvents, queue.batchLimit) = (1, 1)
+    (queue.overflow, queue.growsUntilFailure) = (.refusesNewest, false)
+    (flushWhileUploading, countsAllEvents, countsHeldEvents) = (.joins, false, false)
+    countFlushWhileFailing = true
+    triggers.formUnion(ClientTriggers([.count]))
+  }
+
   /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`). A count that goes on over flushes
   /// then has to be met exactly, and one that starts over has to be reached.
   public var eventsUntilFlush: Int? {

@@ -33,6 +33,18 @@ extension MessageGoldens {
       3: fleet.a.events.csv: line 3 of the table: events_per_s is "-1", which is negative
     cohort name: 'a', devices: 10, events: { csv: 5 }
       3: fleet.a.events.csv: expected a string, found 5
+    cohort name: 'a', devices: 10, events: { polls: '30s' }
+    cohort name: 'a', devices: 10, events: { polls: '30s', every: '30s' }
+      3: fleet.a.events: polls and every exclude each other; keep one
+    cohort name: 'a', devices: 10, events: { polls: '30s', phase: 'flush', atOnce: 2 }
+      3: fleet.a.events.phase: polls have a phase of each device's own; leave it out
+      3: fleet.a.events.atOnce: a poll is one request; leave it out
+    cohort name: 'a', devices: 10, events: { polls: '30s' }, flush: { interval: '1m' }
+      3: fleet.a.flush: a client that polls flushes each poll by itself and holds one; leave flush out, or write events.every
+    cohort name: 'a', devices: 10, events: { polls: '30s' }, queue: { overflow: 'dropsOldest' }
+      3: fleet.a.queue: a client that polls flushes each poll by itself and holds one; leave queue out, or write events.every
+    cohort name: 'a', devices: 10, events: { polls: '30s' }, queue: { mode: 'rebatch' }
+      3: fleet.a.events.polls: polls are requests of their own, which this client gathers; set queue.mode to "files"
     cohort +spikes: [{ at: '1h', spread: '30s', share: '50%', events: 3, flush: true, every: '1h' }]
     cohort +spikes: {}
       3: fleet.phones.spikes: expected a list, found an object

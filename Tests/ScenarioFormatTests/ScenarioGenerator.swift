@@ -175,6 +175,12 @@ struct ScenarioGenerator {
     if random.chance(40) { drawClassDelays(&cohort.policy.classDelays) }
     drawUploadLoop(&cohort)
     drawLanes(&cohort)
+    if case .periodic(_, .random) = cohort.events, cohort.queue.mode == .files, cohort.page == nil,
+      random.chance(50)
+    {
+      cohort.eventsAtOnce = 1
+      cohort.holdOnePoll()
+    }
     if random.chance(30) { cohort.credentialRefresh = span(1_000...31_622_400_000_000) }
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
     if random.chance(50) {
@@ -279,16 +285,16 @@ struct ScenarioGenerator {
       gates.retryBudget = RetryBudget(
         perRun: random.pick([nil, 0, 65_535]), bucket: random.pick([nil, bucket]),
         refusesWhenSpent: random.chance(50))
+      if random.chance(30) {
+        gates.retryBudget = RetryBudget(
+          maxTokens: random.pick([1, 10, 1_000]), tokenRatio: random.pick([1, 100, 1_000]))
+      }
     }
     if random.chance(30) {
       gates.throttle = AdaptiveThrottle(factor: random.pick([1_000, 1_001, 1_000_000]), window: time)
       gates.throttlePause = longer
     }
     if random.chance(30) {
-      if random.chance(30) {
-        gates.retryBudget = RetryBudget(
-          maxTokens: random.pick([1, 10, 1_000]), tokenRatio: random.pick([1, 100, 1_000]))
-      }
       let gap = span(1_000...3_600_000_000).microseconds
       gates.controller = BackpressureController(
         longestConcurrency: random.pick([1, 1_000]), smallestBatch: random.pick([1, 9]),
@@ -409,9 +415,11 @@ struct ScenarioGenerator {
       let value = random.pick(entry.values)
         .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
         .replacing(":P", with: ":\(Int.random(in: 1...100, using: &random))")
+        .replacing(":T", with: ":\(Int.random(in: 1...9, using: &random)).5s")
       let isSet = policy.set(name: entry.name, value: value)
       precondition(isSet, "\(entry.name) does not take \(value)")
     }
+    policy.jitterDraw = random.pick(RetryPolicy.JitterDraw.allCases)
     return policy
   }
 
@@ -423,11 +431,9 @@ struct ScenarioGenerator {
       synchronised: (0..<Int.random(in: 0...3, using: &random)).map { _ in
         .init(time: .start + span(0...31_622_400_000_000), spread: span(0...31_622_400_000_000))
       }, keepsState: random.chance(50), flushesAtLaunch: random.chance(50))
-        .replacing(":T", with: ":\(Int.random(in: 1...9, using: &random)).5s")
   }
 
   mutating func scenario() -> Scenario {
-    policy.jitterDraw = random.pick(RetryPolicy.JitterDraw.allCases)
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
     scenario.tapi.retryAfterForm = random.pick(RetryAfterForm.allCases)

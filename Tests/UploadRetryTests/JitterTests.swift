@@ -262,36 +262,16 @@ struct JitterTests {
       ("additive:100", .additive(percent: 100)), ("additive:12.5", .additive(percent: 12.5)),
       ("additive:0.000001", .additive(percent: 0.000001)),
       ("additive:33.333333", .additive(percent: 33.333333)),
+      ("additive:3s", .additive(upTo: 3_000_000)), ("additive:0s", .additive(upTo: 0)),
+      ("additive:50:30s", .additive(percent: 50, atMost: 30_000_000)),
+      ("between:2s:10s", .between(2_000_000, 10_000_000)), ("between:0s:1h", .between(0, 3_600_000_000)),
+      ("between:1.5ms:90m", .between(1_500, 5_400_000_000)),
     ])
   func names(name: String, jitter: Jitter) {
     #expect(Jitter(name: name) == jitter)
     #expect(jitter.description == name)
   }
 
-  @Test("A percentage may have superfluous zeros")
-  func zeros() {
-    #expect(Jitter(name: "additive:007.500") == .additive(percent: 7.5))
-    #expect(Jitter(name: "additive:100.000000") == .additive(percent: 100))
-  }
-
-  @Test(
-    "Anything else is no strategy",
-    arguments: [
-      "", "None", "full ", "additive", "additive:", "additive:-1", "additive:100.1", "additive:100.000001",
-      "additive:101", "additive:1e1", "additive:nan", "additive:inf", "additive:.5", "additive:5.",
-      "additive:1.2.3", "additive:0.0000001", "additive:+5", "additive: 5", "additive:١٠",
-      "additive:9999999999999", "additive:3d", "additive:s", "additive:-3s", "between:10s:2s",
-      "between:2s", "between:2s:3s:4s", "additive:3s:50", "symmetric:3s", "full:3s", "additive:999999999s",
-      "decorelated", "equal\0",
-    ])
-  func refusals(name: String) {
-      ("additive:3s", .additive(upTo: 3_000_000)), ("additive:0s", .additive(upTo: 0)),
-      ("additive:50:30s", .additive(percent: 50, atMost: 30_000_000)),
-      ("between:2s:10s", .between(2_000_000, 10_000_000)), ("between:0s:1h", .between(0, 3_600_000_000)),
-      ("between:1.5ms:90m", .between(1_500, 5_400_000_000)),
-    #expect(Jitter(name: name) == nil)
-  }
-}
   @Test("An object of its parts is the same jitter as its name")
   func objects() {
     func jitter(_ members: [(String, SettingsValue)]) -> Jitter? { Jitter(SettingsValue.object(members)) }
@@ -318,3 +298,23 @@ struct JitterTests {
     }
   }
 
+  @Test("A percentage may have superfluous zeros")
+  func zeros() {
+    #expect(Jitter(name: "additive:007.500") == .additive(percent: 7.5))
+    #expect(Jitter(name: "additive:100.000000") == .additive(percent: 100))
+  }
+
+  @Test(
+    "Anything else is no strategy",
+    arguments: [
+      "", "None", "full ", "additive", "additive:", "additive:-1", "additive:100.1", "additive:100.000001",
+      "additive:101", "additive:1e1", "additive:nan", "additive:inf", "additive:.5", "additive:5.",
+      "additive:1.2.3", "additive:0.0000001", "additive:+5", "additive: 5", "additive:١٠",
+      "additive:9999999999999", "additive:3d", "additive:s", "additive:-3s", "between:10s:2s",
+      "between:2s", "between:2s:3s:4s", "additive:3s:50", "symmetric:3s", "full:3s", "additive:999999999s",
+      "decorelated", "equal\0",
+    ])
+  func refusals(name: String) {
+    #expect(Jitter(name: name) == nil)
+  }
+}

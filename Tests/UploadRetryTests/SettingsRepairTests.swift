@@ -46,8 +46,9 @@ struct SettingsRepairTests {
     let again = HTTPConfig.decode(config.encoded(), isBounded: false)
     #expect(again.config == config && again.repairs.isEmpty)
     // What is no number is repaired to the default, none too.
+    let wrong = #"{"rateLimitConfig": {"maxRetryCount": true, "maxTotalBackoffDuration": []}}"#
     let bad = HTTPConfig.decode(
-      try settings(#"{"rateLimitConfig": {"maxRetryCount": true, "maxTotalBackoffDuration": []}}"#), defaults: config)
+      try settings(wrong), defaults: config)
     #expect(bad.config.rateLimit == config.rateLimit)
     #expect(bad.repairs.map(\.message).allSatisfy { $0.hasSuffix("the default, none, is used") })
     // As Settings all but the last are out of range.

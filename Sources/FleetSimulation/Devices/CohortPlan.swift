@@ -149,6 +149,8 @@ extension CohortPlan {
     let phaseIsFlush: Bool
     /// `Cohort.countsAllEvents`.
     let countsAll: Bool
+    /// `Cohort.polls`.
+    let arePolls: Bool
     /// Events in a flush interval, where each flush finds the same number; else 0.
     let perInterval: UInt32
     let meanGap: Double
@@ -171,6 +173,7 @@ extension CohortPlan {
       if case .periodic = cohort.events { isPoisson = false } else { isPoisson = schedule == nil }
       isRegular = isPeriodic && cohort.eventsUntilFlush == nil
       countsAll = cohort.countsAllEvents
+      arePolls = cohort.polls
       periods = FastDivider(max(period, 1))
       self.schedule = schedule
       let interval = cohort.flush.interval?.microseconds ?? .max

@@ -217,6 +217,42 @@ struct GateCompositionTests {
     #expect(sizes.prefix(3).max() == 100 && sizes.suffix(4).max() == 50, "\(sizes)")
   }
 
+  @Test(
+    "a poll that fails is tried again and again, and the ticks meanwhile ask for nothing and lose nothing")
+  func polls() throws {
+    var fleet = GatedFleet(
+      duration: 1_000, eventGap: .seconds(10), outages: [(503, 95, 200), (nil, 400, 60)])
+    fleet.change = {
+      $0.holdOnePoll()
+      $0.retries = .timer
+      $0.policy.waits = DelayLadder(milliseconds: [23_000]) ?? DelayLadder()
+      $0.settings.backoff.jitter = .none
+      $0.timeout = .seconds(17)
+    }
+    let (summary, sent, _) = try fleet.run()
+    // Tick by tick: one that finds nothing under way and nothing that waits is a request.
+    var (expected, polls, busyUntil): ([Double], Int64, Double) = ([], 0, -1)
+    for tick in stride(from: 0.0, to: 1_000, by: 10) where tick > busyUntil {
+      polls += 1
+      var time = tick
+      while true {
+        expected.append(time)
+        let arrives = time + 0.1
+        if (95..<295).contains(arrives) {
+          time += 0.2 + 23
+        } else if (400..<460).contains(arrives) {
+          time += 17 + 23
+        } else {
+          break
+        }
+      }
+      busyUntil = time + 0.2
+    }
+    #expect(sent.isClose(to: expected), "\(sent)")
+    #expect(summary[.createdEvents] == polls && polls < 90, "\(polls)")
+    #expect(summary.lostEvents == 0 && summary[.deliveredEvents] == polls)
+  }
+
   @Test("T1: what a window holds leaves as soon as the window lets it, in gate mode too")
   func windowInGateMode() throws {
     var fleet = GatedFleet(duration: 35, eventGap: .seconds(6), flushInterval: .seconds(6))

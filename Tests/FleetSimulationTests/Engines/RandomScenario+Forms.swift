@@ -62,6 +62,7 @@ extension RandomScenario {
       policy.waits = DelayLadder(milliseconds: waits) ?? DelayLadder()
     default: break
     }
+    if chance(20) { policy.jitterDraw = .onceADevice }
     if chance(10) { policy.immediateRetries = UInt8(int(1...3)) }
     if chance(15) { policy.longestRetryAfter = pick([1_000_000, 4_000_000, 20_000_000]) }
   }
@@ -69,7 +70,6 @@ extension RandomScenario {
   private mutating func paced(_ controller: BackpressureController) -> BackpressureController {
     let gap = Int64(pick([0, 50_000, 2_000_000, 20_000_000]))
     return BackpressureController(
-    if chance(20) { policy.jitterDraw = .onceADevice }
       longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,
       largestBatch: controller.largestBatch, batchStep: controller.batchStep,
       decreasePercent: controller.decreasePercent, targetLatency: pick([nil, 200_000, 3_000_000]),
@@ -264,19 +264,19 @@ extension RandomScenario {
         Self.ofCohorts("multiplier") { $0.policy.multiplier = 2 },
         Self.ofCohorts("waits") { $0.policy.waits = DelayLadder() },
         Self.ofCohorts("immediate retries") { $0.policy.immediateRetries = 0 },
+        Self.ofCohorts("draws") { $0.policy.jitterDraw = .eachWait },
         Self.ofCohorts("longest Retry-After") { $0.policy.longestRetryAfter = .max },
         Self.ofCohorts("longest open time") {
           if let openTime = $0.gates.breaker?.openTime { $0.gates.breaker?.longestOpenTime = openTime }
         },
-        Self.ofCohorts("budget") { cohort in
         Self.ofCohorts("open time's jitter") { $0.gates.openTimeJitter = .none },
         Self.ofCohorts("open breaker") { $0.gates.breaker?.failsWhenOpen = false },
         Self.ofCohorts("throttling") {
           if $0.gates.retryBudget?.decidesAtFailures == true { $0.gates.retryBudget = nil }
         },
+        Self.ofCohorts("budget") { cohort in
           guard let budget = cohort.gates.retryBudget, let bucket = budget.bucket else { return }
           cohort.gates.retryBudget = RetryBudget(
-        Self.ofCohorts("draws") { $0.policy.jitterDraw = .eachWait },
             perRun: budget.perRun,
             bucket: .init(capacity: bucket.capacity, perSuccess: bucket.perSuccess, trickle: bucket.trickle),
             refusesWhenSpent: budget.refusesWhenSpent)
@@ -287,6 +287,7 @@ extension RandomScenario {
           $0.gates.controller?.longestGap = 0
         },
         Self.ofCohorts("lanes") { $0.gates.lanes = nil },
+        Self.ofCohorts("polls") { $0.polls = false },
         Self.ofCohorts("page's size") { $0.page?.size = 10 },
         Self.ofCohorts("page's time-out") { $0.page?.timeout = 5_000 },
         Self.ofCohorts("page's retries") { $0.page?.maxRetries = nil },

@@ -152,6 +152,12 @@ struct RandomScenario {
         time: Instant(microseconds: chance(30) ? 0 : Int64(int(1...100_000_000))),
         sharePartsPerMillion: pick([0, 1_000_000, Int64(int(0...1_000_000))]), settings: settings())
     }
+    if drawn % 3 == 1, case .periodic(let every, _) = cohort.events, cohort.queue.mode == .files,
+      cohort.page == nil
+    {
+      (cohort.events, cohort.eventsAtOnce) = (.periodic(every: every, phase: .random), 1)
+      cohort.holdOnePoll()
+    }
     return cohort
   }
 

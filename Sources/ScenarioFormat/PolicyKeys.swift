@@ -186,6 +186,14 @@ extension Kind where Value == ClassDelays {
   }()
 }
 
+extension ClassDelays {
+  /// The classes by the names that a scenario gives them.
+  package static var names: [(name: String, path: any WritableKeyPath<ClassDelays, DelayBounds?> & Sendable)]
+  {
+    [("rateLimit", \.rateLimit), ("timeout", \.timeout), ("server", \.server)]
+  }
+}
+
 extension TAPIConfiguration {
   /// Whether some 429 tells clients how long to wait.
   fileprivate var asksForWaits: Bool {

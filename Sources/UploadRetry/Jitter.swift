@@ -226,7 +226,7 @@ extension Jitter: CustomStringConvertible {
   }
 
   /// The names that `init(name:)` takes, as patterns: `P` stands for a percentage, `T` for a time.
-  public static let names = patterns.map(\.name)
+  public static let names = patterns.map { $0.name }
 
   /// Those of jitter that only lengthens a wait.
   package static let lengtheningNames = Strategy.allCases.map { Jitter($0).rule }.filter(\.lengthens).map {

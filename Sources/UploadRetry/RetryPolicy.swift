@@ -282,7 +282,8 @@ extension RetryPolicy {
 
 /// The decisions of a single shipped client that differ from the document's. The machine asks for them at each such decision; an
 /// app's client has none. The quirks themselves are in `ShippedQuirks`, which the fleet links and an app does not.
-public protocol RetryQuirks: Sendable {
+/// Classes, so that a machine holds any of them without a box.
+public protocol RetryQuirks: AnyObject, Sendable {
   /// S4: what a 429 without a usable Retry-After makes the pipeline wait, microseconds; nil: a backoff on the global count.
   ///
   /// - Parameter longest: `maxRetryInterval`, microseconds.
@@ -309,7 +310,7 @@ public protocol RetryQuirks: Sendable {
 }
 
 /// The document's own decisions.
-struct NoQuirks: RetryQuirks {
+final class NoQuirks: RetryQuirks {
   func waitWithoutRetryAfter(longest: Int64) -> Int64? { longest }
   func failuresCounted(_ own: UInt16, _: PipelineRetryState) -> UInt16 { own }
   func wait(drawn: Int64, unclamped _: Int64, backoff _: Int64, cap _: Int64?, jitter _: Jitter) -> Int64 {
@@ -412,11 +413,6 @@ public struct ClassDelays: Sendable, Hashable, BitwiseCopyable {
 
   /// None.
   public init() {}
-
-  /// The classes by the names that a scenario gives them.
-  public static var names: [(name: String, path: any WritableKeyPath<ClassDelays, DelayBounds?> & Sendable)] {
-    [("rateLimit", \.rateLimit), ("timeout", \.timeout), ("server", \.server)]
-  }
 
   /// The bounds after an answer.
   public subscript(response: UploadResponse) -> DelayBounds? {

@@ -278,8 +278,10 @@ extension BackoffConfig {
 extension HTTPConfig {
   /// The longest backoff after a failure of any class, microseconds.
   func longestBackoff(_ policy: RetryPolicy) -> Int64 {
-    ClassDelays.names.reduce(backoff.longestWait(policy)) { longest, name in
-      guard let delay = policy.classDelays[keyPath: name.path] else { return longest }
+    let delays = policy.classDelays
+    return [delays.rateLimit, delays.timeout, delays.server].reduce(backoff.longestWait(policy)) {
+      longest, delay in
+      guard let delay else { return longest }
       var part = backoff
       part.maxBackoffInterval = delay.longest
       return max(longest, part.longestWait(policy))

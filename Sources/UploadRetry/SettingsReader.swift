@@ -239,7 +239,7 @@ package func described(_ value: SettingsValue) -> String {
 @inline(never)
 package func shown(_ number: Double) -> String {
   if number.magnitude < 1e15, let whole = Int64(exactly: number) { return String(whole) }
-  return String(describing: number)
+  return number.description
 }
 
 private let unprintable: Set<Unicode.GeneralCategory> = [

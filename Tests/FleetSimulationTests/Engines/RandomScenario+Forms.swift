@@ -1,4 +1,5 @@
 import FleetSimulation
+import ScenarioFormat
 import ScenarioModel
 import ShippedClients
 import SimulationKernel

@@ -85,7 +85,7 @@ extension ClientGates {
     public init(_ gates: ClientGates) {
       for part in ClientGates.parts {
         guard let place = part.place, let bytes = part.bytes(gates) else { continue }
-        self[keyPath: place] = stride
+        place(&self, stride)
         stride += (bytes + 7) / 8 * 8
       }
     }
@@ -93,29 +93,32 @@ extension ClientGates {
 
   /// A part of the gates: the place of its state, nil for one without, and its size in bytes. The size is nil where the part is
   /// not there.
-  private typealias Part = (place: WritableKeyPath<Layout, Int>?, bytes: (ClientGates) -> Int?)
+  private typealias Part = (place: ((inout Layout, Int) -> Void)?, bytes: (ClientGates) -> Int?)
 
   /// Every part, in the order of the rows.
   private static var parts: [Part] {
     [
-      (\.throttle, { size(of: AdaptiveThrottle.State.self, if: $0.throttle != nil) }),
-      (\.throttlePauseEnd, { size(of: Int64.self, if: $0.throttle != nil) }),
-      (\.failureWindow, { $0.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride } }),
-      (\.projectDelay, { size(of: ProjectDelay.State.self, if: $0.projectDelay != nil) }),
-      (\.budget, { size(of: RetryBudget.State.self, if: $0.retryBudget != nil) }),
-      (\.controller, { size(of: BackpressureController.State.self, if: $0.controller != nil) }),
-      (\.pace, { size(of: BackpressureController.Pace.self, if: $0.controller?.paces == true) }),
+      ({ $0.throttle = $1 }, { size(of: AdaptiveThrottle.State.self, if: $0.throttle != nil) }),
+      ({ $0.throttlePauseEnd = $1 }, { size(of: Int64.self, if: $0.throttle != nil) }),
       (
-        \.sentUploads,
+        { $0.failureWindow = $1 },
+        { $0.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride } }
+      ),
+      ({ $0.projectDelay = $1 }, { size(of: ProjectDelay.State.self, if: $0.projectDelay != nil) }),
+      ({ $0.budget = $1 }, { size(of: RetryBudget.State.self, if: $0.retryBudget != nil) }),
+      ({ $0.controller = $1 }, { size(of: BackpressureController.State.self, if: $0.controller != nil) }),
+      ({ $0.pace = $1 }, { size(of: BackpressureController.Pace.self, if: $0.controller?.paces == true) }),
+      (
+        { $0.sentUploads = $1 },
         {
           $0.controller.flatMap {
             $0.needsLatencies ? $0.longestConcurrency * MemoryLayout<SentUpload>.stride : nil
           }
         }
       ),
-      (\.lanes, { size(of: LaneState.self, if: $0.lanes != nil) }),
-      (\.rateLog, { $0.rateGate.map { $0.logWords * 4 } }),
-      (\.breaker, { $0.breaker.map { $0.stateWords * 4 } }),
+      ({ $0.lanes = $1 }, { size(of: LaneState.self, if: $0.lanes != nil) }),
+      ({ $0.rateLog = $1 }, { $0.rateGate.map { $0.logWords * 4 } }),
+      ({ $0.breaker = $1 }, { $0.breaker.map { $0.stateWords * 4 } }),
       (nil, { $0.reconciles ? 0 : nil }), (nil, { $0.losesWhileRateLimited ? 0 : nil }),
     ]
   }

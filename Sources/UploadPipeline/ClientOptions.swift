@@ -23,7 +23,8 @@ public struct ClientOptions: Sendable {
   public var flushEnd: (any FlushEndRules)? {
     didSet { actsAtFlushEnd = flushEnd != nil }
   }
-  public private(set) var actsAtFlushEnd: Bool
+  /// A host that names its own rules needs no more.
+  public package(set) var actsAtFlushEnd: Bool
   /// A 429 ends the running loop (S3), even if it asks for no wait.
   public var rateLimitEndsLoop: Bool
   /// Any failure of an upload ends it: nothing more leaves before the next trigger or the end of a wait.

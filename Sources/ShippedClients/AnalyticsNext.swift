@@ -79,29 +79,6 @@ extension BrowserSettings {
     return config
   }
 
-  /// Settings that a scenario's cohort has.
-  public init(_ config: HTTPConfig) {
-    self.init(published: .object([]))
-    takeNumbers(of: config)
-    take(config.backoff.statuses)
-  }
-
-  /// All that is a number.
-  mutating func takeNumbers(of config: HTTPConfig) {
-    func count(_ n: Int) -> Double { n == .max ? .nan : Double(n) }
-    func seconds(_ microseconds: Int64) -> Double {
-      microseconds == .max ? .nan : Double(microseconds) / 1_000_000
-    }
-    rateLimitRetryCount = count(config.rateLimit.maxRetryCount)
-    maxRetryInterval = seconds(config.rateLimit.maxRetryInterval)
-    maxRateLimitDuration = seconds(config.rateLimit.maxTotalBackoffDuration)
-    retryCount = count(config.backoff.maxRetryCount)
-    baseBackoffInterval = seconds(config.backoff.baseBackoffInterval)
-    maxBackoffInterval = seconds(config.backoff.maxBackoffInterval)
-    maxTotalBackoffDuration = seconds(config.backoff.maxTotalBackoffDuration)
-    jitterPercent = config.backoff.jitter.addedPercent
-  }
-
   private static func count(_ n: Double) -> Int { n.isNaN ? .max : Int(n.rounded(.up)) }
 
   /// A time that is no number is over at once.

@@ -117,7 +117,7 @@ public struct BrowserPage: Sendable {
     sortQueue()
     if !options.savesEvents { return [] }
     let inTurn = waiting.all.sorted { $0.timer.order < $1.timer.order }
-    return (queue + inTurn.map(\.event)).map { SavedEvent(number: $0, attempts: attempts(of: $0)) }
+    return (queue + inTurn.map { $0.event }).map { SavedEvent(number: $0, attempts: attempts(of: $0)) }
   }
 
   // MARK: One event
@@ -228,7 +228,7 @@ public struct BrowserPage: Sendable {
   private mutating func sortQueue() {
     if queue.count < 2 { return }
     let ranks = queue.enumerated().map { (attempts(of: $0.element), $0.offset, $0.element) }
-    queue = ranks.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+    queue = ranks.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { $0.2 }
   }
 
   mutating func lose(_ event: UInt32, _ loss: BrowserLoss) {
@@ -502,7 +502,7 @@ struct OpenUpload: Sendable {
 extension BrowserPage {
   /// The events of the page that are neither delivered nor lost, by their numbers.
   public var held: [UInt32] {
-    var held = Set(queue).union(unsent).union(waiting.all.map(\.event)).union(buffer.events)
+    var held = Set(queue).union(unsent).union(waiting.all.map { $0.event }).union(buffer.events)
     for upload in open.values where !upload.isCopy { held.formUnion(upload.events) }
     return held.sorted()
   }
@@ -514,7 +514,7 @@ extension BrowserPage {
 
   /// The events that are queued or wait, with how often they were queued or failed.
   public var retryCounts: [UInt32: UInt32] {
-    Dictionary(uniqueKeysWithValues: (queue + waiting.all.map(\.event)).map { ($0, attempts(of: $0)) })
+    Dictionary(uniqueKeysWithValues: (queue + waiting.all.map { $0.event }).map { ($0, attempts(of: $0)) })
   }
 
   /// When each event is due that waits on a timer of its own, microseconds.

@@ -65,14 +65,37 @@ public struct BrowserSettings: Sendable, Hashable {
       }
     }
     if let defaults { takeNumbers(of: defaults) }
-    take(\.rateLimitRetryCount, field("rateLimitConfig", "maxRetryCount"), 0...100)
-    take(\.maxRetryInterval, field("rateLimitConfig", "maxRetryInterval"), 0.1...86_400)
-    take(\.maxRateLimitDuration, field("rateLimitConfig", "maxRateLimitDuration"), 10...86_400)
-    take(\.retryCount, field("backoffConfig", "maxRetryCount"), 0...100)
-    take(\.baseBackoffInterval, field("backoffConfig", "baseBackoffInterval"), 0.1...300)
-    take(\.maxBackoffInterval, field("backoffConfig", "maxBackoffInterval"), 0.1...86_400)
-    take(\.maxTotalBackoffDuration, field("backoffConfig", "maxTotalBackoffDuration"), 60...604_800)
-    take(\.jitterPercent, field("backoffConfig", "jitterPercent"), 0...100)
+    Self.take(&rateLimitRetryCount, field("rateLimitConfig", "maxRetryCount"), 0...100)
+    Self.take(&maxRetryInterval, field("rateLimitConfig", "maxRetryInterval"), 0.1...86_400)
+    Self.take(&maxRateLimitDuration, field("rateLimitConfig", "maxRateLimitDuration"), 10...86_400)
+    Self.take(&retryCount, field("backoffConfig", "maxRetryCount"), 0...100)
+    Self.take(&baseBackoffInterval, field("backoffConfig", "baseBackoffInterval"), 0.1...300)
+    Self.take(&maxBackoffInterval, field("backoffConfig", "maxBackoffInterval"), 0.1...86_400)
+    Self.take(&maxTotalBackoffDuration, field("backoffConfig", "maxTotalBackoffDuration"), 60...604_800)
+    Self.take(&jitterPercent, field("backoffConfig", "jitterPercent"), 0...100)
+  }
+
+  /// Settings that a scenario's cohort has.
+  public init(_ config: HTTPConfig) {
+    self.init(published: .object([]))
+    takeNumbers(of: config)
+    take(config.backoff.statuses)
+  }
+
+  /// All that is a number.
+  mutating func takeNumbers(of config: HTTPConfig) {
+    func count(_ n: Int) -> Double { n == .max ? .nan : Double(n) }
+    func seconds(_ microseconds: Int64) -> Double {
+      microseconds == .max ? .nan : Double(microseconds) / 1_000_000
+    }
+    rateLimitRetryCount = count(config.rateLimit.maxRetryCount)
+    maxRetryInterval = seconds(config.rateLimit.maxRetryInterval)
+    maxRateLimitDuration = seconds(config.rateLimit.maxTotalBackoffDuration)
+    retryCount = count(config.backoff.maxRetryCount)
+    baseBackoffInterval = seconds(config.backoff.baseBackoffInterval)
+    maxBackoffInterval = seconds(config.backoff.maxBackoffInterval)
+    maxTotalBackoffDuration = seconds(config.backoff.maxTotalBackoffDuration)
+    jitterPercent = config.backoff.jitter.addedPercent
   }
 
   /// Each status from 400 to 599 is treated as a table says.
@@ -90,13 +113,13 @@ public struct BrowserSettings: Sendable, Hashable {
     }
   }
 
-  /// Replaces the value that is there by the given one, within its range.
-  private mutating func take(
-    _ place: WritableKeyPath<Self, Double>, _ value: SettingsValue?, _ range: ClosedRange<Double>
+  /// Replaces a value by the given one, within its range.
+  private static func take(
+    _ place: inout Double, _ value: SettingsValue?, _ range: ClosedRange<Double>
   ) {
     guard let value else { return }
     let number = JavaScript.number(value)
-    self[keyPath: place] = number.isNaN ? number : min(max(number, range.lowerBound), range.upperBound)
+    place = number.isNaN ? number : min(max(number, range.lowerBound), range.upperBound)
   }
 
   private static let overrides: [String: SettingsValue] = [
@@ -161,6 +184,11 @@ public struct BrowserSettings: Sendable, Hashable {
       ("rateLimitConfig", .object(rateLimit)), ("backoffConfig", .object(backoff + behaviours)),
     ])
   }
+}
+
+extension Jitter {
+  /// The percentage of additive jitter; 0 for any other.
+  package var addedPercent: Double { additivePercent ?? 0 }
 }
 
 extension SettingsValue {

@@ -144,7 +144,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   @usableFromInline @inline(never)
   mutating func growPool() {
-    precondition(chunkCapacity << chunkBits < 1 << 33, "the calendar is full")
+    precondition(Int64(chunkCapacity) << chunkBits < 1 << 33, "the calendar is full")
     pool = PlainMemory.grow(
       pool, from: chunkCapacity * chunkBytes, to: chunkCapacity * 2 * chunkBytes)
     chunkCapacity *= 2

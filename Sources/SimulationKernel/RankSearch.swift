@@ -8,6 +8,8 @@ package struct RankSearch: ~Copyable {
 
   /// Bits of a pass: all passes have as many.
   private let digitBits: Int64
+  /// Owns the counts. A deinit of its own would keep Embedded Swift from using the type in other modules.
+  private let block: GrowableBuffer<Int64>
   private let counts: UnsafeMutablePointer<Int64>
   /// From 1, among the values that share the bits found so far.
   private var rank: Int64
@@ -24,11 +26,10 @@ package struct RankSearch: ~Copyable {
     let passes = (bits + Self.mostDigitBits - 1) / Self.mostDigitBits
     digitBits = passes == 0 ? 0 : (bits + passes - 1) / passes
     open = digitBits * passes
-    counts = .allocate(capacity: 1 << Int(digitBits))
+    block = GrowableBuffer(capacity: 1 << Int(digitBits))
+    counts = block.base
     counts.initialize(repeating: 0, count: 1 << Int(digitBits))
   }
-
-  deinit { counts.deallocate() }
 
   /// The value of that rank, once enough passes have ended.
   package var result: Int64? { open == 0 ? found : nil }

@@ -16,7 +16,7 @@ public struct WindowClock: Sendable, Hashable, BitwiseCopyable {
   @inlinable public var offsetBits: Int { Int(shift) }
 
   @inlinable @inline(__always)
-  public func slot(of time: Int64) -> Int { Int(truncatingIfNeeded: time &>> shift) }
+  public func slot(of time: Int64) -> Int { Int(clamping: time &>> shift) }
   @inlinable @inline(__always)
   public func start(of slot: Int) -> Int64 { Int64(slot) &<< shift }
   @inlinable @inline(__always)

@@ -99,7 +99,7 @@ struct DependencyStation {
   var nextTime: Instant { events.nextTime }
 
   /// Since when those workers have waited that still do.
-  var waitingSince: [Instant] { callers.filter { $0.call != 0 }.map(\.since) }
+  var waitingSince: [Instant] { callers.filter { $0.call != 0 }.map { $0.since } }
 
   /// A worker calls for a request.
   mutating func call(for request: UploadRequest, at now: Instant) {

@@ -20,7 +20,7 @@ public struct IncidentTimeline: Sendable {
     /// The faults of single requests.
     var faults = RequestFaults()
     /// The largest share of any requests that is refused at the door.
-    public var shedShare: Double { Double(faults.sheddings.map(\.share).max() ?? 0) / 1e6 }
+    public var shedShare: Double { Double(faults.sheddings.map { $0.share }.max() ?? 0) / 1e6 }
   }
 
   public let conditions: [Condition]
@@ -67,7 +67,7 @@ public struct IncidentTimeline: Sendable {
   }
 
   /// Time over [`from`, `to`) as it would be with the configured capacity, whatever incidents make of it.
-  public func scaledMicroseconds(from: Instant, to: Instant) -> Int64 { sum(from: from, to: to, \.scale) }
+  public func scaledMicroseconds(from: Instant, to: Instant) -> Int64 { sum(from: from, to: to) { $0.scale } }
 
   private func sum(from: Instant, to: Instant, _ share: (Condition) -> Int64) -> Int64 {
     var sum: Int64 = 0

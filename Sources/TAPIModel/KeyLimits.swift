@@ -48,7 +48,7 @@ struct KeyLimits {
   private let firstDevices: [UInt32]
 
   init(_ limits: [KeyLimit], sources: [UploadSource]) {
-    firstDevices = sources.map(\.firstDevice)
+    firstDevices = sources.map { $0.firstDevice }
     var numbers: [String?: [Int: Int]] = [:]
     for source in sources {
       var concerned: [Int] = []

@@ -79,7 +79,7 @@ extension [ServerAction] {
     map { action in
       if let duration = action.duration { return action.start + duration }
       if action.kind == .restart { return action.start }
-      return lazy.filter { $0.subject == action.subject && $0.start > action.start }.map(\.start).min()
+      return lazy.filter { $0.subject == action.subject && $0.start > action.start }.map { $0.start }.min()
         ?? .never
     }
   }

@@ -28,7 +28,7 @@ final class RuleBook {
   /// nil if the scenario has no rule at all.
   init?(_ configuration: TAPIConfiguration, sources: [UploadSource]) {
     let rules = configuration.rules
-    writeKeys = sources.map(\.writeKey)
+    writeKeys = sources.map { $0.writeKey }
     keyLimits = KeyLimits(rules.keyLimits, sources: sources)
     retryCountLimit = rules.retryCountLimit ?? .max
     mostEvents = sources.map { source in

@@ -91,7 +91,7 @@ public struct CohortLosses: Sendable, Hashable {
   public static func += (sum: inout CohortLosses, other: CohortLosses) {
     sum.createdEvents += other.createdEvents
     sum.lostEvents += other.lostEvents
-    sum.givenUp.merge(other.givenUp, uniquingKeysWith: +)
+    for (measure, count) in other.givenUp { sum.givenUp[measure, default: 0] += count }
     sum.late += other.late
   }
 }

@@ -58,6 +58,10 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
     }
   }
 
+  private static func named(_ pattern: String, _ word: String) -> String {
+    pattern.split(separator: "*", omittingEmptySubsequences: false).joined(separator: word)
+  }
+
   private static func columns(
     of figure: DeviceFigure, _ name: String, _ unit: String, _ definition: String
   ) -> [CSVColumn<RunSummary>] {
@@ -66,26 +70,13 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
     }
     return [
       .init(
-        name.replacing("*", with: "mean"), unit, "\(definition), over devices: mean.", .lowerIsBetter
+        named(name, "mean"), unit, "\(definition), over devices: mean.", .lowerIsBetter
       ) { .decimal($0.cost.mean[figure]) },
       .init(
-        name.replacing("*", with: "p99"), unit, "\(definition), over devices: 99th percentile.",
+        named(name, "p99"), unit, "\(definition), over devices: 99th percentile.",
         .lowerIsBetter
       ) { .decimal($0.cost.percentile99[figure]) },
     ]
-  }
-
-  /// The numbers that `StoredRecord` keeps of a cost, by name.
-  static var stored: [(name: String, path: any WritableKeyPath<RunRecord, Int64> & Sendable)] {
-    let means = allCases.filter { !$0.isShare }
-    return means.map { ("\($0)", \.cost.total[$0]) } + means.map { ("\($0)P99", \.cost.percentile99[$0]) }
-      + allCases.filter(\.isShare).map { ("\($0)", \.cost.total[$0]) }
-  }
-
-  /// The numbers that `StoredSummary` keeps.
-  static var storedOfSummary: [(name: String, path: any WritableKeyPath<RunSummary, Double> & Sendable)] {
-    allCases.map { ("cost.\($0)", \.cost.mean[$0]) }
-      + allCases.filter { !$0.isShare }.map { ("cost.\($0)P99", \.cost.percentile99[$0]) }
   }
 }
 

@@ -32,7 +32,7 @@ public enum RunAnalysis {
     summary.baseline = health(of: twin)
     summary.doomedEvents = record.doomedEvents
     summary.lateEvents = max(0, summary.pendingEvents - record.doomedEvents - (reach.backlog.last ?? 0))
-    if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
+    if let firstEnd = incidents.map({ $0.end }).min(), let lastEnd = incidents.map({ $0.end }).max() {
       if canSeeRecovery(record, after: lastEnd) {
         summary.recoveryHorizon = record.series.duration - lastEnd
       }
@@ -68,10 +68,10 @@ public enum RunAnalysis {
     of record: RunRecord, _ references: ReferenceRuns, to summary: inout RunSummary
   ) {
     let incidents = incidents(of: record)
-    let lastEnd = incidents.map(\.end).max()
+    let lastEnd = incidents.map { $0.end }.max()
     func affected(of run: RunRecord, until time: Int64?) -> AffectedEvents {
       AffectedEvents(
-        of: run, from: incidents.map(\.start).min() ?? 0,
+        of: run, from: incidents.map { $0.start }.min() ?? 0,
         to: lastEnd.flatMap { end in time.map { end + $0 } } ?? run.series.duration)
     }
     let events = affected(of: record, until: summary.recoveryTime)
@@ -131,8 +131,8 @@ extension RunAnalysis {
     guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
     let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
     let width = Double(lookAhead(twin))
-    return hasGrown(quarters.map(\.residence), byShare: 0.25, andBy: width / 2)
-      || hasGrown(quarters.map(\.timeToDeliveryP99), byShare: 0.5, andBy: width)
+    return hasGrown(quarters.map { $0.residence }, byShare: 0.25, andBy: width / 2)
+      || hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
   }
 
   private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
@@ -218,7 +218,7 @@ extension RunAnalysis {
   static func idleWhileBacklogged(_ record: RunRecord, _ reach: Reach) -> Double? {
     guard record.nominalCapacityMilli > 0 else { return nil }
     let series = record.series
-    let outages = incidents(of: record).filter(\.isOutage)
+    let outages = incidents(of: record).filter { $0.isOutage }
     var idleMilliRequests = 0.0
     for i in 0..<min(series.rows.count, reach.backlog.count) {
       let row = series.rows[i]
@@ -258,7 +258,7 @@ struct Reach {
       max(twin[row, .backlogEvents], best.map { row < $0.rows.count ? $0[row, .backlogEvents] : 0 } ?? 0)
     }
     let incidents = RunAnalysis.incidents(of: record)
-    let (start, end) = (incidents.map(\.start).min() ?? 0, incidents.map(\.end).max() ?? 0)
+    let (start, end) = (incidents.map { $0.start }.min() ?? 0, incidents.map { $0.end }.max() ?? 0)
     let rows = record.series.rows
     let during = rows.lazy.filter { $0.start < end && $0.start + $0.length > start }
       .reduce(0) { $0 + $1[.createdEvents] }
@@ -337,7 +337,7 @@ extension RunAnalysis {
   static func recoveryTime(
     of record: RunRecord, _ reach: Reach, possible: Int64?, after end: Int64
   ) -> Int64? {
-    let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
+    let held = record.actions.map { $0.end }.filter { $0 < record.series.duration }.max() ?? end
     let reached = reach.hasIdeal ? possible.map { end + $0 } ?? .max : end
     return calm(
       record, after: end, notBefore: max(end, held, reach.gaveUpMany ? end : reached),
@@ -469,6 +469,6 @@ public struct BaselineHealth: Sendable, Hashable {
     grows = grows || other.grows
     createdEvents += other.createdEvents
     lostEvents += other.lostEvents
-    givenUp.merge(other.givenUp, uniquingKeysWith: +)
+    for (measure, count) in other.givenUp { givenUp[measure, default: 0] += count }
   }
 }

@@ -22,17 +22,21 @@ public struct SettingsTraffic: Sendable, Hashable {
   public init() {}
 
   /// - Complexity: O(1), but for the rows since the latest.
-  public mutating func count(_ n: Int64, _ measure: WritableKeyPath<SettingsRow, Int64>, row: Int) {
+  public mutating func count(row: Int, _ change: (inout SettingsRow) -> Void) {
     while changes.count <= row { changes.append(SettingsRow()) }
-    changes[row][keyPath: measure] += n
+    change(&changes[row])
   }
 
   /// Adds what other devices have done.
   public mutating func merge(_ other: SettingsTraffic) {
     for (index, row) in other.changes.enumerated() {
-      for measure: WritableKeyPath<SettingsRow, Int64> in [
-        \.fetches, \.fetched, \.refused, \.unanswered, \.devicesWithout,
-      ] { count(row[keyPath: measure], measure, row: index) }
+      count(row: index) {
+        $0.fetches += row.fetches
+        $0.fetched += row.fetched
+        $0.refused += row.refused
+        $0.unanswered += row.unanswered
+        $0.devicesWithout += row.devicesWithout
+      }
     }
   }
 

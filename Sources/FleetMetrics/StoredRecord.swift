@@ -454,3 +454,18 @@ extension StoredLines.Reader {
     return (incidents, actions)
   }
 }
+
+extension DeviceFigure {
+  /// The numbers that `StoredRecord` keeps of a cost, by name.
+  static var stored: [(name: String, path: any WritableKeyPath<RunRecord, Int64> & Sendable)] {
+    let means = allCases.filter { !$0.isShare }
+    return means.map { ("\($0)", \.cost.total[$0]) } + means.map { ("\($0)P99", \.cost.percentile99[$0]) }
+      + allCases.filter(\.isShare).map { ("\($0)", \.cost.total[$0]) }
+  }
+
+  /// The numbers that `StoredSummary` keeps.
+  static var storedOfSummary: [(name: String, path: any WritableKeyPath<RunSummary, Double> & Sendable)] {
+    allCases.map { ("cost.\($0)", \.cost.mean[$0]) }
+      + allCases.filter { !$0.isShare }.map { ("cost.\($0)P99", \.cost.percentile99[$0]) }
+  }
+}

@@ -92,7 +92,7 @@ public enum TimeSeriesCSV {
     + measures(.refusedByGate, .unknownOutcomes) + [delivery95] + measures(.answers401)
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<TimeSeries.Row>] {
-    Measure.declared(in: .series, first, last).map(\.seriesColumn)
+    Measure.declared(in: .series, first, last).map { $0.seriesColumn }
   }
 
   private static let offered = CSVColumn<TimeSeries.Row>(

@@ -76,10 +76,8 @@ extension DeviceShard {
 
   // MARK: Requests
 
-  private mutating func note(
-    _ n: Int64, _ measure: WritableKeyPath<SettingsRow, Int64>, at now: Instant
-  ) {
-    settingsTraffic.count(n, measure, row: rows.row(at: now.microseconds))
+  private mutating func count(at now: Instant, _ change: (inout SettingsRow) -> Void) {
+    settingsTraffic.count(row: rows.row(at: now.microseconds), change)
   }
 
   /// From now on the app runs on these. Devices without Settings are counted where fetches are requests.
@@ -88,7 +86,7 @@ extension DeviceShard {
     let wasWithout = record.pointee.settings == .builtIn
     record.pointee.settings = settings
     if fetches != nil, wasWithout != (settings == .builtIn) {
-      note(wasWithout ? -1 : 1, \.devicesWithout, at: now)
+      count(at: now) { $0.devicesWithout += wasWithout ? -1 : 1 }
     }
   }
 
@@ -97,7 +95,7 @@ extension DeviceShard {
     let fetch = fetches.unsafelyUnwrapped + device.place
     fetch.pointee.count = fetch.pointee.count == .max ? 1 : fetch.pointee.count &+ 1
     fetch.pointee.isAwaited = true
-    note(1, \.fetches, at: now)
+    count(at: now) { $0.fetches += 1 }
     if isTraced(device) { note(.askedForSettings, device, at: now) }
     if self[device].pointee.flags.contains(.offline) {
       endFetch(device, .noStatus, served: now, at: now, sink)
@@ -144,7 +142,15 @@ extension DeviceShard {
   ) {
     fetches?[device.place].isAwaited = false
     let isFetched = response == .status(200, retryAfter: nil)
-    note(1, isFetched ? \.fetched : response == .noStatus ? \.unanswered : \.refused, at: now)
+    count(at: now) {
+      if isFetched {
+        $0.fetched += 1
+      } else if response == .noStatus {
+        $0.unanswered += 1
+      } else {
+        $0.refused += 1
+      }
+    }
     if isFetched { run(device, on: settingsServed(to: device, at: served), at: now) }
     if isTraced(device) { note(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now) }
     if pages != nil { finishLoading(device, at: now.microseconds, sink) }

@@ -12,7 +12,7 @@ public struct CalendarDate: Sendable, Hashable, CustomStringConvertible {
   /// nil: the text is no day of 1970 to 9999 in this form.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.map(\.utf8.count) == [4, 2, 2],
+    guard parts.map({ $0.utf8.count }) == [4, 2, 2],
       text.utf8.allSatisfy({ $0 == 0x2D || (0x30...0x39).contains($0) }),
       let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]),
       year >= 1970, (1...12).contains(month),

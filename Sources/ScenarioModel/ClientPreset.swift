@@ -107,44 +107,59 @@ public struct ClientPreset: Sendable, Hashable {
   /// The design document's own client.
   public init() {}
 
-  /// The properties that decide how a cohort's clients behave, and where a client keeps each: read both ways.
-  private static let parts: [Part] = [
-    Part(\.policy, \.policy), Part(\.settingsDialect, \.dialect), Part(\.settingsDefaults, \.settings),
-    Part(\.queue.mode, \.queueMode), Part(\.queue.maximumBatchEvents, \.maximumBatchEvents),
-    Part(\.queue.maximumBatchBytes, \.maximumBatchBytes), Part(\.queue.limit, \.queueLimit),
-    Part(\.queue.splitsOn413, \.splitsOn413), Part(\.queue.growsUntilFailure, \.growsUntilFailure),
-    Part(\.queue.batchLimit, \.batchLimit), Part(\.queue.overflow, \.overflow),
-    Part(\.uploadConcurrency, \.uploadConcurrency), Part(\.whileWaiting, \.whileWaiting),
-    Part(\.flushWhileUploading, \.flushWhileUploading),
-    Part(\.actsAtFlushEnd, \.actsAtFlushEnd), Part(\.rateLimitEndsLoop, \.rateLimitEndsLoop),
-    Part(\.failureEndsLoop, \.failureEndsLoop),
-    Part(\.saving, \.saving), Part(\.triggers, \.triggers),
-    Part(\.triggersThatSkipWaits, \.triggersThatSkipWaits), Part(\.countOfAnEvent, \.countOfAnEvent),
-    Part(\.countsAllEvents, \.countsAllEvents), Part(\.countsHeldEvents, \.countsHeldEvents),
-    Part(\.countFlushWhileFailing, \.countFlushWhileFailing), Part(\.retries, \.retries),
-    Part(\.gates, \.gates), Part(\.page, \.page), Part(\.settingsFetch, \.settingsFetch),
-  ]
+  /// The properties that decide how a cohort's clients behave, and where a client keeps each.
+  private static func pass(_ cohort: inout Cohort, _ client: inout ClientPreset, _ pass: Passing) {
+    pass(&cohort.policy, &client.policy)
+    pass(&cohort.settingsDialect, &client.dialect)
+    pass(&cohort.settingsDefaults, &client.settings)
+    pass(&cohort.queue.mode, &client.queueMode)
+    pass(&cohort.queue.maximumBatchEvents, &client.maximumBatchEvents)
+    pass(&cohort.queue.maximumBatchBytes, &client.maximumBatchBytes)
+    pass(&cohort.queue.limit, &client.queueLimit)
+    pass(&cohort.queue.splitsOn413, &client.splitsOn413)
+    pass(&cohort.queue.growsUntilFailure, &client.growsUntilFailure)
+    pass(&cohort.queue.batchLimit, &client.batchLimit)
+    pass(&cohort.queue.overflow, &client.overflow)
+    pass(&cohort.uploadConcurrency, &client.uploadConcurrency)
+    pass(&cohort.whileWaiting, &client.whileWaiting)
+    pass(&cohort.flushWhileUploading, &client.flushWhileUploading)
+    pass(&cohort.actsAtFlushEnd, &client.actsAtFlushEnd)
+    pass(&cohort.rateLimitEndsLoop, &client.rateLimitEndsLoop)
+    pass(&cohort.failureEndsLoop, &client.failureEndsLoop)
+    pass(&cohort.saving, &client.saving)
+    pass(&cohort.triggers, &client.triggers)
+    pass(&cohort.triggersThatSkipWaits, &client.triggersThatSkipWaits)
+    pass(&cohort.countOfAnEvent, &client.countOfAnEvent)
+    pass(&cohort.countsAllEvents, &client.countsAllEvents)
+    pass(&cohort.countsHeldEvents, &client.countsHeldEvents)
+    pass(&cohort.countFlushWhileFailing, &client.countFlushWhileFailing)
+    pass(&cohort.retries, &client.retries)
+    pass(&cohort.gates, &client.gates)
+    pass(&cohort.page, &client.page)
+    pass(&cohort.settingsFetch, &client.settingsFetch)
+  }
 
-  private struct Part: Sendable {
-    let give: @Sendable (ClientPreset, inout Cohort) -> Void
-    let take: @Sendable (Cohort, inout ClientPreset) -> Void
+  /// Which of two places takes the other's value.
+  private enum Passing {
+    case toCohort, toClient
 
-    init<Value>(
-      _ ofCohort: any WritableKeyPath<Cohort, Value> & Sendable,
-      _ ofClient: any WritableKeyPath<ClientPreset, Value> & Sendable
-    ) {
-      give = { $1[keyPath: ofCohort] = $0[keyPath: ofClient] }
-      take = { $1[keyPath: ofClient] = $0[keyPath: ofCohort] }
+    func callAsFunction<Value>(_ ofCohort: inout Value, _ ofClient: inout Value) {
+      switch self {
+      case .toCohort: ofCohort = ofClient
+      case .toClient: ofClient = ofCohort
+      }
     }
   }
 
   /// Becomes what the clients of a cohort are; name, origin and sources stay.
   package mutating func takeSwitches(of cohort: Cohort) {
-    for part in Self.parts { part.take(cohort, &self) }
+    var cohort = cohort
+    Self.pass(&cohort, &self, .toClient)
   }
 
   fileprivate func giveSwitches(to cohort: inout Cohort) {
-    for part in Self.parts { part.give(self, &cohort) }
+    var client = self
+    Self.pass(&cohort, &client, .toCohort)
   }
 }
 

@@ -2,6 +2,7 @@ import ShippedClients
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 import UploadRetry
 
 extension Scenario {
@@ -44,9 +45,8 @@ extension Cohort {
     queue.limit = .max
     if polls { (queue.batchLimit, queue.overflow) = (1, .refusesNewest) }
     settings = HTTPConfig()
-    for config in [\HTTPConfig.backoff.maxTotalBackoffDuration, \.rateLimit.maxTotalBackoffDuration] {
-      settings[keyPath: config] = Span.hours(1_000_000).microseconds
-    }
+    settings.backoff.maxTotalBackoffDuration = Span.hours(1_000_000).microseconds
+    settings.rateLimit.maxTotalBackoffDuration = settings.backoff.maxTotalBackoffDuration
     (settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
     settingsFetch = .never
     (lifecycle, connectTimeout) = (nil, nil)
@@ -60,7 +60,7 @@ extension Cohort {
 extension TAPIConfiguration {
   /// Faults of single requests cost an ideal client nothing, unless they concern every request or the server's work.
   fileprivate mutating func becomeIdeal() {
-    incidents = incidents.compactMap(\.ofCapacity)
+    incidents = incidents.compactMap { $0.ofCapacity }
     actions = actions.filter { if case .capacity = $0.kind { true } else { false } }
     rules.retryCountLimit = nil
     (rules.requestSizeLimit, rules.crash) = (nil, nil)

@@ -1,4 +1,5 @@
 import SimulationKernel
+import TAPIModel
 
 /// A push message to many devices, some of which open the app because of it.
 ///
@@ -85,7 +86,7 @@ extension Scenario {
 
   /// When the last incident of the server or of the clients is over; nil: there is none.
   public var lastIncidentEnd: Instant? {
-    (tapi.incidents.map(\.end) + clientIncidents.map(\.end)).max()
+    (tapi.incidents.map { $0.end } + clientIncidents.map { $0.end }).max()
   }
 }
 

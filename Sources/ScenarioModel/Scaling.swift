@@ -207,7 +207,7 @@ public struct Discreteness: Sendable, Hashable {
 
   /// Seconds from one request of a device to its next: there and back by the fastest cohort, and the service.
   private static func roundTrip(_ scenario: Scenario, _ service: Distribution) -> Double {
-    let way = scenario.fleet.map(\.latency.typical).min() ?? 0
+    let way = scenario.fleet.map { $0.latency.typical }.min() ?? 0
     return (2 * way + service.typical) / 1e6
   }
 
@@ -238,7 +238,7 @@ extension Scaling {
     // A tenth less at a time: which one it is makes no difference to anybody.
     while !isFine(divisor) { divisor -= max(1, divisor / 10) }
     // A little larger, it may be a part of every cohort to the device.
-    let cohorts = scenarios.flatMap(\.fleet)
+    let cohorts = scenarios.flatMap { $0.fleet }
     let whole = (divisor / 2 + 1...divisor).last { part in
       cohorts.allSatisfy { $0.devices.isMultiple(of: part) } && isFine(part)
     }

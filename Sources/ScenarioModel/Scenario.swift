@@ -343,5 +343,5 @@ extension Scenario {
   }
 
   /// How long a recovery has to hold (`RunAnalysis.lookAhead`): the longest flush interval, at least a minute.
-  package var recoveryHold: Span { max(fleet.compactMap(\.flush.interval).max() ?? .zero, .seconds(60)) }
+  package var recoveryHold: Span { max(fleet.compactMap { $0.flush.interval }.max() ?? .zero, .seconds(60)) }
 }

@@ -2,6 +2,7 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import UploadPipeline
 import UploadRetry
 
@@ -52,8 +53,10 @@ package final class ModuleSubject: ConformanceSubject {
   package var unsealed: UInt32 { client.triggered.unsealed }
 
   package init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator, origin: Int64) {
+    var options = ClientOptions(cohort)
+    options.flushEnd = cohort.actsAtFlushEnd ? TalliedFlushEnd() : nil
     client = UploadClient(
-      options: ClientOptions(cohort), config: cohort.settings, flushCount: flushCount, random: draws)
+      options: options, config: cohort.settings, flushCount: flushCount, random: draws)
     keepsWhatIsGivenUp = cohort.policy.givenUp == .blocked
     self.origin = origin
   }

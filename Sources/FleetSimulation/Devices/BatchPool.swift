@@ -432,7 +432,7 @@ package struct BatchPool: ~Copyable {
     let own = Int(devices)
     let larger = capacity + max(256, capacity / 2)
     // Queues have 31 bits for an index.
-    precondition(own + larger < 1 << 31, "too many batches in one shard")
+    precondition(Int64(own) + Int64(larger) < 1 << 31, "too many batches in one shard")
     more = Self.grown(more, from: capacity, to: larger)
     dueTimes = dueTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
     acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }

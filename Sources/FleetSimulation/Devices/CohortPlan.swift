@@ -2,6 +2,7 @@ import ScenarioModel
 import ShippedClients
 import ShippedQuirks
 import SimulationKernel
+import TAPIModel
 import UploadPipeline
 import UploadRetry
 
@@ -123,7 +124,8 @@ package struct CohortPlan {
       waitsAreRead: isLive
         || scenario.tapi.retryAfterHeader.isRead(
           byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
-          && (scenario.tapi.retryAfterForm == .seconds || cohort.policy.retryAfterForms == .secondsOrDate),
+          && (scenario.tapi.retryAfterForm == .seconds
+            || cohort.policy.retry.retryAfterForms == .secondsOrDate),
       deduplicationWindow: scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1)
   }
 }
@@ -409,7 +411,6 @@ extension ClientOptions {
       policy: cohort.policy.retry, quirks: cohort.policy.machineQuirks, uploads: cohort.uploadConcurrency,
       isRebatch: cohort.queue.mode == .rebatch,
       flushWhileUploading: cohort.flushWhileUploading,
-      flushEnd: cohort.actsAtFlushEnd ? TalliedFlushEnd() : nil,
       rateLimitEndsLoop: cohort.rateLimitEndsLoop, saving: cohort.saving, triggers: cohort.triggers,
       triggersThatSkipWaits: cohort.triggersThatSkipWaits,
       wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
@@ -420,5 +421,6 @@ extension ClientOptions {
       countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,
       failureEndsLoop: cohort.failureEndsLoop, batchLimit: cohort.queue.batchLimit,
       overflow: cohort.queue.overflow, whileWaiting: cohort.whileWaiting)
+    actsAtFlushEnd = cohort.actsAtFlushEnd
   }
 }

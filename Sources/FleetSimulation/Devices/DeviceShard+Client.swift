@@ -71,7 +71,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
   package func loopEnd(of client: ClientIndex) -> UInt32 { loop(client).pointee.loopEnd }
 
   package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> {
-    loop(client).pointer(to: \.queuedLoops).unsafelyUnwrapped
+    withUnsafeMutablePointer(to: &loop(client).pointee.queuedLoops) { $0 }
   }
 
   package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> {
@@ -289,6 +289,18 @@ extension DeviceShard: UploadClientHost, EventRecording {
   }
 }
 
+/// Words for the jitter of a device that is driven by hand.
+final class ScriptedDraws {
+  private let draw: () -> UInt64
+
+  init(_ generator: some RandomNumberGenerator) {
+    var generator = generator
+    draw = { generator.next() }
+  }
+
+  func next() -> UInt64 { draw() }
+}
+
 /// The word of one wait's jitter, made only if it is asked for. It is named by (device, batch, attempt), so that it moves no other
 /// draw. After a question (O4) the time is part of the name. A device that draws once has one name for all.
 package struct LaterJitter: RandomNumberGenerator {
@@ -356,7 +368,9 @@ extension DeviceShard {
   private func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
     let place = self[device].pointee.waiting
     let heap = waiting.address(place)
-    return Dictionary((0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }) { first, _ in first }
+    var times: [BatchIndex: Int64] = [:]
+    for index in (0..<Int(place.count)).reversed() { times[heap[index].batch] = heap[index].due }
+    return times
   }
 
   mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {

@@ -1,5 +1,7 @@
 import FleetMetrics
+import ScenarioModel
 import SimulationKernel
+import UploadGating
 import UploadPipeline
 
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).

@@ -1,6 +1,7 @@
 import FleetMetrics
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import UploadPipeline
 import UploadRetry
@@ -111,7 +112,7 @@ extension Cohort {
     let standard = ClientPreset()
     cohort.preset = standard
     cohort.take(standard)
-    cohort.policy.retryAfterForms = policy.retryAfterForms
+    cohort.policy.retry.retryAfterForms = policy.retry.retryAfterForms
     cohort.policy.readsRateLimitReset = policy.readsRateLimitReset
     (cohort.page, cohort.timeout) = (page, timeout)
     cohort.flush = FlushPolicy()
@@ -187,7 +188,7 @@ extension DeviceShard {
     browser.pointee.page?.run(until: now)
     let saved = isKilled ? [] : browser.pointee.page?.hide(at: now) ?? []
     act(device, at: now, sink)
-    let kept = Set(saved.map(\.number))
+    let kept = Set(saved.map { $0.number })
     for event in browser.pointee.page?.held ?? [] where !kept.contains(event) {
       lose(event, .lostWithPage, device, at: now)
     }

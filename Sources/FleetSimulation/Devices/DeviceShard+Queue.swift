@@ -1,6 +1,7 @@
 import SimulationKernel
 import UploadGating
 import UploadPipeline
+import UploadRetry
 
 /// A device's queue: all batches in the order of their events. Where several may be under way or wait apart (`UploadLoopState`),
 /// fifty batches cost no scan. The due ones are a sorted block (`ReadyBatches`), and the waiting ones a heap by due time
@@ -383,11 +384,12 @@ extension DeviceShard {
       return knownDueTimes(of: device)
     }
     let heap = waiting.address(place)
-    return Dictionary(
-      (0..<Int(place.count)).filter { !heap[$0].isHeld }.map { (heap[$0].batch, heap[$0].due) }.filter {
-        batches[$0.0].flags.contains(.waiting)
-      }
-    ) { first, _ in first }
+    var times: [BatchIndex: Int64] = [:]
+    for index in (0..<Int(place.count)).reversed() {
+      let entry = heap[index]
+      if !entry.isHeld, batches[entry.batch].flags.contains(.waiting) { times[entry.batch] = entry.due }
+    }
+    return times
   }
 
   mutating func wait(_ batch: BatchIndex, until due: Int64, isHeld: Bool = false, _ device: DeviceIndex) {

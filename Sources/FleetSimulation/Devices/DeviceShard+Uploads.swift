@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import UploadGating

@@ -2,6 +2,7 @@ import CMemory
 import FleetMetrics
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadGating

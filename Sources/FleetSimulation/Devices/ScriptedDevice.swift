@@ -190,10 +190,3 @@ extension ScriptedDevice {
   /// The first broken rule that the shard's checks have found.
   package var violation: String? { triggered.host.violation }
 }
-
-/// Words for the jitter of a device that is driven by hand.
-final class ScriptedDraws {
-  private var generator: any RandomNumberGenerator
-  init(_ generator: any RandomNumberGenerator) { self.generator = generator }
-  func next() -> UInt64 { generator.next() }
-}

@@ -34,7 +34,7 @@ struct Roster: ~Copyable {
   private static var runnerBits: UInt64 { 16 }
 
   /// The first window for which a runner comes back; one behind all windows: none does.
-  var nextReturn: Int { Int(truncatingIfNeeded: returns.first &>> Self.runnerBits) }
+  var nextReturn: Int { Int(clamping: returns.first &>> Self.runnerBits) }
 
   /// Runs every busy runner, which may say until when it rests.
   @inline(__always)

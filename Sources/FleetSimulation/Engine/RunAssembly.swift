@@ -2,6 +2,7 @@ import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// Puts the shards' and the server's counts together into the record of a run.
 package struct RunAssembly: ~Copyable {
@@ -62,7 +63,7 @@ package struct RunAssembly: ~Copyable {
     cohorts[last].uploads += shard.attempts
     cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
     cohorts[last].pending += held.pending
-    cohorts[last].doomed.merge(held.doomed, uniquingKeysWith: +)
+    for (measure, count) in held.doomed { cohorts[last].doomed[measure, default: 0] += count }
     cohorts[last].setTimesToDelivery(cohortDeliveries)
     cohorts[last].lanes = laneDeliveries.map(CohortRecord.Lane.init)
   }
@@ -212,7 +213,7 @@ package struct RunAssembly: ~Copyable {
 extension Scenario {
   /// The incidents of the server and of the clients, with their labels.
   var incidentSpans: [IncidentSpan] {
-    tapi.incidents.map(\.span)
+    tapi.incidents.map { $0.span }
       + clientIncidents.map {
         IncidentSpan(
           label: $0.label, isOutage: false, start: $0.start.microseconds, end: $0.end.microseconds)
@@ -235,6 +236,11 @@ extension Scenario {
         }
       }
   }
+}
+
+extension Cohort {
+  /// The Settings that an action publishes.
+  var publication: SettingsRollout? { rollout.flatMap { $0.isAction ? $0 : nil } }
 }
 
 extension Incident {

@@ -392,10 +392,12 @@ private final class RunInParts {
       moments = moments.drop { $0 < engine.time.nextEnd }
       let moment = ends == nil ? nil : moments.first
       if let moment { next.time = min(next.time, moment) }
-      if try engine.run(control: control, until: next) {
-        end = engine.end(recorder)
-        return true
-      }
+      do {
+        if try engine.run(control: control, until: next) {
+          end = engine.end(recorder)
+          return true
+        }
+      } catch { throw error.cause }
       let heard = engine.feedback
       if engine.time.nextEnd > halt.time || halt.feedback.map({ heard >= $0 }) ?? false {
         feedback = max(feedback, heard)
@@ -572,9 +574,6 @@ extension TAPIConfiguration {
 }
 
 extension Cohort {
-  /// The Settings that an action publishes.
-  var publication: SettingsRollout? { rollout.flatMap { $0.isAction ? $0 : nil } }
-
   /// Whether a limit on retries does nothing before a batch is due that has reached it, and gives that batch up then.
   fileprivate var givesUpAtLimitsOnly: Bool {
     policy.limitReached == .dropBatch && policy.limitsCheck == .whenDue && !actsAtFlushEnd
@@ -600,39 +599,5 @@ extension BackoffConfig {
     maxBackoffInterval = 0
     jitter = .none
     statuses = .document
-  }
-}
-
-/// The feedback that a client may react to.
-enum Feedback: Int, Comparable {
-  case nothing
-  /// An answer other than 200, or none.
-  case failure
-  /// A 429, or a wait that the server asks for.
-  case rateLimit
-
-  static func < (a: Feedback, b: Feedback) -> Bool { a.rawValue < b.rawValue }
-}
-
-extension ShardRunner {
-  /// Returns the most that the devices are to hear in the window that comes next. These are the deliveries due by now, and
-  /// time-outs of uploads that arrive when their clients are about to give up. Nothing else that the server decides reaches them
-  /// in the same window.
-  func feedback(slot: Int) -> Feedback {
-    var feedback = Feedback.nothing
-    calendar.deliveries.forEach(inSlot: slot) { delivery in
-      guard delivery.kind == .timeOut || delivery.isFailure,
-        case let batch = shard.batches[delivery.batch], batch.generation == delivery.generation,
-        batch.attempts == delivery.attempt, batch.flags.contains(.inFlight)
-      else { return }
-      let isRateLimit =
-        delivery.kind == .answer && (delivery.status == 429 || delivery.retryAfter != .max)
-      feedback = max(feedback, isRateLimit ? .rateLimit : .failure)
-    }
-    let latest = shard.plan.pointee.network.timeout &- calendar.clock.width
-    for i in 0..<arrivals.count where Int64(arrivals[i].uplink) >= latest {
-      feedback = max(feedback, .failure)
-    }
-    return feedback
   }
 }

@@ -1,64 +1,5 @@
 import FleetMetrics
 import ScenarioModel
-import SimulationKernel
-import Synchronization
-
-/// Lets another thread watch a run and stop it.
-public final class RunControl: Sendable {
-  private let cancelled = Atomic<Bool>(false)
-  private let virtualMicroseconds = Atomic<Int64>(0)
-  private let attemptsSoFar = Atomic<Int64>(0)
-  private let passesSoFar = Atomic<Int64>(0)
-  public init() {}
-  /// Asks the run to stop; it throws `CancellationError` within milliseconds.
-  public func cancel() { cancelled.store(true, ordering: .relaxed) }
-  /// Whether the run has been asked to stop; it may not have noticed yet.
-  public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
-  /// How far the run has come.
-  public var virtualTime: Instant { Instant(microseconds: virtualMicroseconds.load(ordering: .relaxed)) }
-  /// Upload attempts of the whole fleet so far.
-  public var attempts: Int64 { attemptsSoFar.load(ordering: .relaxed) }
-  /// How often a shard has been asked for what is due in a window, added up over shards and windows.
-  package var devicePasses: Int64 { passesSoFar.load(ordering: .relaxed) }
-  package func report(virtualTime: Instant, attempts: Int64, devicePasses: Int64 = 0) {
-    virtualMicroseconds.store(virtualTime.microseconds, ordering: .relaxed)
-    attemptsSoFar.store(attempts, ordering: .relaxed)
-    passesSoFar.store(devicePasses, ordering: .relaxed)
-  }
-}
-
-/// How to run, as against what to run: nothing here changes a byte of the result.
-public struct RunOptions: Sendable {
-  /// Checkers on (engine.md, Checkers): a violation throws `CheckFailure`.
-  public var checks = false
-  /// Device shards of a cohort, at least; there are as many as threads in any case.
-  public var shards = 1
-  /// Threads that run the devices of a run. If nil, as many run as have enough to do in a window, at most 8 and at most one a
-  /// core.
-  public var threads: Int?
-  /// Window width; nil: the look-ahead (the smallest one-way latency).
-  public var window: Span?
-  public init() {}
-}
-
-extension RunOptions {
-  /// So many of a cohort's batches in a window are worth a thread.
-  static let batchesForThread = 25.0
-
-  package func threads(for scenario: Scenario) -> Int {
-    if let threads { return max(1, threads) }
-    let window = WindowClock(notLongerThan: WindowedEngine.lookAhead(scenario, asked: window)).width
-    let batches = NormalLoad(scenario).batchesPerSecond * Double(window) / 1e6
-    let wanted = batches / Self.batchesForThread / Double(scenario.fleet.count)
-    return wanted >= 2 ? Int(min(wanted, Double(min(SystemThreads.cores, 8)))) : 1
-  }
-}
-
-/// A checker found the model inconsistent with itself: a bug in fleetsim, never a user's fault.
-public struct CheckFailure: Error, CustomStringConvertible {
-  public var description: String
-  public init(description: String) { self.description = description }
-}
 
 /// Runs scenarios.
 public enum Simulation {
@@ -75,19 +16,67 @@ public enum Simulation {
   ) throws -> RunRecord {
     var engine = WindowedEngine(scenario, options: options)
     if let (device, tracer) = tracing { engine.trace(device: device, tracer) }
-    try engine.run(control: control)
+    do { try engine.run(control: control) } catch { throw error.cause }
     return engine.record(as: scenario)
+  }
+
+  /// Runs `scenario` to its end as `run` does, and keeps what happens to one device.
+  ///
+  /// The whole fleet runs, because the others decide how the server fares.
+  /// - `device`: its number among all cohorts in their order, from 0.
+  /// - Throws: `NoSuchDevice`; what `run` throws.
+  public static func trace(
+    _ scenario: Scenario, device: Int, options: RunOptions = .init(), control: RunControl = .init()
+  ) throws -> (record: RunRecord, trace: DeviceTrace) {
+    var numberInCohort = device
+    var cohort: Cohort?
+    for candidate in scenario.fleet where cohort == nil && device >= 0 {
+      if numberInCohort < candidate.devices {
+        cohort = candidate
+      } else {
+        numberInCohort -= candidate.devices
+      }
+    }
+    guard let cohort else {
+      throw NoSuchDevice(device: device, devices: scenario.fleet.reduce(0) { $0 + $1.devices })
+    }
+    let tracer = DeviceTracer()
+    let record = try run(scenario, options: options, control: control, tracing: (device, tracer))
+    var trace = DeviceTrace(
+      device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
+      duration: scenario.duration.microseconds,
+      incidents: scenario.incidentSpans + scenario.actionSpans,
+      events: tracer.events)
+    trace.fetchesSettings = scenario.tapi.settings != nil && cohort.settingsFetch != .never
+    if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
+    return (record, trace)
   }
 }
 
-extension WindowedEngine {
-  /// The record of a run that has ended.
-  func record(as scenario: Scenario) -> RunRecord {
-    var assembly = RunAssembly(scenario)
-    for i in 0..<runners.count {
-      runners.contribute(i, to: &assembly, held: heldAtEnd?[i], layout, scenario)
+extension Interruption {
+  /// The error that callers hear.
+  var cause: any Error {
+    switch self {
+    case .cancelled: CancellationError()
+    case .inconsistent(let violation): CheckFailure(description: violation)
     }
-    // The device records that the assembly counts are the engine's.
-    return assembly.record(front)
+  }
+}
+
+/// There is no device of that number.
+public struct NoSuchDevice: Error, Sendable, Hashable, CustomStringConvertible {
+  public var device: Int
+  /// How many the fleet has.
+  public var devices: Int
+
+  public init(device: Int, devices: Int) {
+    self.device = device
+    self.devices = devices
+  }
+
+  public var description: String {
+    devices == 1
+      ? "There is no device \(device): the fleet has one, number 0."
+      : "There is no device \(device): the fleet's devices have the numbers 0 to \(devices - 1)."
   }
 }

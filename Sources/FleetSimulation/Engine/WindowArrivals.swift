@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 import TAPIModel
 import UploadPipeline

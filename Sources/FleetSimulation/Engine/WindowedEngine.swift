@@ -217,7 +217,7 @@ struct WindowedEngine: ~Copyable {
 
   /// Runs on to the end, or until it has to stand. Returns whether it has ended.
   @discardableResult
-  mutating func run(control: RunControl, until halt: Halt = Halt()) throws -> Bool {
+  mutating func run(control: RunControl, until halt: Halt = Halt()) throws(Interruption) -> Bool {
     let passes = DevicePasses(runners)
     let team =
       threads > 1 ? ThreadTeam(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
@@ -263,7 +263,7 @@ struct WindowedEngine: ~Copyable {
       if nothingHappens { slot = skipEmptyWindows(from: slot, before: halt.time) }
       windows += 1
       if windows % 64 > 0 { continue }
-      if control.isCancelled { throw CancellationError() }
+      if control.isCancelled { throw .cancelled }
       // A look at all runners is a small part of what they have done since the latest one.
       if runners.devicePasses >= nextLook {
         nextLook = runners.devicePasses + 64 * runners.count
@@ -360,11 +360,11 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// Checkers that look at the whole fleet (engine.md, Checkers): events are conserved.
-  private func check(at time: Int64) throws {
+  private func check(at time: Int64) throws(Interruption) {
     for i in 0..<runners.count {
-      if let violation = runners[i].shard.violation(at: time) { throw CheckFailure(description: violation) }
+      if let violation = runners[i].shard.violation(at: time) { throw .inconsistent(violation) }
     }
-    if let violation = front.violation { throw CheckFailure(description: violation) }
+    if let violation = front.violation { throw .inconsistent(violation) }
   }
 }
 

@@ -1,6 +1,7 @@
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
+import UploadGating
 import UploadPipeline
 import UploadRetry
 
@@ -140,58 +141,6 @@ extension DeviceTrace {
     case rollout
     /// The CDN was down: the defaults.
     case builtIn
-  }
-}
-
-/// There is no device of that number.
-public struct NoSuchDevice: Error, Sendable, Hashable, CustomStringConvertible {
-  public var device: Int
-  /// How many the fleet has.
-  public var devices: Int
-
-  public init(device: Int, devices: Int) {
-    self.device = device
-    self.devices = devices
-  }
-
-  public var description: String {
-    devices == 1
-      ? "There is no device \(device): the fleet has one, number 0."
-      : "There is no device \(device): the fleet's devices have the numbers 0 to \(devices - 1)."
-  }
-}
-
-extension Simulation {
-  /// Runs `scenario` to its end as `run` does, and keeps what happens to one device.
-  ///
-  /// The whole fleet runs, because the others decide how the server fares.
-  /// - `device`: its number among all cohorts in their order, from 0.
-  /// - Throws: `NoSuchDevice`; what `run` throws.
-  public static func trace(
-    _ scenario: Scenario, device: Int, options: RunOptions = .init(), control: RunControl = .init()
-  ) throws -> (record: RunRecord, trace: DeviceTrace) {
-    var numberInCohort = device
-    var cohort: Cohort?
-    for candidate in scenario.fleet where cohort == nil && device >= 0 {
-      if numberInCohort < candidate.devices {
-        cohort = candidate
-      } else {
-        numberInCohort -= candidate.devices
-      }
-    }
-    guard let cohort else {
-      throw NoSuchDevice(device: device, devices: scenario.fleet.reduce(0) { $0 + $1.devices })
-    }
-    let tracer = DeviceTracer()
-    let record = try run(scenario, options: options, control: control, tracing: (device, tracer))
-    var trace = DeviceTrace(
-      device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
-      duration: scenario.duration.microseconds,
-      incidents: scenario.incidentSpans + scenario.actionSpans,
-      events: tracer.events)
-    trace.fetchesSettings = scenario.tapi.settings != nil && cohort.settingsFetch != .never
-    if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
-    return (record, trace)
   }
 }
 

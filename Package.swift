@@ -3,6 +3,7 @@ import PackageDescription
 
 // Modules, from the ones that know nothing to the one that knows everything. No third-party package, by decision.
 // UploadRetry and UploadGating are leaves on purpose: an app embeds them as they are.
+// Sources/Playground is no target: `.ci/wasm` compiles it for browsers, with the modules that it builds on.
 
 /// For modules that work once a command, not once an event: optimising them took half of a release build.
 /// `FLEETSIM_SMALL` halves the program: `.ci/static` has the minutes for it.

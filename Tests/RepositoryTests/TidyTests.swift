@@ -37,6 +37,9 @@ struct TidyTests {
     "Sources/CommandLineInterface/SystemCalls.swift": "the only place that imports the system's library",
     "Sources/CMemory/include/CMemory.h": "a C target has a header",
     "Sources/ConformanceVectors/include/ConformanceVectors.h": "a C target has a header",
+    "Sources/Playground/C/Musl.h": "declares what a browser's build takes from its C library",
+    "Sources/Playground/StandIns/ShippedClients/SettingsDialect+Reading.swift":
+      "has the name of what it stands in for",
     "Tests/TestOrder/TestOrder.c": "runs before Swift does",
     "Tests/TestOrder/include/TestOrder.h": "a C target has a header",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",

@@ -55,7 +55,7 @@ public struct ClientGates: Sendable, Hashable {
       (losesWhileRateLimited, "losesWhileRateLimited"),
       (retryBudget?.decidesAtFailures ?? false, "retryThrottling"),
       (retryBudget?.refusesWhenSpent ?? false, "retryBudget"),
-    ].filter(\.0).map(\.1)
+    ].filter { $0.0 }.map { $0.1 }
   }
 
   /// Bytes that each device's gates take beside its record.

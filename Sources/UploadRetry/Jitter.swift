@@ -229,13 +229,13 @@ extension Jitter: CustomStringConvertible {
   public static let names = patterns.map { $0.name }
 
   /// Those of jitter that only lengthens a wait.
-  package static let lengtheningNames = Strategy.allCases.map { Jitter($0).rule }.filter(\.lengthens).map {
+  package static let lengtheningNames = Strategy.allCases.map { Jitter($0).rule }.filter { $0.lengthens }.map {
     "\($0.name)"
   }
 
   /// Those of some of `names` that have numbers, with numbers.
   package static func examples(of names: [String]) -> [String] {
-    zip(patterns, examples).filter { $0.0.parts.count > 1 && names.contains($0.0.name) }.map(\.1)
+    zip(patterns, examples).filter { $0.0.parts.count > 1 && names.contains($0.0.name) }.map { $0.1 }
   }
 
   /// The same with numbers in place of the letters: names that can be used.
@@ -254,7 +254,7 @@ extension Jitter: CustomStringConvertible {
   public static func allowedForm(of name: String) -> String? {
     let word = name.prefix { $0 != ":" }
     let meant = patterns.filter { $0.parts[0] == word && $0.parts.count > 1 }
-    return meant.isEmpty ? nil : allowed(meant.map(\.name))
+    return meant.isEmpty ? nil : allowed(meant.map { $0.name })
   }
 
   /// Reads a name, with a percentage from 0 to 100 (at most 6 decimals) for `P` and a time for `T`.
@@ -293,7 +293,7 @@ extension Jitter: CustomStringConvertible {
         return nil
       }
       var texts = [first.key]
-      for value in [first.value] + limits.map(\.value) {
+      for value in [first.value] + limits.map({ $0.value }) {
         switch value {
         case .string(let text): texts.append(text)
         case .array(let elements):

@@ -29,7 +29,7 @@ struct CommonMoments: Sendable {
 
   var isEmpty: Bool { spikes.isEmpty && cuts.isEmpty }
   var haveEvents: Bool { !cuts.isEmpty || spikes.contains { $0.events > 0 } }
-  var flush: Bool { !cuts.isEmpty || spikes.contains(where: \.flushes) }
+  var flush: Bool { !cuts.isEmpty || spikes.contains { $0.flushes } }
 
   /// Moves to the earliest of their events if that is earlier.
   @inline(never)

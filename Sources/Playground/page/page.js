@@ -251,7 +251,7 @@ function draw() {
   const round = (n) => { const p = 10 ** Math.floor(Math.log10(n)); return [1, 2, 5, 10].find((m) => m * p >= n) * p; };
   const most = (key, least) => round(Math.max(least, ...curves.flatMap((one) => one[key].map((point) => point[1]))));
   const [mostSent, mostHeld] = [most("sent", capacity * 1.5 || 1), most("held", 1)];
-  const ySent = (v) => top + upper * (1 - v / mostSent), bottom = top + upper + gap, yHeld = (v) => bottom + lower * (1 - v / mostHeld);
+  const ySent = (v) => top + upper * (1 - Math.sqrt(v / mostSent)), bottom = top + upper + gap, yHeld = (v) => bottom + lower * (1 - v / mostHeld);
   const path = (points, y) => points.map(([px, v], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${y(v).toFixed(1)}`).join("");
   const ticks = (values, y) => values.map((v) => `<path class="axis" d="M${left} ${y(v)}H${right}"/><text x="${left - 6}" y="${y(v) + 4}" text-anchor="end">${v >= 10000 ? v / 1000 + "k" : count(v)}</text>`).join("");
   const minutes = [];
@@ -260,9 +260,9 @@ function draw() {
   const [from, to] = [x(1200), x(1200 + 60 * parameters.outage)];
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.innerHTML = `<rect class="incident" x="${from}" y="${top}" width="${to - from}" height="${upper + gap + lower}"/>`
-    + ticks([0, mostSent / 2, mostSent], ySent) + ticks([0, mostHeld], yHeld)
-    + `<text x="${left + 4}" y="${top - 4}">requests a second</text><text x="${left + 4}" y="${bottom - 6}">events that phones hold</text>`
-    + (curves.length > 1 ? `<text x="${right}" y="${top - 4}" text-anchor="end">dashed: the question before</text>` : "")
+    + ticks([0, mostSent / 10, mostSent / 2, mostSent], ySent) + ticks([0, mostHeld], yHeld)
+    + `<text x="${left + 4}" y="${top - 4}">requests a second (square-root scale)</text><text x="${left + 4}" y="${bottom - 6}">events that phones hold</text>`
+    + (curves.length > 1 ? `<text x="${right}" y="${top - 4}" text-anchor="end">${width < 500 ? "dashed: before" : "dashed: the question before"}</text>` : "")
     + (capacity ? `<path class="capacity" d="M${left} ${ySent(capacity)}H${right}"/><text class="capacity-label" x="${right}" y="${ySent(capacity) - 4}" text-anchor="end">capacity</text>` : "")
     + curves.map(({ sent, held, look }) => `<path class="backlog${look}" d="${path(held, yHeld)}"/><path class="curve${look}" d="${path(sent, ySent)}"/>`).join("")
     + minutes.join("");

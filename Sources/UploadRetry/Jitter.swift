@@ -229,9 +229,8 @@ extension Jitter: CustomStringConvertible {
   public static let names = patterns.map { $0.name }
 
   /// Those of jitter that only lengthens a wait.
-  package static let lengtheningNames = Strategy.allCases.map { Jitter($0).rule }.filter { $0.lengthens }.map {
-    "\($0.name)"
-  }
+  package static let lengtheningNames = Strategy.allCases.map { Jitter($0).rule }
+    .filter { $0.lengthens }.map { "\($0.name)" }
 
   /// Those of some of `names` that have numbers, with numbers.
   package static func examples(of names: [String]) -> [String] {

@@ -184,11 +184,10 @@ struct DecisionTests {
       run.cohorts = [phones]
       run[.droppedByRetryLimit] = phones.lostEvents
     }
-    #expect(
-      told(found)[.lost].first?.hasPrefix("phones (tapi-document) loses 20,000 events: ") ?? false)
-    #expect(told(found)[.lost].first?.hasSuffix("(today 5,000)") ?? false)
+    let loss = "\(Self.outage): phones (tapi-document) loses 20,000 events (today 5,000): "
+    #expect(told(found)[.lost].first?.hasPrefix(loss) ?? false, "\(told(found)[.lost])")
     // What fails alike today is told so.
-    #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15)"])
+    #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15): over 1 % lost"])
   }
 
   @Test("the time and the requests that kept events take are the price, which somebody has to allow")
@@ -261,7 +260,7 @@ struct DecisionTests {
     // 53 runs of each case are missing.
     let missing = found.cases.count * (Decision.faultless - Decision.looks[0])
     #expect(found.outcome == .needsMore(runs: missing))
-    #expect(told(found)[.open].first?.hasSuffix("; about \(missing) more runs") ?? false)
+    #expect(told(found)[.open].first?.hasSuffix(": about \(missing) more runs") ?? false)
   }
 
   @Test("a fleet that does not hold without incidents has no decision")

@@ -127,7 +127,7 @@ struct ReplicationTests {
     #expect(standings.leaders == [0])
     #expect(standings.pair(1, against: 2).standing == .asGood)
     let story = found.story(standings)
-    #expect(story.title == "Use a (20 seeds)")
+    #expect(story.finding == "Use a" && story.basis.hasPrefix("20 seeds, "))
     #expect(story[.reason] == ["1 extra requests a device; 4 with b, 4 with c"])
     // 1 − 0.05^(1/20).
     #expect(story[.risk] == ["none of 20 runs fails; up to 13.9 % may (95 % confidence)"])

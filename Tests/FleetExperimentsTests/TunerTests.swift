@@ -521,7 +521,7 @@ struct TunerTests {
         if choices == [1, 0, 0] { return (Self.firstSeed + 7..<Self.firstSeed + 10).contains(seed) ? 1 : 0 }
         return Self.isBest(choices) && seed == Self.firstSeed + 6 ? 1 : 0
       })
-    #expect(result.isRecommended && !isBest && result.winner.keepsConstraints)
+    #expect(result.isRecommended && !isBest && result.winner.keepsRequirements)
     // No finalist that keeps it was left, so all have all seeds.
     #expect(!counts.contains(5))
   }

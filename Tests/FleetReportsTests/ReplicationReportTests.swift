@@ -64,7 +64,7 @@ struct ReplicationReportTests {
     }
     var rest = html[...]
     for part in [
-      "aria-label=\"Verdict\"", "<dl class=\"story\">", "6 seeds · ",
+      "aria-label=\"Verdict\"", "<dl class=\"story\">", "6 seeds, ",
       ">Round the incident</h2>", ">Results</h2>",
       "Differences to wide &lt;jitter&gt;",
       ">Offered load</h2>", ">Goodput</h2>", ">Backlog</h2>",

@@ -60,7 +60,7 @@ struct HelpTests {
   }
 
   /// Commands whose how-to is a part of another one's page.
-  private static let shared = ["merge": "sweep"]
+  private static let shared = ["merge": "sweep", "report": "run"]
 
   @Test(
     "every command has a how-to of its name, which begins with it",

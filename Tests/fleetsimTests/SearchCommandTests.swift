@@ -102,7 +102,7 @@ struct SearchCommandTests {
     #expect(output.code == 0 && output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(
-      lines[0] == "No candidate keeps affected_delivery_p99_s<=1 in every run, nor do today's Settings"
+      lines[0] == "No candidate keeps affected_delivery_p99_s <= 1 in every run, nor do today's Settings"
         && lines[1].hasPrefix("reason "), "\(output)")
     #expect(output.story("next").count == 1, "\(output)")
     #expect(!output.standardOutput.contains("settings.json"))
@@ -111,7 +111,7 @@ struct SearchCommandTests {
     // Its first line, in large letters.
     #expect(
       report.contains(
-        "<p class=\"lead\">No candidate keeps affected_delivery_p99_s&lt;=1 in every run, nor do today&#39;s Settings</p>"
+        "<p class=\"lead\">No candidate keeps affected_delivery_p99_s &lt;= 1 in every run, nor do today&#39;s Settings</p>"
       ))
     #expect(try text(scratch, "out/pareto.csv").contains("\n0,finalist,"))
     let json = try Tool.run(
@@ -170,7 +170,8 @@ struct SearchCommandTests {
       (["--space", "space.json5", "--budget", "3"], "too small"),
       (["--space", "space.json5", "--budget", "soon"], "--budget"),
       (["--space", "a.json5"], "there is no such key in a search space"),
-      ([], "nothing to search"),
+      // Without keys those that decide searches are.
+      (["--budget", "3"], "too small"),
     ])
   func wrongSearch(arguments: [String], message: String) throws {
     let scratch = try scratch()

@@ -40,7 +40,7 @@ struct TuneCommand: Study {
   @Option(
     "search", "path=values", each: ValueReader { try SearchParameter($0) },
     help:
-      "A key of Settings and its values (default: those that decide searches): lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
+      "A key of Settings and its values (default: as decide searches): lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
       + "even ratios), lo..hi (the same, even) or a,b,c.")
   private var parameters: [SearchParameter]
   @Option(

@@ -174,8 +174,9 @@ extension Decision {
         rows.contains(where: \.neverRecovers) ? "not caught up" : nil,
         rows.contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
       ].compactMap(\.self)
-      return
-        "\(cases[place].suite.phrase): \(figure(place, .failures, true).phrase) (today \(figure(place, .failures, false).text)): \(Story.list(reasons, "or"))"
+      let figures = [true, false].map { figure(place, .failures, $0) }
+      return "\(cases[place].suite.phrase): \(figures[0].phrase) (today \(figures[1].text)): "
+        + Story.list(reasons, "or")
     }
   }
 
@@ -183,12 +184,12 @@ extension Decision {
   private var openLine: String? {
     let open = cells(.open).filter(\.cell.counts)
     guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
-    // What differs in no run is open for the number of runs alone.
+    // What is worse in no run is open for the number of runs alone.
     if open.allSatisfy({
-      bounds($0.cell) == "none" || ($0.cell.criterion == .failures && $0.cell.finding.mean == 0)
+      $0.cell.criterion == .failures ? $0.cell.finding.mean <= 0 : bounds($0.cell) == "none"
     }) {
       return
-        "nothing is worse so far; a failure in one of 20 runs is excluded by \(Self.faultless) runs of a case: "
+        "nothing more fails so far; a failure in one of 20 runs is excluded by \(Self.faultless) runs of a case: "
         + "about \(FigureText.count(runs, "more run"))"
     }
     let names = open.prefix(2).map { one in

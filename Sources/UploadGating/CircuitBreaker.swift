@@ -104,9 +104,8 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     words[2] = counts.word
   }
 
-  /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
-  ///
-  /// - Parameter jitter: what becomes of an open time.
+  /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not. `jitter` says what
+  /// becomes of an open time.
   @discardableResult
   public func record(
     failed: Bool, _ words: UnsafeMutablePointer<UInt32>, now: Int64, jitter: (Int64) -> Int64 = { $0 }
@@ -178,8 +177,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
 
   /// Takes a stored state up again; an open time that ends later than one from now would is cut to that (the clock
   /// has moved). All words are written.
-  ///
-  /// - Parameter jitter: the most that may become of an open time.
+  /// `jitter` gives the most that may become of an open time.
   public func restore(
     _ snapshot: Snapshot, _ words: UnsafeMutablePointer<UInt32>, now: Int64,
     jitter: (Int64) -> Int64 = { $0 }

@@ -202,8 +202,12 @@ extension StudyPlan<ComparisonFindings> {
         var found = ComparisonFindings(trial, choices: choices, clients: clients)
         found.losses = LossReport(variants, runs: trial.rowsByVariant)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
-        if isComparison { PairMap(trial, choices)?.tell(&found.story, of: path) }
-        found.story.add(.lost, found.losses.notes, atMost: 2)
+        // A map has too many variants for the losses of each.
+        if isComparison, let map = PairMap(trial, choices) {
+          map.tell(&found.story, of: path)
+        } else {
+          found.story.add(.lost, found.losses.notes, atMost: 2)
+        }
         found.story.add(.note, notes.map(warning(ofSmallness:)))
         found.requirements = requirements.map { $0.outcome(of: trial.rows(of: 0)) }
         found.story.add(.required, found.requirements.map(\.text), atMost: .max)

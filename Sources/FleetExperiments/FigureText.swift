@@ -21,6 +21,11 @@ package enum FigureText {
     share > 0 && share < 0.005 ? "less than 1 %" : "\(Int64((share * 100).rounded())) %"
   }
 
+  /// `1:800 of 800,000 devices`; of a fleet that is run whole `20,000 devices`.
+  package static func fleet(of devices: Int64, scale: Int64) -> String {
+    (scale > 1 ? "1:\(scale) of " : "") + "\(amount(Double(devices))) devices"
+  }
+
   /// `3 of 5 seeds`
   static func part(_ part: Int, of count: Int, _ singular: String) -> String {
     "\(part) of \(self.count(count, singular))"

@@ -5,7 +5,7 @@ import ScenarioModel
 /// The lost events by cohort and limit, and the places where late ones wait. A row stands for each cohort of each variant, the
 /// worst first. Example:
 ///
-///     var report = LossReport(variants, runs: compared.rows)
+///     var report = LossReport(variants, runs: trial.rowsByVariant)
 ///     try report.checkLimit(options: options, control: control)
 ///     report.notes   // segment-swift 39,497 events: rateLimitConfig.maxRetryCount 100; with 1000 none
 public struct LossReport: Sendable {

@@ -5,9 +5,9 @@ import TextEscaping
 /// The findings of `run` and `compare` as an answer. One seed is a sample of one: its tables, pictures and pages leave out
 /// figures that need several. Those of several seeds leave out figures that need every interval of a run.
 package struct TrialReport: Sendable {
-  let trial: Trial
+  package let trial: Trial
   /// What sets the variants apart, in their order; without any, sentences call them by their names.
-  let choices: [VariantChoice]
+  package let choices: [VariantChoice]
   package let standings: Standings
 
   package init(_ trial: Trial, choices: [VariantChoice] = []) {
@@ -97,8 +97,8 @@ package struct TrialReport: Sendable {
     scaleNote: String? = nil,
     extras: Extras = Extras()
   ) -> Answer {
-    let chart = picture.chart
-    var answer = page(story, chart, losses: losses, clients: clients, scaleNote: scaleNote)
+    let picture = picture
+    var answer = page(story, picture, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.terminal = [.table(table)]
     answer.details =
       details
@@ -107,7 +107,7 @@ package struct TrialReport: Sendable {
     answer.mostLines = 4
     answer.data = data(isComparison: isComparison, extras)
     if isComparison {
-      answer.pictures = [OutputFile(.picture, text: chart.svg)]
+      answer.pictures = [OutputFile(.picture, text: picture.svg)]
       PairMap(trial, choices)?.add(to: &answer)
     }
     return answer
@@ -118,14 +118,16 @@ package struct TrialReport: Sendable {
   /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each strategy,
   /// and the meanings of the words. The page is well-formed XML as well as HTML.
   package func page(
-    _ story: Story, _ chart: Chart? = nil, losses: LossReport? = nil, clients: ClientDifferences? = nil,
+    _ story: Story, _ picture: ComparisonPicture? = nil, losses: LossReport? = nil,
+    clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
     var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = trial.seedsText
     var html = ""
     if !names.isEmpty {
-      html += overlays(chart)
+      let picture = picture ?? self.picture
+      html += overlays(picture)
       if trial.isOfOneRun {
         html += SummaryTable.html(trial.first, standings)
       } else {
@@ -133,7 +135,8 @@ package struct TrialReport: Sendable {
         html += tables.html(isHerdThePeak: isHerdThePeak) + (names.count > 1 ? tables.differencesHTML : "")
       }
       html += losses.flatMap(LossTable.init)?.html ?? ""
-      html += HTMLPage.folded("The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures)
+      html += HTMLPage.folded(
+        "The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures(picture))
     }
     answer.page = [.html(html)]
     if !trial.isOfOneRun {
@@ -180,12 +183,14 @@ package struct TrialReport: Sendable {
 
   /// All strategies round the incident; without one, over the whole run.
   /// - Parameter title: nil: says which of the two.
-  package func overlays(_ chart: Chart? = nil, title: String? = nil, note: String = "") -> String {
-    let picture = picture
+  package func overlays(
+    _ picture: ComparisonPicture? = nil, title: String? = nil, note: String = ""
+  ) -> String {
+    let picture = picture ?? self.picture
     let normal = picture.isRoundIncident ? "Normal is the twin, the same run without incidents." : ""
     return HTMLPage.figure(
       title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
-      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), (chart ?? picture.chart).html)
+      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), picture.chart.html)
   }
 
   private var band: String {
@@ -193,8 +198,7 @@ package struct TrialReport: Sendable {
   }
 
   /// A chart for each quantity over the whole run.
-  private var figures: String {
-    let picture = picture
+  private func figures(_ picture: ComparisonPicture) -> String {
     func figure(_ title: String, _ what: String, _ chart: Chart) -> String {
       HTMLPage.figure(title, [what, band].filter { !$0.isEmpty }.joined(separator: " "), chart.html)
     }

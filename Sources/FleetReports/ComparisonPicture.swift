@@ -22,6 +22,9 @@ package struct ComparisonPicture {
   package let isRoundIncident: Bool
   private let times: Axis
 
+  /// All of it, as a page and a file have it.
+  package private(set) var chart = Chart(title: "", sections: [])
+
   /// Strategies at most.
   package static let most = 8
 
@@ -37,6 +40,7 @@ package struct ComparisonPicture {
     let round = curves.timesRoundIncident(slowest: standings.slowestRecovery)
     isRoundIncident = round != nil
     times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
+    chart = whole
   }
 
   /// Returns the last part of the key before the values, if all titles have the same: `uploadConcurrency` for
@@ -60,7 +64,7 @@ package struct ComparisonPicture {
 
   package var svg: String { chart.svg }
 
-  package var chart: Chart {
+  private var whole: Chart {
     guard !names.isEmpty else { return Chart(title: "Nothing was run", sections: []) }
     let story = report.story
     return Chart(

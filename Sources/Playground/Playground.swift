@@ -4,7 +4,7 @@ import ScenarioModel
 import SimulationKernel
 
 /// What the page asks for, in this order: parameters as text (`room`, `begin`), slices (`advance`) until all three runs have ended, and
-/// in between what is known (`rows`, `series`). Texts and numbers lie at `output`, `output_count` bytes of them.
+/// in between what is known (`series`, `figures`, `file`). Texts and numbers lie at `output`, `output_count` bytes of them.
 private struct Playground {
   var input: [UInt8] = []
   var output: [UInt8] = []

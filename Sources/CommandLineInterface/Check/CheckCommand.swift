@@ -300,12 +300,8 @@ struct CheckCommand: Study {
     }
     switch format {
     case .text:
-      try console.print(
-        outcomes.map {
-          let answer = CheckReport.answer($0)
-          return options.isQuiet
-            ? answer.brief : answer.text(width: console.columns, isWhole: options.isVerbose)
-        }.joined())
+      let form = try options.form
+      try console.print(outcomes.map { CheckReport.answer($0).text(form, width: console.columns) }.joined())
     case .github: try console.printData(CheckReport.github(outcomes))
     case .junit: try console.printData(CheckReport.junit(outcomes))
     case .json:

@@ -20,7 +20,7 @@ struct ReportCommand: Command {
 
   func execute(_ invocation: Invocation) throws {
     let (files, console) = (invocation.environment.files, invocation.environment.console)
-    if isVerbose, isQuiet { throw UsageError("'--verbose' and '--quiet' exclude each other.") }
+    let form = try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose)
     let place = "\(path)/\(FileName.manifest)"
     guard files.isThere(place) else {
       throw CommandFailure(.noInput, "\(place): is not there; name a directory that --out named")
@@ -32,8 +32,6 @@ struct ReportCommand: Command {
       throw CommandFailure(
         .data, "\(place): keeps no answer; the command in its 'arguments' writes one that does")
     }
-    try console.print(
-      isQuiet ? answer.brief : answer.text(width: console.columns, isWhole: isVerbose),
-      headline: isQuiet ? "" : answer.story.finding)
+    try console.print(answer, form)
   }
 }

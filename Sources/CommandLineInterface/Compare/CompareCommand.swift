@@ -259,8 +259,6 @@ extension StudyPlan<ComparisonFindings> {
 /// The findings of `run` and `compare`, of one seed or of several.
 struct ComparisonFindings: Sendable {
   let report: TrialReport
-  let trial: Trial
-  let choices: [VariantChoice]
   let clients: ClientDifferences
   var story: Story
   var losses = LossReport([], runs: [])
@@ -270,9 +268,11 @@ struct ComparisonFindings: Sendable {
   init(_ trial: Trial, choices: [VariantChoice], clients: ClientDifferences) {
     report = TrialReport(trial, choices: choices)
     story = report.story
-    (self.trial, self.choices, self.clients) = (trial, choices, clients)
+    self.clients = clients
   }
 
+  var trial: Trial { report.trial }
+  private var choices: [VariantChoice] { report.choices }
   private var standings: Standings { report.standings }
 
   private struct Variant: Sendable {

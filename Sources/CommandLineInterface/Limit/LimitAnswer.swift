@@ -16,9 +16,9 @@ extension LimitSearch {
 
   /// `59 seeds, 1:800 of 800,000 devices`
   private static func basis(_ point: Point) -> String {
-    let (seeds, run) = (FigureText.count(point.seeds, "seed"), point.runs[0])
-    return seeds + ", " + (run.scale > 1 ? "1:\(run.scale) of " : "")
-      + "\(FigureText.amount(Double(run.fullSize(run.devices)))) devices"
+    let run = point.runs[0]
+    return FigureText.count(point.seeds, "seed") + ", "
+      + FigureText.fleet(of: run.fullSize(run.devices), scale: run.scale)
   }
 
   /// `up to 28.5 million events lost`

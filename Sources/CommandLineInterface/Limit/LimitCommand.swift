@@ -77,8 +77,9 @@ struct LimitCommand: Study {
       throw problems.naming { $0 == range.path ? "--key" : nil }
     }
     // A key has the figures of the whole fleet.
-    let whole = try input.scenario.scale == 1 ? input.bases[0] : input.loaded[0].with(scale: .whole).decode()
-    let own = Override.value(at: range.path, in: whole.normalisedJSON).flatMap { Quantity($0) }
+    let own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON).flatMap {
+      Quantity($0)
+    }
     return plan(input, "\(range.path) from \(range.words)", largest: ends) { [seeds] runs in
       let search = try LimitSearch(
         range, own: own, requirements: requirements, seeds: seeds,

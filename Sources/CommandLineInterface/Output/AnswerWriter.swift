@@ -1,5 +1,32 @@
 import FleetReports
 
+/// How much of an answer is printed.
+enum AnswerForm {
+  /// The finding, and whether what was required is kept.
+  case brief
+  case short
+  /// All lines and tables.
+  case whole
+
+  init(isQuiet: Bool, isVerbose: Bool) throws(UsageError) {
+    if isVerbose, isQuiet { throw UsageError("'--verbose' and '--quiet' exclude each other.") }
+    self = isQuiet ? .brief : isVerbose ? .whole : .short
+  }
+}
+
+extension Answer {
+  func text(_ form: AnswerForm, width: Int) -> String {
+    form == .brief ? brief : text(width: width, isWhole: form == .whole)
+  }
+}
+
+extension Console {
+  func print(_ answer: Answer, _ form: AnswerForm, heading: String = "") throws {
+    try print(
+      heading + answer.text(form, width: columns), headline: form == .brief ? "" : answer.story.finding)
+  }
+}
+
 /// How a study's answer leaves the program: printed as text or as JSON, and written into a directory with a page and a manifest.
 struct AnswerWriter {
   /// The page's title; `question` stands below it.
@@ -7,10 +34,8 @@ struct AnswerWriter {
   var question: String?
   /// nil: nothing is written.
   var output: OutputDirectory?
-  var isQuiet: Bool
+  var form: AnswerForm
   var isJSON: Bool
-  /// Whether a terminal has all lines and tables.
-  var isVerbose = false
   var console: Console
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
@@ -28,13 +53,11 @@ struct AnswerWriter {
     let printed = Result {
       if isJSON { return try console.printData(document()) }
       if let text { return try console.printData(text) }
-      try console.print(
-        isQuiet ? answer.brief : answer.text(width: console.columns, isWhole: isVerbose),
-        headline: isQuiet ? "" : answer.story.finding)
+      try console.print(answer, form)
     }
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
-    guard !isQuiet, !isJSON, text == nil, let output else { return }
+    guard form != .brief, !isJSON, text == nil, let output else { return }
     try console.print("Written to \(output.path): open \(FileName.report)\(after)\n")
   }
 
@@ -42,11 +65,8 @@ struct AnswerWriter {
   func printUnfinished(_ answer: Answer, document: () -> String) throws {
     if isJSON { return try console.printData(document()) }
     try console.print(
-      isQuiet
-        ? "Unfinished: \(answer.brief)"
-        : "Unfinished; what the finished runs say:\n"
-          + answer.text(width: console.columns, isWhole: isVerbose),
-      headline: isQuiet ? "" : answer.story.finding)
+      answer, form,
+      heading: form == .brief ? "Unfinished: " : "Unfinished; what the finished runs say:\n")
   }
 
   private func files(_ answer: Answer, _ manifest: RunManifest) -> [OutputFile] {

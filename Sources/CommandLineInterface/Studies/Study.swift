@@ -67,6 +67,10 @@ struct StudyOptions: ParameterGroup {
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 
+  var form: AnswerForm {
+    get throws(UsageError) { try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose) }
+  }
+
   /// - Parameters:
   ///   - more: options that most studies do not have.
   ///   - less: options that most have and this one has not.
@@ -164,11 +168,14 @@ struct StudyInput {
   mutating func takeSmallFleet(leaving devices: Int = Scaling.enoughDevices, margin: Int = 2) throws {
     let asked = loaded[0].overrides + choices.flatMap(\.overrides)
     if asked.contains(where: { $0.path == Override.scalePath }) { return }
-    let whole = scenario.scale == 1 ? self : try at(.whole)
+    let whole = try self.whole
     let smallest = Scaling.smallest(of: whole.decoded.map(\.scenario), leaving: devices)
     let scale = Scaling(divisor: smallest.divisor / margin)
     if scale.divisor > scenario.scale { self = try at(scale) }
   }
+
+  /// The whole fleet.
+  var whole: StudyInput { get throws { scenario.scale == 1 ? self : try at(.whole) } }
 
   private func at(_ scale: Scaling) throws -> StudyInput {
     var input = self
@@ -287,9 +294,7 @@ extension Study {
   func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
     let (console, signals) = (environment.console, environment.signals)
-    if options.isVerbose, options.isQuiet {
-      throw UsageError("'--verbose' and '--quiet' exclude each other.")
-    }
+    let form = try options.form
     let plan = try plan(environment)
     let input = plan.input
     let workers = try options.workers(plan.memory, input.path, console)
@@ -310,7 +315,7 @@ extension Study {
     let writer = AnswerWriter(
       title: plan.page?.title ?? input.loaded[0].name,
       question: plan.page.map(\.question) ?? input.scenario.question, output: output,
-      isQuiet: options.isQuiet, isJSON: options.isJSON, isVerbose: options.isVerbose, console: console,
+      form: form, isJSON: options.isJSON, console: console,
       showsScenario: plan.showsScenario)
     func document(output: String?, _ warnings: [String] = []) -> String {
       Self.document?.text(

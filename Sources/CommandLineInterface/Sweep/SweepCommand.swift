@@ -153,7 +153,7 @@ struct MergeCommand: Command {
 
   func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
-    if isVerbose, isQuiet { throw UsageError("'--verbose' and '--quiet' exclude each other.") }
+    let form = try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose)
     let (directory, file) = try SweepDirectory.existing(path, environment)
     try ResultsVersion.check(
       file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
@@ -179,7 +179,7 @@ struct MergeCommand: Command {
     guard missing.isEmpty || isPartial, !first.isEmpty else {
       throw CommandFailure(.failed, refusal(first.isEmpty))
     }
-    try write(file, trial.replications > 1 ? trial : Trial(first), to: output, environment)
+    try write(file, trial.replications > 1 ? trial : Trial(first), to: output, form, environment)
   }
 
   private static var mostNamed: Int { 20 }
@@ -206,7 +206,8 @@ struct MergeCommand: Command {
 
   /// The files and the table of `compare`, as it writes them for one seed and for several.
   private func write(
-    _ file: SweepPlanFile, _ trial: Trial, to output: OutputDirectory, _ environment: CommandEnvironment
+    _ file: SweepPlanFile, _ trial: Trial, to output: OutputDirectory, _ form: AnswerForm,
+    _ environment: CommandEnvironment
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
     var manifest = RunManifest(
@@ -218,8 +219,8 @@ struct MergeCommand: Command {
     let report = TrialReport(trial, choices: choices)
     let answer = report.answer(report.story)
     try AnswerWriter(
-      title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
-      isVerbose: isVerbose, console: environment.console, showsScenario: true
+      title: file.title, question: file.question, output: output, form: form, isJSON: false,
+      console: environment.console, showsScenario: true
     ).write(answer, manifest)
   }
 }

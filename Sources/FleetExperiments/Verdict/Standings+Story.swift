@@ -210,9 +210,7 @@ extension Trial {
       story.basis = replications == 1 ? seedsText : FigureText.count(replications, "seed")
     }
     if let fleet = facts.compactMap(\.self).first {
-      story.basis +=
-        ", " + (fleet.scale > 1 ? "1:\(fleet.scale) of " : "")
-        + "\(FigureText.amount(Double(fleet.fullSizeDevices))) devices"
+      story.basis += ", " + FigureText.fleet(of: fleet.fullSizeDevices, scale: fleet.scale)
     }
     story.add(.open, missingSeeds(standings))
     return story

@@ -15,7 +15,7 @@ struct RandomHistoryTests {
   func agree(name: String) throws {
     let preset = try #require(ClientPreset.all.first { $0.name == name })
     let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-    #expect(runner.disagreements(histories: TestDepth.cases(20, exhaustively: 500), seed: 20) == [])
+    #expect(runner.disagreements(histories: TestDepth.cases(20, exhaustively: 200, wholly: 500), seed: 20) == [])
   }
 
   @Test(
@@ -29,7 +29,7 @@ struct RandomHistoryTests {
         preset.uploadConcurrency = uploads
         preset.flushWhileUploading = try #require(.init(rawValue: flush))
         let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-        let histories = TestDepth.cases(20, exhaustively: 150)
+        let histories = TestDepth.cases(20, exhaustively: 80, wholly: 150)
         #expect(runner.disagreements(histories: histories, seed: 7) == [], "\(uploads) \(flush)")
       }
     }

@@ -84,7 +84,7 @@ struct SeedPlanTests {
     ], [2, 4])
   func falseWinners(law: Law, variants: Int) {
     var random = SeededGenerator(seed: UInt64(variants))
-    let trials = TestDepth.cases(3, exhaustively: 160)
+    let trials = TestDepth.cases(3, exhaustively: 60, wholly: 160)
     var wrong = 0
     for trial in 0..<trials {
       let budget = [Int64.max, 100, 400, .max][trial % 4]
@@ -99,7 +99,7 @@ struct SeedPlanTests {
     arguments: [(1.06, 0.05), (1.1, 0.05), (1.2, 0.2), (1.5, 0.2), (1.2, 0.5)])
   func directions(ratio: Double, spread: Double) {
     var random = SeededGenerator(seed: UInt64(ratio * 100 + spread * 10))
-    let trials = TestDepth.cases(4, exhaustively: 160)
+    let trials = TestDepth.cases(4, exhaustively: 60, wholly: 160)
     var (found, wrong, asGood) = (0, 0, 0)
     for _ in 0..<trials {
       let end = end([Law(spread: spread), Law(recovery: 1_000 * ratio, spread: spread)], &random)
@@ -117,7 +117,7 @@ struct SeedPlanTests {
   @Test("a failure in a tenth of the runs is found, or said to be open", arguments: [Int64.max, 120, 40])
   func catastrophes(budget: Int64) {
     var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: budget) % 1_000)
-    let trials = TestDepth.cases(10, exhaustively: 200)
+    let trials = TestDepth.cases(10, exhaustively: 100, wholly: 200)
     var (missed, found) = (0, 0)
     for _ in 0..<trials {
       // What fails is twice as fast where it does not.

@@ -59,7 +59,7 @@ struct HTMLReportTests {
       "<p class=\"lead\">Use full</p>", "<dt>reason</dt><dd>it is &lt;fast&gt;</dd>",
       "<dt>next</dt><dd>decide</dd>",
       ">Round the incident</h2>", ">Results</h2>", "<table>",
-      "<summary>The whole run, strategy by strategy</summary>", ">Offered load</h2>", ">Goodput</h2>",
+      "<summary>The whole run, variant by variant</summary>", ">Offered load</h2>", ">Goodput</h2>",
       ">Backlog</h2>", ">Time to delivery</h2>",
       "<summary>What the words mean</summary>", "fleetsim compare herd.json5", "<details>",
       "{ &quot;format&quot;: 1 }",

@@ -122,7 +122,7 @@ struct PictureTests {
     Self.check(ComparisonPicture(compared).svg)
   }
 
-  @Test("One to forty variants fit, and how many are left out is said", arguments: [1, 2, 3, 4, 7, 8, 9, 40])
+  @Test("One to forty variants fit, and how many are left out is said", arguments: [1, 2, 8, 9, 40])
   func many(count: Int) {
     let svg = ComparisonPicture(Self.several(count)).svg
     Self.check(ComparisonPicture(Self.several(count)).chart)

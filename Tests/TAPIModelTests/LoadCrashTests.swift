@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 
 @Suite("A server that dies of its load")
@@ -107,7 +108,7 @@ struct LoadCrashTests {
 
   @Test("Whom it serves, loses and refuses is as counted millisecond by millisecond", arguments: crashes)
   func asCounted(crash: LoadCrash) {
-    for seed in 1...5 as ClosedRange<UInt64> {
+    for seed in 1...UInt64(TestDepth.cases(2, exhaustively: 5)) {
       let arrivals = Self.arrivals(seed: seed)
       let (modelled, counted) = (Self.modelled(crash, arrivals), Self.counted(crash, arrivals))
       #expect(modelled == counted)

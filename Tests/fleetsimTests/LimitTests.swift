@@ -165,7 +165,10 @@ struct LimitTests {
   @Test("the longest incident that is stood is that of single runs of each length, with one worker or two")
   func incident() throws {
     let scratch = try Scratch()
-    try scratch.write("s.json5", Self.text)
+    try scratch.write(
+      "s.json5",
+      Self.text.replacing("devices: 200", with: "devices: 20").replacing(
+        #"capacity: "20/s", burst: 20"#, with: #"capacity: "2/s", burst: 2"#))
     let command = ["limit", "s.json5", "--incident", "silence", "--require", "lost = 0", "--seeds", "2"]
     for jobs in ["1", "2"] {
       let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)

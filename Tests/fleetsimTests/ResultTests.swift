@@ -199,7 +199,7 @@ struct ResultTests {
       #expect(output.code == 64)
       #expect(
         output.standardError.contains(
-          "--scale: scale: 1:3 is too small: a capacity of 53.333/s is filled by 5.3 devices"),
+          "--scale: 1:3 is too small: a capacity of 53.333/s is filled by 5.3 devices"),
         "\(output.standardError)")
       #expect(output.standardError.contains("up to 1:2 it keeps its answer"))
     }

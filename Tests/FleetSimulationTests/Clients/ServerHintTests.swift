@@ -75,7 +75,7 @@ struct ServerHintTests {
       return record
     }
     var matters = 0
-    let seeds = TestDepth.cases(20, exhaustively: 60)
+    let seeds = TestDepth.cases(20, exhaustively: 40, wholly: 60)
     for seed in 1...UInt64(seeds) {
       for var scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
         scenario.tapi.overload.status = 503

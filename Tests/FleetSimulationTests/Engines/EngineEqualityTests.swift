@@ -73,9 +73,9 @@ extension Scenario {
 
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
-  static let seeds = Array(1...UInt64(TestDepth.cases(12, exhaustively: 100)))
+  static let seeds = Array(1...UInt64(TestDepth.cases(12, exhaustively: 40, wholly: 100)))
   /// Of scenarios with every part of the model, watched by every checker.
-  static let watchedSeeds = Array(1...UInt64(TestDepth.cases(120, exhaustively: 500)))
+  static let watchedSeeds = Array(1...UInt64(TestDepth.cases(120, exhaustively: 250, wholly: 500)))
 
   private func lookAhead(_ scenario: Scenario) -> Int64 {
     scenario.fleet.map { min($0.latency.minimum.microseconds, $0.timeout.microseconds) }.min()!
@@ -83,12 +83,12 @@ extension Scenario {
 
   @Test(
     """
-    The plain one-heap engine and the windowed engine agree on 500 random scenarios (40 where not exhaustive), every checker holds \
+    The plain one-heap engine and the windowed engine agree on random scenarios (40; 250 in CI; 500 in all), every checker holds \
     in them, and between them they use every part of the model
     """)
   func plainAndWindowed() throws {
     var seen = ModelParts()
-    for seed in Self.watchedSeeds.prefix(TestDepth.cases(40, exhaustively: 500)) {
+    for seed in Self.watchedSeeds.prefix(TestDepth.cases(40, exhaustively: 250, wholly: 500)) {
       let scenario = RandomScenario.scenario(seed: seed)
       do {
         let record = try windowed(scenario)
@@ -115,7 +115,7 @@ extension Scenario {
 
   @Test("With thirty cohorts, most of which rest, the plain engine and one thread and three agree")
   func manyCohorts() throws {
-    for seed in Self.seeds.prefix(TestDepth.cases(6, exhaustively: 32)) {
+    for seed in Self.seeds.prefix(TestDepth.cases(6, exhaustively: 12, wholly: 32)) {
       for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
         let scenario = scenario.inCohorts(30)
         let plain = PlainEngine.run(scenario).record
@@ -149,7 +149,7 @@ extension Scenario {
 
   @Test("Windows of the look-ahead, half of it and a seventh of it agree, and so do 1, 2, 3 and 8 shards")
   func windowsAndShards() throws {
-    for seed in Self.seeds.prefix(TestDepth.cases(8, exhaustively: 100)) {
+    for seed in Self.seeds.prefix(TestDepth.cases(8, exhaustively: 40, wholly: 100)) {
       let scenario = RandomScenario.scenario(seed: seed)
       let look = lookAhead(scenario)
       let whole = try windowed(scenario)

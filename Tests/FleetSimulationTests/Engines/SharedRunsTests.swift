@@ -26,7 +26,7 @@ func expectSameInTurn(
 /// Runs that share a beginning: the records are those of separate runs, and the beginning is run once.
 @Suite("Runs that share a beginning")
 struct SharedRunsTests {
-  static let seeds = Array(1...UInt64(TestDepth.cases(3, exhaustively: 30, wholly: 500)))
+  static let seeds = Array(1...UInt64(TestDepth.cases(3, exhaustively: 10, wholly: 500)))
 
   /// How a client may react otherwise to a failure; what a search varies.
   static let reactions: [@Sendable (inout Cohort) -> Void] = [
@@ -107,8 +107,10 @@ struct SharedRunsTests {
 
   @Test("Fleets of thirty cohorts, most of which rest where runs part, give the records of separate runs")
   func manyCohorts() throws {
-    for seed in Self.seeds.prefix(TestDepth.cases(2, exhaustively: 3, wholly: 30)) {
-      let scenarios = varying(RandomScenario.scenario(seed: seed).inCohorts(30))
+    for seed in Self.seeds.prefix(TestDepth.cases(1, exhaustively: 2, wholly: 30)) {
+      let scenarios = Array(
+        varying(RandomScenario.scenario(seed: seed).inCohorts(30)).prefix(
+          TestDepth.cases(8, exhaustively: 40)))
       let runs = SharedRuns(options: RunOptions())
       for (record, scenario) in zip(try together(scenarios, runs, order: seed), scenarios) {
         expectSame(record, try Simulation.run(scenario), "together and by itself", seed: seed)

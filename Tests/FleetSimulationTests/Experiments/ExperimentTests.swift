@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "The checkers hold on every experiment, at 6 to 20 devices (200 if exhaustive, where they do not hold thousands of batches each)",
+    "The checkers hold on every experiment, at 6 to 20 devices (60 if exhaustive, where they do not hold thousands of batches each)",
     arguments: ExperimentFiles.all)
   func checkers(path: String) throws {
     var options = RunOptions()
@@ -35,7 +35,7 @@ import Testing
     // A single page is too much for its share of the server, and polls all the time.
     let few = path.hasSuffix("morning.json5") ? 20 : 6
     _ = try Simulation.run(
-      ExperimentFiles.small(path, devices: TestDepth.cases(few, exhaustively: holdsThousands ? 20 : 200)),
+      ExperimentFiles.small(path, devices: TestDepth.cases(few, exhaustively: holdsThousands ? 20 : 60)),
       options: options)
   }
 

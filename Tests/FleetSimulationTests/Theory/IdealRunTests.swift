@@ -59,7 +59,7 @@ struct IdealRunTests {
     "A client that asks each second and never gives up catches up within 5 % of what is possible")
   func idealClient() throws {
     var random = SeededGenerator(seed: 20)
-    for seed in 1...UInt64(TestDepth.cases(3, exhaustively: 20)) {
+    for seed in 1...UInt64(TestDepth.cases(3, exhaustively: 8, wholly: 20)) {
       let scenario = Self.scenario(&random, seed)
       let row = Double(scenario.interval.microseconds)
       let eager = Self.changed(scenario) {
@@ -87,7 +87,7 @@ struct IdealRunTests {
     let faster = ["segment-react-native", "segment-python"]
     let clients = ClientPreset.all.filter { $0.page == nil && !faster.contains($0.name) }
     let step = TestDepth.cases(5, exhaustively: 4, wholly: 1)
-    for seed in 1...UInt64(TestDepth.cases(3, exhaustively: 20)) {
+    for seed in 1...UInt64(TestDepth.cases(2, exhaustively: 4, wholly: 20)) {
       var scenario = Self.scenario(&random, seed)
       scenario.duration = .hours(1)
       if Bool.random(using: &random) {
@@ -122,7 +122,7 @@ struct IdealRunTests {
     "The plain engine and the windowed engine agree on the ideal runs of random scenarios, with every checker"
   )
   func engines() throws {
-    for seed in 1...UInt64(TestDepth.cases(12, exhaustively: 100)) {
+    for seed in 1...UInt64(TestDepth.cases(12, exhaustively: 60, wholly: 100)) {
       let ideal = RandomScenario.scenario(seed: seed).ideal
       expectSame(PlainEngine.run(ideal).record, try windowed(ideal), "engines", seed: seed)
       let fast = RandomScenario.fastPath(seed: seed).ideal

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes the README's picture and its figures: experiments/readme/run.sh   (a minute on one core)
+# Makes what the README quotes: experiments/readme/run.sh   (a minute on one core)
 #
-# results/readme gets minutes.csv, a row a minute of seed 1; seeds.csv, a row for each run of five seeds; second.svg, the picture; and
-# the run.json of both comparisons. FLEETSIM names a program that is built already.
+# results/readme gets four.txt, what the README's first command prints, and seconds.csv, a row for each of five seeds with a
+# Retry-After of 29 s and of 30 s. FLEETSIM names a program that is built already.
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${FLEETSIM:-}" ]; then
@@ -11,14 +11,10 @@ if [ -z "${FLEETSIM:-}" ]; then
 fi
 work=.build/readme
 rm -rf "$work"
-mkdir -p "$work"
+mkdir -p "$work" results/readme
 trap 'rm -rf "$work"' EXIT
-compare() {
-  "$FLEETSIM" compare experiments/003-retry-after/gate.json5 --set duration=130m --vary tapi.overload.retryAfter=29s,30s "$@" </dev/null
-}
-compare --seed 1 --out "$work/one"
-compare --seeds 5 --out "$work/seeds"
-mkdir -p results/readme
-cp "$work/one/run.json" results/readme/one.json
-cp "$work/seeds/run.json" results/readme/seeds.json
-python3 experiments/readme/picture.py "$work/one" "$work/seeds" results/readme
+"$FLEETSIM" compare experiments/001-outage-herd/scenario.json5 \
+  --vary settings.backoffConfig.jitterStrategy=additive:10,full,equal,decorrelated >results/readme/four.txt
+"$FLEETSIM" compare experiments/003-retry-after/gate.json5 --set duration=130m --vary tapi.overload.retryAfter=29s,30s --seeds 5 \
+  --out "$work/seconds"
+cp "$work/seconds/replications.csv" results/readme/seconds.csv

@@ -261,7 +261,7 @@ function draw() {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.innerHTML = `<rect class="incident" x="${from}" y="${top}" width="${to - from}" height="${upper + gap + lower}"/>`
     + ticks([0, mostSent / 10, mostSent / 2, mostSent], ySent) + ticks([0, mostHeld], yHeld)
-    + `<text x="${left + 4}" y="${top - 4}">requests a second (square-root scale)</text><text x="${left + 4}" y="${bottom - 6}">events that phones hold</text>`
+    + `<text x="${left + 4}" y="${top - 4}">requests a second (${width < 500 ? "√" : "square-root scale"})</text><text x="${left + 4}" y="${bottom - 6}">events that phones hold</text>`
     + (curves.length > 1 ? `<text x="${right}" y="${top - 4}" text-anchor="end">${width < 500 ? "dashed: before" : "dashed: the question before"}</text>` : "")
     + (capacity ? `<path class="capacity" d="M${left} ${ySent(capacity)}H${right}"/><text class="capacity-label" x="${right}" y="${ySent(capacity) - 4}" text-anchor="end">capacity</text>` : "")
     + curves.map(({ sent, held, look }) => `<path class="backlog${look}" d="${path(held, yHeld)}"/><path class="curve${look}" d="${path(sent, ySent)}"/>`).join("")

@@ -23,7 +23,7 @@ package enum FigureText {
 
   /// `1:800 of 800,000 devices`; of a fleet that is run whole `20,000 devices`.
   package static func fleet(of devices: Int64, scale: Int64) -> String {
-    (scale > 1 ? "1:\(scale) of " : "") + "\(amount(Double(devices))) devices"
+    (scale > 1 ? "1:\(scale) of " : "") + "\(amount(Double(devices))) \(noun("device", devices))"
   }
 
   /// `3 of 5 seeds`

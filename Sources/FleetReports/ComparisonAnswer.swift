@@ -115,7 +115,7 @@ package struct TrialReport: Sendable {
 
   // MARK: Page
 
-  /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each strategy,
+  /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each variant,
   /// and the meanings of the words. The page is well-formed XML as well as HTML.
   package func page(
     _ story: Story, _ picture: ComparisonPicture? = nil, losses: LossReport? = nil,
@@ -136,7 +136,7 @@ package struct TrialReport: Sendable {
       }
       html += losses.flatMap(LossTable.init)?.html ?? ""
       html += HTMLPage.folded(
-        "The whole run" + (names.count > 1 ? ", strategy by strategy" : ""), figures(picture))
+        "The whole run" + (names.count > 1 ? ", variant by variant" : ""), figures(picture))
     }
     answer.page = [.html(html)]
     if !trial.isOfOneRun {
@@ -181,7 +181,7 @@ package struct TrialReport: Sendable {
       note: clients.lines.count > most ? "And \(clients.lines.count - most) more." : nil)
   }
 
-  /// All strategies round the incident; without one, over the whole run.
+  /// All variants round the incident; without one, over the whole run.
   /// - Parameter title: nil: says which of the two.
   package func overlays(
     _ picture: ComparisonPicture? = nil, title: String? = nil, note: String = ""
@@ -249,7 +249,7 @@ extension TrialReport {
   fileprivate static let replicationTerms: [(term: String, meaning: String)] = [
     (
       "Replication",
-      "All strategies run once with the same seed: they meet the same events and the same network (common random numbers)."
+      "All variants run once with the same seed: they meet the same events and the same network (common random numbers)."
     ),
     (
       "95 % interval",
@@ -258,7 +258,7 @@ extension TrialReport {
     ),
     (
       "Paired difference",
-      "Strategy minus strategy, seed by seed. What the seed does to both cancels, so small differences show."
+      "Variant minus variant, seed by seed. What the seed does to both cancels, so small differences show."
     ),
     (
       "Holm's procedure",
@@ -279,7 +279,7 @@ extension TrialReport {
 
   /// Every word that a report uses in a sense of its own, as definitions.md defines it.
   fileprivate static let terms: [(term: String, meaning: String)] = [
-    ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),
+    ("Variant", "One form of the scenario. All of them meet the same events and the same network."),
     (
       "Offered load",
       "Upload attempts reaching the server per second, first attempts and retries, whether served or not."
@@ -341,7 +341,7 @@ extension TrialReport {
     ("Peak load", "The largest offered load in any one-second window of the run, divided by capacity."),
     (
       "Herd factor",
-      "The same for windows that begin after an incident has ended. It is not ranked on: the strategy that leaves "
+      "The same for windows that begin after an incident has ended. It is not ranked on: the variant that leaves "
         + "the server idle longest can have the lowest peak."
     ),
     (

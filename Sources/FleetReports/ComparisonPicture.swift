@@ -2,17 +2,17 @@ import FleetExperiments
 import FleetMetrics
 
 /// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that wait
-/// on the devices of all strategies. Below it a panel for each strategy shows the load that reaches the server.
+/// on the devices of all variants. Below it a panel for each variant shows the load that reaches the server.
 ///
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
-/// is no first plot. Where there are many strategies some are left out, and the picture says how many.
+/// is no first plot. Where there are many variants some are left out, and the picture says how many.
 package struct ComparisonPicture {
   private let report: TrialReport
   private let curves: TrialCurves
   private var standings: Standings { report.standings }
   private var names: [String] { report.names }
   private var isOfOneRun: Bool { report.trial.isOfOneRun }
-  /// The names of the strategies beside their lines.
+  /// The names of the variants beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
   private let key: String
@@ -25,7 +25,7 @@ package struct ComparisonPicture {
   /// All of it, as a page and a file have it.
   package private(set) var chart = Chart(title: "", sections: [])
 
-  /// Strategies at most.
+  /// Variants at most.
   package static let most = 8
 
   package init(_ report: TrialReport) {
@@ -78,7 +78,7 @@ package struct ComparisonPicture {
     return count > 0 ? "Left out: \(FigureText.count(count, "variant")) between these in rank." : ""
   }
 
-  // MARK: Strategies
+  // MARK: Variants
 
   private func isBest(_ variant: Int) -> Bool {
     standings.ticked.contains(variant) || names.count == 1
@@ -244,7 +244,7 @@ package struct ComparisonPicture {
 
   // MARK: The whole run
 
-  /// Offered load or goodput of each strategy against capacity.
+  /// Offered load or goodput of each variant against capacity.
   func rates(_ quantity: TrialCurves.Quantity) -> Chart {
     let lines = standings.order.map { rate(quantity, $0, in: curves.wholeRun.range) }
     let capacity = names.indices.map(curves.capacity).max() ?? 0
@@ -279,7 +279,7 @@ package struct ComparisonPicture {
     return strips("Time to delivery", .spans(from: low, to: high)) { _, place in lines[place] }
   }
 
-  /// A panel for each strategy over the whole run.
+  /// A panel for each variant over the whole run.
   private func strips(
     _ title: String, _ y: Axis, _ lines: (_ variant: Int, _ place: Int) -> [Chart.Curve]
   ) -> Chart {

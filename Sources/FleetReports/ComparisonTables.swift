@@ -118,7 +118,7 @@ package enum SummaryTable {
     let best = standings.ticked
     let columns = columns.filter { $0.isShown(summaries) }
     let table = PageTable(
-      columns: [.init(title: "strategy")] + columns.map { .init(title: $0.title) },
+      columns: [.init(title: "variant")] + columns.map { .init(title: $0.title) },
       rows: standings.order.map { i in
         PageTable.Row(
           name: summaries[i].run, isBest: best.contains(i),
@@ -225,7 +225,7 @@ struct MeansTable {
       "Results", table,
       note: """
         ✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than \
-        the number of strategies that are better by the verdict's rule. A run that never recovers counts with the time there was. \
+        the number of variants that are better by the verdict's rule. A run that never recovers counts with the time there was. \
         Every other metric is in statistics.csv.
         """)
   }
@@ -254,7 +254,7 @@ struct MeansTable {
     return HTMLPage.table(
       "Differences to \(first)", table,
       note: """
-        Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
+        Variant minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
         by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it.
         """)
   }
@@ -264,7 +264,7 @@ struct MeansTable {
     _ cell: (_ column: Int, _ variant: Int) -> PageTable.Cell
   ) -> PageTable {
     PageTable(
-      columns: [.init(title: "strategy")]
+      columns: [.init(title: "variant")]
         + columns.map { index in
           let metric = metrics.metrics[index]
           return .init(title: metric.title, meaning: metric.definition)
@@ -358,7 +358,7 @@ struct LossTable {
 
   package var terminal: TextTable {
     TextTable(
-      columns: ((hasVariants ? ["strategy"] : []) + ["cohort"]).map { .init(title: $0, isNumber: false) }
+      columns: ((hasVariants ? ["variant"] : []) + ["cohort"]).map { .init(title: $0, isNumber: false) }
         + (hasLost ? [.init(title: "lost"), .init(title: "to", isNumber: false)] : [])
         + (hasLate ? [.init(title: "late"), .init(title: "most wait", isNumber: false)] : []),
       rows: rows.prefix(Self.mostRows).map { row in
@@ -382,7 +382,7 @@ struct LossTable {
 
   var html: String {
     let table = PageTable(
-      columns: ([hasVariants ? "strategy" : nil, "cohort"].compactMap(\.self)
+      columns: ([hasVariants ? "variant" : nil, "cohort"].compactMap(\.self)
         + (hasLost ? ["lost", "to"] : []) + (hasLate ? ["late", "where they wait"] : []))
         .map { .init(title: $0) },
       rows: rows.map { row in

@@ -2,7 +2,7 @@ import TextEscaping
 
 /// The role of a stroke or a fill; a theme gives it a colour.
 package enum Ink: String {
-  /// The best strategy, and everything else beside it.
+  /// The best variant, and everything else beside it.
   case accent, other
   /// The second and the third run of the explorer.
   case second, third

@@ -239,7 +239,7 @@ extension Decided {
 
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
-    let fleet = "\(FigureText.amount(Double(decision.todayScenario.fullSize))) devices"
+    let fleet = FigureText.fleet(of: decision.todayScenario.fullSize, scale: 1)
     var story = Story(
       finding,
       basis: isUnrun

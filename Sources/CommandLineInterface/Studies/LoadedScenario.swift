@@ -118,8 +118,21 @@ struct LoadedScenario {
       return try file.decode(
         overrides: overrides, allowsUnread: allowsUnread, isVariant: choice != nil, of: base)
     } catch let problems as ScenarioProblems {
+      let missing = Set(problems.diagnostics.map(\.path))
+      if choice == nil, missing.isSuperset(of: ["tapi", "fleet"]), isSettings {
+        throw CommandFailure(
+          .data,
+          "\(path): these are Settings, not a scenario; fleetsim validate --settings \(path) --client NAME tells what a client makes of them"
+        )
+      }
       throw problems.naming { $0 == Override.scalePath ? "--scale" : nil }
     }
+  }
+
+  /// Whether the file has the names of Settings in it.
+  private var isSettings: Bool {
+    let text = (try? files.text(path)) ?? ""
+    return ["httpConfig", "backoffConfig", "rateLimitConfig", "integrations"].contains { text.contains($0) }
   }
 
   /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been
@@ -189,7 +202,9 @@ extension ScenarioProblems {
   func naming(_ given: String = "--set", _ option: (String) -> String?) -> ScenarioProblems {
     var problems = self
     for i in diagnostics.indices where diagnostics[i].file == given {
-      problems.diagnostics[i].file = option(diagnostics[i].path) ?? given
+      let named = option(diagnostics[i].path) ?? given
+      problems.diagnostics[i].file = named
+      if named == "--" + diagnostics[i].path { problems.diagnostics[i].path = "" }
     }
     return problems
   }

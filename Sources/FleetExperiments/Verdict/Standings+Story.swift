@@ -4,7 +4,17 @@ import FleetStatistics
 /// The answer of `run` and `compare`: of one seed and of many by one rule (`MetricRule`).
 extension Standings {
   /// The finding with its reason, its price, and what is open.
-  package var story: Story {
+  package var story: Story { story(missing: nil) }
+
+  /// - Parameter missing: what is open and how many more seeds would tell, in place of lines on what so few do not show; nil: not known.
+  package func story(missing: String?) -> Story {
+    var story = told(tellsDoubts: missing == nil)
+    story.add(.open, missing)
+    return story
+  }
+
+  /// - Parameter tellsDoubts: whether there are lines on what no figure shows, and on failures that no run had.
+  private func told(tellsDoubts: Bool) -> Story {
     guard !variants.isEmpty, seeds > 0 else { return Story("Nothing was run") }
     let unwell = variants.indices.filter { !isHealthy($0) }
     var story = Story(finding, basis: seeds == 1 ? "one seed" : FigureText.count(seeds, "seed"))
@@ -20,11 +30,11 @@ extension Standings {
       story.add(.reason, "nothing in this scenario ever used what differs between them")
       return story
     }
-    if variants.count > 1 { tellBest(&story) }
+    if variants.count > 1 { tellBest(&story, tellsDoubts: tellsDoubts) }
     // Of a single run the finding has said it.
     if variants.count > 1 || seeds > 1 { tellFailures(&story) }
     if unwell.isEmpty { story.add(.possible, possible) }
-    story.add(.risk, risk)
+    if tellsDoubts { story.add(.risk, risk) }
     return story
   }
 
@@ -86,7 +96,7 @@ extension Standings {
   // MARK: Several variants
 
   /// By what the best is ahead of each other, and what that costs.
-  private func tellBest(_ story: inout Story) {
+  private func tellBest(_ story: inout Story, tellsDoubts: Bool) {
     guard let best = firstChoice else { return }
     let others = order.filter { !leaders.contains($0) }
     var groups: [(criterion: Criterion, variants: [Int])] = []
@@ -103,8 +113,9 @@ extension Standings {
       let prices = criteria(best, next).filter { standing(of: best, to: next, on: $0) == .worse }
       story.add(.price, prices.map { line(best, $0, against: [next]) })
     }
-    story.add(.open, questions)
-    if leaders.count > 1, story[.open].isEmpty { story.add(.same, threshold) }
+    let questions = questions
+    story.add(.open, questions.filter { tellsDoubts || $0.isSeen }.map(\.text))
+    if leaders.count > 1, questions.isEmpty { story.add(.same, threshold) }
   }
 
   /// `caught up after 26 min; 31 min with additive:10`
@@ -116,22 +127,22 @@ extension Standings {
   }
 
   /// Why the leaders are several: the criterion that leaves each pair of them undecided, or decides it against a third.
-  private var questions: [String] {
-    var texts: [String] = []
+  private var questions: [(text: String, isSeen: Bool)] {
+    var questions: [(String, Bool)] = []
     for (place, second) in leaders.enumerated() {
       for first in leaders.prefix(place) {
         let pair = pair(second, against: first)
         guard let criterion = pair.criterion, pair.standing != .asGood else { continue }
         let name = criterion.words(metrics.metrics)
         let figures = [first, second].map { "\(figure($0, criterion).text) with \(variants[$0])" }
-        let isSeen = abs(finding(of: second, to: first, on: criterion).mean) > 1
-        texts.append(
-          "\(name): "
-            + (pair.standing.isDecided || isSeen
-              ? figures.joined(separator: ", ") : "no difference seen between \(names([first, second]))"))
+        let isSeen =
+          pair.standing.isDecided || abs(finding(of: second, to: first, on: criterion).mean) > 1
+        let seen =
+          isSeen ? figures.joined(separator: ", ") : "no difference seen between \(names([first, second]))"
+        questions.append(("\(name): \(seen)", isSeen))
       }
     }
-    return texts
+    return questions
   }
 
   /// From what on a difference counts.
@@ -204,7 +215,7 @@ extension Trial {
   /// The answer from all seeds.
   /// - Parameter standings: of these runs.
   package func story(_ standings: Standings) -> Story {
-    var story = standings.story
+    var story = standings.story(missing: missingSeeds(standings))
     // Variants may be of different seeds.
     if replications > 1 || Set(rows.map(\.seed)).count == 1 {
       story.basis = replications == 1 ? seedsText : FigureText.count(replications, "seed")
@@ -212,7 +223,6 @@ extension Trial {
     if let fleet = facts.compactMap(\.self).first {
       story.basis += ", " + FigureText.fleet(of: fleet.fullSizeDevices, scale: fleet.scale)
     }
-    story.add(.open, missingSeeds(standings))
     return story
   }
 

@@ -15,7 +15,8 @@ struct RandomHistoryTests {
   func agree(name: String) throws {
     let preset = try #require(ClientPreset.all.first { $0.name == name })
     let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
-    #expect(runner.disagreements(histories: TestDepth.cases(20, exhaustively: 200, wholly: 500), seed: 20) == [])
+    #expect(
+      runner.disagreements(histories: TestDepth.cases(20, exhaustively: 200, wholly: 500), seed: 20) == [])
   }
 
   @Test(

@@ -6,10 +6,11 @@ package struct SHA256 {
 
   /// The digest of `bytes` in lower-case hexadecimal. O(n).
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
-    words(of: bytes).map { word in
-      let digits = String(word, radix: 16)
-      return String(repeating: "0", count: 8 - digits.count) + digits
-    }.joined()
+    let digits = Array("0123456789abcdef".utf8)
+    let nibbles = words(of: bytes).flatMap { word in
+      stride(from: UInt32(28), through: 0, by: -4).map { digits[Int(word >> $0 & 15)] }
+    }
+    return String(decoding: nibbles, as: UTF8.self)
   }
 
   /// The digest of `bytes` in Base64 (RFC 4648), as a Content-Security-Policy names a script. O(n).

@@ -59,7 +59,7 @@ extension ScenarioDecoder {
   mutating func checkWindows(_ fleet: [Cohort], _ duration: Span, _ root: PositionedValue) {
     guard let nodes = root["fleet"]?.elements else { return }
     for (index, node) in nodes.enumerated() {
-      guard let name = ScenarioPaths.name(of: node), let os = node["os"],
+      guard let os = node["os"], let name = ScenarioPaths.name(of: node),
         let windows = fleet.first(where: { $0.name == name })?.os, windows.first >= duration
       else { continue }
       let path = join(ScenarioPaths.cohort(index, of: nodes), "os")

@@ -211,7 +211,8 @@ extension ClientPreset {
 extension Kind where Value == [Cohort] {
   static let fleet = Kind(
     shape: .cohorts(Cohort.keys.shape),
-    schema: .array(of: .reference("cohort"), 1...10_000), read: { $0.fleet($1, $2) },
+    schema: .array(of: .reference("cohort"), 1...10_000),
+    read: { decoder, node, path in decoder.once(\.fleet) { $0.fleet(node, path) } },
     write: { .list($0.map(\.normalised)) })
 }
 
@@ -219,10 +220,6 @@ extension ScenarioDecoder {
   static let maximumDevices = 4_000_000_000
 
   fileprivate mutating func fleet(_ node: PositionedValue, _ path: String) -> [Cohort] {
-    if let fleetReading {
-      for problem in fleetReading.diagnostics { add(problem) }
-      return fleetReading.cohorts
-    }
     guard let elements = node.elements else {
       unexpected(node, "a list of cohorts", path)
       return []
@@ -236,7 +233,6 @@ extension ScenarioDecoder {
       return []
     }
     var cohorts: [Cohort] = []
-    let reported = diagnostics.count
     var places: [String: Position] = [:]
     for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
@@ -262,7 +258,6 @@ extension ScenarioDecoder {
       report(
         "\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
     }
-    fleetReading = FleetReading(cohorts: cohorts, diagnostics: Array(diagnostics[reported...]))
     return cohorts
   }
 }

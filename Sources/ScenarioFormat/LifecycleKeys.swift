@@ -146,7 +146,7 @@ extension ScenarioDecoder {
     let remedy = "give the cohort lifecycle: { restarts: \"2/day\" }, or say at: \"0s\""
     if let nodes = root["fleet"]?.elements {
       for (index, node) in nodes.enumerated() {
-        guard let name = ScenarioPaths.name(of: node), let rollout = node["rollout"],
+        guard let rollout = node["rollout"], let name = ScenarioPaths.name(of: node),
           let cohort = fleet.first(where: { $0.name == name }), !cohort.hasRestarts,
           let time = cohort.rollout?.time, time > .start, cohort.rollout?.fetch == nil
         else { continue }

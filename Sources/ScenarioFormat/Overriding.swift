@@ -20,7 +20,7 @@ struct SettingsChange {
 /// them too. Changes of Settings are only collected: they go into Settings of whatever shape, in files of
 /// their own.
 struct Overriding {
-  private(set) var root: PositionedValue
+  var root: PositionedValue
   private(set) var settingsChanges: [SettingsChange] = []
   private var cohort: Int?
 

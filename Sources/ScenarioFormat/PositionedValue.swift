@@ -38,6 +38,13 @@ extension PositionedValue {
     }
     content = .object(members)
   }
+
+  /// The same object with some of its members as another has them.
+  func taking(_ keys: Set<String>, from other: PositionedValue) -> PositionedValue {
+    let own = (members ?? []).filter { !keys.contains($0.key) }
+    return PositionedValue(
+      .object(own + (other.members ?? []).filter { keys.contains($0.key) }), at: position)
+  }
 }
 
 extension ExactDecimal {

@@ -1,5 +1,6 @@
 import ScenarioModel
 import SimulationKernel
+import TAPIModel
 import UploadRetry
 
 /// The messages of a format about problems in its files; as it stands here, those of scenarios.
@@ -79,8 +80,9 @@ package struct ScenarioDecoder {
   /// The Settings of each cohort, and of the one that is being read.
   var settingsOfCohorts: [CohortSettings] = []
   var settings = CohortSettings()
-  /// The fleet, if it has been read before or once it has been read.
-  var fleetReading: FleetReading?
+  /// Parts that have been read before, or once they have been read.
+  var fleet: Reading<[Cohort]>?
+  var server: Reading<TAPIConfiguration?>?
   /// Rollouts of cohorts that stand for actions.
   var publishing: PublishingActions?
   private(set) var diagnostics: [Diagnostic] = []
@@ -143,6 +145,20 @@ package struct ScenarioDecoder {
     more.path = ""
     more.message = "and \(unreported) more problems"
     return diagnostics + [more]
+  }
+
+  /// Reads a part, unless that has been done.
+  mutating func once<Value>(
+    _ part: WritableKeyPath<Self, Reading<Value>?>, _ read: (inout Self) -> Value
+  ) -> Value {
+    if let known = self[keyPath: part] {
+      for problem in known.diagnostics { add(problem) }
+      return known.value
+    }
+    let reported = diagnostics.count
+    let value = read(&self)
+    self[keyPath: part] = Reading(value: value, diagnostics: Array(diagnostics[reported...]))
+    return value
   }
 
   static func name(of position: Position, in sources: [String]) -> String {

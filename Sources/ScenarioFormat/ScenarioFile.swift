@@ -1,4 +1,6 @@
 import ScenarioModel
+import Synchronization
+import TAPIModel
 import UploadRetry
 
 /// A scenario file with everything it refers to, before overrides.
@@ -16,8 +18,8 @@ public struct ScenarioFile: Sendable {
     public var normalisedJSON: String { scenario.normalisedJSON }
     /// The `compare:` section: one axis per path, values as written.
     public var axes: [Axis]
-    /// Its fleet before anything is made of it, and the overrides under which it was read.
-    var fleet: FleetReading?
+    /// What was read of it and of its variants.
+    let readings: Readings
     /// Whether the fleet was read, not that of the scenario of which it is a variant.
     package var hasOwnFleet = true
   }
@@ -111,18 +113,17 @@ public struct ScenarioFile: Sendable {
   /// Applies overrides in order, then decodes.
   /// - `allowsUnread`: whether an override may be of a key of Settings that a cohort's client does not read.
   /// - `isVariant`: of a scenario that has been decoded before, so `compare` is not read again: with it, n variants took n² decodings.
-  /// - `base`: the scenario with the first of the overrides; its fleet is not read again where the others leave it as it is.
+  /// - `base`: a scenario of this file; what it and its variants have in common with this one is not read again.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
   public func decode(
     overrides: [Override] = [], allowsUnread: Bool = false, isVariant: Bool = false, of base: Decoded? = nil
   ) throws -> Decoded {
     var decoder = newDecoder
     for problem in fileProblems { decoder.add(problem) }
-    decoder.fleetReading = base?.fleet.flatMap { $0.holds(under: overrides) ? $0 : nil }
-    let hasOwnFleet = decoder.fleetReading == nil
-    let scenario = scenario(overrides, &decoder, allowsUnread: allowsUnread)
-    let fleet = decoder.fleetReading
-    let axes = isVariant ? [] : axes(overrides, &decoder)
+    let readings = base?.readings ?? Readings()
+    let (scenario, hasOwnFleet) = scenario(overrides, &decoder, readings, allowsUnread: allowsUnread)
+    // What an override may not be of is an error among the values to compare.
+    let axes = isVariant ? [] : axes(overrides, &decoder, allowsUnread ? Readings() : readings)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
       throw ScenarioProblems(
@@ -130,34 +131,53 @@ public struct ScenarioFile: Sendable {
           + diagnostics.filter { $0.severity == .warning })
     }
     return Decoded(
-      scenario: scenario, warnings: diagnostics, axes: axes, fleet: fleet, hasOwnFleet: hasOwnFleet)
+      scenario: scenario, warnings: diagnostics, axes: axes, readings: readings, hasOwnFleet: hasOwnFleet)
   }
 
   private func scenario(
-    _ overrides: [Override], _ decoder: inout ScenarioDecoder, allowsUnread: Bool = false
-  ) -> Scenario? {
-    var overriding = Overriding(root: root)
-    for override in overrides { overriding.apply(override, reporting: &decoder) }
+    _ overrides: [Override], _ decoder: inout ScenarioDecoder, _ readings: Readings,
+    allowsUnread: Bool = false
+  ) -> (scenario: Scenario?, hasOwnFleet: Bool) {
+    let keyed = overrides.map { (override: $0, key: PathText.parse($0.path)?.first ?? "") }
+    let fleetOverrides = keyed.filter { !Readings.others.contains($0.key) }.map(\.override)
+    let serverOverrides = keyed.filter { [Readings.server, "duration"].contains($0.key) }.map(\.override)
+    let (fleet, server) = (readings.fleets.known(fleetOverrides), readings.servers.known(serverOverrides))
+    (decoder.fleet, decoder.server) = (fleet, server)
+    var overriding = Overriding(root: fleet?.tree ?? root)
+    if let server { overriding.root.setMember(Readings.server, to: server.tree) }
+    for (override, key) in keyed {
+      let isKnown = key == Readings.server ? server != nil : fleet != nil && !Readings.others.contains(key)
+      if !isKnown { overriding.apply(override, reporting: &decoder) }
+    }
     let publishing = PublishingActions(overriding.root)
     decoder.publishing = publishing
-    if let reading = decoder.fleetReading {
-      for problem in reading.ofSettings { decoder.add(problem) }
-      return decoder.scenario(publishing.root, settings: [])
-    }
+    var settings: [CohortSettings] = []
     let reported = decoder.diagnostics.count
-    var resolution = SettingsResolution(
-      replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
-      allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
-    resolution.reachesOnlyFetching = isServed
-    let settings = resolution.configs(of: publishing.root)
-    decoder = resolution.decoder
+    if let fleet {
+      for problem in fleet.ofSettings { decoder.add(problem) }
+    } else {
+      var resolution = SettingsResolution(
+        replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
+        allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
+      resolution.reachesOnlyFetching = isServed
+      settings = resolution.configs(of: publishing.root)
+      decoder = resolution.decoder
+    }
     let ofSettings = Array(decoder.diagnostics[reported...])
     let scenario = decoder.scenario(publishing.root, settings: settings)
-    decoder.fleetReading?.ofSettings = ofSettings
-    decoder.fleetReading?.overrides = overrides
     // What is wrong has to be said with its number, which is not kept.
-    if decoder.hasErrors || decoder.unreported > 0 { decoder.fleetReading = nil }
-    return scenario
+    if !decoder.hasErrors, decoder.unreported == 0 {
+      if fleet == nil, var own = decoder.fleet {
+        own.tree = overriding.root.taking(Readings.others, from: root)
+        own.ofSettings = ofSettings
+        readings.fleets.keep(own, under: fleetOverrides)
+      }
+      if server == nil, var own = decoder.server, let tree = overriding.root[Readings.server] {
+        own.tree = tree
+        readings.servers.keep(own, under: serverOverrides)
+      }
+    }
+    return (scenario, fleet == nil)
   }
 
   // MARK: Files
@@ -217,7 +237,9 @@ public struct ScenarioFile: Sendable {
   private static let maximumAxisValues = 200
 
   /// Reads `compare`, and decodes the scenario once for every value in it.
-  private func axes(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> [Axis] {
+  private func axes(
+    _ overrides: [Override], _ decoder: inout ScenarioDecoder, _ readings: Readings
+  ) -> [Axis] {
     guard let compare = root["compare"] else { return [] }
     guard let members = compare.members else {
       decoder.report(
@@ -226,9 +248,8 @@ public struct ScenarioFile: Sendable {
       return []
     }
     var base = newDecoder
-    _ = scenario(overrides, &base)
+    _ = scenario(overrides, &base, readings)
     let known = Set(base.diagnostics)
-    let fleet = base.fleetReading
     var axes: [Axis] = []
     var total = 0
     for member in members {
@@ -255,7 +276,7 @@ public struct ScenarioFile: Sendable {
         values.append(value)
         check(
           Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known,
-          fleet, &decoder)
+          readings, &decoder)
       }
       axes.append(Axis(path: member.key, values: values))
     }
@@ -278,11 +299,10 @@ public struct ScenarioFile: Sendable {
   /// Reports what is wrong with the scenario with this override, and is not without it.
   private func check(
     _ choice: [Override], _ overrides: [Override], _ position: Position, _ path: String,
-    _ known: Set<Diagnostic>, _ fleet: FleetReading?, _ decoder: inout ScenarioDecoder
+    _ known: Set<Diagnostic>, _ readings: Readings, _ decoder: inout ScenarioDecoder
   ) {
     var trial = newDecoder
-    trial.fleetReading = fleet.flatMap { $0.holds(under: overrides + choice) ? $0 : nil }
-    _ = scenario(overrides + choice, &trial)
+    _ = scenario(overrides + choice, &trial, readings)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
       let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "
       decoder.report(place + problem.message, at: position, path)
@@ -290,25 +310,40 @@ public struct ScenarioFile: Sendable {
   }
 }
 
-/// A fleet that has been read, with what there was to say of it.
-struct FleetReading: Sendable {
-  /// Keys of a scenario on which nothing in a fleet depends.
-  private static let others: Set = ["tapi", "seed", "question", "interval", "push", "scale"]
+/// The fleets and servers of a scenario and of its variants, each read once.
+final class Readings: Sendable {
+  static let server = "tapi"
+  /// Keys of a scenario on which nothing in a fleet depends. On a server's own and the duration alone a server depends.
+  static let others: Set = [server, "seed", "question", "interval", "push", "scale"]
 
-  var cohorts: [Cohort]
-  var diagnostics: [Diagnostic]
-  /// Said of its Settings, before anything else.
-  var ofSettings: [Diagnostic] = []
-  /// It was read under these.
-  var overrides: [Override] = []
+  let fleets = ReadingsOfPart<[Cohort]>()
+  let servers = ReadingsOfPart<TAPIConfiguration?>()
+}
 
-  /// Whether it is read the same under these overrides: those under which it was read, and some of other things.
-  func holds(under overrides: [Override]) -> Bool {
-    overrides.starts(with: self.overrides)
-      && overrides.dropFirst(self.overrides.count).allSatisfy { override in
-        PathText.parse(override.path)?.first.map(Self.others.contains) ?? false
-      }
+/// What has been read of a part, by the overrides on which it depends.
+final class ReadingsOfPart<Value: Sendable>: Sendable {
+  private let known = Mutex<[[Override]: Reading<Value>]>([:])
+  /// All are forgotten when there are so many.
+  private static var most: Int { 1_024 }
+
+  func known(_ overrides: [Override]) -> Reading<Value>? { known.withLock { $0[overrides] } }
+
+  func keep(_ reading: Reading<Value>, under overrides: [Override]) {
+    known.withLock { known in
+      if known.count >= Self.most { known = [:] }
+      known[overrides] = reading
+    }
   }
+}
+
+/// A part of a scenario that has been read, with what there was to say of it.
+struct Reading<Value: Sendable>: Sendable {
+  var value: Value
+  var diagnostics: [Diagnostic]
+  /// Said of a fleet's Settings, before anything else.
+  var ofSettings: [Diagnostic] = []
+  /// Of a fleet the scenario with what its fleet depends on, of a server its own.
+  var tree = PositionedValue.null
 }
 
 extension PositionedValue {

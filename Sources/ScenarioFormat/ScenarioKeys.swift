@@ -34,7 +34,7 @@ struct ScenarioDocument: Sendable {
         "Width of a row of timeseries.csv; at most 100,000 rows."),
       .check { decoder, node, _, text in decoder.checkInterval(text.scenario.interval, node) },
       Field(
-        "tapi", \.scenario.tapi, .object(TAPIConfiguration.keys), "The server: a bucket or workers.",
+        "tapi", \.scenario.tapi, .server, "The server: a bucket or workers.",
         example: "{ bucket: { capacity: \"4000/s\" } }"),
       Field(
         "network", \.network, keys: Network.keys, "Of cohorts without one of their own.",

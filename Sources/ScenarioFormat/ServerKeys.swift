@@ -112,6 +112,16 @@ extension TAPIConfiguration {
   }
 }
 
+extension Kind where Value == TAPIConfiguration {
+  static let server: Kind = {
+    let object = Kind.object(TAPIConfiguration.keys)
+    return Kind(
+      shape: object.shape, schema: object.schema,
+      read: { decoder, node, path in decoder.once(\.server) { object.read(&$0, node, path) } },
+      write: object.write)
+  }()
+}
+
 extension TokenBucketConfiguration {
   static let keys = ObjectKeys(
     TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0),

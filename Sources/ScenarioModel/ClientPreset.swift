@@ -139,6 +139,9 @@ public struct ClientPreset: Sendable, Hashable {
     pass(&cohort.settingsFetch, &client.settingsFetch)
   }
 
+  /// Clients of one name are rarely two; scenarios are looked up by their cohorts, which have what they take from it.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
   /// Which of two places takes the other's value.
   private enum Passing {
     case toCohort, toClient

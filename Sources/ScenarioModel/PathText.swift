@@ -4,45 +4,44 @@ package enum PathText {
   /// The parts of a path; nil if it is none.
   package static func parse(_ text: String) -> [String]? {
     var parts: [String] = []
-    var rest = Substring(text)
-    while !rest.isEmpty {
-      if rest.first == "[" {
+    var rest = Substring(text).utf8
+    while let first = rest.first {
+      if first == Ascii.openBracket {
         guard let (part, after) = bracketed(rest) else { return nil }
         parts.append(part)
         rest = after
       } else {
-        let part = rest.prefix { $0 != "." && $0 != "[" }
+        let part = rest.prefix { $0 != Ascii.dot && $0 != Ascii.openBracket }
         guard !part.isEmpty else { return nil }
-        parts.append(String(part))
+        parts.append(String(Substring(part)))
         rest = rest[part.endIndex...]
       }
-      if rest.first == "." {
+      if rest.first == Ascii.dot {
         rest = rest.dropFirst()
-        guard let next = rest.first, next != ".", next != "[" else { return nil }
+        guard let next = rest.first, next != Ascii.dot, next != Ascii.openBracket else { return nil }
       }
     }
     return parts.isEmpty ? nil : parts
   }
 
   /// `["key"]` or `[0]`.
-  private static func bracketed(_ text: Substring) -> (part: String, rest: Substring)? {
+  private static func bracketed(
+    _ text: Substring.UTF8View
+  ) -> (part: String, rest: Substring.UTF8View)? {
     let inner = text.dropFirst()
-    guard inner.first == "\"" else {
-      guard let end = inner.firstIndex(of: "]"), end > inner.startIndex else { return nil }
-      return (String(inner[..<end]), inner[end...].dropFirst())
+    guard inner.first == Ascii.doubleQuote else {
+      guard let end = inner.firstIndex(of: Ascii.closeBracket), end > inner.startIndex else { return nil }
+      return (String(Substring(inner[..<end])), inner[end...].dropFirst())
     }
-    var part = ""
+    var part: [UInt8] = []
     var rest = inner.dropFirst()
-    while let character = rest.popFirst() {
-      if character == "\"" {
-        return rest.first == "]" ? (part, rest.dropFirst()) : nil
+    while let byte = rest.popFirst() {
+      if byte == Ascii.doubleQuote {
+        let part = String(decoding: part, as: UTF8.self)
+        return rest.first == Ascii.closeBracket ? (part, rest.dropFirst()) : nil
       }
-      guard character == "\\" else {
-        part.append(character)
-        continue
-      }
-      guard let escaped = rest.popFirst() else { return nil }
-      part.append(escaped)
+      guard let kept = byte == Ascii.backslash ? rest.popFirst() : byte else { return nil }
+      part.append(kept)
     }
     return nil
   }

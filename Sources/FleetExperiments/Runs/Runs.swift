@@ -381,15 +381,18 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
 /// SHA-256 of all that a run depends on but for its seed. What several scenarios have in common is written down once.
 struct ScenarioDigests: Sendable {
   /// Those of scenarios without a fleet and of single cohorts; forgotten when there are many.
-  private var parts: [Scenario: String] = [:]
+  private var rests: [Scenario: String] = [:]
+  private var cohorts: [Cohort: String] = [:]
   private static let mostParts = 1 << 14
 
   mutating func digest(of scenario: Scenario) -> String {
     var rest = scenario.withoutQuestion.with(seed: 0)
     rest.fleet = []
-    var digests = part(rest)
+    var digests = Self.digest(of: rest, in: &rests) { $0 }
     for cohort in scenario.fleet {
-      digests += part(Scenario(duration: .zero, tapi: Self.standIn, fleet: [cohort]))
+      digests += Self.digest(of: cohort, in: &cohorts) {
+        Scenario(duration: .zero, tapi: Self.standIn, fleet: [$0])
+      }
     }
     return SHA256.hexadecimal(Array(digests.utf8))
   }
@@ -397,11 +400,15 @@ struct ScenarioDigests: Sendable {
   private static let standIn = TAPIConfiguration(
     server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1, burst: 1)))
 
-  private mutating func part(_ part: Scenario) -> String {
-    if let known = parts[part] { return known }
-    if parts.count == Self.mostParts { parts = [:] }
-    let digest = SHA256.hexadecimal(Array((part.normalisedJSON + (part.isIdeal ? "ideal" : "")).utf8))
-    parts[part] = digest
+  private static func digest<Part: Hashable>(
+    of part: Part, in known: inout [Part: String], _ scenario: (Part) -> Scenario
+  ) -> String {
+    if let digest = known[part] { return digest }
+    if known.count == mostParts { known = [:] }
+    let scenario = scenario(part)
+    let digest = SHA256.hexadecimal(
+      Array((scenario.normalisedJSON + (scenario.isIdeal ? "ideal" : "")).utf8))
+    known[part] = digest
     return digest
   }
 }

@@ -113,7 +113,7 @@ let package = Package(
     tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients"]),
     tests(
       "FleetSimulationTests", ["FleetSimulation", "FleetStatistics", "PlainEngine", "TestClients"]),
-    tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
+    tests("ConformanceTests", ["Conformance", "TestClients"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
     tests("HTTPTransportTests", ["HTTPTransport"]),

@@ -184,29 +184,30 @@ public struct ConformanceClient: Sendable {
 
   /// A client of the catalogue has its own numbers, even where they are the document's.
   private var followsTAPI: Bool {
-    preset.settings == HTTPConfig() && preset.page == nil
+    preset.settingsDefaults == HTTPConfig() && preset.page == nil
       && !ClientPreset.catalogue.contains { $0.name == name }
   }
 
   package init(preset: ClientPreset) { self.preset = preset }
 
   /// Whether the SDK says what it makes of its Settings, so that `effective` can be compared; the others are judged by what they do.
-  var tellsEffectiveSettings: Bool { preset.dialect != .analyticsKotlin }
+  var tellsEffectiveSettings: Bool { preset.settingsDialect != .analyticsKotlin }
 
   /// Waits that its clock can't tell apart, microseconds.
   var resolution: Int64 { preset.policy.waitsInMilliseconds ? 1_000 : 0 }
 
   /// The wait that a server asks for, microseconds, by the headers of its answer.
   func wait(retryAfter: String?, rateLimitReset: String?, nowUnixMicroseconds now: Int64) -> Int64? {
-    preset.dialect.wait(
+    preset.settingsDialect.wait(
       retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: preset.policy, nowUnixMicroseconds: now)
   }
 
   /// Returns the client's reading of Settings, and the findings about them.
   func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {
-    var read = preset.dialect.decode(settings, defaults: preset.settings)
-    if preset.dialect == .document {
-      read.config = preset.dialect.config(of: settings, policy: preset.policy, defaults: preset.settings)
+    var read = preset.settingsDialect.decode(settings, defaults: preset.settingsDefaults)
+    if preset.settingsDialect == .document {
+      read.config = preset.settingsDialect.config(
+        of: settings, policy: preset.policy, defaults: preset.settingsDefaults)
     }
     return read
   }
@@ -218,18 +219,18 @@ public struct ConformanceClient: Sendable {
     cohort.settings = config
     cohort.credentialRefresh = .zero
     if let supportsOAuth = vector.client.supportsOAuth { cohort.policy.supportsOAuth = supportsOAuth }
-    if preset.dialect == .document {
+    if preset.settingsDialect == .document {
       if let uploads = vector.client.uploads { cohort.uploadConcurrency = uploads }
       if let limit = vector.client.maximumEvents { cohort.queue.limit = limit }
     }
     cohort.queue.maximumBatchBytes = nil
     // Where the document is silent, a batch is what a case says that it is.
-    let events = followsTAPI ? (isRebatch ? 1 : 65_535) : preset.maximumBatchEvents
+    let events = followsTAPI ? (isRebatch ? 1 : 65_535) : preset.queue.maximumBatchEvents
     cohort.queue.maximumBatchEvents = isRebatch ? vector.client.maximumBatchEvents ?? events : events
     if cohort.saving == .never, vector.client.isPersistent == true { cohort.saving = .delayed }
     return cohort
   }
 
   /// Whether its events are chunked anew at each flush: then a name of the vectors is one event.
-  package var isRebatch: Bool { preset.queueMode == .rebatch }
+  package var isRebatch: Bool { preset.queue.mode == .rebatch }
 }

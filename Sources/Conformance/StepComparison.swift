@@ -164,7 +164,7 @@ enum SettingsComparison {
   ) -> [Mismatch] {
     var found: [Mismatch] = []
     // No shipped SDK reports what it repairs.
-    if client.preset.dialect == .document {
+    if client.preset.settingsDialect == .document {
       let paths = Array(Set(findings.map { $0.path.isEmpty ? whole : $0.path })).sorted()
       found += Mismatch.check("repairs", vector.repairs, list, got: list(paths)) { $0 == paths }
     }

@@ -32,13 +32,13 @@ extension VectorFile {
   private static let record = ObjectKeys(
     VectorFile(), keepsRest: true,
     [
-      Field(elsewhere: .init("format")),
+      Field(key: .init("format")),
       .refusal("format") { node, _ in
         ExactDecimal(node["format"])?.times(1) == .exact(1) ? nil : "expected format 1, the one that is read"
       },
       Field(reading: "title", \.title, .filled),
       Field(reading: "client", Kind<String>.known(ConformanceClient.allNames)) { $0.client = $1 },
-      Field(elsewhere: .init("settings")),
+      Field(key: .init("settings")),
       Field(reading: "cases", \.cases, VectorCase.kind.list(0 ... .max), isRequired: true),
       .check { decoder, node, _, file in
         let nodes = node["cases"]?.elements
@@ -257,7 +257,7 @@ extension VectorStep {
           batch: $1.batch, status: $1.status, retryAfter: $1.retryAfter, rateLimitReset: $1.rateLimitReset)
       },
       Field(reading: "restart", Kind<SavedState>.known) { $0.action = .restart($1, settings: nil) },
-      Field(elsewhere: .init("seals")),
+      Field(key: .init("seals")),
       .check { decoder, node, path, step in
         guard case .events(let count, _) = step.action else { return true }
         guard let name = node["seals"] else {

@@ -97,7 +97,7 @@ public struct BenchmarkWorkload: Sendable {
     scenario.fleet[0].take(client)
     // Six events a minute.
     if scenario.fleet[0].largestBatch == 1 { scenario.tapi.server = bucket(Int64(devices) * 200) }
-    if client.settings != HTTPConfig() { scenario.fleet[0].settings = client.settings }
+    if client.settingsDefaults != HTTPConfig() { scenario.fleet[0].settings = client.settingsDefaults }
     return scenario
   }
 

@@ -263,7 +263,7 @@ private struct CohortSize {
     return [
       (.deviceRecords, devices * Double(DeviceRows.rowBytes)),
       (.deviceTables, devices * Double(table)),
-      (.gateTables, devices * Double(cohort.gates.bytesPerDevice)),
+      (.gateTables, devices * Double(cohort.behaviour.gates.bytesPerDevice)),
       (.batches, batches(plan)),
       (.waitingBatches, plan.client.isRebatch ? 0 : waitingBatches),
       (.calendars, calendars(plan)),
@@ -286,9 +286,10 @@ private struct CohortSize {
     let offline = cohort.connectivity?.meanOfflineSeconds(over: run.scenario.duration) ?? 0
     let made = rate * (run.backlog.seconds + lateness + offline + 2 * cohort.latency.mean / 1e6)
     let kept = min(
-      made, max(1, Double(cohort.queue.limit) / eventsPerBatch), Double(cohort.queue.batchLimit),
+      made, max(1, Double(cohort.behaviour.queue.limit) / eventsPerBatch),
+      Double(cohort.behaviour.queue.batchLimit),
       rate * run.seconds)
-    if cohort.queue.mode == .files { return kept }
+    if cohort.behaviour.queue.mode == .files { return kept }
     return max(min(1, kept), kept * eventsPerBatch / Double(cohort.largestBatch))
   }
 
@@ -298,7 +299,8 @@ private struct CohortSize {
     // A batch in its device's row counts with the entries beside the records only.
     let own = plan.tables.loops ? 0 : devices
     let pooled = max(0, devices * held - own)
-    let delays = cohort.gates.projectDelay == nil ? 0 : (own + pooled) * Double(BatchPool.delayBytes)
+    let delays =
+      cohort.behaviour.gates.projectDelay == nil ? 0 : (own + pooled) * Double(BatchPool.delayBytes)
     return pooled * Double(BatchPool.pooledBytes) + bytes((own + pooled) * Double(times), Int64.self) + delays
   }
 

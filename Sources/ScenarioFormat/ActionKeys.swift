@@ -3,8 +3,7 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-struct ActionValues: Sendable {
-  var kind = ""
+struct ActionValues: Sendable, Equatable {
   var start = Instant.start
   var duration: Span?
   var retryAfter = RetryAfterPolicy.none
@@ -41,44 +40,33 @@ extension ScenarioDocument {
   }
 }
 
-struct ActionKind: TimelineKind {
-  let name: String
-  let meaning: String
-  let record: ObjectKeys<ActionValues>
-  let make: @Sendable (ActionValues) -> ScenarioAction
-  /// Returns the values of an action of this kind; nil for any other.
-  let values: @Sendable (ScenarioAction) -> ActionValues?
-
-  /// At the server, until the next on the same or for some time.
-  init(
-    _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
-    make: @escaping @Sendable (ActionValues) -> ServerAction.Kind,
-    values: @escaping @Sendable (ServerAction.Kind) -> ActionValues?
-  ) {
-    self.init(
-      name, meaning, fields, makeAny: { .server(ServerAction(make($0), at: $0.start, for: $0.duration)) },
-      valuesOfAny: { action in
-        guard case .server(let action) = action, var found = values(action.kind) else { return nil }
-        (found.kind, found.start, found.duration) = (name, action.start, action.duration)
-        return found
-      })
-  }
-
-  init(
+extension Form<ScenarioAction> {
+  private static func action(
     _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
     makeAny: @escaping @Sendable (ActionValues) -> ScenarioAction,
     valuesOfAny: @escaping @Sendable (ScenarioAction) -> ActionValues?
-  ) {
-    self.name = name
-    self.meaning = meaning
-    record = ObjectKeys(
-      ActionValues(kind: name),
-      [
-        Self.nameField(name, \.kind, example: "shed"),
-        Field("at", \.start, .actionTime, "When: before the end of the run.", example: "\"25m\""),
-      ] + fields)
-    make = makeAny
-    values = valuesOfAny
+  ) -> Form {
+    let common = [
+      .kind(name, example: "shed"),
+      Field("at", \ActionValues.start, .actionTime, "When: before the end of the run.", example: "\"25m\""),
+    ]
+    return Form(
+      name, .object(ObjectKeys(ActionValues(), common + fields)), meaning, make: makeAny, part: valuesOfAny)
+  }
+
+  /// At the server, until the next on the same or for some time.
+  private static func action(
+    _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
+    make: @escaping @Sendable (ActionValues) -> ServerAction.Kind,
+    values: @escaping @Sendable (ServerAction.Kind) -> ActionValues?
+  ) -> Form {
+    action(name, meaning, fields) {
+      .server(ServerAction(make($0), at: $0.start, for: $0.duration))
+    } valuesOfAny: { action in
+      guard case .server(let action) = action, var found = values(action.kind) else { return nil }
+      (found.start, found.duration) = (action.start, action.duration)
+      return found
+    }
   }
 
   private static let duration = Field(
@@ -100,21 +88,21 @@ struct ActionKind: TimelineKind {
       defaultValue: .said("that of overload")),
   ]
 
-  static let all = [
-    ActionKind(
+  static let actions: [Form] = [
+    action(
       "retryAfter",
       "How long the server says to wait where it refuses for want of capacity, and in incidents and actions.",
       [Field("retryAfter", \.retryAfter, .retryAfter, "How long.", example: "\"30s\""), duration],
       make: { .retryAfter($0.retryAfter) },
       values: { if case .retryAfter(let policy) = $0 { ActionValues(retryAfter: policy) } else { nil } }),
-    ActionKind(
+    action(
       "shed", "A share of the requests is refused at the door, at no cost.",
       [
         Field("share", \.shedding.share, .share(1...1_000_000), "Of the requests.", example: "\"50%\"")
       ] + door + [duration],
       make: { .shed($0.shedding) },
       values: { if case .shed(let shedding) = $0 { ActionValues(shedding: shedding) } else { nil } }),
-    ActionKind(
+    action(
       "readmit",
       "As shed, but the share falls evenly to nothing.",
       [
@@ -125,7 +113,7 @@ struct ActionKind: TimelineKind {
       ] + door,
       make: { .readmit($0.shedding) },
       values: { if case .readmit(let shedding) = $0 { ActionValues(shedding: shedding) } else { nil } }),
-    ActionKind(
+    action(
       "capacity", "The bucket fills faster or slower, or there are more or fewer workers.",
       [
         Field(
@@ -134,11 +122,11 @@ struct ActionKind: TimelineKind {
       ],
       make: { .capacity(factorPartsPerMillion: $0.factor) },
       values: { if case .capacity(let factor) = $0 { ActionValues(factor: factor) } else { nil } }),
-    ActionKind(
+    action(
       "restart", "The server starts anew with an empty queue: what waited and what ran is lost.",
       [Field("for", \.length, .span(from: .zero), "How long it gives no answer meanwhile.")],
       make: { _ in .restart }, values: { $0 == .restart ? ActionValues() : nil }),
-    ActionKind(
+    action(
       "settings",
       "New Settings are published. A running app picks them up at its next launch, or with fetch at its next fetch.",
       [
@@ -161,7 +149,7 @@ struct ActionKind: TimelineKind {
       },
       valuesOfAny: {
         guard case .settings(let cohort, let rollout) = $0 else { return nil }
-        return ActionValues(kind: "settings", start: rollout.time, cohort: cohort, rollout: rollout)
+        return ActionValues(start: rollout.time, cohort: cohort, rollout: rollout)
       }),
   ]
 }
@@ -170,14 +158,14 @@ extension Kind where Value == Instant {
   /// A time before the run ends.
   fileprivate static let actionTime = Kind(
     schema: .reference("span"),
-    read: { decoder, node, path in
+    read: { [span = Kind<Span>.span(from: .zero)] decoder, node, path in
       if let text = node.text, text.hasPrefix("-") {
         decoder.report(
           "\(quoted(text)) is before the start of the run; an action happens at 0s or later",
           at: node.position, path)
         return nil
       }
-      guard let time = decoder.span(node, path, in: .zero...Units.longestSpan) else { return nil }
+      guard let time = span.read(&decoder, node, path) else { return nil }
       if let duration = decoder.duration, time >= duration {
         decoder.report(
           "at \(Units.text(time)) the run of \(Units.text(duration)) is over; an action happens before its end",
@@ -188,18 +176,10 @@ extension Kind where Value == Instant {
     }, write: { .span($0 - .start) })
 }
 
-extension Kind where Value == ScenarioAction {
-  fileprivate static let action = Kind(
-    shape: .object(ActionKind.allKeys), schema: .reference("action"),
-    read: { decoder, node, path in
-      let found: (kind: ActionKind, values: ActionValues)? = decoder.timelineKind(node, path)
-      return found.map { $0.kind.make($0.values) }
-    },
-    write: { action in ActionKind.written { $0.values(action) } })
-}
-
 extension Kind where Value == [ScenarioAction] {
-  static let actions = Kind<ScenarioAction>.action.list(0...1_000, named: "actions") {
+  static let actions = Kind<ScenarioAction>.kinds(Form<ScenarioAction>.actions).named("action").list(
+    0...1_000, named: "actions"
+  ) {
     decoder, found, elements, path in
     let server = found.compactMap { index, action in
       if case .server(let action) = action { (index: index, action: action) } else { nil }

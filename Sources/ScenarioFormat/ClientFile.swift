@@ -7,32 +7,23 @@ import UploadRetry
 /// A client as a JSON5 file has it: a name, and the switches in which it differs from the client that it is based on. The file
 /// also says where their values are from. The clients that ship with the tool are such files.
 package struct ClientFile: Sendable, Equatable {
-  var name = ""
-  var meaning = ""
-  var origin = ""
+  var preset = ClientPreset()
   var base = ClientPreset.documentName
-  var basis = ClientPreset()
   /// A cohort of clients that are as the base but for the switches.
   var cohort = Cohort.standIn
-  var sources: [String: ClientPreset.Source] = [:]
-  var version: ClientPreset.Version?
-  var notes: [String] = []
-  /// Where `flush` and `timeout` are as they are in any scenario, a scenario's own stay.
-  var hasFlush = false
-  var hasTimeout = false
 
   static let record = ObjectKeys(
     ClientFile(), keepsRest: true,
     [
       Field(
-        "name", \.name, .clientName, "What scenarios and tables call it.", example: "\"my-client\"",
+        "name", \.preset.name, .clientName, "What scenarios and tables call it.", example: "\"my-client\"",
         isSettable: false),
-      Field("meaning", \.meaning, .text, "What it is, on one line.", isSettable: false),
+      Field("meaning", \.preset.meaning, .text, "What it is, on one line.", isSettable: false),
       Field(
-        "origin", \.origin, .text, "What it was taken from: a repository with its commit, a document.",
+        "origin", \.preset.origin, .text, "What it was taken from: a repository with its commit, a document.",
         isSettable: false),
       Field(
-        "version", \.version, Kind.object(VersionKeys.record).orNothing,
+        "version", \.preset.version, Kind.object(VersionKeys.record).orNothing,
         "Which version it is of, and when its own code was run.", writing: .unlessDefault, isSettable: false),
       Field(
         "basedOn", \.base, .word(ClientPreset.names.map { ($0, $0) }),
@@ -40,9 +31,9 @@ package struct ClientFile: Sendable, Equatable {
       .check { decoder, node, _, file in
         // A client that ships is based on the document's client, which a fresh file is.
         if !decoder.readsShippedClient, let base = ClientPreset.builtIn(file.base) {
-          file.basis = base
+          (file.preset.flush, file.preset.timeout) = (base.flush, base.timeout)
           file.cohort.take(base)
-          decoder.clientDefaults = base.settings
+          decoder.clientDefaults = base.settingsDefaults
         }
         return true
       },
@@ -50,13 +41,15 @@ package struct ClientFile: Sendable, Equatable {
         "switches", \.cohort, keys: Cohort.clientKeys,
         "What it is, in the keys of a cohort; settings are those that it has where published ones leave a value out."
       ),
-      Field("sources", \.sources, .sources, "Where switches have their values from, by their paths."),
+      Field("sources", \.preset.sources, .sources, "Where switches have their values from, by their paths."),
       Field(
-        "notes", \.notes, Kind<String>.text.list(0...100, of: " of sentences", named: "notes"),
+        "notes", \.preset.notes, Kind<String>.text.list(0...100, of: " of sentences", named: "notes"),
         "What it does that no switch says, a sentence each.", writing: .unlessDefault, isSettable: false),
-      .check { decoder, node, path, file in
-        file.hasFlush = node["switches"]?["flush"] != nil
-        file.hasTimeout = node["switches"]?["timeout"] != nil
+      .check { _, node, _, file in
+        file.preset.behaviour = file.cohort.behaviour
+        // Where they are as in any scenario, a scenario's own stay.
+        if node["switches"]?["flush"] != nil { file.preset.flush = file.cohort.flush }
+        if node["switches"]?["timeout"] != nil { file.preset.timeout = file.cohort.timeout }
         return true
       },
     ])
@@ -68,22 +61,11 @@ package struct ClientFile: Sendable, Equatable {
     return paths(Cohort.clientKeys.keys, "") + HTTPConfig.knownKeyPaths.map { "settings." + $0 }
   }()
 
-  var preset: ClientPreset {
-    var preset = basis
-    (preset.name, preset.meaning, preset.origin) = (name, meaning, origin)
-    preset.takeSwitches(of: cohort)
-    if hasFlush { preset.flush = cohort.flush }
-    if hasTimeout { preset.timeout = cohort.timeout }
-    (preset.sources, preset.version, preset.notes) = (sources, version, notes)
-    return preset
-  }
-
-  init() {}
+  init() { (preset.name, preset.meaning, preset.origin) = ("", "", "") }
 
   /// The file of a client, based on the document's.
   init(_ preset: ClientPreset) {
-    (name, meaning, origin, sources) = (preset.name, preset.meaning, preset.origin, preset.sources)
-    (version, notes) = (preset.version, preset.notes)
+    self.preset = preset
     cohort.take(preset)
     cohort.preset = ClientPreset()
   }

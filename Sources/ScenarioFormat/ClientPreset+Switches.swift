@@ -7,7 +7,7 @@ import UploadPipeline
 import UploadRetry
 
 extension ClientPreset {
-  /// One difference between clients, as a table of them prints it: a switch of `ClientPolicy`, or what belongs to
+  /// One difference between clients, as a table of them prints it: a switch of its policy, or what belongs to
   /// the queue.
   public struct Switch: Sendable {
     /// Its path in a cohort of a scenario: `policy.noStatus`, `queue.mode`.
@@ -21,7 +21,7 @@ extension ClientPreset {
     /// The value that a preset has.
     public let value: @Sendable (ClientPreset) -> String
 
-    /// How a table calls it: the name of a switch of `ClientPolicy`, or the path.
+    /// How a table calls it: the name of a switch of the policy, or the path.
     public var name: String {
       for prefix in ["policy.", "gates.", "uploadLoop.", "settings.backoffConfig."]
       where path.hasPrefix(prefix) {
@@ -32,7 +32,7 @@ extension ClientPreset {
     }
   }
 
-  /// Every row of the table: what belongs to the queue, then `ClientPolicy.switches`, the Settings' defaults and the gates.
+  /// Every row of the table: what belongs to the queue, then the policy, the Settings' defaults and the gates.
   public static let switches: [Switch] =
     [row(of: "page")]
     + rows(
@@ -41,45 +41,29 @@ extension ClientPreset {
       "queue.limit", "queue.batches", "queue.overflow", "queue.splitOn413", "queue.growsUntilFailure",
       "queue.maximumBatchEvents",
       "queue.maximumBatchSize", "retries",
-      "flush.count", "flush.interval")
-    + ClientPolicy.switches.map { entry in
-      Switch(
-        path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
-        values: entry.values, value: { entry.value(in: $0.policy) })
-    }
-    + rows(
-      "policy.multiplier", "policy.waits", "policy.jitterDraw", "policy.immediateRetries",
-      "policy.longestRetryAfter",
-      "policy.noStatusRetries", "classDelays")
+      "flush.count", "flush.interval", "policy", "classDelays")
     + settingsSwitches + rows("gates")
 
   /// The meaning of Settings that leave these values out.
-  private static let settingsSwitches: [Switch] = [
-    Switch(
-      path: "timeout", meaning: "when an upload is given up", requirement: "S9", values: ["SPAN"],
-      value: { Units.text($0.timeout ?? Cohort.standIn.timeout) }),
-    Switch(
-      path: "settings.rateLimitConfig.enabled", meaning: "whether a 429 makes the pipeline wait",
-      requirement: "S4", values: ["true", "false"], value: { "\($0.settings.rateLimit.isEnabled)" }),
-    Switch(
-      path: "settings.backoffConfig.enabled", meaning: "whether a failure has a wait of its own",
-      requirement: "S10", values: ["true", "false"], value: { "\($0.settings.backoff.isEnabled)" }),
-    Switch(
-      path: "settings.backoffConfig.maxRetryCount", meaning: "retries of a batch", requirement: "S12",
-      values: ["N (0 to 1000)", "none"],
-      value: { SearchableSettings.value(of: "settings.backoffConfig.maxRetryCount", in: $0.settings) ?? "" }),
-    Switch(
-      path: "settings.backoffConfig.baseBackoffInterval", meaning: "the first wait, seconds",
-      requirement: "S10", values: ["N (0.1 to 60)"],
-      value: { Units.seconds(microseconds: $0.settings.backoff.baseBackoffInterval) }),
-    Switch(
-      path: "settings.backoffConfig.maxBackoffInterval", meaning: "the longest wait, seconds",
-      requirement: "S10", values: ["N (1 to 3600)"],
-      value: { Units.seconds(microseconds: $0.settings.backoff.maxBackoffInterval) }),
-    Switch(
-      path: "settings.backoffConfig.jitterStrategy", meaning: "how waits are spread", requirement: "J",
-      values: Jitter.names, value: { $0.settings.backoff.jitter.description }),
-  ]
+  private static let settingsSwitches =
+    [
+      Switch(
+        path: "timeout", meaning: "when an upload is given up", requirement: "S9", values: ["SPAN"],
+        value: { Units.text($0.timeout ?? Cohort.standIn.timeout) })
+    ]
+    + [
+      ("rateLimitConfig.enabled", "whether a 429 makes the pipeline wait", "S4", ["true", "false"]),
+      ("backoffConfig.enabled", "whether a failure has a wait of its own", "S10", ["true", "false"]),
+      ("backoffConfig.maxRetryCount", "retries of a batch", "S12", ["N (0 to 1000)", "none"]),
+      ("backoffConfig.baseBackoffInterval", "the first wait, seconds", "S10", ["N (0.1 to 60)"]),
+      ("backoffConfig.maxBackoffInterval", "the longest wait, seconds", "S10", ["N (1 to 3600)"]),
+      ("backoffConfig.jitterStrategy", "how waits are spread", "J", Jitter.names),
+    ].map { key, meaning, requirement, values in
+      let path = SearchableSettings.prefix + key
+      return Switch(
+        path: path, meaning: meaning, requirement: requirement, values: values,
+        value: { SearchableSettings.value(of: path, in: $0.settingsDefaults) ?? "" })
+    }
 
   /// Returns where a switch has its value from, on one line; nil: nothing is said. It names the client's origin, the place in it,
   /// and the reason.
@@ -133,8 +117,7 @@ extension ScenarioSchema.Key {
   fileprivate var choices: [String] {
     let choices = Self.choices(schema)
     let forms =
-      form.isEmpty
-      ? shape.keys.isEmpty ? [] : ["{\(shape.keys.map(\.name).joined(separator: ", "))}"] : [form]
+      form.isEmpty && !shape.keys.isEmpty ? ["{\(shape.keys.map(\.name).joined(separator: ", "))}"] : form
     return forms.isEmpty ? choices : choices.filter { ["null", "all"].contains($0) } + forms
   }
 

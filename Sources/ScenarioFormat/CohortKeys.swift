@@ -52,7 +52,7 @@ extension Cohort {
     ] + loopFields + [
       .pollsHoldOne,
       timeoutField,
-      Field("network", \.network, keys: Network.keys, "The way to the server and back."),
+      Field("network", \.self, keys: networkKeys, "The way to the server and back."),
       Field(
         "connection", \.connection, keys: ConnectionHabits.keys,
         "How clients keep connections, with tapi.connections.",
@@ -88,20 +88,24 @@ extension Cohort {
   private static let loopFields: [Field<Cohort>] = [
     Field(
       "flush", \.flush, keys: FlushPolicy.keys, "What makes a device flush; null switches one of them off."),
-    Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
+    Field(
+      "queue", \.behaviour.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
     .ofClient(
-      "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
+      "retries", \.behaviour.retries, .word([("gate", .gate), ("timer", .timer)]),
       "what brings a batch back whose wait is over", "S17"),
     .ofClient(
-      "uploadConcurrency", \.uploadConcurrency, Kind<Int?>.count(1...1_000_000, or: "unlimited").orLargest,
+      "uploadConcurrency", \.behaviour.uploadConcurrency,
+      Kind<Int?>.count(1...1_000_000, or: "unlimited").orLargest,
       "uploads of a device at once", "S3"),
     Field("uploads", \.self, keys: uploadKeys, "What becomes of their places.", writing: .unlessDefault),
     .ofClient(
-      "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
+      "flushWhileUploading", \.behaviour.flushWhileUploading, .choice, "a flush that comes while uploads run",
+      "S17"),
     .ofClient(
-      "page", \.page, Kind.object(BrowserOptions.keys).orNull, "a page of a browser, without an upload loop",
+      "page", \.behaviour.page, Kind.object(BrowserOptions.keys).orNull,
+      "a page of a browser, without an upload loop",
       "S16",
-      isLater: true, form: "{strategy, size, timeout …}"),
+      isLater: true, form: ["{strategy, size, timeout …}"]),
     Field(
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
       writing: .unlessDefault),
@@ -126,7 +130,8 @@ extension Cohort {
   ]
 
   private static let settingsFetchField = Field<Cohort>.ofClient(
-    "settingsFetch", \.settingsFetch, .choice, "when it asks for its Settings (tapi.settingsEndpoint)", "S19",
+    "settingsFetch", \.behaviour.settingsFetch, .choice,
+    "when it asks for its Settings (tapi.settingsEndpoint)", "S19",
     isLater: true)
 
   private static let timeoutField = Field<Cohort>(
@@ -135,17 +140,18 @@ extension Cohort {
   /// The rest of what a client is.
   private static let partFields: [Field<Cohort>] = [
     .ofClient(
-      "settingsDialect", \.settingsDialect, .choice, "whose way of reading Settings", "S13", isLater: true),
+      "settingsDialect", \.behaviour.settingsDialect, .choice, "whose way of reading Settings", "S13",
+      isLater: true),
     settingsFetchField,
     Field(
-      "policy", \.policy, keys: ClientPolicy.keys,
+      "policy", \.behaviour.policy, keys: ClientPolicy.keys,
       "Where clients differ from one another."),
     Field(
-      "classDelays", \.policy.classDelays, .classDelays,
+      "classDelays", \.behaviour.policy.classDelays, .classDelays,
       "backoffs by the class of the failure",
       defaultValue: .said("none"), writing: .unlessDefault, requirement: "O2"),
     Field(
-      "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
+      "gates", \.behaviour.gates, keys: ClientGates.keys, null: ClientGates(),
       "Parts between the upload loop and the network, over the client's key by key; null: none."),
   ]
 
@@ -159,7 +165,7 @@ extension Cohort {
         return true
       },
       Field(
-        "settings", \.settingsDefaults, .settingsDefaults,
+        "settings", \.behaviour.settingsDefaults, .settingsDefaults,
         "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessDefault),
     ])
 
@@ -247,7 +253,7 @@ extension ScenarioDecoder {
       }
       settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
       var cohort = Cohort.keys.defaultValue
-      cohort.network = network
+      (cohort.latency, cohort.link) = (ofAll.latency, ofAll.link)
       (cohort.settings, cohort.settingsSource) = (settings.base.config, settings.base.source)
       if Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil {
         cohorts.append(cohort)
@@ -515,7 +521,7 @@ extension Cohort {
     standIn, keepsRest: true,
     [
       .ofClient(
-        "whileWaiting", \.whileWaiting, .choice,
+        "whileWaiting", \.behaviour.whileWaiting, .choice,
         "what a batch that waits leaves of them: its place is free, or its worker sleeps", "S3", isLater: true
       )
     ])
@@ -524,32 +530,37 @@ extension Cohort {
     standIn, keepsRest: true,
     [
       .ofClient(
-        "actsAtFlushEnd", \.actsAtFlushEnd, .bool, "queue and state stay until a flush is answered", "S17",
+        "actsAtFlushEnd", \.behaviour.actsAtFlushEnd, .bool, "queue and state stay until a flush is answered",
+        "S17",
         isLater: true),
       .ofClient(
-        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool, "a 429 ends the loop even if it asks for no wait",
+        "rateLimitEndsLoop", \.behaviour.rateLimitEndsLoop, .bool,
+        "a 429 ends the loop even if it asks for no wait",
         "S3", isLater: true),
       .ofClient(
-        "failureEndsLoop", \.failureEndsLoop, .bool,
+        "failureEndsLoop", \.behaviour.failureEndsLoop, .bool,
         "any failure ends the loop until the next trigger or the end of a wait", "S3", isLater: true),
-      .ofClient("saving", \.saving, .choice, "when retry state is saved", "S18", isLater: true),
+      .ofClient("saving", \.behaviour.saving, .choice, "when retry state is saved", "S18", isLater: true),
       .ofClient(
-        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", "S17", isLater: true,
-        form: "[TRIGGER …]"),
+        "triggers", \.behaviour.triggers, .triggers(orAll: true), "what makes the client flush", "S17",
+        isLater: true,
+        form: ["[TRIGGER …]"]),
       .ofClient(
-        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(), "triggers that cut a wait short", "D7",
-        isLater: true, form: "[TRIGGER …]"),
+        "triggersThatSkipWaits", \.behaviour.triggersThatSkipWaits, .triggers(),
+        "triggers that cut a wait short", "D7",
+        isLater: true, form: ["[TRIGGER …]"]),
       .ofClient(
-        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count", "S17",
+        "countOfAnEvent", \.behaviour.countOfAnEvent, .count(1...2),
+        "how much an event counts for flush.count", "S17",
         isLater: true),
       .ofClient(
-        "countsAllEvents", \.countsAllEvents, .bool, "the count goes on over other flushes", "S17",
+        "countsAllEvents", \.behaviour.countsAllEvents, .bool, "the count goes on over other flushes", "S17",
         isLater: true),
       .ofClient(
-        "countsHeldEvents", \.countsHeldEvents, .bool,
+        "countsHeldEvents", \.behaviour.countsHeldEvents, .bool,
         "the count is that of all events held, at each new one", "S17", isLater: true),
       .ofClient(
-        "countFlushWhileFailing", \.countFlushWhileFailing, .bool,
+        "countFlushWhileFailing", \.behaviour.countFlushWhileFailing, .bool,
         "the count makes flushes while uploads fail", "S17", isLater: true),
     ])
 }

@@ -1,53 +1,6 @@
 import ScenarioModel
 import SimulationKernel
 
-/// One way to write a value: an object with one key that says which.
-struct Form<Value: Sendable & Equatable>: Sendable {
-  let key: ScenarioSchema.Key
-  let read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
-  /// nil for a value of another form.
-  let write: @Sendable (Value) -> PositionedValue?
-
-  init<Part: Sendable & Equatable>(
-    _ name: String, _ kind: Kind<Part>, _ meaning: String, make: @escaping @Sendable (Part) -> Value,
-    part: @escaping @Sendable (Value) -> Part?
-  ) {
-    key = ScenarioSchema.Key(name, kind.shape, meaning: meaning, schema: kind.schema, range: kind.range)
-    read = { kind.read(&$0, $1, $2).map(make) }
-    write = { part($0).map(kind.write) }
-  }
-}
-
-extension Kind where Value: Equatable {
-  /// A short form, or an object with the one key of a form. `ofNone` is said of `{}`.
-  static func forms(
-    _ forms: [Form<Value>], short: Form<Value>, ofNone: @escaping @Sendable ([String]) -> String
-  ) -> Kind {
-    let keys = forms.map(\.key)
-    var object = ScenarioSchema.object(keys)
-    object.setMember("minProperties", to: .number("1"))
-    object.setMember("maxProperties", to: .number("1"))
-    return Kind(
-      shape: .object(keys), schema: .oneOf([short.key.schema, object]), range: short.key.range,
-      read: { decoder, node, path in
-        guard node.members != nil else { return short.read(&decoder, node, path) }
-        guard decoder.object(node, path, keys) != nil else { return nil }
-        guard let member = decoder.onlyMember(node, path, of: keys.map(\.name)) else {
-          if node.members?.isEmpty ?? false {
-            decoder.report(ofNone(keys.map(\.name)), at: node.position, path)
-          }
-          return nil
-        }
-        return forms.first { $0.key.name == member.key }?
-          .read(&decoder, member.value, decoder.join(path, member.key))
-      },
-      write: { value in
-        short.write(value)
-          ?? .members(forms.compactMap { form in form.write(value).map { (form.key.name, $0) } })
-      })
-  }
-}
-
 /// Distributions of spans: `"50ms"`, `{ uniform: ["1ms", "5ms"] }`, `{ exponential: "50ms" }`,
 /// `{ logNormal: { median, p99, minimum } }`; a latency also `{ median, p99, minimum }`.
 extension Kind where Value == Distribution {
@@ -126,13 +79,13 @@ extension Kind where Value == [Span] {
   fileprivate static func ends(in range: ClosedRange<Span>) -> Kind {
     Kind(
       schema: .array(of: .reference("span"), 2...2),
-      read: { decoder, node, path in
+      read: { [span = Kind<Span>.span(range)] decoder, node, path in
         guard let bounds = node.elements, bounds.count == 2 else {
           decoder.unexpected(node, "the two ends, like [\"1ms\", \"5ms\"]", path)
           return nil
         }
-        let low = decoder.span(bounds[0], decoder.join(path, "0"), in: range)
-        let high = decoder.span(bounds[1], decoder.join(path, "1"), in: range)
+        let low = span.read(&decoder, bounds[0], decoder.join(path, "0"))
+        let high = span.read(&decoder, bounds[1], decoder.join(path, "1"))
         guard let low, let high else { return nil }
         guard low <= high else {
           decoder.report(

@@ -121,14 +121,10 @@ extension Kind where Value == Span {
 
   /// The mean gap of a rate such as `"6/min"`.
   static func gap(_ range: ClosedRange<Span>, example: String, allowed: String) -> Kind {
-    Kind(
-      schema: .reference("rate"), range: allowed,
-      read: { decoder, node, path in
-        decoder.quantity(
-          node, path, "a rate", example: example, unit: "/" + (example.split(separator: "/").last ?? ""),
-          in: range, allowed: allowed
-        ) { text throws(Units.Problem) in try Units.gap(text) }
-      }, write: { .text(Units.rateText(gap: $0) ?? "") })
+    quantity(
+      "a rate", "rate", example: example, unit: "/" + (example.split(separator: "/").last ?? ""), in: range,
+      allowed: allowed, { text throws(Units.Problem) in try Units.gap(text) },
+      write: { Units.rateText(gap: $0) ?? "" })
   }
 }
 
@@ -387,20 +383,16 @@ package struct ArrivalRateTable {
   package private(set) var problems: [Problem] = []
 
   package init(_ text: String) {
-    var number = 0
+    var lines = CSVLines(text)
     var hasHeader = false
-    for line in Self.lines(text) {
-      number += 1
-      let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(
-        Self.trimmed)
-      if fields.count == 1, fields[0].isEmpty { continue }
+    while let (number, fields) = lines.next() {
       if !hasHeader {
         hasHeader = true
         if fields.map({ $0.lowercased() }).joined(separator: ",") == Self.header { continue }
-        add(number, "expected the header \(Self.header), found \(quoted(Self.shown(line)))")
+        add(number, "expected the header \(Self.header), found \(quoted(String(lines.text.prefix(60))))")
         return
       }
-      read(fields, line, number)
+      read(fields, lines)
       if problems.count >= Self.maximumProblems {
         add(number, "and perhaps more: reading stopped here")
         return
@@ -412,11 +404,11 @@ package struct ArrivalRateTable {
     }
     if problems.isEmpty, rows.isEmpty {
       add(
-        max(number, 1),
+        max(lines.number, 1),
         hasHeader
           ? "no row below the header; write at least one, like 0,1200" : "empty; expected \(Self.header)")
     } else if problems.isEmpty, rows.allSatisfy({ $0.microEventsPerSecond == 0 }) {
-      add(number, "every rate is 0: nothing would ever be created")
+      add(lines.number, "every rate is 0: nothing would ever be created")
     }
   }
 
@@ -429,9 +421,10 @@ package struct ArrivalRateTable {
     problems.append(Problem(line: line, message: message))
   }
 
-  private mutating func read(_ fields: [String], _ line: ArraySlice<UInt8>, _ number: Int) {
+  private mutating func read(_ fields: [String], _ lines: CSVLines) {
+    let number = lines.number
     guard fields.count == 2 else {
-      add(number, "expected two values, \(Self.header), found \(quoted(Self.shown(line)))")
+      add(number, "expected two values, \(Self.header), found \(quoted(String(lines.text.prefix(60))))")
       return
     }
     let time = value(
@@ -470,39 +463,6 @@ package struct ArrivalRateTable {
     guard let dot = text.firstIndex(of: "."), text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") })
     else { return text }
     return String(text[..<dot] + text[dot...].prefix(13))
-  }
-
-  // MARK: Text
-
-  /// Without a byte order mark; lines end with a line feed, a carriage return or both.
-  private static func lines(_ text: String) -> [ArraySlice<UInt8>] {
-    var bytes = Array(text.utf8)[...]
-    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
-    var lines: [ArraySlice<UInt8>] = []
-    var start = bytes.startIndex
-    var i = bytes.startIndex
-    while i < bytes.endIndex {
-      let isReturn = bytes[i] == UInt8(ascii: "\r")
-      if isReturn || bytes[i] == UInt8(ascii: "\n") {
-        lines.append(bytes[start..<i])
-        if isReturn, i + 1 < bytes.endIndex, bytes[i + 1] == UInt8(ascii: "\n") { i += 1 }
-        start = i + 1
-      }
-      i += 1
-    }
-    if start < bytes.endIndex { lines.append(bytes[start...]) }
-    return lines
-  }
-
-  private static func trimmed(_ field: ArraySlice<UInt8>) -> String {
-    func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    var field = field.drop(while: isSpace)
-    while let last = field.last, isSpace(last) { field.removeLast() }
-    return String(decoding: field, as: UTF8.self)
-  }
-
-  private static func shown(_ line: ArraySlice<UInt8>) -> String {
-    String(String(decoding: line, as: UTF8.self).prefix(60))
   }
 
   private static func seconds(_ time: Instant) -> String { Units.seconds(microseconds: time.microseconds) }

@@ -35,16 +35,15 @@ package struct Field<Owner: Sendable>: Sendable {
   init<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
     defaultValue: Default = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
-    requirement: String = "", form: String = "",
+    requirement: String = "", form: [String] = [],
     get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
     key = { owner in
-      var key = ScenarioSchema.Key(
-        name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
-        meaning: meaning, schema: kind.schema, range: kind.range,
+      ScenarioSchema.Key(
+        name: name, shape: kind.shape, example: example, isRequired: !example.isEmpty, isSettable: isSettable,
+        isWritten: writing != .never, meaning: meaning, requirement: requirement, form: form,
+        schema: kind.schema, range: kind.range,
         defaultValue: defaultValue.text(kind.write(get(owner)), isRequired: !example.isEmpty))
-      (key.requirement, key.form, key.isWritten) = (requirement, form, writing != .never)
-      return key
     }
     read = { decoder, node, path, owner in
       let value =
@@ -69,7 +68,7 @@ package struct Field<Owner: Sendable>: Sendable {
   init<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
     _ meaning: String, example: String = "", defaultValue: Default = .ofRecord, writing: Writing = .always,
-    isSettable: Bool = true, requirement: String = "", form: String = ""
+    isSettable: Bool = true, requirement: String = "", form: [String] = []
   ) {
     self.init(
       name, kind, meaning, example: example, defaultValue: defaultValue, writing: writing,
@@ -81,7 +80,7 @@ package struct Field<Owner: Sendable>: Sendable {
   /// - Parameter isLater: whether it is written only where the client has it otherwise.
   static func ofClient<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, _ requirement: String, isLater: Bool = false, form: String = ""
+    _ meaning: String, _ requirement: String, isLater: Bool = false, form: [String] = []
   ) -> Field {
     Field(
       name, place, kind, meaning, defaultValue: .byClient, writing: isLater ? .unlessDefault : .always,
@@ -97,10 +96,9 @@ package struct Field<Owner: Sendable>: Sendable {
     key = { owner in
       let keys = record.keys(defaultValue: owner[keyPath: place])
       let object = record.schema(defaultValue: owner[keyPath: place])
-      var key = ScenarioSchema.Key(
-        name, .object(keys), meaning: meaning, schema: null == nil ? object : .oneOf([object, .type("null")]))
-      key.isWritten = writing != .never
-      return key
+      return ScenarioSchema.Key(
+        name: name, shape: .object(keys), isWritten: writing != .never, meaning: meaning,
+        schema: null == nil ? object : .oneOf([object, .type("null")]))
     }
     read = { decoder, node, path, owner in
       if let null, node.isNull {
@@ -122,7 +120,7 @@ package struct Field<Owner: Sendable>: Sendable {
     reading name: String, _ kind: Kind<Value>, isRequired: Bool = false,
     set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
-    key = { _ in ScenarioSchema.Key(name, kind.shape, required: isRequired) }
+    key = { _ in ScenarioSchema.Key(name: name, shape: kind.shape, isRequired: isRequired) }
     read = { decoder, node, path, owner in
       guard let value = kind.read(&decoder, node, path) else { return false }
       set(&owner, value)
@@ -138,13 +136,13 @@ package struct Field<Owner: Sendable>: Sendable {
     self.init(reading: name, kind, isRequired: isRequired) { $0[keyPath: place] = $1 }
   }
 
-  /// A key that is read elsewhere.
-  package init(elsewhere key: ScenarioSchema.Key) {
+  /// A key that is read elsewhere, or says what it is read of; written where there is something to write.
+  package init(key: ScenarioSchema.Key, writing value: PositionedValue? = nil) {
     var key = key
-    key.isWritten = false
+    key.isWritten = value != nil
     self.key = { [key] _ in key }
     read = { _, _, _, _ in true }
-    write = { _, _, _ in nil }
+    write = { _, _, _ in value }
   }
 
   private init(_ check: @escaping Check<Owner>) {
@@ -280,6 +278,21 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
       }
     }
     return isSound
+  }
+
+  /// The value of one key as it is written; nil: there is no such key, or none.
+  package func value(of name: String, in owner: Owner) -> PositionedValue? {
+    names.firstIndex(of: name).flatMap { fields[$0].write(owner, nil, nil) }
+  }
+
+  /// Reads the value of one key into an owner; false, and no change, if it is not an allowed one.
+  package func set(_ name: String, to value: PositionedValue, in owner: inout Owner) -> Bool {
+    var (decoder, changed) = (ScenarioDecoder(sources: []), owner)
+    guard let place = names.firstIndex(of: name), fields[place].read(&decoder, value, name, &changed) else {
+      return false
+    }
+    owner = changed
+    return true
   }
 
   /// The normalised object.

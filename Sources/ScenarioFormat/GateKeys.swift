@@ -12,14 +12,14 @@ extension ClientGates {
     [
       .ofClient(
         "rateWindows", \.rateGate, .rateWindows, "so many requests in a span, alone or two in series", "T1",
-        form: "[{slots, span}]"),
+        form: ["[{slots, span}]"]),
       .ofClient(
         "wholeRun", \.reservesWholeRun, .bool, "a run waits until there is a slot for each of its requests",
         "T2"),
       .ofClient("restartRun", \.restartsRun, .bool, "a run without a slot waits and starts over", "T3"),
       .ofClient(
         "breaker", \.jitteredBreaker, Kind.object(JitteredBreaker.keys).orNull,
-        "stops requests to a host that is down", "O6", form: "{requests, window, threshold, openTime …}"),
+        "stops requests to a host that is down", "O6", form: ["{requests, window, threshold, openTime …}"]),
       .ofClient(
         "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull, "so many 4xx block a query",
         "K1"),
@@ -42,14 +42,14 @@ extension ClientGates {
         "rejects at the client what the server would", "O5"),
       .ofClient(
         "controller", \.controller, Kind.object(BackpressureController.keys).orNull,
-        "fewer and smaller uploads after signs of overload", "O5", form: "{uploads, largestBatch …}"),
+        "fewer and smaller uploads after signs of overload", "O5", form: ["{uploads, largestBatch …}"]),
       .ofClient(
         "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again", "O4"),
       .ofClient(
         "losesWhileRateLimited", \.losesWhileRateLimited, .bool,
         "what is flushed while a 429 makes the client wait is lost", "S16", isLater: true),
       .ofClient(
-        "lanes", \.lanes, Kind.object(LaneKeys.keys).mapped(\.lanes, LaneKeys.init).orNull,
+        "lanes", \.lanes, Kind.object(PriorityLanes.keys).orNull,
         "what users wait for leaves first", "O8", isLater: true),
       .refusal("lanes") { _, gates in
         gates.lanes != nil && gates.reservesWholeRun
@@ -347,24 +347,12 @@ extension BackpressureController {
     ])
 }
 
-/// Two lanes of one queue, as a file has them.
-private struct LaneKeys: Equatable {
-  var interactive: Int64
-  var oneBelowAfter: Int?
-
-  init(_ lanes: PriorityLanes) {
-    (interactive, oneBelowAfter) = (Int64(lanes.interactivePartsPerMillion), lanes.oneBelowAfter)
-  }
-
-  var lanes: PriorityLanes {
-    PriorityLanes(interactivePartsPerMillion: Int(interactive), oneBelowAfter: oneBelowAfter)
-  }
-
-  static let keys = ObjectKeys(
-    LaneKeys(PriorityLanes()), keepsRest: true,
+extension PriorityLanes {
+  fileprivate static let keys = ObjectKeys(
+    PriorityLanes(), keepsRest: true,
     [
       Field(
-        "interactive", \.interactive, .share(),
+        "interactive", \.interactivePartsPerMillion, .share(0...1_000_000, unit: 1),
         "The share of operations that users wait for."),
       Field(
         "oneBelowAfter", \.oneBelowAfter, Kind<Int>.count(1...255).orNull,

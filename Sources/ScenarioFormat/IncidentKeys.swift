@@ -4,8 +4,7 @@ import TAPIModel
 import UploadRetry
 
 /// The values that an incident's keys can give, whatever its kind.
-package struct IncidentValues: Sendable, Equatable {
-  var kind = ""
+struct IncidentValues: Sendable, Equatable {
   var start = Instant.start
   var duration = Span.zero
   var status = OutageStatus.code(503)
@@ -26,26 +25,28 @@ enum OutageStatus: Sendable, Equatable {
   case code(Int)
 }
 
-/// A kind of incident.
-package struct IncidentKind: TimelineKind {
-  package let name: String
-  let meaning: String
-  package let record: ObjectKeys<IncidentValues>
-  let make: @Sendable (IncidentValues) -> Incident.Kind
-  /// Returns the values of an incident of this kind; nil for any other.
-  package let values: @Sendable (Incident.Kind) -> IncidentValues?
-
-  init(
+extension Form<Incident> {
+  /// A kind of incident.
+  private static func incident(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
     length: Field<IncidentValues> = .length,
     make: @escaping @Sendable (IncidentValues) -> Incident.Kind,
     values: @escaping @Sendable (Incident.Kind) -> IncidentValues?
-  ) {
-    self.name = name
-    self.meaning = meaning
-    record = ObjectKeys(IncidentValues(kind: name), Self.common(name) + [length] + fields)
-    self.make = make
-    self.values = values
+  ) -> Form {
+    let time = Kind<Span>.span(from: .zero).mapped({ .start + $0 }, { (time: Instant) in time - .start })
+    let common = [
+      .kind(name, example: "outage"),
+      Field("at", \IncidentValues.start, time, "When it starts.", example: "\"20m\""), length,
+    ]
+    return Form(name, .object(ObjectKeys(IncidentValues(), common + fields)), meaning) {
+      var incident = Incident(kind: make($0), start: $0.start, duration: $0.duration)
+      incident.warmUp = $0.warmUp
+      return incident
+    } part: { incident in
+      guard var found = values(incident.kind) else { return nil }
+      (found.start, found.duration, found.warmUp) = (incident.start, incident.duration, incident.warmUp)
+      return found
+    }
   }
 
   private static let retryAfter = Field(
@@ -54,8 +55,8 @@ package struct IncidentKind: TimelineKind {
     Field("share", \.share, .share(1...1_000_000), meaning, example: "\"10%\"")
   }
 
-  package static let all = [
-    IncidentKind(
+  package static let incidents: [Form] = [
+    incident(
       "outage", "The server admits nothing.",
       [
         Field(
@@ -94,7 +95,7 @@ package struct IncidentKind: TimelineKind {
         default: nil
         }
       }),
-    IncidentKind(
+    incident(
       "brownout", "The server is slower.",
       [
         Field(
@@ -103,11 +104,11 @@ package struct IncidentKind: TimelineKind {
           "The capacity that is left: 0.5 or \"50%\".", example: "\"50%\"")
       ], make: { .brownout(factorPartsPerMillion: $0.factor) },
       values: { if case .brownout(let parts) = $0 { IncidentValues(factor: parts) } else { nil } }),
-    IncidentKind(
+    incident(
       "cdnOutage",
       "The CDN of the Settings is down: apps launched meanwhile run on what is built in.",
       make: { _ in .cdnOutage }, values: { $0 == .cdnOutage ? IncidentValues() : nil }),
-    IncidentKind(
+    incident(
       "errors", "A share of requests, drawn for each attempt, is answered with an error.",
       [
         share("Of the requests."), Field("status", \.errorStatus, .count(300...599), "HTTP status."),
@@ -123,11 +124,11 @@ package struct IncidentKind: TimelineKind {
         guard case .errors(let status, let share, let afterWork, let retryAfter) = $0 else { return nil }
         return IncidentValues(errorStatus: status, retryAfter: retryAfter, share: share, afterWork: afterWork)
       }),
-    IncidentKind(
+    incident(
       "lostAnswers", "A share of the batches that the server accepts is never confirmed.",
       [share("Of the accepted requests.")], make: { .lostAnswers(share: $0.share) },
       values: { if case .lostAnswers(let share) = $0 { IncidentValues(share: share) } else { nil } }),
-    IncidentKind(
+    incident(
       "latency", "Answers that leave now travel longer.",
       [
         .refusal { node, _ in
@@ -143,11 +144,11 @@ package struct IncidentKind: TimelineKind {
         guard case .latency(let added, let factor) = $0 else { return nil }
         return IncidentValues(added: added, factor: factor)
       }),
-    IncidentKind(
+    incident(
       "tokenExpiry",
       "The first request of each device is answered 401.",
       make: { _ in .tokenExpiry }, values: { $0 == .tokenExpiry ? IncidentValues() : nil }),
-    IncidentKind(
+    incident(
       "cut", "What devices hold open is cut off; they ask again as after any failure without a status.",
       [
         Field(
@@ -166,16 +167,6 @@ package struct IncidentKind: TimelineKind {
         return IncidentValues(share: share, cohorts: cohorts)
       }),
   ]
-
-  // MARK: What all kinds have
-
-  private static func common(_ name: String) -> [Field<IncidentValues>] {
-    let time = Kind<Span>.span(from: .zero).mapped({ .start + $0 }, { (time: Instant) in time - .start })
-    return [
-      nameField(name, \.kind, example: "outage"),
-      Field("at", \.start, time, "When it starts.", example: "\"20m\""),
-    ]
-  }
 }
 
 extension Field where Owner == IncidentValues {
@@ -186,7 +177,8 @@ extension Field where Owner == IncidentValues {
 extension Incident.Kind {
   /// As in a scenario: `outage`. Two of one name cannot be at one time.
   package var name: String {
-    IncidentKind.all.first { $0.values(self) != nil }?.name ?? ""
+    let incident = Incident(kind: self, start: .start, duration: .zero)
+    return Form<Incident>.incidents.first { $0.holds(incident) }?.key.name ?? ""
   }
 }
 
@@ -213,39 +205,22 @@ extension Kind where Value == OutageStatus {
     })
 }
 
-extension Kind where Value == Incident {
-  fileprivate static let incident = Kind(
-    shape: .object(IncidentKind.allKeys), schema: .reference("incident"),
-    read: { $0.incident($1, $2) },
-    write: { incident in
-      IncidentKind.written { kind in
-        guard var values = kind.values(incident.kind) else { return nil }
-        (values.kind, values.start) = (kind.name, incident.start)
-        (values.duration, values.warmUp) = (incident.duration, incident.warmUp)
-        return values
-      }
-    })
-}
-
 extension Kind where Value == [Incident] {
   /// One after another where they are of one kind.
-  static let incidents = Kind<Incident>.incident.list(named: "incidents") { $0.reportOverlaps($1, $2, $3) }
+  static let incidents = Kind<Incident>.kinds(Form<Incident>.incidents).named("incident").list(
+    named: "incidents"
+  ) {
+    $0.reportOverlaps($1, $2, $3)
+  }
 }
 
 extension ScenarioDecoder {
-  fileprivate mutating func incident(_ node: PositionedValue, _ path: String) -> Incident? {
-    guard let (kind, values): (IncidentKind, IncidentValues) = timelineKind(node, path) else { return nil }
-    var incident = Incident(kind: kind.make(values), start: values.start, duration: values.duration)
-    incident.warmUp = values.warmUp
-    return incident
-  }
-
   fileprivate mutating func reportOverlaps(
     _ found: [(index: Int, value: Incident)], _ elements: [PositionedValue], _ path: String
   ) {
     let byKind = Dictionary(grouping: found) { $0.value.kind.name }
-    for kind in IncidentKind.all where kind.name != "cut" {
-      let sorted = (byKind[kind.name] ?? []).sorted {
+    for kind in Form<Incident>.incidents.map(\.key.name) where kind != "cut" {
+      let sorted = (byKind[kind] ?? []).sorted {
         ($0.value.start, $0.index) < ($1.value.start, $1.index)
       }
       var latest: (index: Int, value: Incident)?
@@ -253,77 +228,10 @@ extension ScenarioDecoder {
         if let latest, entry.value.start < latest.value.end {
           report(
             "overlaps incident \(latest.index)\(elements[latest.index].position.clause), "
-              + "another \(kind.name)", at: elements[entry.index].position, join(path, "\(entry.index)"))
+              + "another \(kind)", at: elements[entry.index].position, join(path, "\(entry.index)"))
         }
         if latest.map({ entry.value.end > $0.value.end }) ?? true { latest = entry }
       }
     }
-  }
-}
-
-/// A kind of happening at a time, an incident or an action. Decoding, the normalised scenario, the JSON Schema and the reference
-/// read the list of them.
-protocol TimelineKind: Sendable {
-  associatedtype Values: Sendable
-  static var all: [Self] { get }
-  var name: String { get }
-  /// One sentence.
-  var meaning: String { get }
-  var record: ObjectKeys<Values> { get }
-}
-
-extension TimelineKind {
-  /// Every key that some kind has, those that all have first; required where all kinds require it.
-  static var allKeys: [ScenarioSchema.Key] {
-    let keys = all.map(\.record.keys)
-    return keys.joined().reduce(into: []) { found, key in
-      if found.contains(where: { $0.name == key.name }) { return }
-      let isCommon = keys.allSatisfy { $0.contains { $0.name == key.name && $0.isRequired } }
-      found.append(isCommon ? key : key.optional)
-    }
-  }
-
-  /// Writes the values by the first kind that has any.
-  static func written(_ values: (Self) -> Values?) -> PositionedValue {
-    for kind in all {
-      if let values = values(kind) { return kind.record.write(values) }
-    }
-    return .null
-  }
-
-  /// The forms in the JSON Schema.
-  static var schema: PositionedValue {
-    .oneOf(
-      all.map { kind in
-        var schema = kind.record.schema
-        schema.setMember("description", to: .text(kind.meaning))
-        return schema
-      })
-  }
-
-  /// `kind` as each of them has it.
-  static func nameField(
-    _ name: String, _ place: any WritableKeyPath<Values, String> & Sendable, example: String
-  ) -> Field<Values> {
-    let kind = Kind<String>(
-      schema: .const(.text(name)), read: { $0.string($1, $2) }, write: { .text($0) })
-    return Field("kind", place, kind, "What happens.", example: quoted(example))
-  }
-}
-
-extension ScenarioDecoder {
-  /// Reads an object of one of the kinds; nil after a problem.
-  mutating func timelineKind<Found: TimelineKind>(
-    _ node: PositionedValue, _ path: String
-  ) -> (kind: Found, values: Found.Values)? {
-    let kind = node["kind"].flatMap {
-      word($0, join(path, "kind"), Found.all.map { ($0.name, $0) })
-    }
-    guard let kind else {
-      _ = object(node, path, Found.allKeys)
-      return nil
-    }
-    var values = kind.record.defaultValue
-    return kind.record.read(&self, node, path, into: &values) ? (kind, values) : nil
   }
 }

@@ -1,5 +1,6 @@
 import ScenarioModel
 import SimulationKernel
+import UploadRetry
 
 /// A kind of value: how it is read, how it is written back, and what an editor and the reference say of it.
 package struct Kind<Value: Sendable>: Sendable {
@@ -192,7 +193,13 @@ extension Kind where Value: FixedWidthInteger & Sendable {
 // MARK: Scalars
 
 extension Kind where Value == Bool {
-  package static let bool = Kind(schema: .type("boolean"), read: { $0.bool($1, $2) }, write: { .bool($0) })
+  package static let bool = Kind(
+    schema: .type("boolean"),
+    read: { decoder, node, path in
+      if case .bool(let value) = node.content { return value }
+      decoder.unexpected(node, "true or false", path)
+      return nil
+    }, write: { .bool($0) })
 }
 
 extension Kind where Value == String {
@@ -218,14 +225,6 @@ extension Kind where Value == Int {
   static func count(_ range: ClosedRange<Int>) -> Kind {
     Kind(schema: .integer(range), read: { $0.count($1, $2, in: range) }, write: { .number("\($0)") })
   }
-
-  /// Bytes.
-  static func size(_ range: ClosedRange<Int>) -> Kind {
-    Kind(
-      schema: .reference("size"),
-      range: "\(Units.text(bytes: range.lowerBound)) to \(Units.text(bytes: range.upperBound))",
-      read: { $0.bytes($1, $2, in: range) }, write: { .text(Units.text(bytes: $0)) })
-  }
 }
 
 extension Kind where Value == Int? {
@@ -250,18 +249,50 @@ extension Kind where Value == Int64 {
 
 // MARK: Quantities
 
+extension Kind where Value: Comparable {
+  /// A text with a unit, within a range; a bare number lacks its unit. `read` gives nil for more than any range holds.
+  static func quantity(
+    _ what: String, _ reference: String, example: String, unit: String, in range: ClosedRange<Value>,
+    allowed: String, _ read: @escaping @Sendable (String) throws(Units.Problem) -> Value?,
+    write: @escaping @Sendable (Value) -> String
+  ) -> Kind {
+    Kind(
+      schema: .reference(reference), range: allowed,
+      read: { decoder, node, path in
+        guard let text = decoder.unitText(node, path, what, example: example, unit: unit),
+          let value = decoder.unit(node, path, { () throws(Units.Problem) in try read(text) })
+        else { return nil }
+        if let value, range.contains(value) { return value }
+        decoder.report("\(quoted(text)) is out of range; allowed: \(allowed)", at: node.position, path)
+        return nil
+      }, write: { .text(write($0)) })
+  }
+}
+
 extension Kind where Value == Span {
   static func span(_ range: ClosedRange<Span>) -> Kind {
-    Kind(
-      schema: .reference("span"), range: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
-      read: { $0.span($1, $2, in: range) }, write: { .span($0) })
+    quantity(
+      "a span", "span", example: "30s", unit: range.upperBound > .hours(1) ? "s" : "ms", in: range,
+      allowed: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
+      { text throws(Units.Problem) in try Units.span(text) }, write: { Units.text($0) })
   }
   /// Any length of time from this one on.
   static func span(from least: Span) -> Kind { span(least...Units.longestSpan) }
 }
 
+extension Kind where Value == Int {
+  /// Bytes.
+  static func size(_ range: ClosedRange<Int>) -> Kind {
+    quantity(
+      "a size", "size", example: "500KB", unit: "B", in: range,
+      allowed: "\(Units.text(bytes: range.lowerBound)) to \(Units.text(bytes: range.upperBound))",
+      { text throws(Units.Problem) in Int(exactly: try Units.bytes(text)) },
+      write: { Units.text(bytes: $0) })
+  }
+}
+
 extension Kind where Value == Int64 {
-  /// A share in parts per million. `allowed` says the range where it cannot be read off it, `more` is said behind it.
+  /// `"50%"` or 0.5, in parts per million. `allowed` says the range where it cannot be read off it, `more` is said behind it.
   static func share(_ range: ClosedRange<Int64> = 0...1_000_000, allowed: String? = nil, more: String = "")
     -> Kind
   {
@@ -270,22 +301,62 @@ extension Kind where Value == Int64 {
       ?? "\(Units.text(partsPerMillion: range.lowerBound)) to \(Units.text(partsPerMillion: range.upperBound))"
     return Kind(
       schema: .oneOf([.decimal(range), .pattern("^[0-9.]+%$")]), range: allowed,
-      read: { $0.share($1, $2, in: range, allowed: allowed, more: more) },
-      write: { .text(Units.text(partsPerMillion: $0)) })
+      read: { decoder, node, path in
+        let parts: Int64?
+        switch node.content {
+        case .string(let text):
+          parts = decoder.unit(node, path) { () throws(Units.Problem) in try Units.partsPerMillion(text) }
+        case .number(let text):
+          guard let amount = ExactDecimal(text) else { fallthrough }
+          parts = decoder.unit(node, path) { () throws(Units.Problem) in
+            try Units.share(amount, 1_000_000, text)
+          }
+        default:
+          decoder.report(
+            "expected a share such as \"50%\" or 0.5, found \(decoder.describe(node)); allowed: \(allowed)",
+            at: node.position, path)
+          return nil
+        }
+        guard let parts, !range.contains(parts) else { return parts }
+        decoder.report(
+          "\(decoder.shown(node)) is out of range; allowed: \(allowed)\(more)", at: node.position, path)
+        return nil
+      }, write: { .text(Units.text(partsPerMillion: $0)) })
   }
 
   /// A decimal number in millionths.
   static func number(_ range: ClosedRange<Int64>, allowed: String) -> Kind {
     Kind(
       schema: .decimal(range),
-      read: { $0.number($1, $2, in: range, allowed: allowed) }, write: { .millionths($0) })
+      read: { decoder, node, path in
+        guard case .number(let text) = node.content, let amount = ExactDecimal(text) else {
+          decoder.report(
+            "expected a number, found \(decoder.describe(node)); allowed: \(allowed)", at: node.position, path
+          )
+          return nil
+        }
+        let parts = amount.times(1_000_000)
+        if case .exact(let value) = parts, range.contains(value) { return value }
+        let problem = parts == .fraction ? "finer than a millionth" : "out of range"
+        decoder.report("\(text.prefix(40)) is \(problem); allowed: \(allowed)", at: node.position, path)
+        return nil
+      }, write: { .millionths($0) })
   }
 }
 
 extension Kind where Value == Instant {
-  /// A time on the run's clock.
+  /// A time on the run's clock; a warning if the run is over by then.
   static let time = Kind(
-    schema: .reference("span"), read: { $0.time($1, $2) }, write: { .span($0 - .start) })
+    schema: .reference("span"),
+    read: { [span = Kind<Span>.span(from: .zero)] decoder, node, path in
+      guard let span = span.read(&decoder, node, path) else { return nil }
+      if let duration = decoder.duration, span >= duration {
+        decoder.warn(
+          "at \(Units.text(span)) the run of \(Units.text(duration)) is over: it never happens",
+          at: node.position, path)
+      }
+      return .start + span
+    }, write: { .span($0 - .start) })
 }
 
 // MARK: Parts of a JSON Schema

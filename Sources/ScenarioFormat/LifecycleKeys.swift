@@ -110,7 +110,8 @@ extension Cohort {
   var publishedSettings: PublishedSettings {
     get {
       PublishedSettings(
-        config: settings, source: settingsSource, dialect: settingsDialect, defaults: settingsDefaults)
+        config: settings, source: settingsSource, dialect: behaviour.settingsDialect,
+        defaults: behaviour.settingsDefaults)
     }
     set { (settings, settingsSource) = (newValue.config, newValue.source) }
   }

@@ -2,14 +2,10 @@ import ScenarioModel
 import SimulationKernel
 import UploadRetry
 
-/// The way between a device and the server, as `network` writes it.
-struct Network: Sendable, Equatable {
-  var latency = Distribution.logNormal(
-    median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5))
-  var link = Link()
-
-  static let keys = ObjectKeys(
-    Network(),
+extension Cohort {
+  /// The way between a device and the server.
+  static let networkKeys = ObjectKeys(
+    standIn,
     [
       Field("latency", \.latency, .latency, "One way, each way drawn apart."),
       Field(
@@ -65,7 +61,7 @@ extension Kind where Value == Int {
         return nil
       }
       let size = PositionedValue(.string(String(text.dropLast(2))), at: node.position)
-      return decoder.bytes(size, path, in: 1...1_000_000_000_000)
+      return Kind.size(1...1_000_000_000_000).read(&decoder, size, path)
     }, write: { .text(Units.text(bytes: $0) + "/s") })
 }
 
@@ -191,11 +187,6 @@ extension Sessions {
 }
 
 extension Cohort {
-  var network: Network {
-    get { Network(latency: latency, link: link) }
-    set { (latency, link) = (newValue.latency, newValue.link) }
-  }
-
   var timeouts: Timeouts {
     get { Timeouts(connect: connectTimeout, request: timeout) }
     set { (connectTimeout, timeout) = (newValue.connect, newValue.request) }

@@ -10,22 +10,15 @@ extension BrowserOptions {
       .ofClient("strategy", \.strategy, .choice, "each event is a request, or a buffer of them", "S3"),
       .ofClient("size", \.size, .count(1...1_000_000), "batching: events that make a flush", "S17"),
       .ofClient(
-        "timeout", \.timeoutSpan, .span(from: .milliseconds(1)),
+        "timeout", \.timeout,
+        Kind<Span>.span(from: .milliseconds(1)).mapped(
+          { Double($0.microseconds / 1_000) }, { .milliseconds(Int64($0)) }),
         "batching: from the first event of the buffer to its flush", "S17"),
       .ofClient(
-        "maxRetries", \.retries, Kind<Int>.count(0...1_000).orNull,
+        "maxRetries", \.maxRetries, Kind<Int>.count(0...1_000).mapped(Double.init, { Int($0) }).orNull,
         "batching: retries of the buffer; null: backoffConfig.maxRetryCount", "S12"),
       .ofClient("retryQueue", \.retriesEvents, .bool, "a failed event is sent again", "S12"),
       .ofClient("persistence", \.savesEvents, .bool, "a page that goes saves what it holds", "S18"),
       .ofClient("keepalive", \.keepsAlive, .bool, "batching: each request outlives its page", "S18"),
     ])
-
-  private var timeoutSpan: Span {
-    get { Span(microseconds: Int64(timeout) * 1_000) }
-    set { timeout = Double(newValue.microseconds / 1_000) }
-  }
-  private var retries: Int? {
-    get { maxRetries.map { Int($0) } }
-    set { maxRetries = newValue.map(Double.init) }
-  }
 }

@@ -5,41 +5,91 @@ import TAPIModel
 import UploadRetry
 
 extension ClientPolicy {
-  /// Every switch of `ClientPolicy`, by its own table.
-  static let keys = ObjectKeys(ClientPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
+  /// The first ones are written always, as scenarios of the first version have them.
+  package static let keys = ObjectKeys(
+    ClientPolicy(), keepsRest: true,
+    [
+      .ofClient("clampAfterJitter", \.clampAfterJitter, .bool, "jitter is clamped to the cap again", "S10"),
+      .ofClient(
+        "missingRetryAfter", \.missingRetryAfter, .missingRetryAfter,
+        "what a 429 without Retry-After waits", "S4", form: ShippedQuirks.MissingRetryAfter.names),
+      .ofClient(
+        "retryAfterOnOtherCodes", \.retryAfterOnOtherCodes, .choice,
+        "Retry-After on a retryable status but a 429 that pauses the pipeline", "S7"),
+      .ofClient("retryAfterForms", \.retryAfterForms, .choice, "forms of Retry-After that are read", "S4"),
+      .ofClient(
+        "readsRateLimitReset", \.readsRateLimitReset, .bool,
+        "X-RateLimit-Reset is read where there is no Retry-After", "O11", isLater: true),
+      .ofClient("noStatus", \.noStatus, .choice, "what a failure without an HTTP status does", "S9"),
+      .ofClient("retryCountHeader", \.retryCountHeader, .choice, "what X-Retry-Count says", "S2"),
+      .ofClient("twoWaits", \.twoWaits, .choice, "which of two waits of the pipeline counts", "S16"),
+      .ofClient("limitReached", \.limitReached, .choice, "what happens when a limit is reached", "S12"),
+      .ofClient("rateLimitingOff", \.rateLimitingOff, .choice, "a 429 while rate limiting is off", "S15"),
+      .ofClient("missingSection", \.missingSection, .choice, "what a missing Settings section means", "S13"),
+      .ofClient("sendsAtLimit", \.sendsAtLimit, .choice, "sends that maxRetryCount allows", "S12"),
+      .ofClient("successEndsWait", \.successEndsWait, .choice, "when a 2xx ends the pipeline's wait", "S16"),
+      .ofClient("ageLimit", \.ageLimit, .choice, "what maxTotalBackoffDuration is compared with", "S11"),
+      .ofClient("supportsOAuth", \.supportsOAuth, .bool, "a 511 is retried after authenticating", "S6"),
+      .ofClient("rateLimited", \.rateLimited, .choice, "what a 429 makes wait", "O2"),
+      .ofClient("unauthorized", \.unauthorized, .choice, "what a 401 leads to", "O9"),
+      .ofClient("givenUp", \.givenUp, .choice, "what becomes of a batch that is given up", "O3"),
+      .ofClient(
+        "limitsCheck", \.limitsCheck, .choice, "limits of batches that still wait", "S12", isLater: true),
+      .ofClient(
+        "rateLimitRecord", \.rateLimitRecord, .choice, "what a 429 leaves in its batch's record", "S11",
+        isLater: true),
+      .ofClient(
+        "backoffOff", \.backoffOff, .choice, "a retryable failure while backoff is off", "S15", isLater: true),
+      .ofClient(
+        "withoutSettings", \.withoutSettings, .choice, "what a client without readable Settings does", "S13",
+        isLater: true),
+      .ofClient(
+        "overridden429", \.overridden429, .choice, "a 429 that Settings drop", "S13", isLater: true),
+      .ofClient("belowSuccess", \.belowSuccess, .choice, "an answer below 200", "S8", isLater: true),
+      .ofClient(
+        "exponent", \.exponent, .choice, "which failures the exponent counts", "S10", isLater: true),
+      .ofClient(
+        "waitsInMilliseconds", \.waitsInMilliseconds, .bool, "waits are whole milliseconds", "S10",
+        isLater: true),
+      .ofClient(
+        "retryAfterCap", \.retryAfterCap, .choice, "which limit a Retry-After has", "S4", isLater: true),
+      .ofClient(
+        "retryAfterJitter", \.retryAfterJitter, .jitter(lengtheningJitters),
+        "jitter on top of a Retry-After", "S4", form: lengtheningJitters),
+      .ofClient("backoffHolds", \.backoffHolds, .choice, "what a backoff makes wait", "S3", isLater: true),
+      .ofClient(
+        "multiplier", \.multiplierInMillionths, .number(1_000_000...10_000_000, allowed: "1 to 10"),
+        "what a backoff is multiplied by at each failure", "S10", isLater: true),
+      .ofClient(
+        "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap", "S10",
+        isLater: true, form: ["[SPAN …]"]),
+      .refusal("multiplier") { node, policy in
+        node["multiplier"] != nil && !policy.waits.isEmpty && policy.multiplier != 2
+          ? "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null"
+          : nil
+      },
+      Field(
+        "jitterDraw", \.jitterDraw, .choice, "How long a device keeps its place in a jitter's range.",
+        writing: .unlessDefault, requirement: "J"),
+      .ofClient(
+        "immediateRetries", \.immediateRetries, Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
+        "retries without a wait, before the first backoff; with retries \"timer\" at once", "S10",
+        isLater: true
+      ),
+      .ofClient(
+        "longestRetryAfter", \.longestRetryAfter,
+        Kind<Span>.span(from: .milliseconds(1)).orNull.mapped(
+          { $0?.microseconds ?? .max }, { $0 == .max ? nil : Span(microseconds: $0) }),
+        "what a longer Retry-After counts as", "S4", isLater: true),
+      .ofClient(
+        "noStatusRetries", \.noStatusRetries,
+        Kind<Int>.count(0...1_000).orNull.mapped({ $0.map { UInt16($0) } }, { $0.map { Int($0) } }),
+        "retries of a batch whose latest failure had no HTTP status; null: maxRetryCount of the Settings",
+        "S12",
+        isLater: true),
+    ])
 
-  /// How backoffs grow, and how far a Retry-After is obeyed.
-  private static let schedule: [Field<ClientPolicy>] = [
-    .ofClient(
-      "multiplier", \.multiplierInMillionths, .number(1_000_000...10_000_000, allowed: "1 to 10"),
-      "what a backoff is multiplied by at each failure", "S10", isLater: true),
-    .ofClient(
-      "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap", "S10",
-      isLater: true, form: "[SPAN …]"),
-    .refusal("multiplier") { node, policy in
-      node["multiplier"] != nil && !policy.waits.isEmpty && policy.multiplier != 2
-        ? "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null"
-        : nil
-    },
-    Field(
-      "jitterDraw", \.jitterDraw, .choice, "How long a device keeps its place in a jitter's range.",
-      writing: .unlessDefault, requirement: "J"),
-    .ofClient(
-      "immediateRetries", \.immediateRetries, Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
-      "retries without a wait, before the first backoff; with retries \"timer\" at once", "S10", isLater: true
-    ),
-    .ofClient(
-      "longestRetryAfter", \.longestRetryAfter,
-      Kind<Span>.span(from: .milliseconds(1)).orNull.mapped(
-        { $0?.microseconds ?? .max }, { $0 == .max ? nil : Span(microseconds: $0) }),
-      "what a longer Retry-After counts as", "S4", isLater: true),
-    .ofClient(
-      "noStatusRetries", \.noStatusRetries,
-      Kind<Int>.count(0...1_000).orNull.mapped({ $0.map { UInt16($0) } }, { $0.map { Int($0) } }),
-      "retries of a batch whose latest failure had no HTTP status; null: maxRetryCount of the Settings",
-      "S12",
-      isLater: true),
-  ]
+  private static let lengtheningJitters = [Jitter.none.description] + Jitter.lengtheningNames
 
   private var multiplierInMillionths: Int64 {
     get { Int64((retry.multiplier * 1_000_000).rounded()) }
@@ -75,46 +125,23 @@ extension Kind where Value == DelayLadder {
   }()
 }
 
-extension Field<ClientPolicy> {
-  fileprivate init(_ entry: ClientPolicy.Switch) {
-    let isJitter = entry.values.contains { $0.hasSuffix(":T") }
-    let kind =
-      isJitter
-      ? Kind<Jitter>.jitter(entry.values).mapped(\.description, { Jitter(name: $0) ?? .none })
-      : Kind<String>(
-        schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
-        write: { entry.isBool ? .bool($0 == "true") : .text($0) })
-    self.init(
-      entry.name, kind,
-      entry.meaning, defaultValue: .byClient, writing: entry.isLater ? .unlessDefault : .always,
-      requirement: entry.requirement, get: entry.value(in:),
-      set: { _ = entry.set($1, in: &$0) })
-  }
-}
-
-extension ClientPolicy.Switch {
-  /// Written as true or false, without quotes.
-  package var isBool: Bool { values == ["true", "false"] }
-
-  /// Not of the first version: written only where the client's preset has it otherwise, so that a normalised scenario stays as it
-  /// is.
-  fileprivate var isLater: Bool {
-    ![
-      "clampAfterJitter", "missingRetryAfter", "retryAfterOnOtherCodes", "retryAfterForms", "noStatus",
-      "retryCountHeader", "twoWaits", "limitReached", "rateLimitingOff", "missingSection", "sendsAtLimit",
-      "successEndsWait", "ageLimit", "supportsOAuth", "rateLimited", "unauthorized", "givenUp",
-      "retryAfterJitter",
-    ].contains(name)
-  }
-
-  fileprivate var schema: PositionedValue {
-    if isBool { return .type("boolean") }
-    let words = values.filter { !$0.hasSuffix(":S") }
-    let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
-      .pattern("^\(value.dropLast())[0-9]{1,4}$")
-    }
-    return patterns.isEmpty ? .words(words) : .oneOf([.words(words)] + patterns)
-  }
+extension Kind where Value == ShippedQuirks.MissingRetryAfter {
+  fileprivate static let missingRetryAfter: Kind = {
+    let names = Value.names
+    return Kind(
+      schema: .oneOf([.words(names.filter { !$0.hasSuffix(":S") }), .pattern("^fixed:[0-9]{1,4}$")]),
+      read: { decoder, node, path in
+        if let value = node.text.flatMap({ Value($0) }) { return value }
+        // The pattern itself is no value.
+        if let text = node.text, text.hasPrefix("fixed:") {
+          decoder.report(
+            "\(quoted(text)) is not known; write for example \"fixed:60\": whole seconds from 0 to 3600",
+            at: node.position, path)
+          return nil
+        }
+        return decoder.word(node, path, names.map { ($0, .maxRetryInterval) })
+      }, write: { .text($0.description) })
+  }()
 }
 
 extension Kind where Value == Jitter {
@@ -231,24 +258,5 @@ extension ScenarioDecoder {
           + "write retryAfterOnOtherCodes: \"delaysBatch\" to obey it, or \"ignored\" to say so",
         at: place.position, ScenarioPaths.cohort(index, of: nodes) + ".policy.rateLimited")
     }
-  }
-
-  fileprivate mutating func value(
-    of change: ClientPolicy.Switch, _ node: PositionedValue, _ path: String
-  ) -> String? {
-    if change.isBool { return bool(node, path).map { "\($0)" } }
-    if let text = node.text {
-      var policy = ClientPolicy()
-      if change.set(text, in: &policy) { return text }
-      // The pattern itself is no value.
-      if let pattern = change.values.first(where: { $0.hasSuffix(":S") }), text.hasPrefix(pattern.dropLast())
-      {
-        report(
-          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())60\": whole seconds from 0 to 3600",
-          at: node.position, path)
-        return nil
-      }
-    }
-    return word(node, path, change.values.map { ($0, $0) })
   }
 }

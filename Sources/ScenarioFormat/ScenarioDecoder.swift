@@ -71,9 +71,9 @@ package struct ScenarioDecoder {
   var fetchesSettings = true
   /// How long the run is, once that is known.
   var duration: Span?
-  /// The scenario's values for every cohort that does not set its own; `policyOfAll` takes precedence over the preset of a
-  /// cohort's client.
-  var network = Network()
+  /// The scenario's values for every cohort that does not set its own: `network`, and `policyOfAll`, which takes precedence over
+  /// the preset of a cohort's client.
+  var ofAll = Cohort.standIn
   var policyOfAll: PositionedValue?
   /// nil: the document's.
   var clientOfAll: ClientPreset?
@@ -258,12 +258,6 @@ package struct ScenarioDecoder {
     return nil
   }
 
-  mutating func bool(_ node: PositionedValue, _ path: String) -> Bool? {
-    if case .bool(let value) = node.content { return value }
-    unexpected(node, "true or false", path)
-    return nil
-  }
-
   /// One of a few words.
   mutating func word<Value>(
     _ node: PositionedValue, _ path: String, _ words: [(word: String, value: Value)]
@@ -295,104 +289,21 @@ package struct ScenarioDecoder {
       report("\(message); \(allowed)", at: node.position, path)
       return nil
     }
-    if let number = ExactDecimal(text), case .exact(let value) = number.times(1) {
-      if let value = Int(exactly: value), range.contains(value) { return value }
-      report("\(text.prefix(40)) is out of range; \(allowed)", at: node.position, path)
-    } else if let number = ExactDecimal(text), number.times(1) == .fraction {
-      report("\(text.prefix(40)) is not a whole number; \(allowed)", at: node.position, path)
-    } else {
-      report("\(text.prefix(40)) is out of range; \(allowed)", at: node.position, path)
+    let number = ExactDecimal(text)?.times(1)
+    if case .exact(let exact)? = number, let value = Int(exactly: exact), range.contains(value) {
+      return value
     }
-    return nil
-  }
-
-  /// A decimal number in millionths.
-  mutating func number(
-    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int64>, allowed: String
-  ) -> Int64? {
-    guard case .number(let text) = node.content, let amount = ExactDecimal(text) else {
-      report("expected a number, found \(describe(node)); allowed: \(allowed)", at: node.position, path)
-      return nil
-    }
-    switch amount.times(1_000_000) {
-    case .exact(let value) where range.contains(value): return value
-    case .fraction:
-      report("\(text.prefix(40)) is finer than a millionth; allowed: \(allowed)", at: node.position, path)
-    case .exact, .tooLarge:
-      report("\(text.prefix(40)) is out of range; allowed: \(allowed)", at: node.position, path)
-    }
+    let problem = number == .fraction ? "not a whole number" : "out of range"
+    report("\(text.prefix(40)) is \(problem); \(allowed)", at: node.position, path)
     return nil
   }
 
   // MARK: Values with units
 
-  /// When something happens; a warning if the run is over by then.
-  mutating func time(_ node: PositionedValue, _ path: String) -> Instant? {
-    guard let span = span(node, path, in: .zero...Units.longestSpan) else { return nil }
-    if let duration, span >= duration {
-      warn(
-        "at \(Units.text(span)) the run of \(Units.text(duration)) is over: it never happens",
-        at: node.position, path)
-    }
-    return .start + span
-  }
-
-  /// `"50%"` or 0.5, in parts per million. `allowed` names the range, `more` is said behind it.
-  mutating func share(
-    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int64>, allowed: String, more: String = ""
-  ) -> Int64? {
-    let parts: Int64?
-    switch node.content {
-    case .string(let text):
-      parts = unit(node, path, { () throws(Units.Problem) in try Units.partsPerMillion(text) })
-    case .number(let text):
-      guard let amount = ExactDecimal(text) else { fallthrough }
-      parts = unit(node, path, { () throws(Units.Problem) in try Units.share(amount, 1_000_000, text) })
-    default:
-      report(
-        "expected a share such as \"50%\" or 0.5, found \(describe(node)); allowed: \(allowed)",
-        at: node.position, path)
-      return nil
-    }
-    guard let parts else { return nil }
-    guard range.contains(parts) else {
-      report("\(shown(node)) is out of range; allowed: \(allowed)\(more)", at: node.position, path)
-      return nil
-    }
-    return parts
-  }
-
   /// A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
   private static func missingUnit(_ text: String, _ unit: String, example: String) -> String {
     let isPlain = text.utf8.count <= 12 && text.utf8.allSatisfy { Ascii.isDigit($0) || $0 == Ascii.dot }
     return "missing unit: write " + (isPlain ? quoted(text + unit) : "a value like " + quoted(example))
-  }
-
-  mutating func span(_ node: PositionedValue, _ path: String, in range: ClosedRange<Span>) -> Span? {
-    quantity(
-      node, path, "a span", example: "30s", unit: range.upperBound > .hours(1) ? "s" : "ms", in: range,
-      allowed: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))"
-    ) { text throws(Units.Problem) in try Units.span(text) }
-  }
-
-  mutating func bytes(_ node: PositionedValue, _ path: String, in range: ClosedRange<Int>) -> Int? {
-    quantity(
-      node, path, "a size", example: "500KB", unit: "B", in: range,
-      allowed: "\(Units.text(bytes: range.lowerBound)) to \(Units.text(bytes: range.upperBound))"
-    ) { text throws(Units.Problem) in Int(exactly: try Units.bytes(text)) }
-  }
-
-  /// A text with a unit, within a range; a bare number lacks its unit. `read` gives nil for more than any range holds.
-  mutating func quantity<Value: Comparable>(
-    _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String,
-    in range: ClosedRange<Value>, allowed: String, _ read: (String) throws(Units.Problem) -> Value?
-  ) -> Value? {
-    guard let text = unitText(node, path, what, example: example, unit: unit),
-      let value = self.unit(node, path, { () throws(Units.Problem) in try read(text) })
-    else { return nil }
-    if let value, range.contains(value) { return value }
-    report("\(quoted(text)) is out of range; allowed: \(allowed)", at: node.position, path)
-    return nil
   }
 
   /// The text of a value with a unit.

@@ -9,8 +9,8 @@ struct ScenarioDocument: Sendable {
   var format = 1
   var scenario = Scenario(
     duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.defaultValue, fleet: [])
-  var network = Network()
-  var policy = ClientPolicy()
+  /// What cohorts have that do not say it themselves.
+  var ofAll = Cohort.standIn
   var client: ClientPreset?
   var scale = Scaling.whole
 
@@ -37,7 +37,7 @@ struct ScenarioDocument: Sendable {
         "tapi", \.scenario.tapi, .server, "The server: a bucket or workers.",
         example: "{ bucket: { capacity: \"4000/s\" } }"),
       Field(
-        "network", \.network, keys: Network.keys, "Of cohorts without one of their own.",
+        "network", \.ofAll, keys: Cohort.networkKeys, "Of cohorts without one of their own.",
         writing: .never),
       Field(
         "client", \.client, Kind<ClientPreset>.client.orNothing,
@@ -45,9 +45,7 @@ struct ScenarioDocument: Sendable {
         writing: .never
       ),
       .check { decoder, node, _, text in
-        (decoder.network, decoder.policyOfAll, decoder.clientOfAll) = (
-          text.network, node["policy"], text.client
-        )
+        (decoder.ofAll, decoder.policyOfAll, decoder.clientOfAll) = (text.ofAll, node["policy"], text.client)
         return true
       },
       Field(
@@ -65,16 +63,16 @@ struct ScenarioDocument: Sendable {
         "The scenario at a part of its size, as 1:20; refused where so few are left that chance decides.",
         writing: .never),
       Field(
-        elsewhere: .init(
-          "settings", .settings, meaning: "Of cohorts without their own.",
+        key: .init(
+          name: "settings", shape: .settings, meaning: "Of cohorts without their own.",
           schema: .oneOf([.type("string"), .type("object")]))),
       Field(
-        "policy", \.policy, keys: ClientPolicy.keys,
+        "policy", \.ofAll.behaviour.policy, keys: ClientPolicy.keys,
         "Switches of every cohort, over its client's and below its own.",
         writing: .never),
       Field(
-        elsewhere: .init(
-          "compare", .axes, settable: false,
+        key: .init(
+          name: "compare", shape: .axes, isSettable: false,
           meaning:
             "Values to compare by path, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"]; client: \"all\" are all that ship.",
           schema: .members([

@@ -27,42 +27,26 @@ package enum ScenarioSchema {
 
   package struct Key: Sendable {
     package var name: String
-    package var shape: Shape
+    package var shape = Shape.scalar
     /// Written as it would stand in a file; for messages about a missing key.
-    package var example: String
-    package var isRequired: Bool
+    package var example = ""
+    package var isRequired = false
     /// Whether `--set` and `compare` may change it.
-    package var isSettable: Bool
+    package var isSettable = true
     /// False: a normalised scenario never has it, as what it says stands elsewhere by then.
     package var isWritten = true
 
     /// One sentence; for a switch, which has a requirement, without capital and full stop, as a table has it.
-    package var meaning: String
+    package var meaning = ""
     /// The requirement that it belongs to: `S10`; empty for what no client differs in.
     package var requirement = ""
-    /// The text that a table of switches has for its values, where they cannot be told by the schema.
-    package var form = ""
+    /// The values as a table of switches has them, where they cannot be told by the schema.
+    package var form: [String] = []
     /// Its JSON Schema, without what it means and what it is by default.
-    package var schema: PositionedValue
+    package var schema = PositionedValue.members([])
     /// The allowed values, where the schema does not say it.
-    package var range: String
+    package var range = ""
     package var defaultValue: Default?
-
-    package init(
-      _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
-      settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]), range: String = "",
-      defaultValue: Default? = nil
-    ) {
-      self.name = name
-      self.shape = shape
-      self.example = example
-      isRequired = required
-      isSettable = settable
-      self.meaning = meaning
-      self.schema = schema
-      self.range = range
-      self.defaultValue = defaultValue
-    }
 
     /// The same key where it may be missing.
     var optional: Key {
@@ -79,6 +63,10 @@ package enum ScenarioSchema {
   }
 
   package static let root = ScenarioDocument.keys.shape
+}
+
+extension ScenarioSchema.Key {
+  package init(_ name: String) { self.init(name: name) }
 }
 
 /// The JSON Schema of a scenario (draft 2020-12), made of the keys.
@@ -115,8 +103,9 @@ extension ScenarioSchema {
       ("rate", text("^[0-9.]+/(s|min|h|day)$", "Such as \"4000/s\" or \"6/min\".")),
       ("size", text("^[0-9.]+(B|KB|MB|GB)$", "Such as \"500KB\"; powers of 1000.")),
       ("serviceTime", Kind.serviceTimeForms.schema), ("period", Kind.periodForms.schema),
-      ("retryAfter", Kind.retryAfterForms.schema), ("incident", IncidentKind.schema),
-      ("action", ActionKind.schema), ("client", ClientFile.record.schema), ("cohort", Cohort.keys.schema),
+      ("retryAfter", Kind.retryAfterForms.schema), ("incident", anyOf(Form<Incident>.incidents.map(\.key))),
+      ("action", anyOf(Form<ScenarioAction>.actions.map(\.key))), ("client", ClientFile.record.schema),
+      ("cohort", Cohort.keys.schema),
     ]
   }
 
@@ -130,6 +119,28 @@ extension ScenarioSchema {
         + (alternatives.isEmpty
           ? []
           : [("oneOf", .list(alternatives.map { .members([("required", .list([.text($0)]))]) }))]))
+  }
+}
+
+extension ScenarioSchema {
+  /// The schema of an object of one of these kinds.
+  static func anyOf(_ kinds: [Key]) -> PositionedValue {
+    .oneOf(
+      kinds.map { kind in
+        var schema = kind.schema
+        schema.setMember("description", to: .text(kind.meaning))
+        return schema
+      })
+  }
+
+  /// Every key that some kind has, those that all have first; required where all kinds require it.
+  static func keys(ofAny kinds: [Key]) -> [Key] {
+    let keys = kinds.map(\.shape.keys)
+    return keys.joined().reduce(into: []) { found, key in
+      if found.contains(where: { $0.name == key.name }) { return }
+      let isCommon = keys.allSatisfy { $0.contains { $0.name == key.name && $0.isRequired } }
+      found.append(isCommon ? key : key.optional)
+    }
   }
 }
 
@@ -203,8 +214,10 @@ package enum KeyReference {
     sections.append(lines.joined(separator: "\n"))
     for (keys, place) in inside {
       switch place {
-      case "tapi.incidents": add(IncidentKind.all, path: place, to: &sections, told: &told)
-      case "actions": add(ActionKind.all, path: place, to: &sections, told: &told)
+      case "tapi.incidents":
+        add(kinds: Form<Incident>.incidents.map(\.key), path: place, to: &sections, told: &told)
+      case "actions":
+        add(kinds: Form<ScenarioAction>.actions.map(\.key), path: place, to: &sections, told: &told)
       default: add(keys, path: place, to: &sections, told: &told)
       }
     }
@@ -240,14 +253,14 @@ extension ScenarioSchema.Key {
 
 extension KeyReference {
   private static func add(
-    _ kinds: [some TimelineKind], path: String, to sections: inout [String], told: inout [[String]: String]
+    kinds: [ScenarioSchema.Key], path: String, to sections: inout [String], told: inout [[String]: String]
   ) {
     // Keys that every kind has, or all but one, are told once, with the kinds' names.
-    let first = kinds.first?.record.keys ?? []
+    let first = kinds.first?.shape.keys ?? []
     var exceptions = ""
     let shared = first.filter { key in
       let others = kinds.filter { kind in
-        !kind.record.keys.contains { $0.name == key.name && $0.line() == key.line() }
+        !kind.shape.keys.contains { $0.name == key.name && $0.line() == key.line() }
       }
       if let other = others.first, others.count == 1 {
         exceptions += " (`\(other.name)` without `\(key.name)`)"
@@ -259,7 +272,7 @@ extension KeyReference {
     sections[sections.count - 2] +=
       "\n\nEach has a `kind` (\(names)), these keys\(exceptions), and those of its kind:"
     for kind in kinds {
-      let own = kind.record.keys.filter { key in
+      let own = kind.shape.keys.filter { key in
         key.name != "kind" && !shared.contains { $0.name == key.name }
       }
       guard !own.isEmpty else {

@@ -235,14 +235,11 @@ extension Distribution {
 
 extension Kind where Value == Int64 {
   /// A rate in thousandths a second.
-  static let rate = Kind(
-    schema: .reference("rate"), range: "0.001/s to 1000000000/s",
-    read: { decoder, node, path in
-      decoder.quantity(
-        node, path, "a rate", example: "4000/s", unit: "/s", in: 1...1_000_000_000_000,
-        allowed: "0.001/s to 1000000000/s"
-      ) { text throws(Units.Problem) in try Units.milliPerSecond(text) }
-    }, write: { .text(Units.text(milliPerSecond: $0)) })
+  static let rate = quantity(
+    "a rate", "rate", example: "4000/s", unit: "/s", in: 1...1_000_000_000_000,
+    allowed: "0.001/s to 1000000000/s",
+    { text throws(Units.Problem) in try Units.milliPerSecond(text) },
+    write: { Units.text(milliPerSecond: $0) })
 }
 
 // MARK: Overload

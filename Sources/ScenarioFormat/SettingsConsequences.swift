@@ -15,7 +15,7 @@ struct SettingsConsequences {
   var limitSource: String?
 
   init(_ client: ClientPreset) {
-    (self.client, policy, dialect) = (client.name, client.policy, client.dialect)
+    (self.client, policy, dialect) = (client.name, client.policy, client.settingsDialect)
     limitSource = client.sources["policy.sendsAtLimit"].map(\.place)
   }
 

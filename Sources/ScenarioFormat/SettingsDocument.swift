@@ -74,11 +74,11 @@ package struct SettingsDocument: Sendable {
     path: String, finding: SettingsFinding
   )] {
     var client = client
-    client.dialect = dialect
+    client.settingsDialect = dialect
     let value = SettingsTree.settingsValue(served)
-    let config = dialect.config(of: value, policy: client.policy, defaults: client.settings)
+    let config = dialect.config(of: value, policy: client.policy, defaults: client.settingsDefaults)
     return inside(
-      dialect.decode(value, defaults: client.settings).findings
+      dialect.decode(value, defaults: client.settingsDefaults).findings
         + SettingsConsequences(client).findings(of: config, in: served), dialect)
   }
 
@@ -231,10 +231,11 @@ package struct SettingsCheck: Sendable {
       return
     }
     let value = SettingsTree.settingsValue(tree)
-    var found = client.dialect.decode(value, defaults: client.settings).findings
-    let config = client.dialect.config(of: value, policy: client.policy, defaults: client.settings)
+    var found = client.settingsDialect.decode(value, defaults: client.settingsDefaults).findings
+    let config = client.settingsDialect.config(
+      of: value, policy: client.policy, defaults: client.settingsDefaults)
     found += SettingsConsequences(client).findings(of: config, in: tree)
-    if client.dialect == .document, SettingsTree.holdsNothing(tree) {
+    if client.settingsDialect == .document, SettingsTree.holdsNothing(tree) {
       found.append(SettingsFinding(path: "", effect: .repaired, message: SettingsTree.nothingFound))
     }
     let placed = found.map { finding in

@@ -56,8 +56,8 @@ extension ScenarioDecoder {
 extension Cohort {
   /// Whether any of its apps asks for Settings during the run.
   var fetchesSettings: Bool {
-    if settingsFetch == .never { return false }
-    return hasRestarts || sessions != nil && (page != nil || settingsFetch == .foreground)
+    if behaviour.settingsFetch == .never { return false }
+    return hasRestarts || sessions != nil && (behaviour.page != nil || behaviour.settingsFetch == .foreground)
       || rollout?.fetch != nil
   }
 }

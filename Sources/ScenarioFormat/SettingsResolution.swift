@@ -415,7 +415,7 @@ struct SettingsReaderKind: Hashable {
 
   /// Two cohorts with the same key read the same out of the same Settings.
   var key: String {
-    let name = defaults == ClientPreset.builtIn(client)?.settings ? client : "\(client) \(defaults)"
+    let name = defaults == ClientPreset.builtIn(client)?.settingsDefaults ? client : "\(client) \(defaults)"
     return "\(policy.missingSection) \(policy.rateLimitingOff) \(name) \(dialect.rawValue) \(fetches)"
   }
 }
@@ -525,8 +525,8 @@ extension ScenarioDecoder {
     let dialect = cohort["settingsDialect"].flatMap { Kind<SettingsDialect>.choice.read(&silent, $0, "") }
     let fetch = cohort["settingsFetch"].flatMap { Kind<SettingsFetch>.choice.read(&silent, $0, "") }
     return SettingsReaderKind(
-      client: preset.name, dialect: dialect ?? preset.dialect, policy: policy,
-      defaults: preset.settings,
+      client: preset.name, dialect: dialect ?? preset.settingsDialect, policy: policy,
+      defaults: preset.settingsDefaults,
       fetches: (fetch ?? preset.settingsFetch) != SettingsFetch.never)
   }
 }

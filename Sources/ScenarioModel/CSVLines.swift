@@ -4,7 +4,9 @@
 package struct CSVLines: Sequence, IteratorProtocol {
   private let bytes: [UInt8]
   private var offset = 0
-  private var number = 0
+  /// Lines so far, blank ones among them.
+  package private(set) var number = 0
+  private var line = 0..<0
 
   package init(_ text: String) {
     bytes = Array(text.utf8)
@@ -18,7 +20,7 @@ package struct CSVLines: Sequence, IteratorProtocol {
       while offset < bytes.count, bytes[offset] != Ascii.lineFeed, bytes[offset] != Ascii.carriageReturn {
         offset += 1
       }
-      let line = start..<offset
+      line = start..<offset
       if offset + 1 < bytes.count, bytes[offset] == Ascii.carriageReturn, bytes[offset + 1] == Ascii.lineFeed
       {
         offset += 1
@@ -29,6 +31,9 @@ package struct CSVLines: Sequence, IteratorProtocol {
     }
     return nil
   }
+
+  /// The latest line, as it stands there.
+  package var text: String { String(decoding: bytes[line], as: UTF8.self) }
 
   private func isBlank(_ line: Range<Int>) -> Bool {
     for index in line where !Self.isBlank(bytes[index]) { return false }

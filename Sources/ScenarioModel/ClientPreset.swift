@@ -5,8 +5,61 @@ import UploadGating
 import UploadPipeline
 import UploadRetry
 
+/// What clients do, whatever fleet they are in: all that a client decides of a cohort, but for flushes and time-outs, which a
+/// scenario has of its own.
+public struct ClientBehaviour: Sendable, Hashable {
+  /// The switches in which clients differ.
+  public var policy = ClientPolicy()
+  /// How the clients read their Settings.
+  public var settingsDialect = SettingsDialect.document
+  /// The meaning of Settings that leave a value out, by the client's preset.
+  public var settingsDefaults = HTTPConfig()
+  /// When the clients ask for their Settings, where that is a request (`TAPIConfiguration.settings`).
+  public var settingsFetch = SettingsFetch.launch
+  /// How events become batches, and how many a device holds.
+  public var queue = QueuePolicy()
+  /// 1 … ; `Int.max` for unlimited.
+  public var uploadConcurrency = 1
+  /// What a batch that waits leaves of the uploads at once. *files* only.
+  public var whileWaiting = WhileWaiting.frees
+  /// The effect of a flush that comes while uploads run (S17).
+  public var flushWhileUploading = FlushWhileUploading.joins
+  /// *rebatch*: whether the client acts only when the last upload of a flush has been answered.
+  public var actsAtFlushEnd = false
+  /// Whether a 429 ends the running loop even if it asks for no wait (S3).
+  public var rateLimitEndsLoop = true
+  /// Whether any failure ends it: nothing more leaves before the next trigger, or the end of a wait.
+  public var failureEndsLoop = false
+  /// When retry state is saved, and what a launch makes of it (S18).
+  public var saving = Saving.atOnce
+  /// The triggers that make a device flush (S17).
+  public var triggers = ClientTriggers.all
+  /// Triggers that cut a wait of the client short (D7).
+  public var triggersThatSkipWaits: ClientTriggers = []
+  /// How much an event counts for `flush.count`: 1 or 2.
+  public var countOfAnEvent = 1
+  /// Whether the count of events goes on over flushes that come for other reasons. There is then one flush every so many events,
+  /// instead of a count that starts over at each flush.
+  public var countsAllEvents = false
+  /// Whether the count is compared with all events that the device holds, those that have failed included, at each new event.
+  public var countsHeldEvents = false
+  /// Whether the count makes flushes while uploads fail: from a failure until a run of the upload loop has none.
+  public var countFlushWhileFailing = true
+  /// The trigger that brings a batch back whose wait is over.
+  public var retries = RetryWakeUp.gate
+  /// The gates between the upload loop and the network.
+  public var gates = ClientGates()
+  /// The browser page that the cohort's clients are, in place of an upload loop. Flush, queue, gates and policy then say nothing
+  /// of them. `nil`: the clients are no pages.
+  public var page: BrowserOptions? = nil
+
+  /// The design document's own.
+  public init() {}
+}
+
 /// A client: its switches, and what its queue, its Settings and its gates are unless the scenario says otherwise. It is read from a
 /// client file (`ClientFile`); a fresh value is the design document's own.
+@dynamicMemberLookup
 public struct ClientPreset: Sendable, Hashable {
   /// The client's name in scenarios and tables.
   public var name = "tapi-document"
@@ -14,44 +67,7 @@ public struct ClientPreset: Sendable, Hashable {
   public var meaning = "the design document's own client"
   /// The source of the preset: a document, or a repository with its commit or version.
   public var origin = "the TAPI design document"
-  public var policy = ClientPolicy()
-  /// How it reads its Settings, and a Retry-After.
-  public var dialect = SettingsDialect.document
-  /// The values that the Settings leave out.
-  public var settings = HTTPConfig()
-  public var queueMode = QueuePolicy.Mode.files
-  public var maximumBatchEvents = 500
-  /// Bytes of an upload; nil: no limit.
-  public var maximumBatchBytes: Int?
-  /// Sealed events held at most; `Int.max`: no limit.
-  public var queueLimit = Int.max
-  /// Whether a batch that is answered 413 is cut in two.
-  public var splitsOn413 = false
-  public var growsUntilFailure = false
-  /// Batches held at most; `Int.max`: no limit.
-  public var batchLimit = Int.max
-  public var overflow = Overflow.dropsOldest
-  public var uploadConcurrency = 1
-  public var whileWaiting = WhileWaiting.frees
-  public var flushWhileUploading = FlushWhileUploading.joins
-  public var actsAtFlushEnd = false
-  public var rateLimitEndsLoop = true
-  public var failureEndsLoop = false
-  public var saving = Saving.atOnce
-  public var triggers = ClientTriggers.all
-  /// Triggers that cut a wait of the client short.
-  public var triggersThatSkipWaits: ClientTriggers = []
-  /// The weight of an event in the flush policy's count, 1 or 2. The count goes on over flushes for other reasons.
-  public var countOfAnEvent = 1
-  public var countsAllEvents = false
-  public var countsHeldEvents = false
-  public var countFlushWhileFailing = true
-  public var retries = RetryWakeUp.gate
-  public var gates = ClientGates()
-  /// When it asks for its Settings.
-  public var settingsFetch = SettingsFetch.launch
-  /// It is a page of a browser, which has no upload loop; nil: it is not.
-  public var page: BrowserOptions?
+  public var behaviour = ClientBehaviour()
   /// The trigger of its flushes; nil: the one that a scenario has anyway.
   public var flush: FlushPolicy?
   /// When it gives an upload up; nil: when a scenario's clients do anyway.
@@ -107,62 +123,12 @@ public struct ClientPreset: Sendable, Hashable {
   /// The design document's own client.
   public init() {}
 
-  /// The properties that decide how a cohort's clients behave, and where a client keeps each.
-  private static func pass(_ cohort: inout Cohort, _ client: inout ClientPreset, _ pass: Passing) {
-    pass(&cohort.policy, &client.policy)
-    pass(&cohort.settingsDialect, &client.dialect)
-    pass(&cohort.settingsDefaults, &client.settings)
-    pass(&cohort.queue.mode, &client.queueMode)
-    pass(&cohort.queue.maximumBatchEvents, &client.maximumBatchEvents)
-    pass(&cohort.queue.maximumBatchBytes, &client.maximumBatchBytes)
-    pass(&cohort.queue.limit, &client.queueLimit)
-    pass(&cohort.queue.splitsOn413, &client.splitsOn413)
-    pass(&cohort.queue.growsUntilFailure, &client.growsUntilFailure)
-    pass(&cohort.queue.batchLimit, &client.batchLimit)
-    pass(&cohort.queue.overflow, &client.overflow)
-    pass(&cohort.uploadConcurrency, &client.uploadConcurrency)
-    pass(&cohort.whileWaiting, &client.whileWaiting)
-    pass(&cohort.flushWhileUploading, &client.flushWhileUploading)
-    pass(&cohort.actsAtFlushEnd, &client.actsAtFlushEnd)
-    pass(&cohort.rateLimitEndsLoop, &client.rateLimitEndsLoop)
-    pass(&cohort.failureEndsLoop, &client.failureEndsLoop)
-    pass(&cohort.saving, &client.saving)
-    pass(&cohort.triggers, &client.triggers)
-    pass(&cohort.triggersThatSkipWaits, &client.triggersThatSkipWaits)
-    pass(&cohort.countOfAnEvent, &client.countOfAnEvent)
-    pass(&cohort.countsAllEvents, &client.countsAllEvents)
-    pass(&cohort.countsHeldEvents, &client.countsHeldEvents)
-    pass(&cohort.countFlushWhileFailing, &client.countFlushWhileFailing)
-    pass(&cohort.retries, &client.retries)
-    pass(&cohort.gates, &client.gates)
-    pass(&cohort.page, &client.page)
-    pass(&cohort.settingsFetch, &client.settingsFetch)
-  }
-
   /// Clients of one name are rarely two; scenarios are looked up by their cohorts, which have what they take from it.
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-  /// Which of two places takes the other's value.
-  private enum Passing {
-    case toCohort, toClient
-
-    func callAsFunction<Value>(_ ofCohort: inout Value, _ ofClient: inout Value) {
-      switch self {
-      case .toCohort: ofCohort = ofClient
-      case .toClient: ofClient = ofCohort
-      }
-    }
-  }
-
-  /// Becomes what the clients of a cohort are; name, origin and sources stay.
-  package mutating func takeSwitches(of cohort: Cohort) {
-    var cohort = cohort
-    Self.pass(&cohort, &self, .toClient)
-  }
-
-  fileprivate func giveSwitches(to cohort: inout Cohort) {
-    var client = self
-    Self.pass(&cohort, &client, .toCohort)
+  public subscript<Value>(dynamicMember path: WritableKeyPath<ClientBehaviour, Value>) -> Value {
+    @inline(__always) get { behaviour[keyPath: path] }
+    @inline(__always) set { behaviour[keyPath: path] = newValue }
   }
 }
 
@@ -170,7 +136,7 @@ extension Cohort {
   /// Becomes clients of that kind.
   package mutating func take(_ preset: ClientPreset) {
     self.preset = preset
-    preset.giveSwitches(to: &self)
+    behaviour = preset.behaviour
     if let flush = preset.flush { self.flush = flush }
     if let timeout = preset.timeout { self.timeout = timeout }
   }

@@ -24,31 +24,34 @@ extension Cohort {
   fileprivate mutating func becomeIdeal(in scenario: Scenario) {
     let client = self
     take(ClientPreset())
-    if let page = client.page {
+    if let page = client.behaviour.page {
       // A page sends each event as it comes, or a buffer of them.
       let sendsEach = page.strategy == .standard
       flush = FlushPolicy(
         count: sendsEach ? 1 : page.size,
         interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
-      queue.maximumBatchEvents = sendsEach ? 1 : max(page.size, 1)
-      uploadConcurrency = .max
+      behaviour.queue.maximumBatchEvents = sendsEach ? 1 : max(page.size, 1)
+      behaviour.uploadConcurrency = .max
     } else {
-      queue.mode = client.queue.mode
-      queue.maximumBatchEvents = client.queue.maximumBatchEvents
-      queue.maximumBatchBytes = client.queue.maximumBatchBytes
-      queue.growsUntilFailure = client.queue.growsUntilFailure
+      behaviour.queue.mode = client.behaviour.queue.mode
+      behaviour.queue.maximumBatchEvents = client.behaviour.queue.maximumBatchEvents
+      behaviour.queue.maximumBatchBytes = client.behaviour.queue.maximumBatchBytes
+      behaviour.queue.growsUntilFailure = client.behaviour.queue.growsUntilFailure
       // A worker that blocks holds up the batches behind its own. All others gather what comes while they wait.
-      uploadConcurrency = client.whileWaiting == .blocks ? .max : client.uploadConcurrency
-      (countOfAnEvent, countsAllEvents) = (client.countOfAnEvent, client.countsAllEvents)
-      triggers = client.triggers
+      behaviour.uploadConcurrency =
+        client.behaviour.whileWaiting == .blocks ? .max : client.behaviour.uploadConcurrency
+      (behaviour.countOfAnEvent, behaviour.countsAllEvents) = (
+        client.behaviour.countOfAnEvent, client.behaviour.countsAllEvents
+      )
+      behaviour.triggers = client.behaviour.triggers
     }
-    queue.limit = .max
-    if polls { (queue.batchLimit, queue.overflow) = (1, .refusesNewest) }
+    behaviour.queue.limit = .max
+    if polls { (behaviour.queue.batchLimit, behaviour.queue.overflow) = (1, .refusesNewest) }
     settings = HTTPConfig()
     settings.backoff.maxTotalBackoffDuration = Span.hours(1_000_000).microseconds
     settings.rateLimit.maxTotalBackoffDuration = settings.backoff.maxTotalBackoffDuration
-    (settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
-    settingsFetch = .never
+    (behaviour.settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
+    behaviour.settingsFetch = .never
     (lifecycle, connectTimeout) = (nil, nil)
     link.requestLossPartsPerMillion = 0
     link.answerLossPartsPerMillion = 0

@@ -30,7 +30,7 @@ package struct LateRetry: Sendable, Hashable {
     for (path, status, policy) in retryAfters(of: scenario.tapi) {
       guard case .fixed(let told) = policy else { continue }
       for cohort in scenario.fleet {
-        guard cohort.retries == .gate, let interval = cohort.flush.interval,
+        guard cohort.behaviour.retries == .gate, let interval = cohort.flush.interval,
           let asked = cohort.waitObeyed(told, status: status), asked >= interval,
           asked.microseconds % interval.microseconds * 4 <= interval.microseconds
         else { continue }
@@ -70,12 +70,13 @@ extension Cohort {
   fileprivate func waitObeyed(_ told: Span, status: Int) -> Span? {
     let pauses =
       status == 429
-      ? policy.rateLimited == .pausesPipeline : policy.retryAfterOnOtherCodes == .pausesPipeline
+      ? behaviour.policy.rateLimited == .pausesPipeline
+      : behaviour.policy.retryAfterOnOtherCodes == .pausesPipeline
     if pauses {
       guard settings.isManaged, settings.rateLimit.isEnabled else { return nil }
-      return Span(microseconds: min(told.microseconds, settings.longestRetryAfter(policy.retry)))
+      return Span(microseconds: min(told.microseconds, settings.longestRetryAfter(behaviour.policy.retry)))
     }
-    guard policy.retryAfterOnOtherCodes.isWaitOfBatch else { return nil }
-    return Span(microseconds: min(told.microseconds, policy.longestRetryAfter))
+    guard behaviour.policy.retryAfterOnOtherCodes.isWaitOfBatch else { return nil }
+    return Span(microseconds: min(told.microseconds, behaviour.policy.longestRetryAfter))
   }
 }

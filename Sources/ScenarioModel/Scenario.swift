@@ -62,6 +62,7 @@ public struct Scenario: Sendable, Hashable {
 }
 
 /// Devices that share everything but their randomness.
+@dynamicMemberLookup
 public struct Cohort: Sendable, Hashable {
   /// Unique in the fleet: paths (`fleet.phones.devices`) and reports name the cohort by it.
   public var name: String
@@ -69,16 +70,12 @@ public struct Cohort: Sendable, Hashable {
   public var devices: Int
   /// The client that the defaults came from; a run depends on the values alone.
   public var preset = ClientPreset()
+  /// What its clients do: the preset's, but for what the scenario says.
+  public var behaviour = ClientBehaviour()
   /// When each device creates events, whatever becomes of its uploads.
   public var events: EventProcess
   /// The triggers that make a device seal its events and ask for uploads.
   public var flush: FlushPolicy
-  /// How events become batches, and how many a device holds.
-  public var queue: QueuePolicy
-  /// The trigger that brings a batch back whose wait is over.
-  public var retries: RetryWakeUp
-  /// 1 … ; `Int.max` for unlimited.
-  public var uploadConcurrency: Int
   /// The client gives an upload up after this long; at least 1 ms, default 30 s.
   public var timeout: Span
   /// The time-out of a client that notices earlier that it gets no connection. Such a client knows that the server has got
@@ -92,8 +89,6 @@ public struct Cohort: Sendable, Hashable {
   public var connection = ConnectionHabits()
   /// When devices are offline; nil: never.
   public var connectivity: Connectivity? = nil
-  /// When the clients ask for their Settings, where that is a request (`TAPIConfiguration.settings`).
-  public var settingsFetch = SettingsFetch.launch
   /// Whether each device holds a stream, a watch or a long poll open. A device whose own is cut off (`Incident.Kind.cut`) has an
   /// event to send, and its first attempt has failed without a status.
   public var holdsOpen = false
@@ -103,33 +98,6 @@ public struct Cohort: Sendable, Hashable {
   public var os: BackgroundWindows? = nil
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
-  /// The switches in which clients differ.
-  public var policy: ClientPolicy
-  /// The effect of a flush that comes while uploads run (S17).
-  public var flushWhileUploading = FlushWhileUploading.joins
-  /// *rebatch*: whether the client acts only when the last upload of a flush has been answered.
-  public var actsAtFlushEnd = false
-  /// Whether a 429 ends the running loop even if it asks for no wait (S3).
-  public var rateLimitEndsLoop = true
-  /// Whether any failure ends it: nothing more leaves before the next trigger, or the end of a wait.
-  public var failureEndsLoop = false
-  /// What a batch that waits leaves of the uploads at once. *files* only.
-  public var whileWaiting = WhileWaiting.frees
-  /// When retry state is saved, and what a launch makes of it (S18).
-  public var saving = Saving.atOnce
-  /// The triggers that make a device flush (S17).
-  public var triggers = ClientTriggers.all
-  /// Triggers that cut a wait of the client short (D7).
-  public var triggersThatSkipWaits: ClientTriggers = []
-  /// How much an event counts for `flush.count`: 1 or 2.
-  public var countOfAnEvent = 1
-  /// Whether the count of events goes on over flushes that come for other reasons. There is then one flush every so many events,
-  /// instead of a count that starts over at each flush.
-  public var countsAllEvents = false
-  /// Whether the count is compared with all events that the device holds, those that have failed included, at each new event.
-  public var countsHeldEvents = false
-  /// Whether the count makes flushes while uploads fail: from a failure until a run of the upload loop has none.
-  public var countFlushWhileFailing = true
   /// App launches and kills; nil: every app runs from before the start to the end.
   public var lifecycle: Lifecycle? = nil
   /// Settings published during the run (S19); nil: none.
@@ -150,17 +118,8 @@ public struct Cohort: Sendable, Hashable {
   /// The write key by which the server knows the cohort's uploads.
   package var effectiveWriteKey: String { writeKey ?? name }
 
-  /// The gates between the upload loop and the network.
-  public var gates = ClientGates()
-  /// The browser page that the cohort's clients are, in place of an upload loop. Flush, queue, gates and policy then say nothing
-  /// of them. `nil`: the clients are no pages.
-  public var page: BrowserOptions? = nil
   /// How long it takes to refresh credentials (O9).
   public var credentialRefresh = Span.seconds(1)
-  /// The meaning of Settings that leave a value out, by the client's preset.
-  public var settingsDefaults = HTTPConfig()
-  /// How the clients read their Settings.
-  public var settingsDialect = SettingsDialect.document
   /// The source of `settings`, where clients read as a shipped SDK does. Such an SDK takes values that no normal form of the
   /// document's can say. `nil`: nothing but `settings` is known.
   public var settingsSource: SettingsValue? = nil
@@ -178,15 +137,20 @@ public struct Cohort: Sendable, Hashable {
     self.devices = devices
     self.events = events
     self.flush = flush
-    self.queue = queue
-    self.retries = retries
-    self.uploadConcurrency = uploadConcurrency
+    behaviour.queue = queue
+    behaviour.retries = retries
+    behaviour.uploadConcurrency = uploadConcurrency
     self.timeout = timeout
     self.latency = latency
     self.settings = settings
-    self.policy = policy
+    behaviour.policy = policy
     self.eventBytes = eventBytes
     self.requestBytes = requestBytes
+  }
+
+  public subscript<Value>(dynamicMember path: WritableKeyPath<ClientBehaviour, Value>) -> Value {
+    @inline(__always) get { behaviour[keyPath: path] }
+    @inline(__always) set { behaviour[keyPath: path] = newValue }
   }
 }
 
@@ -216,19 +180,21 @@ extension Cohort {
   package mutating func holdOnePoll() {
     polls = true
     flush = FlushPolicy(count: 1, interval: nil)
-    (queue.maximumBatchEvents, queue.batchLimit) = (1, 1)
-    (queue.overflow, queue.growsUntilFailure) = (.refusesNewest, false)
-    (flushWhileUploading, countsAllEvents, countsHeldEvents) = (.joins, false, false)
-    countFlushWhileFailing = true
-    triggers.formUnion(ClientTriggers([.count]))
+    (behaviour.queue.maximumBatchEvents, behaviour.queue.batchLimit) = (1, 1)
+    (behaviour.queue.overflow, behaviour.queue.growsUntilFailure) = (.refusesNewest, false)
+    (behaviour.flushWhileUploading, behaviour.countsAllEvents, behaviour.countsHeldEvents) = (
+      .joins, false, false
+    )
+    behaviour.countFlushWhileFailing = true
+    behaviour.triggers.formUnion(ClientTriggers([.count]))
   }
 
   /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`). A count that goes on over flushes
   /// then has to be met exactly, and one that starts over has to be reached.
   public var eventsUntilFlush: Int? {
     flush.count.map { count in
-      if count % countOfAnEvent == 0 { return count / countOfAnEvent }
-      return countsAllEvents ? count : count / countOfAnEvent + 1
+      if count % behaviour.countOfAnEvent == 0 { return count / behaviour.countOfAnEvent }
+      return behaviour.countsAllEvents ? count : count / behaviour.countOfAnEvent + 1
     }
   }
 }

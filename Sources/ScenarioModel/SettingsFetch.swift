@@ -15,14 +15,14 @@ public enum SettingsFetch: String, Sendable, Hashable, CaseIterable {
 
 extension Cohort {
   /// Whether Settings that a CDN serves reach it.
-  package var fetchesSettings: Bool { settingsFetch != .never }
+  package var fetchesSettings: Bool { behaviour.settingsFetch != .never }
 
   /// Fetches of Settings a second of one device when nothing fails, about.
   var settingsFetchesPerSecond: Double {
     if !fetchesSettings { return 0 }
     let sessions = sessions.map { $0.perSecond(at: $0.share) } ?? 0
     let restarts = lifecycle?.meanTimeBetweenRestarts.map { 1 / max($0.seconds, 1e-6) } ?? 0
-    return restarts + (page != nil || settingsFetch == .foreground ? sessions : 0)
+    return restarts + (behaviour.page != nil || behaviour.settingsFetch == .foreground ? sessions : 0)
   }
 }
 

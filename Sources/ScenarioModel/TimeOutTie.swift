@@ -22,7 +22,7 @@ package struct TimeOutTie: Sendable, Hashable {
     }
     guard isSilent else { return [] }
     return scenario.fleet.compactMap { cohort in
-      guard cohort.retries == .gate, let interval = cohort.flush.interval,
+      guard cohort.behaviour.retries == .gate, let interval = cohort.flush.interval,
         interval.microseconds % cohort.timeout.microseconds == 0
       else { return nil }
       return TimeOutTie(cohort: cohort.name, timeout: cohort.timeout, interval: interval)

@@ -68,8 +68,8 @@ public struct Connectivity: Sendable, Hashable {
 extension Cohort {
   /// Events in one batch at most, by number and by bytes. A batch has at least one.
   public var largestBatch: Int {
-    guard let bytes = queue.maximumBatchBytes else { return queue.maximumBatchEvents }
-    return max(1, min(queue.maximumBatchEvents, (bytes - requestBytes) / max(eventBytes, 1)))
+    guard let bytes = behaviour.queue.maximumBatchBytes else { return behaviour.queue.maximumBatchEvents }
+    return max(1, min(behaviour.queue.maximumBatchEvents, (bytes - requestBytes) / max(eventBytes, 1)))
   }
 
   /// The largest upload, bytes.

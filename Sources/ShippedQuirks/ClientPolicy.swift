@@ -120,6 +120,34 @@ public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
   }
 }
 
+extension ShippedQuirks.MissingRetryAfter: LosslessStringConvertible {
+  /// The names that `init(_:)` takes, as patterns: `S` stands for whole seconds.
+  public static let names = ["maxRetryInterval", "fixed:S", "exponentialBackoff"]
+
+  /// Reads a name: `maxRetryInterval`, `fixed:S` with S from 0 to 3600 whole seconds, `exponentialBackoff`.
+  public init?(_ name: String) {
+    switch name {
+    case "maxRetryInterval": self = .maxRetryInterval
+    case "exponentialBackoff": self = .exponentialBackoff
+    default:
+      let prefix = "fixed:"
+      guard name.hasPrefix(prefix),
+        let seconds = wholeNumber(name.utf8.dropFirst(prefix.utf8.count), digits: 4), seconds <= 3600
+      else { return nil }
+      self = .fixed(microseconds: seconds * 1_000_000)
+    }
+  }
+
+  /// The name that `init(_:)` reads; seconds are whole, rounded down.
+  public var description: String {
+    switch self {
+    case .maxRetryInterval: "maxRetryInterval"
+    case .fixed(let microseconds): "fixed:\(microseconds / 1_000_000)"
+    case .exponentialBackoff: "exponentialBackoff"
+    }
+  }
+}
+
 /// The quirks as a machine asks for them.
 private final class LinkedQuirks: RetryQuirks {
   private let quirks: ShippedQuirks

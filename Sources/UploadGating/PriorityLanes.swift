@@ -5,9 +5,9 @@
 /// configuration; the state is a byte.
 public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
   /// The share of operations that the user waits for, parts per million, 0 … 1,000,000.
-  public let interactivePartsPerMillion: Int
+  public package(set) var interactivePartsPerMillion: Int
   /// nil: strict. 1 … 255.
-  public let oneBelowAfter: Int?
+  public package(set) var oneBelowAfter: Int?
 
   public init(interactivePartsPerMillion: Int = 500_000, oneBelowAfter: Int? = nil) {
     self.interactivePartsPerMillion = min(max(interactivePartsPerMillion, 0), 1_000_000)

@@ -58,7 +58,7 @@ extension ConformanceRunner {
 
   private func disagreement(_ random: inout HistoryRandom) -> String? {
     let vector = randomCase(&random)
-    let (config, _) = client.preset.dialect.decode(vector.settings)
+    let (config, _) = client.preset.settingsDialect.decode(vector.settings)
     let cohort = client.cohort(for: vector, config: config)
     let flushCount = FlushCount(
       vector.client.flushAt, countOfAnEvent: client.preset.countOfAnEvent,
@@ -79,7 +79,7 @@ extension ConformanceRunner {
       let action = randomAction(&random, onModule, step)
       switch action {
       case .answer(let batch, let status, _, _):
-        if client.preset.splitsOn413, status == 413, mayStillArrive.contains(batch) { return nil }
+        if client.preset.queue.splitsOn413, status == 413, mayStillArrive.contains(batch) { return nil }
         if status == nil { mayStillArrive.insert(batch) }
       case .restart: mayStillArrive.formUnion(onModule.heldBatches.filter(\.isUploading).map(\.name))
       default: break

@@ -1,6 +1,7 @@
 import Conformance
 import ScenarioModel
 import ShippedQuirks
+import TestClients
 import TestSupport
 import Testing
 import UploadPipeline
@@ -113,7 +114,7 @@ struct VectorStrengthTests {
 
   /// A client that acts when the last upload of a flush is answered keeps one record for all.
   private static func isPossible(_ preset: ClientPreset) -> Bool {
-    !preset.actsAtFlushEnd || preset.queueMode == .rebatch
+    !preset.actsAtFlushEnd || preset.queue.mode == .rebatch
   }
 
   /// Every switch with each value, some of them the preset's own.
@@ -134,8 +135,8 @@ struct VectorStrengthTests {
     for uploads in [1, .max] {
       change("uploads \(uploads == 1 ? "1" : "unlimited")") { $0.uploadConcurrency = uploads }
     }
-    change("mode files") { $0.queueMode = .files }
-    change("mode rebatch") { $0.queueMode = .rebatch }
+    change("mode files") { $0.queue.mode = .files }
+    change("mode rebatch") { $0.queue.mode = .rebatch }
     for value in FlushWhileUploading.allCases {
       change("flushWhileUploading \(value)") { $0.flushWhileUploading = value }
     }

@@ -79,14 +79,14 @@ struct BenchmarkWorkloadTests {
         Override(path: "tapi.bucket.burst", value: "400"),
       ]
       var expected = try scenario(
-        "001-outage-herd/gate.json5", client + (preset.maximumBatchEvents == 1 ? single : []))
-      if preset.settings != HTTPConfig() {
+        "001-outage-herd/gate.json5", client + (preset.queue.maximumBatchEvents == 1 ? single : []))
+      if preset.settingsDefaults != HTTPConfig() {
         // The file's Settings and waits are the TAPI clients'.
-        expected.fleet[0].settings = preset.settings
+        expected.fleet[0].settings = preset.settingsDefaults
         expected.fleet[0].retries = preset.retries
       }
       let scenario = try workload("preset-" + preset.name, devices: 20_000)
-      if preset.dialect != .document {
+      if preset.settingsDialect != .document {
         // A shipped client reads the file in its own way; the workload has the values themselves.
         expected.fleet[0].settings = scenario.fleet[0].settings
         expected.fleet[0].settingsSource = nil

@@ -111,8 +111,8 @@ struct ClientFileTests {
       { name: "mine", basedOn: "aws-sdk-standard",
         switches: { settings: { backoffConfig: { maxRetryCount: 5 } } } }
       """
-    let backoff = try ClientPreset(file: text, name: "mine.json5").settings.backoff
-    var expected = try #require(ClientPreset.builtIn("aws-sdk-standard")).settings.backoff
+    let backoff = try ClientPreset(file: text, name: "mine.json5").settingsDefaults.backoff
+    var expected = try #require(ClientPreset.builtIn("aws-sdk-standard")).settingsDefaults.backoff
     #expect(expected.jitter == .full && expected.maxBackoffInterval == 20_000_000)
     expected.maxRetryCount = 5
     #expect(backoff == expected)
@@ -238,7 +238,7 @@ struct ClientFileTests {
     (policy.readsRateLimitReset, policy.unauthorized) = (true, .refreshThenRetryOnce)
     policy.givenUp = .blocked
     #expect(ClientPreset.offlineFirst.policy == policy)
-    #expect(ClientPreset.offlineFirst.settings == .offlineFirst(.background))
+    #expect(ClientPreset.offlineFirst.settingsDefaults == .offlineFirst(.background))
   }
 
   // MARK: Bad input

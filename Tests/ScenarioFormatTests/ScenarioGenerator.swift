@@ -4,6 +4,7 @@ import ShippedClients
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import TestClients
 import TestSupport
 import Testing
 import UploadGating
@@ -159,14 +160,16 @@ struct ScenarioGenerator {
     }
     let preset = random.pick(ClientPreset.all)
     cohort.preset = preset
-    cohort.settingsDefaults = preset.settings
-    cohort.settings = settings(from: preset.settings)
+    cohort.settingsDefaults = preset.settingsDefaults
+    cohort.settings = settings(from: preset.settingsDefaults)
     cohort.settingsFetch = random.chance(30) ? random.pick(SettingsFetch.allCases) : preset.settingsFetch
-    cohort.settingsDialect = random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.dialect
+    cohort.settingsDialect =
+      random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.settingsDialect
     if cohort.settingsDialect != .document {
       cohort.settingsSource = shippedSettings()
       cohort.settings =
-        cohort.settingsDialect.decode(cohort.settingsSource ?? .null, defaults: preset.settings).config
+        cohort.settingsDialect.decode(cohort.settingsSource ?? .null, defaults: preset.settingsDefaults)
+        .config
     }
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     if random.chance(40) { drawGates(&cohort.gates) }
@@ -187,12 +190,12 @@ struct ScenarioGenerator {
       cohort.rollout = SettingsRollout(
         time: .start + span(0...31_622_400_000_000),
         sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
-        settings: settings(from: preset.settings))
+        settings: settings(from: preset.settingsDefaults))
       if cohort.settingsDialect != .document {
         let source = shippedSettings()
         cohort.rollout?.source = source
-        cohort.rollout?.settings =
-          cohort.settingsDialect.decode(source, defaults: preset.settings).config
+        let read = cohort.settingsDialect.decode(source, defaults: preset.settingsDefaults)
+        cohort.rollout?.settings = read.config
       }
     }
     if let time = cohort.rollout?.time {

@@ -1,6 +1,7 @@
 import Foundation
 import ScenarioFormat
 import ScenarioModel
+import TAPIModel
 import TestSupport
 import Testing
 
@@ -56,9 +57,9 @@ struct ScenarioSchemaTests {
 
   @Test("every kind of incident is read from its examples, and written back the same")
   func incidentKinds() throws {
-    for kind in IncidentKind.all {
-      let given = kind.record.keys.compactMap { key -> String? in
-        if key.name == "kind" { return "kind: '\(kind.name)'" }
+    for kind in Form<Incident>.incidents {
+      let given = kind.key.shape.keys.compactMap { key -> String? in
+        if key.name == "kind" { return "kind: '\(kind.key.name)'" }
         if !key.example.isEmpty { return "\(key.name): \(key.example)" }
         guard case .value(let value)? = key.defaultValue else { return nil }
         return "\(key.name): \(JSONText.compact(value))"
@@ -66,9 +67,9 @@ struct ScenarioSchemaTests {
       var text = ScenarioText(tapi: "incidents: [{ \(given.joined(separator: ", ")) }]")
       text.cohort += ", holdsOpen: true"
       let decoded = try text.decode()
-      #expect(kind.values(decoded.scenario.tapi.incidents[0].kind) != nil, "\(kind.name)")
+      #expect(kind.holds(decoded.scenario.tapi.incidents[0]), "\(kind.key.name)")
       let again = try ScenarioFile(text: decoded.normalisedJSON, name: "s") { _ in "" }.decode()
-      #expect(again.scenario == decoded.scenario, "\(kind.name)")
+      #expect(again.scenario == decoded.scenario, "\(kind.key.name)")
     }
   }
 }

@@ -18,7 +18,7 @@ struct SettingsDialectDecodingTests {
     let decoded = try text("client: '\(preset.name)'").decode()
     let cohort = decoded.scenario.fleet[0]
     let empty = SettingsValue.object([("httpConfig", .object([]))])
-    #expect(cohort.settings == preset.dialect.decode(empty).config)
+    #expect(cohort.settings == preset.settingsDialect.decode(empty).config)
     #expect(cohort.settings.isManaged && cohort.settings.backoff.isEnabled)
     #expect(cohort.settingsSource == empty)
     #expect(decoded.warnings.isEmpty)
@@ -146,9 +146,9 @@ struct SettingsDialectDecodingTests {
   func builtIn() throws {
     let nothing = SettingsValue.object([])
     for preset in ClientPreset.all {
-      let config = preset.dialect.config(
-        of: nothing, policy: preset.policy, defaults: preset.settings)
-      let isLegacy = [.analyticsSwift, .analyticsKotlin].contains(preset.dialect)
+      let config = preset.settingsDialect.config(
+        of: nothing, policy: preset.policy, defaults: preset.settingsDefaults)
+      let isLegacy = [.analyticsSwift, .analyticsKotlin].contains(preset.settingsDialect)
       #expect(config.isManaged == !isLegacy, "\(preset.name)")
     }
   }

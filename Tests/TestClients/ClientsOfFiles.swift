@@ -36,8 +36,8 @@ extension RetrySnapshot {
 }
 
 extension HTTPConfig {
-  public static let datafly = ClientPreset.datafly.settings
-  public static let withoutWaits = ClientPreset.toggl.settings
+  public static let datafly = ClientPreset.datafly.settingsDefaults
+  public static let withoutWaits = ClientPreset.toggl.settingsDefaults
 }
 
 extension StatusTable {

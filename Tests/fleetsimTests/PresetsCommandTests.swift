@@ -233,7 +233,7 @@ struct PresetsCommandTests {
       // What a client does not read in its Settings, it does not take as an override either.
       let entries = ClientPreset.switches.filter { entry in
         guard entry.path.hasPrefix("settings.") else { return true }
-        return preset.dialect.readKeyPaths.contains(String(entry.path.dropFirst("settings.".count)))
+        return preset.settingsDialect.readKeyPaths.contains(String(entry.path.dropFirst("settings.".count)))
       }
       let overrides = entries.map { entry in
         Override(path: "fleet.phones.\(entry.path)", value: entry.value(preset))
@@ -242,8 +242,8 @@ struct PresetsCommandTests {
       let cohort = try ScenarioFile(text: text, name: "s") { _ in "" }.decode(overrides: overrides)
         .scenario.fleet[0]
       #expect(cohort.policy == preset.policy)
-      #expect(cohort.settingsDialect == preset.dialect)
-      #expect(cohort.queue.mode == preset.queueMode)
+      #expect(cohort.settingsDialect == preset.settingsDialect)
+      #expect(cohort.queue.mode == preset.queue.mode)
       #expect(cohort.uploadConcurrency == preset.uploadConcurrency)
       #expect(cohort.flushWhileUploading == preset.flushWhileUploading)
       #expect(cohort.actsAtFlushEnd == preset.actsAtFlushEnd)
@@ -252,9 +252,9 @@ struct PresetsCommandTests {
       #expect(cohort.triggers == preset.triggers)
       #expect(cohort.countOfAnEvent == preset.countOfAnEvent)
       #expect(cohort.countsAllEvents == preset.countsAllEvents)
-      #expect(cohort.queue.limit == preset.queueLimit)
+      #expect(cohort.queue.limit == preset.queue.limit)
       #expect(cohort.retries == preset.retries)
-      #expect(cohort.queue.maximumBatchEvents == preset.maximumBatchEvents)
+      #expect(cohort.queue.maximumBatchEvents == preset.queue.maximumBatchEvents)
       #expect(cohort.gates == preset.gates)
     }
   }

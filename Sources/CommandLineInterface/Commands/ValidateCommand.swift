@@ -227,7 +227,7 @@ extension Scenario {
     var seen: Set<String> = []
     return fleet.compactMap { cohort in
       guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
-      let changes = SettingsDocument(cohort.preset.settings).differences(
+      let changes = SettingsDocument(cohort.preset.settingsDefaults).differences(
         to: SettingsDocument(cohort.settings))
       if changes.isEmpty { return nil }
       let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }

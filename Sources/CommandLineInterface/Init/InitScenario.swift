@@ -11,11 +11,11 @@ extension InitCommand.Answers {
   /// those that its CDN serves.
   var settings: SettingsDocument {
     let fetching = clients.map(\.client).filter { $0.settingsFetch != .never }
-    guard let first = fetching.first(where: { $0.dialect != .document }) ?? fetching.first else {
+    guard let first = fetching.first(where: { $0.settingsDialect != .document }) ?? fetching.first else {
       return SettingsDocument(HTTPConfig())
     }
-    return first.dialect == .document
-      ? SettingsDocument(first.settings) : SettingsDocument(defaultsOf: first.dialect)
+    return first.settingsDialect == .document
+      ? SettingsDocument(first.settingsDefaults) : SettingsDocument(defaultsOf: first.settingsDialect)
   }
 
   /// A key that is worth comparing, its values, and why.
@@ -30,7 +30,7 @@ extension InitCommand.Answers {
   var comparisons: [Comparison] {
     let limit = "How many 429s may a batch meet before its events are lost?"
     // Clients that fetch no Settings have limits of their own.
-    let own = fetchesSettings ? [] : clients.map(\.client.settings)
+    let own = fetchesSettings ? [] : clients.map(\.client.settingsDefaults)
     let retries = Comparison(
       path: "settings.backoffConfig.maxRetryCount",
       values: "\(Set([3, 10, 100] + own.map(\.backoff.maxRetryCount)).sorted())",
@@ -179,11 +179,11 @@ extension InitCommand.Answers {
 extension ClientPreset {
   /// Whether a key of Settings decides anything for this client.
   fileprivate func uses(_ key: String) -> Bool {
-    guard dialect == .document else { return dialect.readKeyPaths.contains(key) }
+    guard self.settingsDialect == .document else { return self.settingsDialect.readKeyPaths.contains(key) }
     if key.hasPrefix("rateLimitConfig.") {
-      return settings.rateLimit.isEnabled && policy.rateLimited == .pausesPipeline
+      return self.settingsDefaults.rateLimit.isEnabled && self.policy.rateLimited == .pausesPipeline
     }
-    let hasWaits = policy.waits != DelayLadder()
-    return settings.backoff.isEnabled && (key == "backoffConfig.maxRetryCount" || !hasWaits)
+    let hasWaits = self.policy.waits != DelayLadder()
+    return self.settingsDefaults.backoff.isEnabled && (key == "backoffConfig.maxRetryCount" || !hasWaits)
   }
 }

@@ -22,12 +22,13 @@ struct SweepPlanFile: Sendable {
   }
 
   var text: String {
-    JSONValue.text(.object(members + [("sha256", .string(contentDigest))])) + "\n"
+    let content = content
+    let digest = SHA256.hexadecimal(Array(content.utf8))
+    return content.dropLast("\n}".count) + ",\n  \"sha256\": \"\(digest)\"\n}\n"
   }
 
-  private var contentDigest: String {
-    SHA256.hexadecimal(Array(JSONValue.text(.object(members)).utf8))
-  }
+  /// All but the digest.
+  private var content: String { JSONValue.text(.object(members)) }
 
   private var members: [(String, JSONValue)] {
     let variants = plan.variants.map { variant in
@@ -65,7 +66,8 @@ extension SweepPlanFile {
     } catch {
       throw CommandFailure(.data, error.first + "; a file that 'fleetsim sweep' wrote is expected")
     }
-    guard plan.results != CommandLineTool.resultsVersion || digest == contentDigest else {
+    guard plan.results != CommandLineTool.resultsVersion || digest == SHA256.hexadecimal(Array(content.utf8))
+    else {
       throw CommandFailure(
         .data,
         "\(path): was changed since fleetsim wrote it (its SHA-256 is not the one at its end); make the sweep anew in another directory"

@@ -371,10 +371,12 @@ struct TuneClients {
       for dialect in SettingsDialect.allCases where dialects.contains(dialect) && asked == nil {
         readers.append((preset.name, dialect))
       }
-      let isShipped = preset.dialect != .document
-      if isShipped, dialects.contains(preset.dialect) || preset.name == asked?.name { shipped.append(preset) }
+      let isShipped = preset.settingsDialect != .document
+      if isShipped, dialects.contains(preset.settingsDialect) || preset.name == asked?.name {
+        shipped.append(preset)
+      }
     }
-    if let asked { readers = [(asked.name, asked.dialect)] }
+    if let asked { readers = [(asked.name, asked.settingsDialect)] }
   }
 
   /// Whether clients of that kind read the key of a parameter; of a key that there is not, something else is said.
@@ -396,7 +398,7 @@ struct TuneClients {
 
   /// - Throws: `UsageError` about the first client that would read what is published otherwise than what was searched from.
   func check(_ document: SettingsDocument) throws {
-    for preset in shipped where !document.isPublishedAsRead(by: preset.dialect) {
+    for preset in shipped where !document.isPublishedAsRead(by: preset.settingsDialect) {
       throw UsageError(
         "\(preset.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
           + "into httpConfig.")
@@ -414,14 +416,14 @@ struct TuneClients {
   /// Returns how each shipped client reads each recommended value, and the rest of the file; empty without such clients.
   func sentences(_ result: TuneResult, _ settings: SettingsDocument) -> [(client: String, lines: [String])] {
     shipped.map { preset in
-      var rest = settings.findings(in: preset.dialect)
+      var rest = settings.findings(in: preset.settingsDialect)
       var lines: [String] = []
       for (index, parameter) in result.study.space.parameters.enumerated() {
         let key = parameter.path.dropFirst(SearchableSettings.prefix.count)
         let own = rest.filter { Self.isAbout($0.path, key) }
         rest.removeAll { Self.isAbout($0.path, key) }
         let plain =
-          Self.reads(preset.dialect, parameter) ? "read as written" : "not read, and not in the file"
+          Self.reads(preset.settingsDialect, parameter) ? "read as written" : "not read, and not in the file"
         let words = own.isEmpty ? [plain] : own.map(\.finding.message)
         lines += words.map { "\(key) \(result.value(index, of: result.winner.candidate)): \($0)" }
       }

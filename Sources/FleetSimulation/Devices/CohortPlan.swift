@@ -50,7 +50,7 @@ package struct CohortPlan {
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, lastIncidentEnd: Instant?, checks: Bool,
     windowWidth: Int64?, isLive: Bool = false, script: ScriptedTimes? = nil
   ) {
-    pages = cohort.page.map { options in
+    pages = cohort.behaviour.page.map { options in
       Pages(
         options: options,
         settings: [cohort.settings, cohort.rollout?.settings ?? cohort.settings].map { BrowserSettings($0) }
@@ -60,13 +60,13 @@ package struct CohortPlan {
     var client = ClientOptions(cohort)
     // A client that never restarts need not know its saved state.
     if cohort.lifecycle == nil, script == nil, client.saving != .atOnce { client.saving = .atOnceAsItIs }
-    let builtIn = cohort.settingsDialect.config(
-      of: .object([]), policy: cohort.policy, defaults: cohort.settingsDefaults)
+    let builtIn = cohort.behaviour.settingsDialect.config(
+      of: .object([]), policy: cohort.behaviour.policy, defaults: cohort.behaviour.settingsDefaults)
     self.client = client
     machines = [
-      cohort.policy.machine(cohort.settings),
-      cohort.policy.machine(cohort.rollout?.settings ?? cohort.settings),
-      cohort.policy.machine(builtIn),
+      cohort.behaviour.policy.machine(cohort.settings),
+      cohort.behaviour.policy.machine(cohort.rollout?.settings ?? cohort.settings),
+      cohort.behaviour.policy.machine(builtIn),
     ]
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
@@ -75,7 +75,7 @@ package struct CohortPlan {
     self.checks = checks
     isIdeal = scenario.isIdeal
     keepsHeldApart = Self.keepsHeldApart(client)
-    blocksGivenUp = cohort.policy.givenUp == .blocked
+    blocksGivenUp = cohort.behaviour.policy.givenUp == .blocked
     let sessions = SessionPlan(cohort, scenario)
     let moments = CommonMoments(cohort, scenario)
     events = Events(
@@ -113,19 +113,19 @@ package struct CohortPlan {
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(
       moments: moments, connectivity: cohort.connectivity, sessions: sessions,
-      windows: cohort.sessions == nil || cohort.page != nil ? nil : cohort.os)
+      windows: cohort.sessions == nil || cohort.behaviour.page != nil ? nil : cohort.os)
     let mayFetch = cohort.lifecycle != nil || cohort.sessions != nil || cohort.rollout?.fetch != nil
     fetches =
-      scenario.tapi.settings == nil || cohort.settingsFetch == .never || !mayFetch
-      ? nil : Fetches(atForeground: cohort.settingsFetch == .foreground)
+      scenario.tapi.settings == nil || cohort.behaviour.settingsFetch == .never || !mayFetch
+      ? nil : Fetches(atForeground: cohort.behaviour.settingsFetch == .foreground)
     server = Server(
       asksForRetryCount: isLive || scenario.tapi.rules.retryCountLimit != nil
         || scenario.tapi.server.asksForRetryCount,
       waitsAreRead: isLive
         || scenario.tapi.retryAfterHeader.isRead(
-          byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
+          byReaderOfRateLimitReset: cohort.behaviour.policy.readsRateLimitReset)
           && (scenario.tapi.retryAfterForm == .seconds
-            || cohort.policy.retry.retryAfterForms == .secondsOrDate),
+            || cohort.behaviour.policy.retry.retryAfterForms == .secondsOrDate),
       deduplicationWindow: scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1)
   }
 }
@@ -174,7 +174,7 @@ extension CohortPlan {
       if case .periodic = cohort.events { isPeriodic = schedule == nil } else { isPeriodic = false }
       if case .periodic = cohort.events { isPoisson = false } else { isPoisson = schedule == nil }
       isRegular = isPeriodic && cohort.eventsUntilFlush == nil
-      countsAll = cohort.countsAllEvents
+      countsAll = cohort.behaviour.countsAllEvents
       arePolls = cohort.polls
       periods = FastDivider(max(period, 1))
       self.schedule = schedule
@@ -213,8 +213,8 @@ extension CohortPlan {
     init(_ cohort: Cohort, hasWorld: Bool, windowWidth: Int64?) {
       interval = cohort.flush.interval?.microseconds ?? .max
       count = UInt32(clamping: cohort.eventsUntilFlush ?? .max)
-      countsHeld = cohort.countsHeldEvents
-      countAlwaysFlushes = !cohort.countsHeldEvents && cohort.countFlushWhileFailing
+      countsHeld = cohort.behaviour.countsHeldEvents
+      countAlwaysFlushes = !cohort.behaviour.countsHeldEvents && cohort.behaviour.countFlushWhileFailing
       let isTogether = cohort.flush.isSynchronised
       isSynchronised =
         isTogether && cohort.flush.togetherPartsPerMillion == 1_000_000 && cohort.flush.spread == .zero
@@ -408,19 +408,23 @@ extension ClientOptions {
   /// Takes the options of a cohort's clients.
   package init(_ cohort: Cohort) {
     self.init(
-      policy: cohort.policy.retry, quirks: cohort.policy.machineQuirks, uploads: cohort.uploadConcurrency,
-      isRebatch: cohort.queue.mode == .rebatch,
-      flushWhileUploading: cohort.flushWhileUploading,
-      rateLimitEndsLoop: cohort.rateLimitEndsLoop, saving: cohort.saving, triggers: cohort.triggers,
-      triggersThatSkipWaits: cohort.triggersThatSkipWaits,
-      wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
-      limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
-      growsUntilFailure: cohort.queue.growsUntilFailure && cohort.queue.mode == .files,
-      refreshesCredentials: cohort.policy.unauthorized == .refreshThenRetryOnce,
-      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates,
-      countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,
-      failureEndsLoop: cohort.failureEndsLoop, batchLimit: cohort.queue.batchLimit,
-      overflow: cohort.queue.overflow, whileWaiting: cohort.whileWaiting)
-    actsAtFlushEnd = cohort.actsAtFlushEnd
+      policy: cohort.behaviour.policy.retry, quirks: cohort.behaviour.policy.machineQuirks,
+      uploads: cohort.behaviour.uploadConcurrency,
+      isRebatch: cohort.behaviour.queue.mode == .rebatch,
+      flushWhileUploading: cohort.behaviour.flushWhileUploading,
+      rateLimitEndsLoop: cohort.behaviour.rateLimitEndsLoop, saving: cohort.behaviour.saving,
+      triggers: cohort.behaviour.triggers,
+      triggersThatSkipWaits: cohort.behaviour.triggersThatSkipWaits,
+      wakesByTimer: cohort.behaviour.retries == .timer, maximumBatchEvents: cohort.largestBatch,
+      limit: cohort.behaviour.queue.limit,
+      splitsOn413: cohort.behaviour.queue.splitsOn413 && cohort.behaviour.queue.mode == .files,
+      growsUntilFailure: cohort.behaviour.queue.growsUntilFailure && cohort.behaviour.queue.mode == .files,
+      refreshesCredentials: cohort.behaviour.policy.unauthorized == .refreshThenRetryOnce,
+      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.behaviour.gates,
+      countFlushWhileFailing: cohort.behaviour.countFlushWhileFailing,
+      countsHeldEvents: cohort.behaviour.countsHeldEvents,
+      failureEndsLoop: cohort.behaviour.failureEndsLoop, batchLimit: cohort.behaviour.queue.batchLimit,
+      overflow: cohort.behaviour.queue.overflow, whileWaiting: cohort.behaviour.whileWaiting)
+    actsAtFlushEnd = cohort.behaviour.actsAtFlushEnd
   }
 }

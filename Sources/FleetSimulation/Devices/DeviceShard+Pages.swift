@@ -107,19 +107,19 @@ extension CohortPlan {
 extension Cohort {
   /// A cohort of browsers as a shard has it: each event is told at once, as a batch of its own. Any other cohort stays as it is.
   var withoutLoop: Cohort {
-    guard page != nil else { return self }
+    guard behaviour.page != nil else { return self }
     var cohort = self
     let standard = ClientPreset()
     cohort.preset = standard
     cohort.take(standard)
-    cohort.policy.retry.retryAfterForms = policy.retry.retryAfterForms
-    cohort.policy.readsRateLimitReset = policy.readsRateLimitReset
-    (cohort.page, cohort.timeout) = (page, timeout)
+    cohort.behaviour.policy.retry.retryAfterForms = behaviour.policy.retry.retryAfterForms
+    cohort.behaviour.policy.readsRateLimitReset = behaviour.policy.readsRateLimitReset
+    (cohort.behaviour.page, cohort.timeout) = (behaviour.page, timeout)
     cohort.flush = FlushPolicy()
     (cohort.flush.count, cohort.flush.interval) = (1, nil)
-    (cohort.queue.mode, cohort.queue.maximumBatchEvents) = (.files, 1)
-    (cohort.queue.maximumBatchBytes, cohort.queue.limit) = (nil, .max)
-    cohort.uploadConcurrency = .max
+    (cohort.behaviour.queue.mode, cohort.behaviour.queue.maximumBatchEvents) = (.files, 1)
+    (cohort.behaviour.queue.maximumBatchBytes, cohort.behaviour.queue.limit) = (nil, .max)
+    cohort.behaviour.uploadConcurrency = .max
     return cohort
   }
 }

@@ -42,7 +42,7 @@ package struct ScriptedDevice: ~Copyable {
     shard.tracer = tracer
     shard.tracedDevice = .only
     if let loops = shard.loops { loops[DeviceIndex(0)].pointee = UploadLoopState() }
-    fetched = cohort.policy.machine(cohort.settings)
+    fetched = cohort.behaviour.policy.machine(cohort.settings)
     triggered = TriggeredClient(shard, flushCount: flushCount)
     calendar = .allocate(capacity: 1)
     calendar.initialize(to: ShardCalendar(collecting: Instant(microseconds: span.microseconds)))

@@ -20,7 +20,7 @@ struct IdealTier {
     reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
-      return cohort.queue.mode == .rebatch ? cohort.largestBatch : 0
+      return cohort.behaviour.queue.mode == .rebatch ? cohort.largestBatch : 0
     }
   }
 

@@ -502,7 +502,8 @@ extension Scenario {
     var (drawn, wait) = (Span.zero, Int64(0))
     for cohort in fleet {
       guard let interval = cohort.flush.interval, cohort.lifecycle == nil, cohort.sessions == nil,
-        cohort.os == nil, cohort.connectivity == nil, cohort.page == nil, cohort.gates.isEmpty,
+        cohort.os == nil, cohort.connectivity == nil, cohort.behaviour.page == nil,
+        cohort.behaviour.gates.isEmpty,
         cohort.rollout?.isAction ?? true
       else { return nil }
       drawn = max(drawn, interval + interval, cohort.timeout)
@@ -576,8 +577,10 @@ extension TAPIConfiguration {
 extension Cohort {
   /// Whether a limit on retries does nothing before a batch is due that has reached it, and gives that batch up then.
   fileprivate var givesUpAtLimitsOnly: Bool {
-    policy.limitReached == .dropBatch && policy.limitsCheck == .whenDue && !actsAtFlushEnd
-      && lifecycle == nil && gates.isEmpty && page == nil && settings.backoff.maxRetryCount > 0
+    behaviour.policy.limitReached == .dropBatch && behaviour.policy.limitsCheck == .whenDue
+      && !behaviour.actsAtFlushEnd
+      && lifecycle == nil && behaviour.gates.isEmpty && behaviour.page == nil
+      && settings.backoff.maxRetryCount > 0
       && settings.rateLimit.maxRetryCount > 0
   }
 }

@@ -231,7 +231,7 @@ public struct LiveRun: ~Copyable {
     let upload = LiveUpload(
       number: number, writeKey: cohort.effectiveWriteKey, device: request.device,
       firstEvent: request.firstOrdinal, events: Int(request.events), eventBytes: cohort.eventBytes,
-      retryCount: cohort.policy.retry.headerValue(retryCount))
+      retryCount: cohort.behaviour.policy.retry.headerValue(retryCount))
     transport.send(upload) { [inbox] in inbox.post(.init(upload: number, end: $0, time: clock.now)) }
   }
 
@@ -255,8 +255,8 @@ public struct LiveRun: ~Copyable {
     let due = now.microseconds + (isLost ? 0 : Int64(request.downlink))
     if !upload.isGivenUp, !isLost, due <= upload.deadline {
       let cohort = scenario.fleet[layout[shard].cohort]
-      let wait = cohort.settingsDialect.wait(
-        retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: cohort.policy,
+      let wait = cohort.behaviour.settingsDialect.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: cohort.behaviour.policy,
         nowUnixMicroseconds: Int64(unixSeconds() * 1e6))
       let answer = Delivery(
         .answer, request, status: isAccepted ? 200 : UInt16(status),

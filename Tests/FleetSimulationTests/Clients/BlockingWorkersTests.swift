@@ -99,7 +99,7 @@ struct BlockingWorkersTests {
     var cohort = Cohort(
       name: "collectors", devices: devices, events: .periodic(every: .milliseconds(100), phase: .flush),
       flush: FlushPolicy(count: 1, interval: nil), latency: .constant(.milliseconds(13)),
-      settings: preset.settings)
+      settings: preset.settingsDefaults)
     cohort.take(preset)
     cohort.queue.maximumBatchEvents = 1
     (cohort.uploadConcurrency, cohort.queue.batchLimit) = (workers, room)

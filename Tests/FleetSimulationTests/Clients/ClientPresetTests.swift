@@ -413,8 +413,8 @@ struct ClientPresetTests {
       expected.take(preset)
       expected.settingsSource = cohort.settingsSource
       #expect(cohort == expected)
-      #expect((cohort.settingsSource == nil) == (preset.dialect == .document))
-      if preset.dialect == .document { #expect(cohort.settings == preset.settings) }
+      #expect((cohort.settingsSource == nil) == (preset.settingsDialect == .document))
+      if preset.settingsDialect == .document { #expect(cohort.settings == preset.settingsDefaults) }
     }
   }
 }

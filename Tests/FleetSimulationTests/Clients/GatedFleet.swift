@@ -28,7 +28,7 @@ struct GatedFleet {
     var cohort = Cohort(
       name: "phones", devices: devices, events: .periodic(every: eventGap, phase: .flush),
       flush: FlushPolicy(count: nil, interval: flushInterval, isSynchronised: true),
-      latency: .constant(.milliseconds(100)), settings: preset.settings)
+      latency: .constant(.milliseconds(100)), settings: preset.settingsDefaults)
     cohort.take(preset)
     change(&cohort)
     let incidents = outages.map {

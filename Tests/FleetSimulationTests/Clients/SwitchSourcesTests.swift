@@ -11,9 +11,9 @@ struct SwitchSourcesTests {
   func sources(preset: ClientPreset) {
     let differing = ClientPreset.switches.filter { $0.value(preset) != $0.value(.tapiDocument) }.map(\.path)
     #expect(Set(differing).subtracting(preset.sources.keys) == [], "without a source")
-    if preset.dialect == .document { return }
+    if preset.settingsDialect == .document { return }
     #expect(Set(preset.sources.keys).subtracting(differing) == [], "not a difference")
-    #expect(preset.origin.hasPrefix(preset.dialect.rawValue + " "))
+    #expect(preset.origin.hasPrefix(preset.settingsDialect.rawValue + " "))
     for source in preset.sources.values.map(\.place) {
       #expect(
         source == "observed" || source.contains(".swift:") || source.contains(".kt:")

@@ -5,6 +5,7 @@ import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import TestClients
 import TestSupport
 import Testing
 import UploadPipeline

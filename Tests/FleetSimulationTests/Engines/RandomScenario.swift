@@ -3,6 +3,7 @@ import ShippedClients
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import TestClients
 import UploadGating
 import UploadPipeline
 import UploadRetry
@@ -321,7 +322,7 @@ struct RandomScenario {
     if chance(50) {
       let preset = pick(ClientPreset.all)
       cohort.take(preset)
-      if preset.settings != HTTPConfig() || chance(20) { cohort.settings = preset.settings }
+      if preset.settingsDefaults != HTTPConfig() || chance(20) { cohort.settings = preset.settingsDefaults }
       turned = pick([0, 0, 15])
     }
     if chance(turned == 0 ? 20 : 50) { drawGates(&cohort) }

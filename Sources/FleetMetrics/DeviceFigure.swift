@@ -13,18 +13,6 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// Timers of a browser's polling loops.
   case polls
 
-  /// How many tallies lie behind a device's record, for figures that nothing else of it tells.
-  @inlinable public static var tallies: Int { 0 }
-  /// The figure's place among these tallies, from 0; nil: it has none.
-  @inlinable public var tally: Int? {
-    switch self {
-    case .attempts, .bytes, .radioWakeUps, .devicesThatLostEvents, .polls: nil
-    }
-  }
-
-  /// The figures that have a tally.
-  package static let tallied = allCases.filter { $0.tally != nil }
-
   /// The columns of each figure. A `*` in a name stands for `mean` or `p99`; a name without it is a share of devices.
   private static let table: [(figure: DeviceFigure, name: String, unit: String, definition: String)] = [
     (.attempts, "attempts_*_per_device_day", "requests/device/day", "Upload attempts"),

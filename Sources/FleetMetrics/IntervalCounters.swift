@@ -273,10 +273,9 @@ public struct DeliveryTable: Sendable, Hashable {
 
 /// Copies of what a run counts into, so that runs which begin alike need to be begun only once.
 extension IntervalCounters {
-  /// - Parameter count: the rows to copy, at most those that there are; nil: all.
-  package func copy(rows count: Int? = nil) -> IntervalCounters {
-    let copy = IntervalCounters(rows: min(count ?? rows, rows))
-    copy.cells.update(from: cells, count: copy.rows * columns)
+  package func copy() -> IntervalCounters {
+    let copy = IntervalCounters(rows: rows)
+    copy.cells.update(from: cells, count: rows * columns)
     return copy
   }
 
@@ -287,10 +286,9 @@ extension IntervalCounters {
 }
 
 extension IntervalDeliveries {
-  /// - Parameter count: the rows to copy, at most those that there are; nil: all.
-  package func copy(rows count: Int? = nil) -> IntervalDeliveries {
-    let copy = IntervalDeliveries(rows: min(count ?? rows, rows))
-    Self.forEachFull(cells, count: copy.rows * Self.bucketCount) { copy.cells[$0] = $1 }
+  package func copy() -> IntervalDeliveries {
+    let copy = IntervalDeliveries(rows: rows)
+    merge(into: copy)
     return copy
   }
 }

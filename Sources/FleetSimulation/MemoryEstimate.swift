@@ -251,19 +251,13 @@ private struct CohortSize {
     let plan = CohortPlan(
       cohort, firstDevice: 0, scenario: run.scenario, lastIncidentEnd: nil, checks: false,
       windowWidth: run.clock.width)
-    var table = plan.events.isRegular ? 0 : MemoryLayout<PendingEvents>.stride
-    if plan.tables.triggers { table += MemoryLayout<TriggerPlan>.stride }
-    if plan.tables.restarts { table += MemoryLayout<RestartPlan>.stride }
-    if plan.tables.worlds { table += MemoryLayout<WorldPlan>.stride }
-    if plan.events.schedule?.sessions != nil { table += 2 * MemoryLayout<SessionPlan.Period>.stride }
-    if plan.fetches != nil { table += MemoryLayout<FetchPlan>.stride }
-    if plan.world.windows != nil { table += MemoryLayout<SystemPlan>.stride }
-    if plan.tables.savedStates { table += MemoryLayout<SavedState>.stride }
-    if plan.pages != nil { table += MemoryLayout<BrowserDevice>.stride }
+    let gates = plan.bytes(of: .gates)
+    let tables = SideTables.Table.allCases.reduce(0) { $0 + plan.bytes(of: $1) } - gates
+    let pages = plan.pages == nil ? 0 : MemoryLayout<BrowserDevice>.stride
     return [
       (.deviceRecords, devices * Double(DeviceRows.rowBytes)),
-      (.deviceTables, devices * Double(table)),
-      (.gateTables, devices * Double(cohort.behaviour.gates.bytesPerDevice)),
+      (.deviceTables, devices * Double(tables + pages)),
+      (.gateTables, devices * Double(gates)),
       (.batches, batches(plan)),
       (.waitingBatches, plan.client.isRebatch ? 0 : waitingBatches),
       (.calendars, calendars(plan)),

@@ -252,125 +252,88 @@ extension RetryStateMachine {
 
 /// The consequences of an answer that is no success.
 extension RetryStateMachine {
-  /// - Parameter word: a random word, asked for if a backoff is drawn.
+  /// - Parameter word: a random word, asked for if a wait is drawn.
   @usableFromInline
   @inline(never)
   func afterFailure(
     _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
     word: () -> UInt64
   ) -> RetryOutcome {
-    switch recordFailure(response, batch: &batch, pipeline: &pipeline, now: now) {
-    case .decided(let outcome):
-      return outcome
-    case .backoff(let retryCount, let refreshes):
-      let outcome = wait(after: response, retries: retryCount, batch: &batch, now: now, word: word())
-      return refreshes ? Self.refreshing(outcome) : outcome
-    case .clientBackoff(let retryCount):
-      return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: word())
-    case .pipelineBackoff(let retryCount):
-      return pause(after: response, retries: retryCount, batch: &batch, now: now, word: word())
-    case .spreadPause(let asked):
-      return .pause(until: saturatingSum(now, policy.spreading(asked, word: word())))
-    case .delay(let retryCount, let asked, let refreshes):
-      let outcome = wait(
-        after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: word(),
-        spread: policy.retryAfterJitter.isNone ? 0 : word())
-      return refreshes ? Self.refreshing(outcome) : outcome
-    }
-  }
-
-  /// The consequence of a failure, as far as it is decided without a random word.
-  private enum FailureStep {
-    case decided(RetryOutcome)
-    /// The batch waits, by this many earlier failures; perhaps credentials are refreshed meanwhile.
-    case backoff(retryCount: UInt16, refreshes: Bool = false)
-    /// The client waits, by this many earlier failures.
-    case clientBackoff(retryCount: UInt16)
-    /// The pipeline waits, by this many earlier 429s.
-    case pipelineBackoff(retryCount: UInt16)
-    /// The pipeline waits so many microseconds and some jitter.
-    case spreadPause(Int64)
-    /// The batch waits, by this many earlier failures, and at least so many microseconds; perhaps credentials are refreshed meanwhile.
-    case delay(retryCount: UInt16, atLeast: Int64, refreshes: Bool = false)
-  }
-
-  /// Adds a refresh of credentials to the outcome of a batch that is to wait (S6).
-  private static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
-    switch outcome {
-    case .retry(let time), .backOff(let time): .refreshThenRetry(at: time)
-    default: outcome
-    }
-  }
-
-  @inline(__always)
-  private func recordFailure(
-    _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
-  ) -> FailureStep {
     let (code, retryAfter): (Int, Int64?)
     switch response {
     case .status(let status, let wait):
       (code, retryAfter) = (status, wait)
-      if let outcome = belowSuccess(code, &batch, &pipeline) { return .decided(outcome) }
-      if ignoresState { return .decided(withoutSettings(code, &batch)) }
-    case .noStatus:
-      if ignoresState { return .decided(.retryAtNextTrigger) }
-      switch policy.noStatus {  // S9
-      case .backoff:
-        let step = recordTransient(&batch, pipeline, now: now)
-        guard hasQuirks, givesUpWithoutStatus(batch) else { return step }
-        batch = BatchRetryState()
-        return .decided(.drop(.retryLimit))
-      case .untouched: return .decided(.retryAtNextTrigger)
-      case .asStatus500:
-        if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
-          return recordTransient(&batch, pipeline, now: now)
-        }
-        batch = BatchRetryState()
-        return .decided(.retryAtNextTrigger)
-      case .clientBackoff:
-        let step = recordTransient(&batch, pipeline, now: now)
-        guard case .backoff(let count, _) = step else { return step }
-        return .clientBackoff(retryCount: count)
-      }
+      if let outcome = belowSuccess(code, &batch, &pipeline) { return outcome }
+      if ignoresState { return withoutSettings(code, &batch) }
+    case .noStatus: return withoutStatus(&batch, pipeline, now: now, word: word)
     }
     if policy.backoffOff == .forgets, !config.rateLimit.isEnabled, !config.backoff.isEnabled {
       batch = BatchRetryState()
-      return .decided(.retryAtNextTrigger)
+      return .retryAtNextTrigger
     }
     switch config.backoff.statuses.classify(code) {
     case .rateLimited where policy.overridden429 == .drops && config.backoff.statuses.dropsRateLimited:
       batch = BatchRetryState()
-      return .decided(.drop(.status))
+      return .drop(.status)
     case .rateLimited where policy.rateLimited == .delaysBatch:
-      return recordRetry(retryAfter, &batch, &pipeline, now: now)
+      return retry(after: response, retryAfter, &batch, &pipeline, now: now, word: word)
     case .rateLimited:
       if !config.rateLimit.isEnabled, policy.rateLimitingOff == .drop {
         batch = BatchRetryState()
-        return .decided(.drop(.status))
+        return .drop(.status)
       }
-      let step = recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+      let outcome = pause(after: response, retryAfter, &batch, &pipeline, now: now, word: word)
       guard policy.overridden429 == .dropsAndPauses, config.backoff.statuses.dropsRateLimited else {
-        return step
+        return outcome
       }
       batch = BatchRetryState()
-      guard case .decided(.pause(let time)) = step else { return .decided(.drop(.status)) }
-      return .decided(.dropAndPause(.status, until: time))
+      guard case .pause(let time) = outcome else { return .drop(.status) }
+      return .dropAndPause(.status, until: time)
     case .retry:
-      return recordRetry(retryAfter, &batch, &pipeline, now: now)
+      return retry(after: response, retryAfter, &batch, &pipeline, now: now, word: word)
     case .authenticate where policy.supportsOAuth:
-      let step = recordRetry(retryAfter, &batch, &pipeline, now: now)
-      switch step {
-      case .backoff(let count, _): return .backoff(retryCount: count, refreshes: true)
-      case .delay(let count, let asked, _): return .delay(retryCount: count, atLeast: asked, refreshes: true)
-      default: return step
+      // S6: credentials are refreshed while the batch waits.
+      switch retry(after: response, retryAfter, &batch, &pipeline, now: now, word: word) {
+      case .retry(let time), .backOff(let time): return .refreshThenRetry(at: time)
+      case let outcome: return outcome
       }
     case .authenticate, .drop:
       batch = BatchRetryState()
-      return .decided(.drop(.status))
+      return .drop(.status)
     case .success:
       batch = BatchRetryState()
       pipeline.retryCount = 0
-      return .decided(.delivered)
+      return .delivered
+    }
+  }
+
+  /// S9.
+  @inline(__always)
+  private func withoutStatus(
+    _ batch: inout BatchRetryState, _ pipeline: PipelineRetryState, now: Int64, word: () -> UInt64
+  ) -> RetryOutcome {
+    if ignoresState { return .retryAtNextTrigger }
+    switch policy.noStatus {
+    case .untouched: return .retryAtNextTrigger
+    case .backoff:
+      let count = recordTransient(&batch, pipeline, now: now)
+      if hasQuirks, givesUpWithoutStatus(batch) {
+        batch = BatchRetryState()
+        return .drop(.retryLimit)
+      }
+      return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
+    case .asStatus500:
+      if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
+        let count = recordTransient(&batch, pipeline, now: now)
+        return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
+      }
+      batch = BatchRetryState()
+      return .retryAtNextTrigger
+    case .clientBackoff:
+      guard let count = recordTransient(&batch, pipeline, now: now) else { return .retryAtNextTrigger }
+      // S10 on the record's count; the record itself is due when the client is.
+      let delay = drawDelay(count, bounds(after: .noStatus), batch: &batch, word: word())
+      return .backOff(until: saturatingSum(now, delay))
     }
   }
 
@@ -407,41 +370,42 @@ extension RetryStateMachine {
     return .retryAtNextTrigger
   }
 
-  /// S7.
+  /// S7, and O2 where the answer says when.
   @inline(__always)
-  private func recordRetry(
-    _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
-  ) -> FailureStep {
+  private func retry(
+    after response: UploadResponse, _ retryAfter: Int64?, _ batch: inout BatchRetryState,
+    _ pipeline: inout PipelineRetryState, now: Int64, word: () -> UInt64
+  ) -> RetryOutcome {
     if retryAfter != nil, config.rateLimit.isEnabled, policy.retryAfterOnOtherCodes == .pausesPipeline {
-      return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+      return pause(after: response, retryAfter, &batch, &pipeline, now: now, word: word)
     }
     if !config.backoff.isEnabled, policy.backoffOff != .legacy {
       batch = BatchRetryState()
-      return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
+      return policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger
     }
-    let step = recordTransient(&batch, pipeline, now: now)
-    guard let retryAfter, policy.retryAfterOnOtherCodes.isWaitOfBatch, case .backoff(let count, _) = step
-    else {
-      return step
+    let count = recordTransient(&batch, pipeline, now: now)
+    guard let retryAfter, policy.retryAfterOnOtherCodes.isWaitOfBatch, let count else {
+      return wait(after: response, retries: count, batch: &batch, now: now, word: word)
     }
-    return .delay(retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
+    return wait(after: response, retries: count, atLeast: retryAfter, batch: &batch, now: now, word: word)
   }
 
+  /// Returns how many failures came before, as the exponent counts them; nil: the batch is due at the next trigger.
   @inline(__always)
   private func recordTransient(
     _ batch: inout BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
-  ) -> FailureStep {
+  ) -> UInt16? {
     let earlier = batch.failureCount
     noteFirstFailure(&batch, now: now)
     batch.latestFailure = .transient
     batch.failureCount = earlier == .max ? .max : earlier + 1
     batch.retryAt = 0
-    guard config.backoff.isEnabled else { return .decided(.retryAtNextTrigger) }
+    guard config.backoff.isEnabled else { return nil }
     if policy.limitReached == .startOverAtNextTrigger, earlier >= config.backoff.maxRetryCount {
       batch = BatchRetryState()
-      return .decided(.retryAtNextTrigger)
+      return nil
     }
-    return .backoff(retryCount: failuresCounted(earlier, pipeline))
+    return failuresCounted(earlier, pipeline)
   }
 
   /// S10: the failures that the exponent counts, of a record with so many own ones.
@@ -450,9 +414,12 @@ extension RetryStateMachine {
     hasQuirks ? failuresCountedOtherwise(own, pipeline) : own
   }
 
-  private func recordRateLimit(
-    _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
-  ) -> FailureStep {
+  /// S4: the pipeline waits. Without a Retry-After it may draw its wait by the global count; a decorrelated one follows the
+  /// previous one of the batch that met the 429.
+  private func pause(
+    after response: UploadResponse, _ retryAfter: Int64?, _ batch: inout BatchRetryState,
+    _ pipeline: inout PipelineRetryState, now: Int64, word: () -> UInt64
+  ) -> RetryOutcome {
     let earlier = pipeline.retryCount
     if policy.rateLimitRecord == .failure {
       noteFirstFailure(&batch, now: now)
@@ -460,14 +427,20 @@ extension RetryStateMachine {
       batch.retryAt = 0
     }
     pipeline.retryCount = earlier == .max ? .max : earlier + 1
-    guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
+    guard config.rateLimit.isEnabled else { return .retryAtNextTrigger }
     if let retryAfter {
       let asked = min(max(0, retryAfter), config.longestRetryAfter(policy))
-      if !policy.retryAfterJitter.isNone { return .spreadPause(asked) }
-      return .decided(.pause(until: saturatingSum(now, asked)))
+      return .pause(until: saturatingSum(now, spreading(asked, word)))
     }
-    guard let wait = waitWithoutRetryAfter else { return .pipelineBackoff(retryCount: earlier) }
-    return .decided(.pause(until: saturatingSum(now, wait)))
+    if let wait = waitWithoutRetryAfter { return .pause(until: saturatingSum(now, wait)) }
+    var bounds = bounds(after: response)
+    bounds.longest = min(bounds.longest, config.rateLimit.maxRetryInterval)
+    return .pause(until: saturatingSum(now, drawDelay(earlier, bounds, batch: &batch, word: word())))
+  }
+
+  @inline(__always)
+  private func spreading(_ asked: Int64, _ word: () -> UInt64) -> Int64 {
+    policy.retryAfterJitter.isNone ? asked : policy.spreading(asked, word: word())
   }
 
   @inline(__always)
@@ -475,26 +448,28 @@ extension RetryStateMachine {
     if batch.firstFailureTime == .min { batch.firstFailureTime = max(now, .min + 1) }
   }
 
-  /// S10 on the batch's own count.
+  /// S10 on the batch's own count; nil: it is due at the next trigger.
+  @inline(__always)
   private func wait(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
-    word: UInt64
+    after response: UploadResponse, retries count: UInt16?, batch: inout BatchRetryState, now: Int64,
+    word: () -> UInt64
   ) -> RetryOutcome {
-    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
+    guard let count else { return .retryAtNextTrigger }
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word())
     return retry(&batch, at: saturatingSum(now, delay))
   }
 
   /// O2: S10 on the batch's own count, and no shorter than a Retry-After; or the Retry-After alone.
   @inline(never)
   private func wait(
-    after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState,
-    now: Int64, word: UInt64,
-    spread: UInt64
+    after response: UploadResponse, retries count: UInt16, atLeast retryAfter: Int64,
+    batch: inout BatchRetryState, now: Int64, word: () -> UInt64
   ) -> RetryOutcome {
+    let (asked, first) = (min(max(0, retryAfter), policy.longestRetryAfter), word())
     let delay =
       policy.retryAfterOnOtherCodes == .replacesBackoff
-      ? 0 : drawDelay(count, bounds(after: response), batch: &batch, word: word)
-    return retry(&batch, at: saturatingSum(now, max(delay, policy.spreading(asked, word: spread))))
+      ? 0 : drawDelay(count, bounds(after: response), batch: &batch, word: first)
+    return retry(&batch, at: saturatingSum(now, max(delay, spreading(asked, word))))
   }
 
   /// The batch, or with it the client, waits until then; or it is given up where that is too late
@@ -520,28 +495,6 @@ extension RetryStateMachine {
     }
     batch = BatchRetryState()
     return .drop(.retryLimit)
-  }
-
-  /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
-  @inline(never)
-  private func backOff(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
-    word: UInt64
-  ) -> RetryOutcome {
-    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
-    return .backOff(until: saturatingSum(now, delay))
-  }
-
-  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that
-  /// met the 429.
-  @inline(never)
-  private func pause(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
-    word: UInt64
-  ) -> RetryOutcome {
-    var bounds = bounds(after: response)
-    bounds.longest = min(bounds.longest, config.rateLimit.maxRetryInterval)
-    return .pause(until: saturatingSum(now, drawDelay(count, bounds, batch: &batch, word: word)))
   }
 
   /// Base and longest wait after a failure: those of its class, or `backoffConfig`'s (O2).

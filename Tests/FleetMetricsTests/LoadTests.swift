@@ -71,11 +71,6 @@ struct LoadTests {
     #expect(try #require(summary(run, twin).idleWhileBackloggedSeconds) == 6)
   }
 
-  @Test("each figure that nothing else of a device tells has a tally of its own")
-  func tallies() {
-    #expect(DeviceFigure.allCases.compactMap(\.tally).sorted() == Array(0..<DeviceFigure.tallies))
-  }
-
   @Test("Totals, amplification and cost per device and day")
   func totals() {
     var run = record(interval: 3_600 * second, backlogs: [0, 0], incidents: [])

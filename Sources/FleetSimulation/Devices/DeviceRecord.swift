@@ -260,7 +260,7 @@ package struct DeviceRows {
   package let count: Int
 
   private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
-  static var rowBytes: Int { deviceBytes + behindBytes + (DeviceFigure.tallies + 1) / 2 * 8 }
+  static var rowBytes: Int { deviceBytes + behindBytes }
   /// A batch record, or a loop.
   private static var behindBytes: Int { 32 }
 
@@ -301,13 +301,6 @@ package struct DeviceRows {
   @inline(__always)
   func batch(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
     (row(index.place) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
-  }
-
-  /// A figure of a device that nothing else of it tells, behind all of the above.
-  @inline(__always)
-  func tally(_ figure: DeviceFigure, _ device: DeviceIndex) -> UnsafeMutablePointer<UInt32> {
-    (row(device.place &+ 1) + (Self.deviceBytes + Self.behindBytes)).assumingMemoryBound(to: UInt32.self)
-      + figure.tally!
   }
 
   /// Asks for a device and what lies behind it ahead of the time when they are handled; a number behind the last is harmless.

@@ -134,8 +134,7 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
-  mutating func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
-    waitsUntil = max(waitsUntil, time)
+  func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
     row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
   }
 

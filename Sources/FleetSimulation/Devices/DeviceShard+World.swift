@@ -136,7 +136,7 @@ extension DeviceShard {
   package mutating func handleWorld(
     _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    // A longer run may have planned it (`WindowedEngine.canEnd(with:)`), and the last window reaches beyond the end.
+    // The last window reaches beyond the end.
     if now.microseconds >= plan.pointee.end { return }
     let world = world(device)
     if let session = world.pointee.session, now.microseconds == session.end {

@@ -39,23 +39,9 @@ package struct DeviceShard: ~Copyable {
   let first: Int
   package let count: Int
   let devices: DeviceRows
-  /// Tables beside the records, for cohorts that need them.
   let loops: LoopRows?
-  let pending: UnsafeMutablePointer<PendingEvents>?
-  let triggers: UnsafeMutablePointer<TriggerPlan>?
-  let restarts: UnsafeMutablePointer<RestartPlan>?
-  let worlds: UnsafeMutablePointer<WorldPlan>?
-  let systems: UnsafeMutablePointer<SystemPlan>?
-  /// Where fetches of Settings are requests.
-  let fetches: UnsafeMutablePointer<FetchPlan>?
+  private let tables: SideTables
   var settingsTraffic = SettingsTraffic()
-  /// Where events come in sessions, two rows a device: the period of the latest event that was drawn ahead, and of the latest
-  /// that was drawn again. A draw begins there, not at the start of the run; zeros are no period.
-  let periods: UnsafeMutablePointer<SessionPlan.Period>?
-  /// The saved states of clients that do not save at once.
-  let savedStates: UnsafeMutablePointer<SavedState>?
-  /// A row for each device, laid out by `CohortPlan.gateLayout`.
-  let gates: UnsafeMutableRawPointer?
   /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
   /// Neither gates nor pages stand between a device's loop and the network, and nothing starts at the loop's end.
@@ -83,8 +69,6 @@ package struct DeviceShard: ~Copyable {
   package var attempts: Int64 = 0
   /// Whether a batch was given up at a limit on retries.
   var reachedRetryLimit = false
-  /// The end of the longest wait that has been counted.
-  var waitsUntil: Int64 = 0
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice = DeviceIndex.noDevice
   var tracer: DeviceTracer?
@@ -108,21 +92,7 @@ package struct DeviceShard: ~Copyable {
     creationRows = RowCursor(interval: interval)
     devices = DeviceRows(count: count)
     loops = plan.tables.loops ? devices.loops : nil
-    pending = plan.events.isRegular ? nil : Self.table(PendingEvents.self, count)
-    triggers = plan.tables.triggers ? Self.table(TriggerPlan.self, count) : nil
-    restarts = plan.tables.restarts ? Self.table(RestartPlan.self, count) : nil
-    worlds = plan.tables.worlds ? Self.table(WorldPlan.self, count) : nil
-    systems = plan.world.windows == nil ? nil : Self.table(SystemPlan.self, count)
-    fetches = plan.fetches == nil ? nil : Self.table(FetchPlan.self, count)
-    periods =
-      plan.events.schedule?.sessions == nil ? nil : Self.table(SessionPlan.Period.self, 2 * count)
-    savedStates = plan.tables.savedStates ? Self.table(SavedState.self, count) : nil
-    if let savedStates {
-      for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
-    }
-    gates =
-      plan.client.keepsGates
-      ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
+    tables = SideTables(plan, devices: count)
     pages = plan.pages == nil ? nil : .allocate(capacity: max(count, 1))
     pages?.initialize(repeating: BrowserDevice(), count: count)
     hasPlainLoops = !plan.client.keepsGates && plan.pages == nil && plan.flush.rearm != .afterAnswer
@@ -134,14 +104,8 @@ package struct DeviceShard: ~Copyable {
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     laneDeliveries = plan.client.hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []
+    savedStates?.update(repeating: SavedState(), count: count)
     layOut()
-  }
-
-  /// A zeroed table with a row a device.
-  private static func table<Row>(_: Row.Type, _ count: Int) -> UnsafeMutablePointer<Row> {
-    let rows = max(count, 1)
-    return PlainMemory.zeroed(byteCount: rows * MemoryLayout<Row>.stride).bindMemory(
-      to: Row.self, capacity: rows)
   }
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
@@ -163,20 +127,35 @@ package struct DeviceShard: ~Copyable {
     plan.deallocate()
     machines.deallocate()
     devices.release()
-    if let pending { PlainMemory.release(pending) }
-    if let triggers { PlainMemory.release(triggers) }
-    if let restarts { PlainMemory.release(restarts) }
-    if let worlds { PlainMemory.release(worlds) }
-    if let systems { PlainMemory.release(systems) }
-    if let fetches { PlainMemory.release(fetches) }
-    if let periods { PlainMemory.release(periods) }
-    if let savedStates { PlainMemory.release(savedStates) }
-    if let gates { PlainMemory.release(gates) }
+    tables.release()
     if let pages {
       pages.deinitialize(count: count)
       pages.deallocate()
     }
   }
+
+  @inline(__always)
+  var pending: UnsafeMutablePointer<PendingEvents>? { tables[.pending] }
+  @inline(__always)
+  var triggers: UnsafeMutablePointer<TriggerPlan>? { tables[.triggers] }
+  @inline(__always)
+  var restarts: UnsafeMutablePointer<RestartPlan>? { tables[.restarts] }
+  @inline(__always)
+  var worlds: UnsafeMutablePointer<WorldPlan>? { tables[.worlds] }
+  @inline(__always)
+  var systems: UnsafeMutablePointer<SystemPlan>? { tables[.systems] }
+  /// Where fetches of Settings are requests.
+  @inline(__always)
+  var fetches: UnsafeMutablePointer<FetchPlan>? { tables[.fetches] }
+  /// Where events come in sessions, two rows a device: the period of the latest event that was drawn ahead, and of the latest
+  /// that was drawn again. A draw begins there, not at the start of the run; zeros are no period.
+  @inline(__always)
+  var periods: UnsafeMutablePointer<SessionPlan.Period>? { tables[.periods] }
+  /// The saved states of clients that do not save at once.
+  @inline(__always)
+  var savedStates: UnsafeMutablePointer<SavedState>? { tables[.savedStates] }
+  @inline(__always)
+  var gates: UnsafeMutableRawPointer? { tables.gates }
 
   /// The global number of a device.
   @inline(__always)
@@ -483,13 +462,8 @@ extension ShardRunner {
 extension DeviceShard {
   /// A copy between two windows: every property that outlives a window is copied here, also one that has a value by default.
   ///
-  /// - Parameters:
-  ///   - plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
-  ///   - rowCount: intervals of the run, at most the other's.
-  init(copying other: borrowing DeviceShard, plan: CohortPlan, rowCount: Int) {
-    func copy<Row: BitwiseCopyable>(_ table: UnsafeMutablePointer<Row>?) -> UnsafeMutablePointer<Row>? {
-      table.map { PlainMemory.copy(of: $0, count: other.count) }
-    }
+  /// - Parameter plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
+  init(copying other: borrowing DeviceShard, plan: CohortPlan) {
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)
@@ -498,18 +472,8 @@ extension DeviceShard {
     (number, first, count) = (other.number, other.first, other.count)
     devices = DeviceRows(copying: other.devices)
     loops = other.loops == nil ? nil : devices.loops
-    pending = copy(other.pending)
-    triggers = copy(other.triggers)
-    restarts = copy(other.restarts)
-    worlds = copy(other.worlds)
-    systems = copy(other.systems)
-    fetches = copy(other.fetches)
+    tables = SideTables(copying: other.tables, plan, devices: other.count)
     settingsTraffic = other.settingsTraffic
-    periods = other.periods.map { PlainMemory.copy(of: $0, count: 2 * other.count) }
-    savedStates = copy(other.savedStates)
-    gates = other.gates.map {
-      PlainMemory.copy(of: $0, byteCount: other.count * plan.client.gateLayout.stride)
-    }
     if let others = other.pages {
       let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))
       copies.initialize(from: others, count: other.count)
@@ -523,14 +487,13 @@ extension DeviceShard {
     ready = ReadyBatches(copying: other.ready)
     histories = other.histories.mapValues { EventHistory(copying: $0) }
     (rows, creationRows) = (other.rows, other.creationRows)
-    counters = other.counters.copy(rows: rowCount)
-    intervalDeliveries = other.intervalDeliveries.copy(rows: rowCount)
+    counters = other.counters.copy()
+    intervalDeliveries = other.intervalDeliveries.copy()
     deliveries = other.deliveries.copy()
     laneDeliveries = other.laneDeliveries
     (violation, attempts) = (other.violation, other.attempts)
     departsLater = other.departsLater
     reachedRetryLimit = other.reachedRetryLimit
-    waitsUntil = other.waitsUntil
     follow(plan, instead: other.plan.pointee)
   }
 

@@ -289,15 +289,15 @@ struct CostSamples {
     @inline(__always)
     func value(_ figure: DeviceFigure, _ device: DeviceIndex) -> Int64 {
       let record = rows[device]
-      if figure == .attempts { return record.pointee.attempts }
-      if figure == .radioWakeUps { return record.pointee.radioWakeUps }
-      if figure == .devicesThatLostEvents { return record.pointee.flags.contains(.lostEvents) ? 1 : 0 }
-      if figure == .bytes {
+      switch figure {
+      case .attempts: return record.pointee.attempts
+      case .radioWakeUps: return record.pointee.radioWakeUps
+      case .devicesThatLostEvents: return record.pointee.flags.contains(.lostEvents) ? 1 : 0
+      case .bytes:
         let (events, overflow) = record.pointee.sentEvents.multipliedReportingOverflow(by: eventBytes)
         return overflow ? .max : events.adding(record.pointee.attempts &* requestBytes)
+      case .polls: return pages.map { Int64(clamping: $0[device.place].polls) } ?? 0
       }
-      if figure == .polls { return pages.map { Int64(clamping: $0[device.place].polls) } ?? 0 }
-      return Int64(rows.tally(figure, device).pointee)
     }
   }
 

@@ -36,8 +36,6 @@ package struct ServerFront: ~Copyable {
   let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
-  /// The latest time that has been counted in advance.
-  private(set) var bookedUntil = Instant.start
 
   package init(_ scenario: Scenario, shards: [ShardLayout], rowCount: Int, checks: Bool) {
     server = TAPIServer(
@@ -62,7 +60,7 @@ package struct ServerFront: ~Copyable {
     self.checks = checks
   }
 
-  /// The same, which goes on under the incidents of `scenario`, and to its end.
+  /// The same, which goes on under the incidents of `scenario`.
   init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
@@ -71,10 +69,8 @@ package struct ServerFront: ~Copyable {
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
-    end = .start + scenario.duration
-    bookedUntil = other.bookedUntil
-    counters = other.counters.copy(rows: RunAssembly.rowCount(scenario))
-    tenthCount = min(other.tenthCount, RunAssembly.tenthCount(scenario))
+    (end, tenthCount) = (other.end, other.tenthCount)
+    counters = other.counters.copy()
     offered = PlainMemory.copy(of: other.offered, count: tenthCount)
     // The other's scenario may have no actions.
     workers = Self.mostWorkers(scenario.tapi)
@@ -256,10 +252,7 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: shard)
     }
-    if !isLost, isCounted {
-      bookedUntil = max(bookedUntil, answer.at)
-      count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
-    }
+    if !isLost, isCounted { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
     sink.deliver(
       Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
   }
@@ -306,7 +299,6 @@ package struct ServerFront: ~Copyable {
   mutating func book() {
     if server.usage.isEmpty { return }
     for usage in server.usage {
-      bookedUntil = max(bookedUntil, usage.end)
       var start = usage.start.microseconds
       let stop = min(usage.end.microseconds, end.microseconds)
       while start < stop {

@@ -59,12 +59,10 @@ package struct ShardCalendar: ~Copyable {
   }
 
   /// A copy between the passes of two windows, when nothing waits for the window itself.
-  ///
-  /// - Parameter end: of the run, at most the other's (`holdsNothing(after:)`).
-  init(copying other: borrowing ShardCalendar, end: Instant) {
+  init(copying other: borrowing ShardCalendar) {
     isCollecting = other.isCollecting
     clock = other.clock
-    self.end = end
+    end = other.end
     timers = other.timers.copy()
     wakeUps = other.wakeUps.copy()
     planned = other.planned.copy()
@@ -73,14 +71,6 @@ package struct ShardCalendar: ~Copyable {
     windowEnd = other.windowEnd
     late = other.late.copy()
     collected = other.collected
-  }
-
-  /// Whether all that is on its way arrives before a time.
-  func holdsNothing(after time: Instant) -> Bool {
-    var latest: Int64 = 0
-    uploads.visit { latest = max(latest, clock.start(of: $0) &+ Int64($1.offset)) }
-    deliveries.visit { latest = max(latest, clock.start(of: $0) &+ $1.offset) }
-    return latest < time.microseconds
   }
 
   /// Returns the bytes of a chunk. Timers and wake-ups lie in tens of thousands of slots that each leave half a chunk empty;

@@ -41,12 +41,9 @@ struct ShardRunner: ~Copyable {
   }
 
   /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
-  ///
-  /// - Parameter rowCount: intervals of the run, at most the other's.
-  init(copying other: borrowing ShardRunner, plan: CohortPlan, rowCount: Int) {
+  init(copying other: borrowing ShardRunner, plan: CohortPlan) {
     self.init(
-      shard: DeviceShard(copying: other.shard, plan: plan, rowCount: rowCount),
-      calendar: ShardCalendar(copying: other.calendar, end: Instant(microseconds: plan.end)))
+      shard: DeviceShard(copying: other.shard, plan: plan), calendar: ShardCalendar(copying: other.calendar))
     (scanned, round) = (other.scanned, other.round)
     (hasFastTriggers, hasFastFiles) = (other.hasFastTriggers, other.hasFastFiles)
     hasFastRetries = other.hasFastRetries

@@ -86,7 +86,6 @@ final class RunEnd: Sendable {
     fileprivate var deliveries: DeliveriesUntil
     fileprivate var attempts: Int64
     fileprivate var cost: [DeviceCostSoFar]
-    fileprivate var tallies: [UInt32]
     /// Until the next moment.
     fileprivate var longestDelivery: Int64
   }
@@ -102,8 +101,6 @@ final class RunEnd: Sendable {
     var deliveries: DeliveriesUntil
     var attempts: Int64
     var cost: [DeviceCostSoFar]
-    /// By figure (`DeviceFigure.tallied`), and by device.
-    var tallies: [UInt32]
     var longestDelivery: Int64
     var held: DeviceShard.HeldEvents
     /// By device, how many moments had been noted when it lost events for the last time, plus one; 0: it lost none.
@@ -121,8 +118,7 @@ final class RunEnd: Sendable {
     (self.moments, self.shards, self.counts, self.offered) = (moments, shards, counts, offered)
     bytes = moments.reduce(counts.count * 8 + offered.count * 4) { sum, moment in
       moment.shards.reduce(sum + moment.counts.byteCount) {
-        $0 + $1.counts.byteCount + $1.deliveries.byteCount + $1.cost.count * 16 + $1.tallies.count * 4
-          + $1.devices.count * 16
+        $0 + $1.counts.byteCount + $1.deliveries.byteCount + $1.cost.count * 16 + $1.devices.count * 16
       }
     }
   }
@@ -138,19 +134,12 @@ enum EndMoments {
   /// Microseconds, in their order: fewer for large fleets, whose moments take more memory; none for the largest.
   static func times(of scenario: Scenario) -> [Int64] {
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
-    let moment = devices * (20 + DeviceFigure.tallies * 4) + scenario.fleet.count * bytesPerCohort
+    let moment = devices * 20 + scenario.fleet.count * bytesPerCohort
     let count = min(most, bytes / max(moment, 1))
     if count < 4 { return [] }
     let duration = scenario.duration.microseconds
-    // Powers of two: of two lengths, the moments of one are among those of the other.
-    let step = (duration / Int64(count)).nextPowerOfTwo
-    return Array(stride(from: step, to: duration, by: Int(step)))
+    return (1..<count).map { duration / Int64(count) * Int64($0) }
   }
-}
-
-extension Int64 {
-  /// The smallest power of two that is no less; 1 at least.
-  var nextPowerOfTwo: Int64 { self <= 1 ? 1 : 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount) }
 }
 
 /// Notes the moments of a run without incidents.
@@ -236,7 +225,7 @@ extension WindowedEngine {
       counts: runners[index].shard.counters.counts(keptFrom: firstRow),
       deliveries: runners[index].shard.intervalDeliveries.deliveries(
         runners[index].shard.deliveries, keptFrom: firstRow),
-      attempts: runners[index].shard.attempts, cost: cost(index), tallies: tallies(index), longestDelivery: 0)
+      attempts: runners[index].shard.attempts, cost: cost(index), longestDelivery: 0)
   }
 
   private func cost(_ index: Int) -> [RunEnd.DeviceCostSoFar] {
@@ -244,17 +233,6 @@ extension WindowedEngine {
       let cost = runners[index].shard[$0].pointee.costSoFar
       return RunEnd.DeviceCostSoFar(attempts: cost.attempts, cost: cost.cost)
     }
-  }
-
-  /// As they lie in `RunEnd.ShardEnd`.
-  private func tallies(_ index: Int) -> [UInt32] {
-    var tallies: [UInt32] = []
-    for figure in DeviceFigure.tallied {
-      for device in runners[index].shard.indices {
-        tallies.append(runners[index].shard.devices.tally(figure, device).pointee)
-      }
-    }
-    return tallies
   }
 
   /// Returns the end of a run that has ended, and puts back what the recorder took.
@@ -267,7 +245,7 @@ extension WindowedEngine {
         counts: runners[index].shard.counters.allCells,
         deliveries: runners[index].shard.intervalDeliveries.deliveries(
           runners[index].shard.deliveries, keptFrom: 0),
-        attempts: runners[index].shard.attempts, cost: cost(index), tallies: tallies(index),
+        attempts: runners[index].shard.attempts, cost: cost(index),
         longestDelivery: recorder.longest[index], held: runners[index].shard.heldEvents,
         lost: recorder.lost[index], reachedLimit: recorder.reachedLimit[index])
     }
@@ -328,15 +306,6 @@ extension WindowedEngine {
         runners[index].shard[device].pointee.add(
           attempts: whole.attempts - before.attempts, cost: whole.cost - before.cost,
           lostEvents: shard.lost[device.place] > number + 1)
-      }
-      var place = 0
-      for figure in DeviceFigure.tallied {
-        for device in runners[index].shard.indices {
-          let tally = runners[index].shard.devices.tally(figure, device)
-          let more = shard.tallies[place] &- past.tallies[place]
-          tally.pointee = tally.pointee > .max - more ? .max : tally.pointee &+ more
-          place += 1
-        }
       }
     }
     front.counters.add(end.counts, since: moment.counts)

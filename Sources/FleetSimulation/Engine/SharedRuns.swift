@@ -125,7 +125,7 @@ package final class SharedRuns: @unchecked Sendable {
       return record
     case .part(var course, let beginning):
       do {
-        let part = beginning.flatMap { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
+        let part = beginning.map { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
         return try run(&course, part, control)
       } catch {
         locked { release(course.company) }
@@ -152,14 +152,10 @@ package final class SharedRuns: @unchecked Sendable {
     var isLast = false
 
     /// The scenario whose plans the run follows. It has incidents, since the marks of old events can be forgotten, but not found
-    /// out later. For the same reason it lasts as long as the longest.
+    /// out later.
     var lead: Scenario {
-      var lead = scenario
-      if !lead.hasIncidents, let other = company.values.lazy.map(\.scenario).first(where: \.hasIncidents) {
-        lead = other
-      }
-      lead.duration = company.values.reduce(scenario.duration) { max($0, $1.scenario.duration) }
-      return lead
+      scenario.hasIncidents
+        ? scenario : company.values.lazy.map(\.scenario).first(where: \.hasIncidents) ?? scenario
     }
 
     /// When they part.
@@ -172,11 +168,8 @@ package final class SharedRuns: @unchecked Sendable {
       return halt
     }
 
-    /// Whether the same happens to those that are still together, as long as they last.
+    /// Whether the same happens to those that are still together.
     var isOneStory: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
-
-    /// Whether they last as long.
-    var isOneLength: Bool { company.values.allSatisfy { $0.scenario.duration == scenario.duration } }
 
     /// Whether another goes on with this one from where a run stands.
     func agrees(with other: Member, from part: RunInParts) -> Bool {
@@ -223,28 +216,24 @@ package final class SharedRuns: @unchecked Sendable {
     }
   }
 
-  /// - Returns: nil: it has gone too far to end as early.
-  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts? {
-    let part =
-      !beginning.part.engine.canEnd(with: course.lead)
-      ? nil : course.isLast ? beginning.part : RunInParts(copying: beginning.part, as: course.lead)
-    part?.become(course.lead)
+  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts {
+    let part = course.isLast ? beginning.part : RunInParts(copying: beginning.part, as: course.lead)
+    part.become(course.lead)
     locked {
       beginning.readers -= 1
       freeIfIdle(beginning)
-      count(saved: part?.engine.attempts ?? 0)
+      count(saved: part.engine.attempts)
     }
     return part
   }
 
   // MARK: - Running
 
-  private func run(_ course: inout Course, _ begun: RunInParts, _ control: RunControl) throws -> RunRecord {
-    var part = begun
+  private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
     var attempts = part.engine.attempts
     while try !part.run(
       control: control, until: course.halt, ends: course.isOneStory ? ends : nil,
-      isAlone: course.company.isEmpty, isOneLength: course.isOneLength)
+      isAlone: course.company.isEmpty)
     {
       let (staying, leaving) = split(course, from: part)
       let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
@@ -269,14 +258,7 @@ package final class SharedRuns: @unchecked Sendable {
         condition.broadcast()
       }
       course.company = staying
-      if part.engine.canEnd(with: course.lead) {
-        part.become(course.lead)
-      } else {
-        // Something has been counted behind its end, which the margin of `commonWithLonger` makes rare. Those that stay have fewer
-        // lengths than before, so this ends.
-        part = RunInParts(course.lead, options: options)
-        attempts = 0
-      }
+      part.become(course.lead)
     }
     // Incidents and actions may differ behind the end only.
     part.become(course.scenario)
@@ -286,8 +268,7 @@ package final class SharedRuns: @unchecked Sendable {
     locked {
       count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
       for (other, member) in course.company where members[other] != nil {
-        let isTheSame = member.scenario.happensAs(scenario) && member.scenario.duration == scenario.duration
-        members[other]?.state = isTheSame ? .done(record) : .free
+        members[other]?.state = member.scenario.happensAs(scenario) ? .done(record) : .free
       }
       condition.broadcast()
     }
@@ -367,15 +348,7 @@ private final class RunInParts {
     recorder = other.recorder
   }
 
-  /// - Parameter scenario: one whose end the run may have (`WindowedEngine.canEnd(with:)`).
-  func become(_ scenario: Scenario) {
-    if engine.scenario == scenario { return }
-    if engine.scenario.duration == scenario.duration {
-      engine.become(scenario)
-    } else {
-      engine = WindowedEngine(copying: engine, as: scenario)
-    }
-  }
+  func become(_ scenario: Scenario) { if engine.scenario != scenario { engine.become(scenario) } }
 
   /// Returns whether the run has ended.
   ///
@@ -383,9 +356,8 @@ private final class RunInParts {
   ///   - ends: the ends of twins: a twin leaves its own, another run may end as its twin did. Nil while incidents may still part those
   ///     that go together.
   ///   - isAlone: whether nobody else goes with it.
-  ///   - isOneLength: whether all that go together last as long.
   func run(
-    control: RunControl, until halt: WindowedEngine.Halt, ends: SharedEnds?, isAlone: Bool, isOneLength: Bool
+    control: RunControl, until halt: WindowedEngine.Halt, ends: SharedEnds?, isAlone: Bool
   ) throws -> Bool {
     while true {
       var next = halt
@@ -407,7 +379,7 @@ private final class RunInParts {
       guard let ends else { continue }
       if engine.scenario.isItsOwnTwin {
         engine.note(&recorder)
-      } else if isOneLength, let end = ends.end(ofTwinOf: engine.scenario, noFailure: !isAlone),
+      } else if let end = ends.end(ofTwinOf: engine.scenario, noFailure: !isAlone),
         let saved = engine.join(end)
       {
         savedAttempts = saved
@@ -429,8 +401,6 @@ extension Scenario {
   /// nothing.
   func commonBeginning(after feedback: Feedback) -> Scenario {
     var common = withoutIncidents
-    // Lengths within a factor of two: the moments of their ends are the same, and rows of counters about as many.
-    if commonWithLonger != nil { common.duration = Span(microseconds: duration.microseconds.nextPowerOfTwo) }
     // A gap ends when a message is opened, which devices know from its beginning on; so it is with their own incidents.
     common.push = push
     for i in fleet.indices {
@@ -483,42 +453,14 @@ extension Scenario {
     return common
   }
 
-  /// Puts back what its twin has not, and its length.
+  /// Puts back what its twin has not.
   private mutating func takeIncidents(of other: Scenario) {
-    duration = other.duration
     (tapi.incidents, tapi.actions) = (other.tapi.incidents, other.tapi.actions)
     for i in fleet.indices { fleet[i].rollout = other.fleet[i].rollout }
   }
 
-  /// Returns the time until which a run is that of a longer one, microseconds: nothing that is planned or counted in advance lies
-  /// behind its end then, but for what `WindowedEngine.canEnd(with:)` sees. Nil: it may differ from the start on.
-  ///
-  /// Devices draw their events up to the next interval. Time-outs are planned when an upload leaves or arrives. Waits, which
-  /// incidents bring, are counted when they begin.
-  private var commonWithLonger: Int64? {
-    guard !isIdeal, push.isEmpty, tapi.proxies == nil, tapi.connections == nil, tapi.settings == nil else {
-      return nil
-    }
-    var (drawn, wait) = (Span.zero, Int64(0))
-    for cohort in fleet {
-      guard let interval = cohort.flush.interval, cohort.lifecycle == nil, cohort.sessions == nil,
-        cohort.os == nil, cohort.connectivity == nil, cohort.behaviour.page == nil,
-        cohort.behaviour.gates.isEmpty,
-        cohort.rollout?.isAction ?? true
-      else { return nil }
-      drawn = max(drawn, interval + interval, cohort.timeout)
-      wait = max(
-        wait, cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval)
-    }
-    let last = (duration - drawn - .seconds(1)).microseconds
-    let starts =
-      tapi.incidents.map(\.start) + tapi.actions.map(\.start) + fleet.compactMap(\.publication?.time)
-    guard let first = starts.min()?.microseconds else { return last }
-    return min(last, max(first, duration.microseconds - 2 * wait))
-  }
-
-  /// Returns the time until which two runs are the same that differ in their incidents, their actions and their lengths alone;
-  /// microseconds, `.max`: always.
+  /// Returns the time until which two runs are the same that differ in their incidents and actions alone; microseconds, `.max`:
+  /// always.
   ///
   /// The mark of old events (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then no event is
   /// old.
@@ -529,11 +471,6 @@ extension Scenario {
       // A device that fetches has other tables from the start on.
       if [mine, its].contains(where: { $0?.fetch != nil }) { return 0 }
       time = [mine, its].reduce(time) { min($0, $1?.time.microseconds ?? .max) }
-    }
-    if duration != other.duration {
-      let (shorter, longer) = duration < other.duration ? (self, other) : (other, self)
-      guard let end = shorter.commonWithLonger, longer.commonWithLonger != nil else { return 0 }
-      time = min(time, end)
     }
     if mine == its, tapi.actions == other.tapi.actions { return time }
     // Devices know when they are cut off from the start on.

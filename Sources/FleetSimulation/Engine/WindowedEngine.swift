@@ -144,17 +144,14 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// A copy of a run that stands, which goes on as another scenario: one with which the past is in common
-  /// (`Scenario.commonBeginning`), and which ends no later (`canEnd(with:)`).
+  /// (`Scenario.commonBeginning`).
   init(copying other: borrowing WindowedEngine, as scenario: Scenario) {
     self.scenario = scenario
-    (layout, threads, clock) = (other.layout, other.threads, other.clock)
-    slotCount = clock.slotCount(of: scenario)
-    let rowCount = RunAssembly.rowCount(scenario)
+    (layout, threads, clock, slotCount) = (other.layout, other.threads, other.clock, other.slotCount)
     let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     let checks = other.runners[0].shard.plan.pointee.checks
     for (number, plan) in Self.plans(of: layout, scenario, checks: checks, clock).enumerated() {
-      (base + number).initialize(
-        to: ShardRunner(copying: other.runners[number], plan: plan, rowCount: rowCount))
+      (base + number).initialize(to: ShardRunner(copying: other.runners[number], plan: plan))
       if other.runners[number].isResting {
         base[number].comeBack(slot: other.slot, inOrder: other.arrivals.areOrdered)
       }
@@ -166,21 +163,7 @@ struct WindowedEngine: ~Copyable {
     (slot, hasStarted) = (other.slot, other.hasStarted)
   }
 
-  /// Whether a run that goes on from here may have the end of a scenario: nothing that lies behind it has been counted, and
-  /// nothing arrives behind it.
-  func canEnd(with scenario: Scenario) -> Bool {
-    if scenario.duration == self.scenario.duration { return true }
-    let end = Instant.start + scenario.duration
-    if scenario.duration > self.scenario.duration || front.bookedUntil > end { return false }
-    for i in 0..<runners.count {
-      if runners[i].shard.waitsUntil > end.microseconds || !runners[i].calendar.holdsNothing(after: end) {
-        return false
-      }
-    }
-    return true
-  }
-
-  /// Goes on as another scenario, with which the past and the end are in common.
+  /// Goes on as another scenario, with which the past is in common.
   mutating func become(_ scenario: Scenario) {
     self.scenario = scenario
     let checks = runners[0].shard.plan.pointee.checks

@@ -78,18 +78,7 @@ struct SharedRunsTests {
       publishing.fleet[i].rollout?.settings.backoff.maxBackoffInterval = 2_000_000
       publishing.fleet[i].rollout?.isAction = true
     }
-    let longer = [7, 60, 333].map { (seconds: Int64) -> Scenario in
-      var variant = scenario
-      variant.duration = variant.duration + .seconds(seconds)
-      return variant
-    }
-    let longerAndIncident = zip(longer, incidents.reversed()).map { longer, incident in
-      var variant = longer
-      variant.tapi.incidents = incident.tapi.incidents
-      return variant
-    }
-    return [scenario] + reacting + incidents + both + acting + [publishing, publishing] + longer
-      + longerAndIncident
+    return [scenario] + reacting + incidents + both + acting + [publishing, publishing]
   }
 
   /// A healthy fleet until an outage in the last third.
@@ -135,7 +124,7 @@ struct SharedRunsTests {
   }
 
   @Test(
-    "Random scenarios with other retry settings, other lengths, other incidents and without any give the records of separate runs",
+    "Random scenarios with other retry settings, other incidents and without any give the records of separate runs",
     arguments: [false, true])
   func sameRecords(checks: Bool) throws {
     var options = RunOptions()
@@ -246,77 +235,6 @@ struct SharedRunsTests {
     #expect(records == (try separately(scenarios)))
     let before = records[1].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
     #expect(runs.savings.savedAttempts >= records[2].cost.total[.attempts] + before - 5)
-  }
-
-  @Test("Twins of many lengths are one run, but for the last flush intervals of each")
-  func lengths() throws {
-    let own = (0..<8).map { (number: Int64) -> Scenario in
-      var scenario = herd()
-      scenario.tapi.incidents[0].duration = .seconds(60 + 30 * number)
-      scenario.duration = .seconds(1_100) + scenario.tapi.incidents[0].duration
-      return scenario
-    }
-    let runs = SharedRuns(options: RunOptions())
-    let records = try together(own + own.map(\.withoutIncidents), runs)
-    #expect(records == (try separately(own + own.map(\.withoutIncidents))))
-    let all = records.reduce(0) { $0 + $1.cost.total[.attempts] }
-    #expect(runs.savings.attempts + runs.savings.savedAttempts == all)
-    /// Those of a run, in its rows from a second on.
-    func attempts(_ record: RunRecord, from second: Int) -> Int64 {
-      record.series.rows.dropFirst(second).reduce(0) { $0 + $1.attempts }
-    }
-    // By hand: the longest twin; of each twin two intervals of 30 s and a second; of each other run what follows the second 600, at
-    // which the outage begins.
-    var most = records[15].cost.total[.attempts]
-    for (run, twin) in zip(records.prefix(8), records.suffix(8)) {
-      most += attempts(run, from: 600) + attempts(twin, from: twin.series.rows.count - 62)
-    }
-    #expect(runs.savings.attempts <= most)
-  }
-
-  /// Two lengths of a fleet, with its incident and without.
-  private func lengths(_ shorter: Span, _ longer: Span, of scenario: Scenario) -> [Scenario] {
-    [shorter, longer].flatMap { length -> [Scenario] in
-      var scenario = scenario
-      scenario.duration = length
-      return [scenario, scenario.withoutIncidents]
-    }
-  }
-
-  @Test("A flush of all devices at the very end of a run is none, though a longer run has planned it")
-  func spikeAtTheEnd() throws {
-    var scenario = herd()
-    scenario.fleet[0].spikes = [
-      Spike(time: .start + .seconds(100), events: 0, flushes: true, every: .seconds(500))
-    ]
-    let scenarios = lengths(.seconds(1_100), .seconds(1_900), of: scenario)
-    let runs = SharedRuns(options: RunOptions())
-    #expect(try together(scenarios, runs) == separately(scenarios))
-    #expect(runs.savings.savedAttempts > 0)
-  }
-
-  @Test(
-    "A run begins again by itself where a longer one has counted waits behind its end, or expects answers there"
-  )
-  func countedBehindTheEnd() throws {
-    // Uploads of a slow server whose time-outs are planned behind the end.
-    var slow = herd()
-    slow.tapi.server = .workers(
-      WorkersConfiguration(count: 1, serviceTime: .exponential(mean: .milliseconds(100))))
-    slow.fleet[0].devices = 50
-    slow.fleet[0].flush.interval = .seconds(5)
-    slow.fleet[0].timeout = .seconds(30)
-    // A twin that fails, and waits for up to five minutes.
-    var overloaded = herd()
-    overloaded.tapi.server = .bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 3_000, burst: 1))
-    for scenario in [slow, overloaded] {
-      let scenarios = lengths(.seconds(1_100), .seconds(1_307), of: scenario)
-      let separate = try separately(scenarios)
-      for order in [1, 3] as [UInt64] {
-        #expect(try together(scenarios, SharedRuns(options: RunOptions()), order: order) == separate)
-      }
-    }
   }
 
   @Test("Runs that differ in an action alone are one run until it happens")

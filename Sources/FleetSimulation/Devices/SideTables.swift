@@ -1,0 +1,60 @@
+import SimulationKernel
+import UploadPipeline
+
+/// The tables beside a shard's records: plain memory, a row a device, each for the cohorts that need it.
+///
+/// A table is a case, the bytes of its row (`CohortPlan.bytes(of:)`) and a typed property of `DeviceShard`. Making, copying and
+/// releasing it, and the forecast of its memory, follow.
+struct SideTables {
+  enum Table: Int, CaseIterable {
+    case pending, triggers, restarts, worlds, systems, fetches, periods, savedStates, gates
+  }
+
+  private var tables = InlineArray<9, UnsafeMutableRawPointer?>(repeating: nil)
+
+  /// Zeroed tables.
+  init(_ plan: CohortPlan, devices: Int) {
+    for table in Table.allCases where plan.bytes(of: table) > 0 {
+      tables[table.rawValue] = PlainMemory.zeroed(byteCount: max(devices, 1) * plan.bytes(of: table))
+    }
+  }
+
+  init(copying other: SideTables, _ plan: CohortPlan, devices: Int) {
+    for table in Table.allCases {
+      tables[table.rawValue] = other.tables[table.rawValue].map {
+        PlainMemory.copy(of: $0, byteCount: devices * plan.bytes(of: table))
+      }
+    }
+  }
+
+  func release() {
+    for table in Table.allCases { if let rows = tables[table.rawValue] { PlainMemory.release(rows) } }
+  }
+
+  @inline(__always)
+  subscript<Row>(table: Table) -> UnsafeMutablePointer<Row>? {
+    tables[table.rawValue]?.assumingMemoryBound(to: Row.self)
+  }
+
+  /// The rows of gates, laid out by `ClientOptions.gateLayout`.
+  @inline(__always)
+  var gates: UnsafeMutableRawPointer? { tables[Table.gates.rawValue] }
+}
+
+extension CohortPlan {
+  /// Returns the bytes of a device's row; 0: the cohort does without the table.
+  func bytes(of table: SideTables.Table) -> Int {
+    func row<Row>(_: Row.Type, if isNeeded: Bool) -> Int { isNeeded ? MemoryLayout<Row>.stride : 0 }
+    return switch table {
+    case .pending: row(PendingEvents.self, if: !events.isRegular)
+    case .triggers: row(TriggerPlan.self, if: tables.triggers)
+    case .restarts: row(RestartPlan.self, if: tables.restarts)
+    case .worlds: row(WorldPlan.self, if: tables.worlds)
+    case .systems: row(SystemPlan.self, if: world.windows != nil)
+    case .fetches: row(FetchPlan.self, if: fetches != nil)
+    case .periods: 2 * row(SessionPlan.Period.self, if: events.schedule?.sessions != nil)
+    case .savedStates: row(SavedState.self, if: tables.savedStates)
+    case .gates: client.keepsGates ? client.gateLayout.stride : 0
+    }
+  }
+}

@@ -86,6 +86,14 @@ def doubled(devices):
     return f"fleet.application.devices={devices}: mean requests / 120; half requests / 120"
 
 
+def heard(variant):
+    return f"{variant} & time_s=50: requests / 10; answers_2xx / 10 - unheard_answers / 10"
+
+
+def tripped(kind, by):
+    return f"breaker={kind} & by={by}: load_820; load_850; load_880; load_900"
+
+
 def surge(rate, length="10"):
     return f"surge_rps={rate} & surge_s={length}: "
 
@@ -548,6 +556,31 @@ FIGURES = {
     ],
     (GUIDES + "4-explanation/published-results.md", "023-retry-every-second/operators/summary.csv"): [
         ("back at 20:45 to 20:50, {} seeds", "distinct seed"),
+    ],
+    (E + "040-retrystorm/README.md", "040-retrystorm/retries/sums.csv"): [
+        ("no retry | recovers | {}, {} |", heard("fleet.callers.settings.backoffConfig.maxRetryCount=0")),
+        ("fixed wait | stays at zero | {}, {} |", heard("fleet.callers.settings.backoffConfig.maxRetryCount=5")),
+    ],
+    (E + "040-retrystorm/README.md", "040-retrystorm/waits/sums.csv"): [
+        ("full jitter | stay at zero | {}, {};", heard("fleet.callers.settings.backoffConfig.jitterStrategy=none")),
+        ("full jitter | stay at zero | …; {}, {} |", heard("fleet.callers.settings.backoffConfig.jitterStrategy=full")),
+    ],
+    (E + "040-retrystorm/README.md", "040-retrystorm/budget/sums.csv"): [
+        ("token bucket | recovers | {}, {} |", heard("seed=1")),
+    ],
+    (E + "040-retrystorm/README.md", "040-retrystorm/breaker/sums.csv"): [
+        ("breaker of retries | recovers | {}, {} |", heard("fleet.callers.gates.breaker.retriesOnly=true")),
+    ],
+    (E + "040-retrystorm/README.md", "040-retrystorm/tripped.csv"): [
+        ("by their rule, in Python | {} | {} | {} | {} | | the same, but", tripped("retries", "rules_tripped")),
+        ("two seconds for each opening | {} | {} | {} | {} |", tripped("retries", "rules_open")),
+        ("31 % | | fleetsim | {} | {} | {} | {} | | of all", tripped("retries", "fleetsim")),
+        ("30 % | | by their rule, in Python | {} | {} | {} | {} |", tripped("all", "rules_tripped")),
+        ("25 % | | fleetsim | {} | {} | {} | {} |", tripped("all", "fleetsim")),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "040-retrystorm/tripped.csv"): [
+        ("2, 8, 16, 30 % | {}, {}, {}, {} |", tripped("all", "fleetsim")),
+        ("7, 34, 51, 73 % | {}, {}, {}, {} |", tripped("retries", "fleetsim")),
     ],
     # Settings
     (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/settings.json"): [

@@ -3,7 +3,7 @@ import FleetSimulation
 import TestSupport
 import Testing
 
-/// Experiments 017 and 022: published fleets that stay down after a short cause, and the theorem that says which ones can't.
+/// Experiments 017, 022 and 040: published fleets that stay down after a short cause, and the theorem that says which ones can't.
 @Suite struct PublishedMetastabilityTests {
   /// The last rows of a run.
   private struct End {
@@ -61,6 +61,30 @@ import Testing
       ], rows: 24)
     #expect(abs(end.amplification - (isDoubled ? 2 : 1)) < 0.05, "\(end)")
     #expect(isDoubled ? end.isDown : end.isWell, "\(end)")
+  }
+
+  private static let retries = "fleet.callers.settings.backoffConfig.maxRetryCount"
+  private static let jitter = "fleet.callers.settings.backoffConfig.jitterStrategy"
+  private static let breaker =
+    "{requests:50,window:'10m',threshold:'49%',minimumFailures:25,openTime:'2s',longestOpenTime:'2s',whenOpen:'fails',"
+
+  @Test(
+    "040: ten seconds of four times the load leave a server down for good where five retries come, whatever their waits",
+    arguments: [
+      ([retries: "0"], true), ([:], false), ([jitter: "full"], false),
+      (["fleet.callers.policy.waits": "['23ms','48ms','98ms','198ms','398ms']"], false),
+      (
+        [
+          "fleet.callers.gates.retryBudget": "{capacity:25,whenSpent:'refuse'}", "fleet.callers.devices": "4",
+          "fleet.callers.events.rate": "150/s",
+        ], true
+      ),
+      (["fleet.callers.gates.breaker": breaker + "retriesOnly:true}"], true),
+      (["fleet.callers.gates.breaker": breaker + "retriesOnly:false}"], true),
+    ] as [([String: String], Bool)])
+  func spike(policy: [String: String], isWell: Bool) throws {
+    let end = try end("040-retrystorm/scenario.json5", policy, rows: 10)
+    #expect(isWell ? end.isWell : end.isDown, "\(end)")
   }
 
   private static let slow = ["kind: 'brownout', factor: 0.02", "kind: 'brownout', factor: 0.1"]

@@ -90,10 +90,12 @@ package struct PlainEngine: ~Copyable {
         ]
         push(
           Entry(
-            time: time, kind: place[kind]!,
+            time: Instant(microseconds: time), kind: place[kind]!,
             tie: (UInt64(shard), UInt64(device.place), 0, 0), event: event))
       }
-      for (delivery, due) in calendar.collected.deliveries { deliver(delivery, due: due, toShard: shard) }
+      for (delivery, due) in calendar.collected.deliveries {
+        deliver(delivery, due: Instant(microseconds: due), toShard: shard)
+      }
       for (ticket, arrival) in calendar.collected.uploads {
         send(devices.request(ticket, at: arrival), retryCount: ticket.retryCount)
       }
@@ -157,7 +159,7 @@ package struct PlainEngine: ~Copyable {
     var front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: true)
     let end = Instant.start + scenario.duration
     var agenda = Agenda(end: end, seed: scenario.seed, shards: shards)
-    var calendar = ShardCalendar(collecting: end)
+    var calendar = ShardCalendar(collecting: end.microseconds)
     for number in 0..<layout.count {
       for device in shards[number].indices { shards[number].start(device: device, &calendar) }
       agenda.take(&calendar, from: shards[number], shard: number)
@@ -169,28 +171,30 @@ package struct PlainEngine: ~Copyable {
         continue
       }
       guard let entry = agenda.pop() else { break }
+      let now = entry.time.microseconds
       switch entry.event {
       case .arrival(let request, let retryCount):
         front.arrive(request, retryCount: retryCount, &agenda)
       case .delivery(let delivery, let shard):
-        shards[shard].handle(delivery, at: entry.time, &calendar)
+        shards[shard].handle(delivery, at: now, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       case .wakeUp(let device, let shard):
-        shards[shard].handleWakeUp(device, at: entry.time, &calendar)
+        shards[shard].handleWakeUp(device, at: now, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       case .trigger(let device, let shard):
-        shards[shard].handleTrigger(device, at: entry.time, &calendar)
+        shards[shard].handleTrigger(device, at: now, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       case .restart(let device, let shard):
-        shards[shard].handleRestart(device, at: entry.time, &calendar)
+        shards[shard].handleRestart(device, at: now, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       case .world(let device, let shard):
-        shards[shard].handleWorld(device, at: entry.time, &calendar)
+        shards[shard].handleWorld(device, at: now, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       }
     }
     for late in agenda.late {
-      shards[late.shard].countLateAcceptance(late.delivery, due: late.due, end: end)
+      shards[late.shard].countLateAcceptance(
+        late.delivery, due: late.due.microseconds, end: end.microseconds)
     }
     var assembly = RunAssembly(scenario)
     for number in 0..<layout.count {

@@ -148,6 +148,11 @@ extension RetrySwitchTests {
       // Settings that do not drop it.
       #expect(lines(policy, [tooMany]) == ["0 s #0 429/10 > pause 10"])
     }
+    // Up to the longest Retry-After: a spread one pauses too.
+    let spread = with { ($0.overridden429, $0.retryAfterJitter) = (.dropsAndPauses, .full) }
+    var story = Story(config, policy: spread)
+    story.send(tooMany)
+    #expect(story.lines[0].hasPrefix("0 s #0 429/10 > drop status, pause"))
   }
 
   @Test("Settings may drop a 429 where the client knows what to do with it, and are written back so")

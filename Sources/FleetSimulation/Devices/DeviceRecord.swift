@@ -95,8 +95,8 @@ extension DeviceRecord {
 
   /// Counts an attempt; after 10 s of silence it wakes the radio up.
   @inline(__always)
-  mutating func noteAttempt(events: UInt16, at now: Instant) {
-    let time = UInt64(truncatingIfNeeded: now.microseconds) &<< Self.attemptBits
+  mutating func noteAttempt(events: UInt16, at now: Int64) {
+    let time = UInt64(truncatingIfNeeded: now) &<< Self.attemptBits
     let attempts = activity & Self.attemptMask
     let wakes = attempts == 0 || time &- (activity ^ attempts) >= 10_000_000 &<< Self.attemptBits
     // Neither field of `cost` can reach the other: 2^22 wake-ups take a year and a third.
@@ -106,9 +106,9 @@ extension DeviceRecord {
 
   /// Something came in.
   @inline(__always)
-  mutating func noteReception(at now: Instant) {
+  mutating func noteReception(at now: Int64) {
     activity =
-      UInt64(truncatingIfNeeded: now.microseconds) &<< Self.attemptBits | activity & Self.attemptMask
+      UInt64(truncatingIfNeeded: now) &<< Self.attemptBits | activity & Self.attemptMask
   }
 }
 

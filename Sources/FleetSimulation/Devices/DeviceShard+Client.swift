@@ -127,10 +127,6 @@ extension DeviceShard: UploadClientHost, EventRecording {
     script?.append(n, at: time)
   }
 
-  package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
-    split(batch, client, at: Instant(microseconds: now))
-  }
-
   // MARK: What it does
 
   // Out of line: otherwise it is inlined into the protocol's entry, which looks its tables up.
@@ -142,16 +138,14 @@ extension DeviceShard: UploadClientHost, EventRecording {
     if isTraced(client) {
       note(
         asQuery ? .asked(batch: Int(batches[batch].firstOrdinal)) : tracedSend(batch, retryCount), client,
-        at: Instant(microseconds: now))
+        at: now)
     }
-    transmit(
-      batch, client, retryCount: retryCount, asQuery: asQuery, at: Instant(microseconds: now), sink)
+    transmit(batch, client, retryCount: retryCount, asQuery: asQuery, at: now, sink)
   }
 
   package mutating func endUpload(
     _ batch: BatchIndex, _ response: UploadResponse, _ client: ClientIndex, at now: Int64
   ) {
-    let now = Instant(microseconds: now)
     batches[batch].flags.remove(.inFlight)
     if case .status(200, _) = response {
     } else {
@@ -168,11 +162,6 @@ extension DeviceShard: UploadClientHost, EventRecording {
     if options.pointee.gates.reconciles {
       batches[batch].attempts = StatusQuery.number(batches[batch].attempts)
     }
-  }
-
-  @inline(__always)
-  package mutating func settle(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
-    settle(batch, client, at: Instant(microseconds: now))
   }
 
   func counter(of loss: ClientLoss) -> Measure {
@@ -201,7 +190,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
       settle(batch, client, at: now)
       return
     }
-    drop(batch, counter, client, at: Instant(microseconds: now))
+    drop(batch, counter, client, at: now)
   }
 
   @inline(__always)
@@ -211,7 +200,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     let record = self[client]
     if record.pointee.wakes(at: due) { return }
     record.pointee.planWakeUp(at: due)
-    if due < plan.pointee.end { sink.pointee.schedule(wakeUp: client, at: Instant(microseconds: due)) }
+    if due < plan.pointee.end { sink.pointee.schedule(wakeUp: client, at: due) }
   }
 
   @inline(__always)
@@ -259,7 +248,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     if counter == .backoffMicroseconds {
       noteWait(until: now &+ n, at: now, counters[rows.row(at: now)])
     } else {
-      count(n, counter, at: Instant(microseconds: now))
+      count(n, counter, at: now)
     }
   }
 
@@ -281,12 +270,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
       case .decided(let batch, let outcome): .decided(batch: Int(batch), outcome)
       case .stateReset: .stateReset
       }
-    note(kind, client, at: Instant(microseconds: now))
+    note(kind, client, at: now)
   }
 
-  package mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64) {
-    note(bug, client, at: Instant(microseconds: now))
-  }
 }
 
 /// Words for the jitter of a device that is driven by hand.
@@ -324,9 +310,9 @@ package struct LaterJitter: RandomNumberGenerator {
 /// Checkers beside the devices (engine.md, Checkers): they observe and never drive.
 extension DeviceShard {
   /// Keeps the first broken rule.
-  mutating func note(_ problem: String, _ device: DeviceIndex, at now: Instant) {
+  package mutating func report(_ problem: String, _ device: DeviceIndex, at now: Int64) {
     if violation == nil {
-      violation = "\(problem): device \(globalNumber(device)) at \(now.microseconds) µs"
+      violation = "\(problem): device \(globalNumber(device)) at \(now) µs"
     }
   }
 
@@ -373,22 +359,24 @@ extension DeviceShard {
     return times
   }
 
-  mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
-    if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
+  mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) {
+    if batches[batch].flags.contains(.inFlight) {
+      report("two uploads of one batch at once", device, at: now)
+    }
     // Legacy Settings of a later launch know no waits (S15), and a client that looks at waiting batches sends them then.
     let knowsWaits =
       options.pointee.policy.limitsCheck == .whenDue
       || machine(of: device)._withUnsafeGuaranteedRef { !$0.ignoresState && $0.config.backoff.isEnabled }
-    if knowsWaits, batches.dueTime(batch) > now.microseconds {
-      note("an attempt before its due time", device, at: now)
+    if knowsWaits, batches.dueTime(batch) > now {
+      report("an attempt before its due time", device, at: now)
     }
-    if !isReady(device, at: now.microseconds) {
-      note("an attempt inside the gate's wait", device, at: now)
+    if !isReady(device, at: now) {
+      report("an attempt inside the gate's wait", device, at: now)
     }
     if uploads(of: device) >= options.pointee.uploads {
-      note("more uploads at once than allowed", device, at: now)
-    } else if options.pointee.blocks, !hasWorker(device, at: now.microseconds) {
-      note("an upload of a worker that waits", device, at: now)
+      report("more uploads at once than allowed", device, at: now)
+    } else if options.pointee.blocks, !hasWorker(device, at: now) {
+      report("an upload of a worker that waits", device, at: now)
     }
   }
 

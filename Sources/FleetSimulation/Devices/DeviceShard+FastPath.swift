@@ -47,7 +47,6 @@ extension DeviceShard {
     else { return false }
     record.pointee.pipeline = pipeline
 
-    let now = Instant(microseconds: now)
     let events = plan.pointee.events.perInterval
     let firstTime =
       firstPeriodicEvent(device) &+ Int64(record.pointee.nextOrdinal) &* plan.pointee.events.period
@@ -78,11 +77,11 @@ extension DeviceShard {
       flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, hasPlainLoops
     else { return false }
     hearSuccess(batch, device, at: now)
-    record.pointee.noteReception(at: Instant(microseconds: now))
+    record.pointee.noteReception(at: now)
     record.pointee.flags.remove(.due)
     settleOnly(record, device, row)
-    let accepted = Instant(microseconds: now &- Int64(delivery.downlink))
-    let acceptedRow = rows.row(at: accepted.microseconds)
+    let accepted = now &- Int64(delivery.downlink)
+    let acceptedRow = rows.row(at: accepted)
     counters.add(
       countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow), to: .settledOldEvents,
       row: acceptedRow)
@@ -154,7 +153,7 @@ extension DeviceShard {
     if isSuccess { prefetchNeighbours(of: upload) }
     if isSuccess, upload.pointee.outstanding != 1 || upload.pointee.flags.contains(.accepted) { return false }
     record.pointee.flags.remove(.due)
-    if isAnswer { record.pointee.noteReception(at: Instant(microseconds: now)) }
+    if isAnswer { record.pointee.noteReception(at: now) }
     if isAnswer || delivery.resolves { upload.pointee.attemptEnds() }
     upload.pointee.flags.remove(.inFlight)
     loop(device).pointee.inFlight = 0
@@ -222,8 +221,7 @@ extension DeviceShard {
     at now: Int64, _ row: CounterRow<DeviceSide>
   ) {
     let acceptedRow = rows.row(at: accepted)
-    let old = countAcceptance(
-      of: upload, batch, device, at: Instant(microseconds: accepted), row: acceptedRow)
+    let old = countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow)
     counters.add(old, to: .settledOldEvents, row: acceptedRow)
     hearSuccess(batch, device, at: now)
     loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
@@ -262,7 +260,7 @@ extension DeviceShard {
     else { return false }
     let response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
     let outcome = decide(response, batch, device, at: now)
-    record.pointee.noteReception(at: Instant(microseconds: now))
+    record.pointee.noteReception(at: now)
     record.pointee.flags.subtract([.due, .uploading])
     upload.pointee.attemptEnds()
     upload.pointee.flags.remove(.inFlight)
@@ -307,10 +305,10 @@ extension DeviceShard {
     begin(device, byTrigger: false, cursor: 0)
     setUploads(1, of: device)
     upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
-    let (row, now) = (counters[rows.row(at: now)], Instant(microseconds: now))
+    let row = counters[rows.row(at: now)]
     let latency = plan.pointee.network.constantLatency
     countAttempt(record, events: upload.pointee.events, at: now, row)
-    countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
+    countRetry(upload, at: now &+ Int64(latency.up), row)
     depart(upload, batch, device, latency, retryCount: 0, at: now, &calendar)
     return true
   }

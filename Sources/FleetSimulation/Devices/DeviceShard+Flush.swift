@@ -7,14 +7,14 @@ import UploadPipeline
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
   package mutating func handleTrigger(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     var isInterval = true
-    var nextInterval = now.microseconds &+ plan.flushInterval(key(of: device))
+    var nextInterval = now &+ plan.flushInterval(key(of: device))
     if let triggers {
       let planned = triggers + device.place
-      if planned.pointee.triggerAt != now.microseconds { return }
-      isInterval = now.microseconds == planned.pointee.nextInterval
+      if planned.pointee.triggerAt != now { return }
+      isInterval = now == planned.pointee.nextInterval
       if isInterval, !runsInterval(device) { return }
       if isInterval || plan.pointee.flush.restartsAtFlush && runsInterval(device) {
         planned.pointee.nextInterval = nextInterval
@@ -30,27 +30,25 @@ extension DeviceShard {
     if isIgnored || isEarly || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
       if isIgnored, isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
       triggers?[device.place].triggerAt = TriggerPlan.ignored
-      planNextTrigger(
-        device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
+      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
       return
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == .noBatch, created.count &- 1 < plan.pointee.fastPath.events,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
-      record.pointee.gate.isReady(at: now.microseconds),
-      now.microseconds &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .noDevice
+      record.pointee.gate.isReady(at: now),
+      now &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .noDevice
     {
-      let batch = sealOnly(record, device, created, counters[rows.row(at: now.microseconds)])
-      planNextTrigger(
-        device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
-      runLoop(overOnly: batch, device, at: now.microseconds, sink)
+      let batch = sealOnly(record, device, created, counters[rows.row(at: now)])
+      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
+      runLoop(overOnly: batch, device, at: now, sink)
       return
     }
     if isTraced(device) {
       note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now)
     }
-    flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, sink)
+    flush(device, created, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
   }
 
   /// Whether the event that fills the count makes no flush: while uploads fail, or because less is held by now.
@@ -62,7 +60,7 @@ extension DeviceShard {
 
   /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
-    _ device: DeviceIndex, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
+    _ device: DeviceIndex, _ kind: DeviceTrace.Trigger = .launch, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if ignoresFlush(device) { return }
@@ -106,20 +104,18 @@ extension DeviceShard {
   @inline(never)
   private mutating func flush(
     _ device: DeviceIndex, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64,
-    at now: Instant,
+    at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if pages != nil {
-      track(created, device, at: now.microseconds, sink)
-      planNextTrigger(
-        device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now.microseconds, sink)
+      track(created, device, at: now, sink)
+      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now, sink)
       return
     }
     flush(
       device, sealing: created.count, from: self[device].pointee.nextOrdinal, createdAt: created.firstTime,
-      at: now.microseconds, sink)
-    planNextTrigger(
-      device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now.microseconds, sink)
+      at: now, sink)
+    planNextTrigger(device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now, sink)
   }
 
   @inline(__always)
@@ -129,19 +125,19 @@ extension DeviceShard {
   }
 
   package mutating func handleWakeUp(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
-    if !record.pointee.wakes(at: now.microseconds) { return }
+    if !record.pointee.wakes(at: now) { return }
     record.pointee.flags.remove(.wakes)
     // A batch that falls due meanwhile waits for the next session.
     if record.pointee.flags.contains(.suspended) { return }
     if pages != nil {
-      runPage(device, at: now.microseconds, sink)
+      runPage(device, at: now, sink)
       return
     }
     if isTraced(device) { note(.trigger(.wakeUp, newEvents: 0), device, at: now) }
-    runLoop(device, at: now.microseconds, byTrigger: false, sink)
+    runLoop(device, at: now, byTrigger: false, sink)
   }
 
   // MARK: Batches
@@ -150,7 +146,6 @@ extension DeviceShard {
   package mutating func append(
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ device: DeviceIndex, at now: Int64
   ) {
-    let now = Instant(microseconds: now)
     let batch = batches.allocate(
       for: device, firstOrdinal: firstOrdinal, firstTime: firstTime,
       events: UInt16(truncatingIfNeeded: events))
@@ -198,7 +193,7 @@ extension DeviceShard {
       if moved == UInt32(batches[next].events) {
         removeReady(at: batches[next].firstOrdinal, device)
         removeHeld(next, device)
-        count(-1, .sealedBatches, at: Instant(microseconds: now))
+        count(-1, .sealedBatches, at: now)
         batches.release(next)
       } else {
         trimFront(next, by: moved, device)
@@ -218,7 +213,6 @@ extension DeviceShard {
   mutating func trim(
     _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ device: DeviceIndex, at now: Int64
   ) {
-    let now = Instant(microseconds: now)
     let first = batches[batch].firstOrdinal
     let counter = counter(of: loss)
     let accepted = isTraced(device) ? acceptedEvents(of: batch, oldest: n, device) : 0
@@ -251,7 +245,7 @@ struct CreatedEvents {
 extension DeviceShard {
   /// The events that the trigger at `now` seals.
   @inline(__always)
-  mutating func takeCreated(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
+  mutating func takeCreated(_ device: DeviceIndex, by now: Int64) -> CreatedEvents {
     if let pending {
       let events = pending + device.place
       let created = CreatedEvents(count: events.pointee.upcoming, firstTime: events.pointee.unsealedTime)
@@ -261,13 +255,13 @@ extension DeviceShard {
     }
     let first = firstPeriodicEvent(device)
     let ordinal = self[device].pointee.nextOrdinal
-    if isEvenInterval(now.microseconds) {
+    if isEvenInterval(now) {
       return CreatedEvents(
         count: plan.pointee.events.perInterval,
         firstTime: first &+ Int64(ordinal) &* plan.pointee.events.period)
     }
     return CreatedEvents(
-      count: periodicEvents(from: first, through: now.microseconds) &- ordinal,
+      count: periodicEvents(from: first, through: now) &- ordinal,
       firstTime: first &+ Int64(ordinal) &* plan.pointee.events.period)
   }
 
@@ -278,13 +272,13 @@ extension DeviceShard {
   }
 
   /// Takes those of the events drawn ahead that are created by `now`.
-  mutating func takeDrawn(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
+  mutating func takeDrawn(_ device: DeviceIndex, by now: Int64) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + device.place
     let draws = drawsAhead(of: device)
     let firstTime = events.pointee.unsealedTime
     var time = firstTime
     var n: UInt32 = 0
-    while n < events.pointee.upcoming, time <= now.microseconds {
+    while n < events.pointee.upcoming, time <= now {
       n &+= 1
       time = plan.next(after: time, before: self[device].pointee.nextOrdinal &+ n, draws)
     }
@@ -363,7 +357,7 @@ extension DeviceShard {
     if let triggers { triggers[device.place].triggerAt = next }
     // A scan finds the triggers of the interval.
     if next < plan.pointee.end, !plan.pointee.flush.isScanned || next != nextInterval {
-      sink.pointee.schedule(trigger: device, at: Instant(microseconds: next))
+      sink.pointee.schedule(trigger: device, at: next)
     }
   }
 

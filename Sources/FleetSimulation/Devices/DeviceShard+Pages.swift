@@ -133,10 +133,10 @@ extension DeviceShard {
   // MARK: A page's life
 
   /// A page is to be loaded. It waits for its Settings, where a fetch of them is a request.
-  mutating func loadPage(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func loadPage(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     browser(device).pointee.isLoading = fetches != nil
     fetchAtLaunch(device, at: now, sink)
-    if fetches == nil { openPage(device, at: now.microseconds, sink) }
+    if fetches == nil { openPage(device, at: now, sink) }
   }
 
   /// The page has its Settings, or will get none; the events made before then are tracked now.
@@ -196,7 +196,7 @@ extension DeviceShard {
       guard let request = browser.pointee.requests.forget(upload) else { continue }
       endForPage(request, .other, device, at: now)
       for batch in request.batches where !request.isCopy {
-        noteUnknownOutcome(batch, at: Instant(microseconds: now))
+        noteUnknownOutcome(batch, at: now)
       }
     }
     browser.pointee.stored += saved
@@ -248,7 +248,7 @@ extension DeviceShard {
     if !isOnline {
       for upload in browser.pointee.requests.awaited {
         guard let request = browser.pointee.requests.request(ofUpload: upload) else { continue }
-        for batch in request.batches { noteUnknownOutcome(batch, at: Instant(microseconds: now)) }
+        for batch in request.batches { noteUnknownOutcome(batch, at: now) }
         hear(upload, .noStatus, device, at: now, sink)
       }
     }
@@ -257,7 +257,7 @@ extension DeviceShard {
 
   /// Something has become of a request.
   @inline(never)
-  mutating func hearPage(_ delivery: Delivery, at now: Instant, _ sink: Sink) {
+  mutating func hearPage(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let device = delivery.device
     let browser = browser(device)
     guard let request = browser.pointee.requests.request(delivery.batch, delivery.attempt) else { return }
@@ -277,7 +277,7 @@ extension DeviceShard {
       self[device].pointee.noteReception(at: now)
       if delivery.status == 200 {
         for batch in request.batches {
-          accept(batch, device, at: now - Span(microseconds: Int64(delivery.downlink)))
+          accept(batch, device, at: now &- Int64(delivery.downlink))
         }
       }
       response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
@@ -286,7 +286,7 @@ extension DeviceShard {
     case .loss: break
     case .timeOut:
       if request.upload != nil {
-        noteTimeOut(delivery, counters[rows.row(at: now.microseconds)])
+        noteTimeOut(delivery, counters[rows.row(at: now)])
         if delivery.status == 0 {
           for batch in request.batches { noteUnknownOutcome(batch, at: now) }
         }
@@ -294,9 +294,9 @@ extension DeviceShard {
       response = .noStatus
     }
     if let upload = request.upload, let response {
-      browser.pointee.page?.run(until: now.microseconds)
-      hear(upload, response, device, at: now.microseconds, sink)
-      act(device, at: now.microseconds, sink)
+      browser.pointee.page?.run(until: now)
+      hear(upload, response, device, at: now, sink)
+      act(device, at: now, sink)
     }
     for (batch, generation) in zip(request.batches, generations) where batches[batch].generation == generation
     {
@@ -332,7 +332,7 @@ extension DeviceShard {
   private mutating func endForPage(
     _ request: PageRequest, _ failure: AttemptFailure?, _ device: DeviceIndex, at now: Int64
   ) {
-    count(-1, .inFlight, at: Instant(microseconds: now))
+    count(-1, .inFlight, at: now)
     for batch in request.batches {
       if !request.isCopy {
         batches[batch].flags.remove(.inFlight)
@@ -359,7 +359,7 @@ extension DeviceShard {
       case .delivered(let events):
         for event in events {
           guard let batch = browser.pointee.batches.removeValue(forKey: event) else { continue }
-          settle(batch, device, at: Instant(microseconds: now))
+          settle(batch, device, at: now)
         }
       case .lost(let event, .limit(let reason)): lose(event, Measure(reason), device, at: now)
       case .lost(let event, .refused): lose(event, .refusedByGate, device, at: now)
@@ -393,10 +393,10 @@ extension DeviceShard {
       carrier: carrier, attempt: batches[carrier].nextAttempt, riders: riders, isCopy: isCopy, upload: upload)
     browser.pointee.requests.append(request)
     for rider in riders { batches[rider].attemptLeaves(number: batches[rider].nextAttempt) }
-    if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: Instant(microseconds: now)) }
+    if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: now) }
     transmit(
       carrier, device, retryCount: retryCount, asQuery: false, events: UInt16(clamping: events.count),
-      at: Instant(microseconds: now), sink)
+      at: now, sink)
     setUploads(uploads(of: device) &+ UInt32(riders.count), of: device)
     guard isCopy else { return }
     // Nobody waits for it.
@@ -407,7 +407,7 @@ extension DeviceShard {
   private mutating func lose(_ event: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     guard let batch = browser(device).pointee.batches.removeValue(forKey: event) else { return }
     if reason == .droppedByRetryLimit { reachedRetryLimit = true }
-    drop(batch, reason, device, at: Instant(microseconds: now))
+    drop(batch, reason, device, at: now)
   }
 
   // MARK: What observers read
@@ -424,7 +424,7 @@ extension DeviceShard {
   }
 
   /// The server has accepted an upload whose answer is under way when the run ends.
-  mutating func acceptLate(_ delivery: Delivery, at time: Instant) {
+  mutating func acceptLate(_ delivery: Delivery, at time: Int64) {
     let browser = browser(delivery.device)
     let request = browser.pointee.requests.request(delivery.batch, delivery.attempt)
     for batch in request?.batches ?? [] { accept(batch, delivery.device, at: time) }

@@ -23,27 +23,27 @@ extension CohortPlan {
 /// The Settings that an app runs on (S19), and the requests that fetch them.
 extension DeviceShard {
   /// The app is launched, and asks for its Settings.
-  mutating func fetchAtLaunch(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func fetchAtLaunch(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     run(device, on: fetches == nil ? settingsAtLaunch(device, at: now) : .builtIn, at: now)
     if fetches != nil { sendFetch(device, at: now, sink) }
   }
 
   /// The app comes back to the foreground.
-  mutating func fetchInForeground(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func fetchInForeground(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     if plan.pointee.fetches?.atForeground ?? false { sendFetch(device, at: now, sink) }
   }
 
   /// What the CDN serves at a launch; if it is down, what is built in.
-  mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Instant) -> DeviceRecord.SettingsVersion {
+  mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Int64) -> DeviceRecord.SettingsVersion {
     let isOffline =
       systemHolds(device) ? isWithoutNetwork(device) : self[device].pointee.flags.contains(.offline)
     if isOffline { return .builtIn }
-    if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
+    if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now) }) { return .builtIn }
     return settingsServed(to: device, at: now)
   }
 
-  private func settingsServed(to device: DeviceIndex, at now: Instant) -> DeviceRecord.SettingsVersion {
-    now.microseconds >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
+  private func settingsServed(to device: DeviceIndex, at now: Int64) -> DeviceRecord.SettingsVersion {
+    now >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
   }
 
   private func isInRollout(_ device: DeviceIndex) -> Bool {
@@ -63,7 +63,7 @@ extension DeviceShard {
   }
 
   /// An app that is open and online finds what launches find, if the CDN is up.
-  mutating func fetchWhileRunning(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func fetchWhileRunning(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let record = self[device]
     guard record.pointee.settings != .rollout, !record.pointee.flags.contains(.suspended) else { return }
     if fetches != nil {
@@ -76,12 +76,12 @@ extension DeviceShard {
 
   // MARK: Requests
 
-  private mutating func count(at now: Instant, _ change: (inout SettingsRow) -> Void) {
-    settingsTraffic.count(row: rows.row(at: now.microseconds), change)
+  private mutating func count(at now: Int64, _ change: (inout SettingsRow) -> Void) {
+    settingsTraffic.count(row: rows.row(at: now), change)
   }
 
   /// From now on the app runs on these. Devices without Settings are counted where fetches are requests.
-  mutating func run(_ device: DeviceIndex, on settings: DeviceRecord.SettingsVersion, at now: Instant) {
+  mutating func run(_ device: DeviceIndex, on settings: DeviceRecord.SettingsVersion, at now: Int64) {
     let record = self[device]
     let wasWithout = record.pointee.settings == .builtIn
     record.pointee.settings = settings
@@ -91,7 +91,7 @@ extension DeviceShard {
   }
 
   /// A request for Settings leaves, in the place of any earlier one. A record of the pool stands for it, in no queue.
-  private mutating func sendFetch(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  private mutating func sendFetch(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let fetch = fetches.unsafelyUnwrapped + device.place
     fetch.pointee.count = fetch.pointee.count == .max ? 1 : fetch.pointee.count &+ 1
     fetch.pointee.isAwaited = true
@@ -102,7 +102,7 @@ extension DeviceShard {
       return
     }
     let batch = batches.allocate(
-      for: device, firstOrdinal: UploadRequest.settingsFetch, firstTime: now.microseconds, events: 0)
+      for: device, firstOrdinal: UploadRequest.settingsFetch, firstTime: now, events: 0)
     let request = batches.address(batch)
     request.pointee.attemptLeaves(number: fetch.pointee.count)
     request.pointee.flags = []
@@ -110,7 +110,7 @@ extension DeviceShard {
   }
 
   /// The network goes, and with it the request under way.
-  mutating func giveUpFetch(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func giveUpFetch(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     guard let fetches, fetches[device.place].isAwaited else { return }
     endFetch(device, .noStatus, served: now, at: now, sink)
   }
@@ -120,7 +120,7 @@ extension DeviceShard {
 
   /// Something has become of a request for Settings.
   @inline(never)
-  mutating func hearFetch(_ delivery: Delivery, at now: Instant, _ sink: Sink) {
+  mutating func hearFetch(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let (batch, device) = (delivery.batch, delivery.device)
     if delivery.kind != .timeOut || delivery.resolves { batches[batch].attemptEnds() }
     releaseIfDone(batch, device)
@@ -131,14 +131,14 @@ extension DeviceShard {
       self[device].pointee.noteReception(at: now)
       endFetch(
         device, .status(Int(delivery.status), retryAfter: nil),
-        served: now - Span(microseconds: Int64(delivery.downlink)), at: now, sink)
+        served: now &- Int64(delivery.downlink), at: now, sink)
     case .timeOut: endFetch(device, .noStatus, served: now, at: now, sink)
     }
   }
 
   /// - Parameter served: when the answer left.
   private mutating func endFetch(
-    _ device: DeviceIndex, _ response: UploadResponse, served: Instant, at now: Instant, _ sink: Sink
+    _ device: DeviceIndex, _ response: UploadResponse, served: Int64, at now: Int64, _ sink: Sink
   ) {
     fetches?[device.place].isAwaited = false
     let isFetched = response == .status(200, retryAfter: nil)
@@ -153,6 +153,6 @@ extension DeviceShard {
     }
     if isFetched { run(device, on: settingsServed(to: device, at: served), at: now) }
     if isTraced(device) { note(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now) }
-    if pages != nil { finishLoading(device, at: now.microseconds, sink) }
+    if pages != nil { finishLoading(device, at: now, sink) }
   }
 }

@@ -70,13 +70,13 @@ extension DeviceShard {
   }
 
   /// A window opens or closes.
-  mutating func changeWindow(_ device: DeviceIndex, at now: Instant, _ sink: Sink) {
+  mutating func changeWindow(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     guard let windows = plan.pointee.world.windows else { return }
     let system = system(device)
     if system.pointee.isOpen {
       system.pointee.isOpen = false
       system.pointee.gap = windows.gap(after: system.pointee.gap)
-      planWindow(device, windows, after: now.microseconds)
+      planWindow(device, windows, after: now)
       schedule(device, at: system.pointee.next, sink)
       if isTraced(device) { note(.windowClosed, device, at: now) }
       hold(device)
@@ -84,7 +84,7 @@ extension DeviceShard {
       return
     }
     system.pointee.isOpen = true
-    system.pointee.next = now.microseconds &+ windows.length.microseconds
+    system.pointee.next = now &+ windows.length.microseconds
     schedule(device, at: system.pointee.next, sink)
     release(device)
     self[device].pointee.flags.remove(.suspended)

@@ -14,7 +14,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func transmit(
     _ batch: BatchIndex, _ device: DeviceIndex, retryCount: UInt16, asQuery: Bool, events: UInt16? = nil,
-    at now: Instant,
+    at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
@@ -25,7 +25,7 @@ extension DeviceShard {
       if asQuery { count(1, .statusQueries, at: now) }
     }
     upload.pointee.attemptLeaves(number: attempt)
-    let row = counters[rows.row(at: now.microseconds)]
+    let row = counters[rows.row(at: now)]
     let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
     setUploads(uploads(of: device) &+ 1, of: device)
     countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
@@ -35,7 +35,7 @@ extension DeviceShard {
       return
     }
     guard let latency = send(upload, batch, device, retryCount: retryCount, at: now, sink) else { return }
-    countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
+    countRetry(upload, at: now &+ Int64(latency.up), row)
   }
 
   /// The latest attempt of a batch, whose record is `upload`, goes on its way as the network has it. Returns its latencies; nil:
@@ -43,7 +43,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func send(
     _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    retryCount: UInt16, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    retryCount: UInt16, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency? {
     var latency = plan.pointee.network.constantLatency
     if latency.up == 0 {
@@ -73,7 +73,7 @@ extension DeviceShard {
       let item = items[i]
       let latency = drawLatency(firstOrdinal: item.firstOrdinal, attempt: item.attempt, item.device)
       sink.pointee.send(item.ticket(latency), at: item.time)
-      let arrival = item.time.microseconds &+ Int64(latency.up)
+      let arrival = item.time &+ Int64(latency.up)
       if let retries = item.retries, arrival < end {
         counters.add(1, to: retries, row: rows.rowWithoutMoving(at: arrival))
       }
@@ -89,7 +89,7 @@ extension DeviceShard {
   @inline(__always)
   func depart(
     _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    _ latency: CohortPlan.Latency, retryCount: UInt16, at now: Instant,
+    _ latency: CohortPlan.Latency, retryCount: UInt16, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.send(
@@ -104,7 +104,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
   mutating func countAttempt(
-    _ record: UnsafeMutablePointer<DeviceRecord>, events: UInt16, at now: Instant,
+    _ record: UnsafeMutablePointer<DeviceRecord>, events: UInt16, at now: Int64,
     _ row: CounterRow<DeviceSide>
   ) {
     row[.inFlight] &+= 1
@@ -178,18 +178,18 @@ extension DeviceShard {
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
   private mutating func giveUpOnTheWay(
-    _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Instant,
+    _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(.timeOut, device: device, batch: batch, attempt: attempt, generation: generation),
-      due: now + Span(microseconds: plan.pointee.network.timeout))
+      due: now &+ plan.pointee.network.timeout)
   }
 }
 
 /// An upload that has left and whose latencies nobody has drawn yet. 32 bytes.
 struct Departure: BitwiseCopyable {
-  let time: Instant
+  let time: Int64
   let device: DeviceIndex
   let batch: BatchIndex
   let firstOrdinal: UInt32
@@ -203,7 +203,7 @@ struct Departure: BitwiseCopyable {
   @inline(__always)
   init(
     _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex, attempt: UInt16,
-    retryCount: UInt16, at time: Instant
+    retryCount: UInt16, at time: Int64
   ) {
     self.time = time
     self.device = device
@@ -286,7 +286,7 @@ extension DeviceShard {
   /// client's giving up is arranged. If `down` is `.max`, no answer comes back.
   @inline(never)
   mutating func crossLink(
-    _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Instant,
+    _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency {
     let draws = key(of: device).child(
@@ -295,7 +295,7 @@ extension DeviceShard {
     let connecting = min(plan.pointee.network.connectTimeout, timeout)
     var latency = latency
     if plan.pointee.world.moments.failUploads,
-      plan.pointee.world.moments.isCut(key(of: device), at: now.microseconds)
+      plan.pointee.world.moments.isCut(key(of: device), at: now)
     {
       let way = min(Int64(latency.down), timeout)
       giveUp(batch, device, after: way, status: Delivery.refused, .cut, at: now, sink)
@@ -342,18 +342,18 @@ extension DeviceShard {
   private mutating func giveUp(
     _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, status: UInt16,
     _ place: DeviceTrace.LossOnTheWay,
-    at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(
         .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
         generation: batches[batch].generation, status: status, resolves: true),
-      due: now + Span(microseconds: wait))
+      due: now &+ wait)
     if isTraced(device) { noteLoss(batch, device, place, at: now) }
   }
 
   private mutating func noteLoss(
-    _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Instant
+    _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Int64
   ) {
     let upload = batches[batch]
     if upload.fetchesSettings { return }
@@ -361,7 +361,7 @@ extension DeviceShard {
   }
 
   /// The client can't know what became of an upload.
-  mutating func noteUnknownOutcome(_ batch: BatchIndex, at now: Instant) {
+  mutating func noteUnknownOutcome(_ batch: BatchIndex, at now: Int64) {
     batches[batch].flags.insert(.unknownOutcome)
     count(1, .unknownOutcomes, at: now)
   }
@@ -371,7 +371,7 @@ extension DeviceShard {
   /// 413: the batch keeps the first half of its events, the others become a batch behind it; both are fresh, and due at once.
   /// Returns false, having done nothing, where that can't help or an earlier attempt is still open at the server.
   @inline(never)
-  mutating func split(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) -> Bool {
+  package mutating func split(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) -> Bool {
     let events = UInt32(batches[batch].events)
     guard events > 1, batches[batch].outstanding == 0, !batches[batch].flags.contains(.accepted) else {
       return false
@@ -405,7 +405,7 @@ extension DeviceShard {
 extension DeviceShard {
   @inline(__always)
   package mutating func handle(
-    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if plan.pointee.flush.rearm == .afterAnswer {
       let wasLooping = self[delivery.device].pointee.flags.contains(.looping)
@@ -418,7 +418,7 @@ extension DeviceShard {
 
   @inline(__always)
   private mutating func hear(
-    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
@@ -438,7 +438,7 @@ extension DeviceShard {
     batches[batch].attemptEnds()
     self[delivery.device].pointee.noteReception(at: now)
     if delivery.status == 200, !isQuery(delivery) {
-      accept(batch, delivery.device, at: now - Span(microseconds: Int64(delivery.downlink)))
+      accept(batch, delivery.device, at: now &- Int64(delivery.downlink))
     }
     guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
       // The app was killed meanwhile: nobody waits for this answer.
@@ -451,18 +451,18 @@ extension DeviceShard {
 
   @inline(never)
   private mutating func fail(
-    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     fail(
       plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
       delivery.device,
-      at: now.microseconds, sink)
+      at: now, sink)
   }
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
   private mutating func handleUnanswered(
-    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let batch = delivery.batch
     switch delivery.kind {
@@ -484,9 +484,9 @@ extension DeviceShard {
         releaseIfDone(batch, delivery.device)
         return
       }
-      noteTimeOut(delivery, counters[rows.row(at: now.microseconds)])
+      noteTimeOut(delivery, counters[rows.row(at: now)])
       if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
-      fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
+      fail(.noStatus, batch, delivery.device, at: now, sink)
     }
   }
 
@@ -502,21 +502,21 @@ extension DeviceShard {
   /// The client learns that its upload was accepted, or what became of it.
   @inline(__always)
   private mutating func succeed(
-    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let (batch, device) = (delivery.batch, delivery.device)
     let record = self[device]
     if isQuery(delivery) {
       let wasApplied = batches[batch].flags.contains(.accepted)
-      hear(wasApplied: wasApplied, batch, device, at: now.microseconds, sink)
+      hear(wasApplied: wasApplied, batch, device, at: now, sink)
       return
     }
     let isOnly =
       record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .noDevice
       && !record.pointee.flags.contains(.hasHistory)
-    succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
+    succeed(batch, device, isOnly: isOnly, at: now, sink)
     if isOnly {
-      settleOnly(record, device, counters[rows.row(at: now.microseconds)])
+      settleOnly(record, device, counters[rows.row(at: now)])
       batches[batch].flags.remove([.inFlight, .held])
       releaseIfDone(batch, device)
     }
@@ -542,18 +542,18 @@ extension DeviceShard {
 
   /// The server accepts a batch: its events are delivered, unless they were before.
   @inline(never)
-  mutating func accept(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
+  mutating func accept(_ batch: BatchIndex, _ device: DeviceIndex, at time: Int64) {
     if self[device].pointee.flags.contains(.hasHistory) {
       acceptWithHistory(batch, device, at: time)
       return
     }
     let events = Int64(batches[batch].events)
-    let row = rows.row(at: time.microseconds)
+    let row = rows.row(at: time)
     if batches[batch].flags.contains(.accepted) {
       counters.add(1, to: .duplicateBatches, row: row)
       counters.add(events, to: .duplicateEvents, row: row)
       if let times = batches.acceptanceTimes {
-        let since = time.microseconds &- times[batch.place]
+        let since = time &- times[batch.place]
         if since <= plan.pointee.server.deduplicationWindow {
           counters.add(events, to: .deduplicatedEvents, row: row)
         }
@@ -561,7 +561,7 @@ extension DeviceShard {
       return
     }
     batches[batch].flags.insert(.accepted)
-    batches.acceptanceTimes?[batch.place] = time.microseconds
+    batches.acceptanceTimes?[batch.place] = time
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].isBlocked {
         countBlocked(-events, batches[batch].blockReason, row: row)
@@ -580,14 +580,14 @@ extension DeviceShard {
   @inline(__always)
   mutating func countAcceptance(
     of upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    at time: Instant,
+    at time: Int64,
     row: Int
   ) -> Int64 {
     let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
     counters.add(1, to: .acceptedBatches, row: row)
     counters.add(Int64(events), to: .deliveredEvents, row: row)
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
-    var sum = recordDelivery(after: time.microseconds &- created, row: row)
+    var sum = recordDelivery(after: time &- created, row: row)
     if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
     if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
     counters.add(sum, to: .timeToDeliverySum, row: row)
@@ -597,7 +597,7 @@ extension DeviceShard {
   /// The events behind a batch's first.
   @inline(never)
   private mutating func acceptMore(
-    _ batch: BatchIndex, _ device: DeviceIndex, at time: Instant, row: Int, _ sum: inout Int64,
+    _ batch: BatchIndex, _ device: DeviceIndex, at time: Int64, row: Int, _ sum: inout Int64,
     _ old: inout Int64
   ) {
     let draws = drawsAgain(of: device)
@@ -606,19 +606,19 @@ extension DeviceShard {
     for _ in 1..<batches[batch].events {
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
-      sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+      sum &+= recordDelivery(after: time &- created, row: row)
       if created < plan.pointee.oldBefore { old &+= 1 }
     }
   }
 
   /// The times to delivery of a batch's events once more, by its lane.
   @inline(never)
-  private mutating func recordLane(of batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
+  private mutating func recordLane(of batch: BatchIndex, _ device: DeviceIndex, at time: Int64) {
     let lane = Int(self.lane(of: batch, device).rawValue)
     let draws = drawsAgain(of: device)
     var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
     for _ in 0..<batches[batch].events {
-      laneDeliveries[lane].record(time.microseconds &- created)
+      laneDeliveries[lane].record(time &- created)
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
     }
@@ -632,7 +632,7 @@ extension DeviceShard {
   }
 
   /// The client gives a batch up.
-  mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
+  mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     let accepted = isTraced(device) ? acceptedEvents(of: batch, device) : 0
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) {
@@ -644,7 +644,7 @@ extension DeviceShard {
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
   mutating func countDropped(
-    _ batch: BatchIndex, events: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
+    _ batch: BatchIndex, events: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64
   ) {
     if self[device].pointee.flags.contains(.hasHistory) {
       countDroppedWithHistory(batch, events: events, reason, device, at: now)
@@ -673,9 +673,9 @@ extension DeviceShard {
   }
 
   /// Events of a device that are given up.
-  mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
+  mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     if let block = reason.blockReason {
-      countBlocked(events, block, row: rows.row(at: now.microseconds))
+      countBlocked(events, block, row: rows.row(at: now))
     } else {
       count(events, reason, at: now)
       self[device].pointee.flags.insert(.lostEvents)
@@ -690,7 +690,7 @@ extension DeviceShard {
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
   @inline(__always)
-  mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
+  package mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) {
     if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)

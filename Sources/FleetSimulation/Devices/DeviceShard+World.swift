@@ -8,11 +8,11 @@ import UploadRetry
 extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
   mutating func scheduleRestarts(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
-    scheduleNextRestart(device, after: .start, sink)
+    scheduleNextRestart(device, after: 0, sink)
     for (index, restart) in plan.pointee.restarts.synchronised.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
-      let time = restart.time + Span(microseconds: draw.uniform(0, through: restart.spread.microseconds))
-      if time.microseconds < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
+      let time = restart.time.microseconds &+ draw.uniform(0, through: restart.spread.microseconds)
+      if time < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
     }
   }
 
@@ -21,41 +21,41 @@ extension DeviceShard {
   }
 
   private mutating func scheduleNextRestart(
-    _ device: DeviceIndex, after now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, after now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard plan.pointee.restarts.meanGap > 0 else { return }
     let plans = restarts.unsafelyUnwrapped + device.place
     let draw = lifecycleKey(device).child(0).child(UInt64(plans.pointee.count))
     let gap = max(Distribution.exponentialGap(mean: plan.pointee.restarts.meanGap, key: draw), 1)
     plans.pointee.count &+= 1
-    let time = now + Span(microseconds: gap)
-    plans.pointee.next = time.microseconds
-    if time.microseconds < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
+    let time = now &+ gap
+    plans.pointee.next = time
+    if time < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
   }
 
   package mutating func handleRestart(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
-    if plan.pointee.restarts.meanGap > 0, now.microseconds == restarts?[device.place].next {
+    if plan.pointee.restarts.meanGap > 0, now == restarts?[device.place].next {
       scheduleNextRestart(device, after: now, sink)
     }
     count(1, .launches, at: now)
     if pages != nil {
-      closePage(device, isKilled: true, at: now.microseconds, sink)
+      closePage(device, isKilled: true, at: now, sink)
       if !record.pointee.flags.contains(.suspended) { loadPage(device, at: now, sink) }
       return
     }
     let cutOff = uploads(of: device)
-    var kept = endProcess(device, at: now.microseconds)
+    var kept = endProcess(device, at: now)
     if !plan.pointee.restarts.keepsState { kept = RetrySnapshot() }
     giveUpUploads(device, at: now)
     if options.pointee.keepsGates {
-      relaunchGates(device, keepingState: plan.pointee.restarts.keepsState, at: now.microseconds)
+      relaunchGates(device, keepingState: plan.pointee.restarts.keepsState, at: now)
     }
     fetchAtLaunch(device, at: now, sink)
     record.pointee.flags.remove(.wakes)
-    let repairs = restore(kept, device, at: now.microseconds)
+    let repairs = restore(kept, device, at: now)
     if plan.pointee.checks { checkRepairs(repairs, device, at: now) }
     if isTraced(device) {
       note(.launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)), device, at: now)
@@ -68,12 +68,12 @@ extension DeviceShard {
       handleUnplannedTrigger(device, at: now, sink)
     } else {
       replan(device, at: now, sink)
-      rest(device, at: now.microseconds, sink)
+      rest(device, at: now, sink)
     }
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.
-  mutating func giveUpUploads(_ device: DeviceIndex, at now: Instant) {
+  mutating func giveUpUploads(_ device: DeviceIndex, at now: Int64) {
     let record = self[device]
     let cutOff = uploads(of: device)
     if cutOff == 0, !options.pointee.actsAtFlushEnd { return }
@@ -97,12 +97,12 @@ extension DeviceShard {
   }
 
   /// A kill at any instant leaves a snapshot that needs no repair, except where the new Settings have other limits.
-  private mutating func checkRepairs(_ repairs: [SnapshotRepair], _ device: DeviceIndex, at now: Instant) {
+  private mutating func checkRepairs(_ repairs: [SnapshotRepair], _ device: DeviceIndex, at now: Int64) {
     for repair in repairs {
       switch repair.kind {
       case .waitIsOver, .unknownOutcome, .waitClamped, .batchWaitClamped, .countClamped: break
       case .unreadable, .firstFailureInTheFuture, .inconsistentBatch, .duplicateBatch:
-        note("a snapshot had to be repaired (\(repair))", device, at: now)
+        report("a snapshot had to be repaired (\(repair))", device, at: now)
       }
     }
   }
@@ -125,29 +125,29 @@ extension DeviceShard {
     guard let connectivity = plan.pointee.world.connectivity else { return }
     if let periods = connectivity.periods { startPeriods(device, periods, sink) }
     scheduleInterruption(device, after: -1, sink)
-    if isOffline(device, at: .start) {
+    if isOffline(device, at: 0) {
       world(device).pointee.isOffline = true
       self[device].pointee.flags.insert(.offline)
-      count(1, .offlineDevices, at: .start)
-      if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: .start) }
+      count(1, .offlineDevices, at: 0)
+      if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: 0) }
     }
   }
 
   package mutating func handleWorld(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     // The last window reaches beyond the end.
-    if now.microseconds >= plan.pointee.end { return }
+    if now >= plan.pointee.end { return }
     let world = world(device)
-    if let session = world.pointee.session, now.microseconds == session.end {
+    if let session = world.pointee.session, now == session.end {
       changeSession(device, session, at: now, sink)
     }
-    if let systems, now.microseconds == systems[device.place].next { changeWindow(device, at: now, sink) }
-    let periodEnds = now.microseconds == world.pointee.network?.end
-    if periodEnds || now.microseconds == world.pointee.nextInterruption {
+    if let systems, now == systems[device.place].next { changeWindow(device, at: now, sink) }
+    let periodEnds = now == world.pointee.network?.end
+    if periodEnds || now == world.pointee.nextInterruption {
       if periodEnds { changePeriod(device, sink) }
-      if now.microseconds == world.pointee.nextInterruption {
-        scheduleInterruption(device, after: now.microseconds, sink)
+      if now == world.pointee.nextInterruption {
+        scheduleInterruption(device, after: now, sink)
       }
       let isOffline = isOffline(device, at: now)
       if isOffline != world.pointee.isOffline {
@@ -156,13 +156,13 @@ extension DeviceShard {
       }
     }
     if plan.pointee.rollout.fetch != .max,
-      now.microseconds == nextFetch(device, after: now.microseconds - 1)
+      now == nextFetch(device, after: now - 1)
     {
       fetchWhileRunning(device, at: now, sink)
-      schedule(device, at: nextFetch(device, after: now.microseconds), sink)
+      schedule(device, at: nextFetch(device, after: now), sink)
     }
-    if now.microseconds == world.pointee.nextFlush {
-      scheduleSpike(device, after: now.microseconds, sink)
+    if now == world.pointee.nextFlush {
+      scheduleSpike(device, after: now, sink)
       handleUnplannedTrigger(device, .spike, at: now, sink)
     }
   }
@@ -170,7 +170,7 @@ extension DeviceShard {
   mutating func schedule(
     _ device: DeviceIndex, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    if time < plan.pointee.end { sink.pointee.schedule(world: device, at: Instant(microseconds: time)) }
+    if time < plan.pointee.end { sink.pointee.schedule(world: device, at: time) }
   }
 
   // MARK: Spikes
@@ -187,10 +187,10 @@ extension DeviceShard {
 
   // MARK: When it is offline
 
-  private func isOffline(_ device: DeviceIndex, at now: Instant) -> Bool {
+  private func isOffline(_ device: DeviceIndex, at now: Int64) -> Bool {
     if world(device).pointee.network?.isOffline ?? false { return true }
     guard let connectivity = plan.pointee.world.connectivity else { return false }
-    return connectivity.interruptionEnd(at: now.microseconds, key(of: device)) != nil
+    return connectivity.interruptionEnd(at: now, key(of: device)) != nil
   }
 
   private mutating func scheduleInterruption(
@@ -231,7 +231,7 @@ extension DeviceShard {
 
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
   private mutating func goOffline(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
     let cutOff = uploads(of: device)
@@ -239,7 +239,7 @@ extension DeviceShard {
     count(1, .offlineDevices, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
     giveUpFetch(device, at: now, sink)
-    if pages != nil { setPageOnline(false, device, at: now.microseconds, sink) }
+    if pages != nil { setPageOnline(false, device, at: now, sink) }
     // In an ideal run only the place in line is lost.
     if cutOff == 0 || pages != nil || plan.pointee.isIdeal { return }
     record.pointee.flags.insert(.draining)
@@ -248,7 +248,7 @@ extension DeviceShard {
       let next = batches[batch].newer
       if batches[batch].flags.contains(.inFlight) {
         noteUnknownOutcome(batch, at: now)
-        fail(.noStatus, batch, device, at: now.microseconds, sink)
+        fail(.noStatus, batch, device, at: now, sink)
       }
       batch = next
     }
@@ -256,14 +256,14 @@ extension DeviceShard {
 
   /// Only what is due leaves: waits are not cut short (O8).
   private mutating func comeOnline(
-    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
     if systemHolds(device) { return }
     self[device].pointee.flags.remove(.offline)
     if pages != nil {
-      setPageOnline(true, device, at: now.microseconds, sink)
+      setPageOnline(true, device, at: now, sink)
       return
     }
     let flushes =
@@ -272,7 +272,7 @@ extension DeviceShard {
     if flushes, !self[device].pointee.flags.contains(.suspended) {
       handleUnplannedTrigger(device, .reconnect, at: now, sink)
     } else if !self[device].pointee.flags.contains(.looping) {
-      rest(device, at: now.microseconds, sink)
+      rest(device, at: now, sink)
     }
   }
 }
@@ -289,12 +289,12 @@ extension DeviceShard {
     if session.isForeground { return }
     self[device].pointee.flags.insert(.suspended)
     stopInterval(device, until: session.end)
-    replan(device, at: .start, sink)
+    replan(device, at: 0, sink)
   }
 
   /// The app comes to the foreground, or goes to the background (S17).
   private mutating func changeSession(
-    _ device: DeviceIndex, _ last: SessionPlan.Period, at now: Instant,
+    _ device: DeviceIndex, _ last: SessionPlan.Period, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard let sessions = plan.pointee.world.sessions else { return }
@@ -323,40 +323,40 @@ extension DeviceShard {
       replan(device, at: now, sink)
       if session.isForeground {
         if self[device].pointee.flags.contains(.looping) {
-          if options.pointee.keepsGates { wakeRunningLoop(device, at: now.microseconds, sink) }
+          if options.pointee.keepsGates { wakeRunningLoop(device, at: now, sink) }
         } else {
-          rest(device, at: now.microseconds, sink)
+          rest(device, at: now, sink)
         }
       }
     }
     if !session.isForeground {
       self[device].pointee.flags.insert(.suspended)
-      holdInBackground(device, at: now.microseconds, sink)
+      holdInBackground(device, at: now, sink)
     }
   }
 
   /// A session is the life of a page.
   private mutating func turnPage(
-    _ device: DeviceIndex, isOpen: Bool, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, isOpen: Bool, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if isOpen {
       self[device].pointee.flags.remove(.suspended)
       loadPage(device, at: now, sink)
     } else {
-      closePage(device, isKilled: false, at: now.microseconds, sink)
+      closePage(device, isKilled: false, at: now, sink)
       self[device].pointee.flags.insert(.suspended)
     }
   }
 
   /// The flush interval starts anew.
-  mutating func startInterval(_ device: DeviceIndex, at now: Instant) {
+  mutating func startInterval(_ device: DeviceIndex, at now: Int64) {
     guard plan.pointee.flush.interval != .max, let triggers else { return }
     let interval = plan.flushInterval(key(of: device))
-    var next = now.microseconds &+ interval
+    var next = now &+ interval
     if plan.pointee.flush.rearm == .wallClock {
       let phase = plan.flushPhase(key(of: device))
-      let past = ((now.microseconds &- phase) % interval &+ interval) % interval
-      next = now.microseconds &- past &+ interval
+      let past = ((now &- phase) % interval &+ interval) % interval
+      next = now &- past &+ interval
     }
     triggers[device.place].nextInterval = next
   }
@@ -367,7 +367,7 @@ extension DeviceShard {
   }
 
   /// The running loop may have ended: with `FlushPolicy.Rearm.afterAnswer` the interval starts anew.
-  mutating func rearm(_ device: DeviceIndex, wasLooping: Bool, at now: Instant, _ sink: Sink) {
+  mutating func rearm(_ device: DeviceIndex, wasLooping: Bool, at now: Int64, _ sink: Sink) {
     guard wasLooping, !self[device].pointee.flags.contains(.looping), runsInterval(device) else { return }
     startInterval(device, at: now)
     replan(device, at: now, sink)
@@ -382,9 +382,8 @@ extension DeviceShard {
   }
 
   /// The next trigger, after the interval has changed and no flush has.
-  mutating func replan(_ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func replan(_ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let (planned, nextInterval) = plannedTriggers(device)
-    planNextTrigger(
-      device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)
+    planNextTrigger(device, nextInterval: nextInterval, drawnThrough: planned, at: now, sink)
   }
 }

@@ -245,8 +245,8 @@ package struct DeviceShard: ~Copyable {
   }
 
   @inline(__always)
-  mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {
-    counters.add(n, to: counter, row: rows.row(at: now.microseconds))
+  mutating func count(_ n: Int64, _ counter: Measure, at now: Int64) {
+    counters.add(n, to: counter, row: rows.row(at: now))
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
@@ -265,7 +265,7 @@ package struct DeviceShard: ~Copyable {
       pending[device.place] = PendingEvents(
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
-    run(device, on: settingsAtLaunch(device, at: .start), at: .start)
+    run(device, on: settingsAtLaunch(device, at: 0), at: 0)
     planFirstTrigger(device, phase: phase, sink)
     scheduleRestarts(device, sink)
     if plan.pointee.tables.worlds { startWorld(device, sink) }
@@ -315,12 +315,12 @@ struct RowCursor: BitwiseCopyable {
 /// The figures that observers read off the devices; nothing here changes a run.
 extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
-  package mutating func countLateAcceptance(_ delivery: Delivery, due: Instant, end: Instant) {
+  package mutating func countLateAcceptance(_ delivery: Delivery, due: Int64, end: Int64) {
     guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
       delivery.status == 200, !isQuery(delivery),
       !batches[delivery.batch].fetchesSettings
     else { return }
-    let accepted = due - Span(microseconds: Int64(delivery.downlink))
+    let accepted = due &- Int64(delivery.downlink)
     if accepted >= end { return }
     if pages != nil {
       acceptLate(delivery, at: accepted)
@@ -434,14 +434,14 @@ extension DeviceShard {
 extension DeviceShard {
   /// Returns all that the server has to know of an upload that arrives. A batch's record stays as it was sent while an attempt
   /// is open.
-  package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
+  package func request(_ upload: UploadTicket, at now: Int64) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
     if pages != nil, !batch.fetchesSettings {
       batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device)
     }
     return UploadRequest(
-      arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
+      arrival: Instant(microseconds: now), device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
       place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,
       uplink: upload.uplink,
       downlink: upload.downlink, events: batch.events, attempt: upload.attempt,

@@ -159,9 +159,9 @@ extension DeviceShard {
 
   /// The server accepts a batch of a device with a history.
   @inline(never)
-  mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
+  mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Int64) {
     guard let history = histories[device] else { return }
-    let row = rows.row(at: time.microseconds)
+    let row = rows.row(at: time)
     let events = range(of: batch)
     // A batch from before there was a history tells its fate by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
@@ -194,7 +194,7 @@ extension DeviceShard {
   /// Counts the deliveries of those of a batch's events that the server did not have.
   private mutating func countDeliveries(
     of events: Range<UInt32>, createdFrom firstTime: Int64, _ history: EventHistory, _ device: DeviceIndex,
-    at time: Instant, row: Int
+    at time: Int64, row: Int
   ) {
     let draws = drawsAgain(of: device)
     var (created, ordinal) = (firstTime, events.lowerBound)
@@ -207,7 +207,7 @@ extension DeviceShard {
       }
       (created, ordinal) = skip(part.lowerBound &- ordinal, from: ordinal, at: created, device)
       while true {
-        sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+        sum &+= recordDelivery(after: time &- created, row: row)
         if let reason = history.blockReason(of: ordinal) {
           countBlocked(-1, reason, row: row)
         } else if history.wasDropped(ordinal) {
@@ -229,7 +229,7 @@ extension DeviceShard {
   /// The `n` oldest events of a batch are given up; what the server has is not lost.
   @inline(never)
   mutating func countDroppedWithHistory(
-    _ batch: BatchIndex, events n: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
+    _ batch: BatchIndex, events n: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64
   ) {
     guard let history = histories[device] else { return }
     let events = batches[batch].firstOrdinal..<batches[batch].firstOrdinal &+ n

@@ -45,7 +45,7 @@ package struct ScriptedDevice: ~Copyable {
     fetched = cohort.behaviour.policy.machine(cohort.settings)
     triggered = TriggeredClient(shard, flushCount: flushCount)
     calendar = .allocate(capacity: 1)
-    calendar.initialize(to: ShardCalendar(collecting: Instant(microseconds: span.microseconds)))
+    calendar.initialize(to: ShardCalendar(collecting: span.microseconds))
   }
 
   deinit {
@@ -63,14 +63,14 @@ package struct ScriptedDevice: ~Copyable {
 
   /// An upload ends that is under way.
   package mutating func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
-    let time = Instant(microseconds: now + Self.origin)
+    let time = now + Self.origin
     triggered.host.batches[batch].attemptEnds()
     switch response {
     case .status(let code, _) where (200...299).contains(code): triggered.host.accept(batch, .only, at: time)
     case .status: break
     case .noStatus: triggered.host.noteUnknownOutcome(batch, at: time)
     }
-    triggered.answered(response, batch, at: time.microseconds, calendar)
+    triggered.answered(response, batch, at: time, calendar)
   }
 
   /// A batch that was stored is there.
@@ -86,7 +86,7 @@ package struct ScriptedDevice: ~Copyable {
   package mutating func endProcess(at now: Int64) -> RetrySnapshot {
     let time = now + Self.origin
     let snapshot = triggered.host.endProcess(.only, at: time)
-    triggered.host.giveUpUploads(.only, at: Instant(microseconds: time))
+    triggered.host.giveUpUploads(.only, at: time)
     triggered.host[.only].pointee.flags.remove(.wakes)
     return snapshot
   }

@@ -14,7 +14,7 @@ package struct ShardCalendar: ~Copyable {
   static var deviceMask: UInt64 { 1 &<< deviceBits &- 1 }
 
   let clock: WindowClock
-  let end: Instant
+  let end: Int64
   var timers: CalendarQueue<UInt64>
   private var wakeUps: CalendarQueue<DeviceIndex>
   /// Wake-ups that are on their way into the calendar: it is scattered over memory, so a few go together.
@@ -32,21 +32,21 @@ package struct ShardCalendar: ~Copyable {
 
   package struct Collected {
     /// `kind` is an `ItemKind`, `device` a place in the shard.
-    package var timers: [(kind: UInt64, device: DeviceIndex, time: Instant)] = []
-    package var deliveries: [(delivery: Delivery, due: Instant)] = []
-    package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
+    package var timers: [(kind: UInt64, device: DeviceIndex, time: Int64)] = []
+    package var deliveries: [(delivery: Delivery, due: Int64)] = []
+    package var uploads: [(ticket: UploadTicket, arrival: Int64)] = []
 
     package init() {}
   }
 
   /// Collects whatever comes, for a caller that orders it itself.
-  package init(collecting end: Instant) {
+  package init(collecting end: Int64) {
     self.init(
       clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
   }
 
   /// - Parameter devices: a few devices are given smaller rings.
-  init(clock: WindowClock, slotCount: Int, end: Instant, devices: Int, collects: Bool = false) {
+  init(clock: WindowClock, slotCount: Int, end: Int64, devices: Int, collects: Bool = false) {
     isCollecting = collects
     self.clock = clock
     self.end = end
@@ -117,37 +117,37 @@ package struct ShardCalendar: ~Copyable {
   static func item(_ word: UInt64) -> Int { Int(word & deviceMask) }
 
   @inline(__always)
-  private mutating func schedule(_ kind: UInt64, _ device: DeviceIndex, _ time: Instant) {
-    let word = Self.word(clock.offset(of: time.microseconds), kind, UInt64(device.rawValue))
+  private mutating func schedule(_ kind: UInt64, _ device: DeviceIndex, _ time: Int64) {
+    let word = Self.word(clock.offset(of: time), kind, UInt64(device.rawValue))
     if isCollecting {
       collected.timers.append((kind, device, time))
-    } else if time.microseconds < windowEnd {
+    } else if time < windowEnd {
       inWindow.push(word)
     } else {
-      timers.push(word, slot: clock.slot(of: time.microseconds))
+      timers.push(word, slot: clock.slot(of: time))
     }
   }
 
-  mutating func schedule(trigger device: DeviceIndex, at time: Instant) {
+  mutating func schedule(trigger device: DeviceIndex, at time: Int64) {
     schedule(ItemKind.trigger, device, time)
   }
 
-  mutating func schedule(restart device: DeviceIndex, at time: Instant) {
+  mutating func schedule(restart device: DeviceIndex, at time: Int64) {
     schedule(ItemKind.restart, device, time)
   }
 
-  mutating func schedule(world device: DeviceIndex, at time: Instant) {
+  mutating func schedule(world device: DeviceIndex, at time: Int64) {
     schedule(ItemKind.world, device, time)
   }
 
   @inline(__always)
-  mutating func schedule(wakeUp device: DeviceIndex, at time: Instant) {
+  mutating func schedule(wakeUp device: DeviceIndex, at time: Int64) {
     if isCollecting {
       collected.timers.append((ItemKind.wakeUp, device, time))
-    } else if time.microseconds < windowEnd {
-      inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device.rawValue)))
+    } else if time < windowEnd {
+      inWindow.push(Self.word(clock.offset(of: time), ItemKind.wakeUp, UInt64(device.rawValue)))
     } else {
-      planned.append(PlannedWakeUp(slot: clock.slot(of: time.microseconds), device: device))
+      planned.append(PlannedWakeUp(slot: clock.slot(of: time), device: device))
       if planned.count == Self.mostPlanned { storePlanned() }
     }
   }
@@ -173,11 +173,11 @@ package struct ShardCalendar: ~Copyable {
     wakeUps.take(slot: slot, into: &devices)
   }
 
-  mutating func schedule(_ delivery: Delivery, due: Instant) {
+  mutating func schedule(_ delivery: Delivery, due: Int64) {
     if isCollecting {
       collected.deliveries.append((delivery, due))
     } else if due < end {
-      push(delivery, due: due.microseconds)
+      push(delivery, due: due)
     } else if delivery.kind == .answer, delivery.status == 200 {
       late.append(LateDelivery(delivery: delivery, due: due))
     }
@@ -192,27 +192,27 @@ package struct ShardCalendar: ~Copyable {
   @inline(__always)
   mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
     let delivery = Delivery(.answer, upload, status: answer.status, retryAfter: answer.retryAfter)
-    if due < end.microseconds { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
+    if due < end { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
   }
 
   @inline(never)
   private mutating func scheduleLate(_ delivery: Delivery, due: Int64) {
-    schedule(delivery, due: Instant(microseconds: due))
+    schedule(delivery, due: due)
   }
 
   /// An upload leaves at `now`.
   @inline(__always)
-  mutating func send(_ upload: UploadTicket, at now: Instant) {
-    let arrival = now.microseconds &+ Int64(upload.uplink)
+  mutating func send(_ upload: UploadTicket, at now: Int64) {
+    let arrival = now &+ Int64(upload.uplink)
     if isCollecting {
-      collect(upload, arrival: Instant(microseconds: arrival))
-    } else if arrival < end.microseconds {
+      collect(upload, arrival: arrival)
+    } else if arrival < end {
       uploads.push(upload.arriving(at: clock.offset(of: arrival)), slot: clock.slot(of: arrival))
     }
   }
 
   @inline(never)
-  private mutating func collect(_ upload: UploadTicket, arrival: Instant) {
+  private mutating func collect(_ upload: UploadTicket, arrival: Int64) {
     collected.uploads.append((upload, arrival))
   }
 

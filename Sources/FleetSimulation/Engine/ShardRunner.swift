@@ -278,7 +278,7 @@ struct ShardRunner: ~Copyable {
         record.pointee.flags.insert(.contended)
         contended.append(ShardCalendar.word(time &- start, ItemKind.trigger, UInt64(device.rawValue)))
       } else {
-        shard.handleTrigger(device, at: Instant(microseconds: time), &calendar)
+        shard.handleTrigger(device, at: time, &calendar)
       }
     }
   }
@@ -301,7 +301,7 @@ struct ShardRunner: ~Copyable {
   private mutating func deliver(_ i: Int, start: Int64) {
     let delivery = due[i]
     if isAlone(delivery.device) {
-      shard.handle(delivery, at: Instant(microseconds: start &+ delivery.offset), &calendar)
+      shard.handle(delivery, at: start &+ delivery.offset, &calendar)
     } else {
       contended.append(
         ShardCalendar.word(delivery.offset, UInt64(delivery.kind.rawValue), UInt64(truncatingIfNeeded: i)))
@@ -319,7 +319,7 @@ struct ShardRunner: ~Copyable {
       if hasFastFiles, shard.fastWakeUpWithFiles(device, at: start &+ offset, &calendar) { continue }
       if hasFastRetries, shard.fastWakeUp(device, at: start &+ offset, &calendar) { continue }
       if isAlone(device) {
-        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendar)
+        shard.handleWakeUp(device, at: start &+ offset, &calendar)
       } else {
         contended.append(ShardCalendar.word(offset, ItemKind.wakeUp, UInt64(device.rawValue)))
       }
@@ -335,7 +335,7 @@ struct ShardRunner: ~Copyable {
 
   /// A timer or, of contended items, a delivery.
   private mutating func run(_ word: UInt64, start: Int64) {
-    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendar.kindBits))
+    let now = start &+ Int64(truncatingIfNeeded: word &>> ShardCalendar.kindBits)
     let device = ShardCalendar.device(word)
     switch word &>> ShardCalendar.deviceBits & 7 {
     case ItemKind.trigger: shard.handleTrigger(device, at: now, &calendar)

@@ -106,7 +106,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
 /// A delivery that is due after the end of the run.
 struct LateDelivery: BitwiseCopyable {
   var delivery: Delivery
-  var due: Instant
+  /// Microseconds.
+  var due: Int64
 }
 
 /// The one order within a device at one instant (engine.md, Time and order).

@@ -202,7 +202,7 @@ struct WindowArrivals: ~Copyable {
     while first > 0, ArrivalWord.offset(words[first &- 1]) == offset { first &-= 1 }
     while last < words.count, ArrivalWord.offset(words[last]) == offset { last &+= 1 }
     for i in first..<end { runners[ArrivalWord.shard(words[i])].admit(words[i], false) }
-    orderTied(first..<last, at: Instant(microseconds: now), runners)
+    orderTied(first..<last, at: now, runners)
     for i in first..<end { runners[ArrivalWord.shard(words[i])].admit(words[i]) }
   }
 
@@ -216,14 +216,13 @@ struct WindowArrivals: ~Copyable {
       }
       let first = i &- 1
       while i < words.count, ArrivalWord.offset(words[i]) == ArrivalWord.offset(words[first]) { i &+= 1 }
-      orderTied(
-        first..<i, at: Instant(microseconds: start &+ ArrivalWord.offset(words[first])), runners.base)
+      orderTied(first..<i, at: start &+ ArrivalWord.offset(words[first]), runners.base)
       i &+= 1
     }
   }
 
   private mutating func orderTied(
-    _ range: Range<Int>, at now: Instant, _ runners: UnsafeMutablePointer<ShardRunner>
+    _ range: Range<Int>, at now: Int64, _ runners: UnsafeMutablePointer<ShardRunner>
   ) {
     let key = orderKey
     func tie(_ word: UInt64) -> ArrivalOrder.Tie {

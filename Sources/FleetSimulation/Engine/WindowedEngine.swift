@@ -43,7 +43,7 @@ struct WindowedEngine: ~Copyable {
 
     mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
       if self[shard].isResting { rosters[shard % members].bringBack(shard, base, inOrder: false) }
-      self[shard].calendar.schedule(delivery, due: due)
+      self[shard].calendar.schedule(delivery, due: due.microseconds)
     }
 
     /// Whether no runner has anything to do in the window at hand.
@@ -67,7 +67,7 @@ struct WindowedEngine: ~Copyable {
       }
     }
 
-    func request(_ word: UInt64, at now: Instant) -> UploadRequest {
+    func request(_ word: UInt64, at now: Int64) -> UploadRequest {
       let runner = base + ArrivalWord.shard(word)
       return runner.pointee.shard.request(runner.pointee.arrivals[ArrivalWord.index(word)], at: now)
     }
@@ -109,7 +109,7 @@ struct WindowedEngine: ~Copyable {
       scenario.fleet,
       perCohort: min(max(options.shards, threads), ArrivalWord.mostShards / max(scenario.fleet.count, 1)))
     let rowCount = RunAssembly.rowCount(scenario)
-    let end = Instant.start + scenario.duration
+    let end = scenario.duration.microseconds
     nonisolated(unsafe) let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     let plans = Self.plans(of: layout, scenario, checks: options.checks, clock)
     // Each thread makes its own shards: a large fleet's memory takes a while to come.
@@ -334,7 +334,8 @@ struct WindowedEngine: ~Copyable {
       let word = arrivals.words[i]
       let now = Instant(microseconds: start &+ ArrivalWord.offset(word))
       if front.nextOwnTime <= now { front.advance(through: now, &runners) }
-      front.arrive(runners.request(word, at: now), retryCount: runners.retryCount(word), &runners)
+      let request = runners.request(word, at: now.microseconds)
+      front.arrive(request, retryCount: runners.retryCount(word), &runners)
     }
     if front.nextOwnTime.microseconds < end {
       front.advance(through: Instant(microseconds: end &- 1), &runners)

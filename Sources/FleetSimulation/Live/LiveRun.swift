@@ -104,7 +104,7 @@ public struct LiveRun: ~Copyable {
           plan: plan, interval: scenario.interval, number: number, first: 0, count: piece.count,
           rowCount: rowCount))
     }
-    calendar = ShardCalendar(collecting: end)
+    calendar = ShardCalendar(collecting: end.microseconds)
     counts = ServerCounts(scenario, rowCount: rowCount)
   }
 
@@ -169,16 +169,18 @@ public struct LiveRun: ~Copyable {
     }
   }
 
-  private mutating func handle(_ item: Item, at now: Instant, clock: any LiveClock, _ tell: (Moment) -> Void)
-  {
+  private mutating func handle(
+    _ item: Item, at time: Instant, clock: any LiveClock, _ tell: (Moment) -> Void
+  ) {
+    let now = time.microseconds
     switch item {
-    case .arrival(let request, let retryCount): send(request, retryCount: retryCount, at: now, clock)
-    case .end(let upload, let end): ended(upload, end, at: now)
+    case .arrival(let request, let retryCount): send(request, retryCount: retryCount, at: time, clock)
+    case .end(let upload, let end): ended(upload, end, at: time)
     case .timeOut(let upload):
       guard let request = open[upload]?.request else { break }
       open[upload]?.isGivenUp = true
       transport.cancel(upload)
-      deliver(Delivery(.timeOut, request), due: now, toShard: Int(request.shard))
+      deliver(Delivery(.timeOut, request), due: time, toShard: Int(request.shard))
     case .moment(let moment): tell(moment)
     case .delivery(let delivery, let shard):
       shards[shard].handle(delivery, at: now, &calendar)
@@ -196,14 +198,15 @@ public struct LiveRun: ~Copyable {
 
   /// Takes over what a shard's devices have planned and sent.
   private mutating func takeOver(from shard: Int) {
-    for (kind, device, time) in calendar.collected.timers where time < end {
-      agenda.add(.timer(kind: kind, device: device, shard: shard), at: time)
+    for (kind, device, time) in calendar.collected.timers where time < end.microseconds {
+      agenda.add(.timer(kind: kind, device: device, shard: shard), at: Instant(microseconds: time))
     }
-    for (delivery, due) in calendar.collected.deliveries { deliver(delivery, due: due, toShard: shard) }
-    for (ticket, arrival) in calendar.collected.uploads where arrival < end {
-      agenda.add(
-        .arrival(shards[shard].request(ticket, at: arrival), retryCount: UInt16(ticket.retryCount)),
-        at: arrival)
+    for (delivery, due) in calendar.collected.deliveries {
+      deliver(delivery, due: Instant(microseconds: due), toShard: shard)
+    }
+    for (ticket, arrival) in calendar.collected.uploads where arrival < end.microseconds {
+      let request = shards[shard].request(ticket, at: arrival)
+      agenda.add(.arrival(request, retryCount: UInt16(ticket.retryCount)), at: request.arrival)
     }
     calendar.collected = .init()
   }
@@ -273,7 +276,10 @@ public struct LiveRun: ~Copyable {
   }
 
   private mutating func result(reached: Instant) throws -> Result {
-    for item in late { shards[item.shard].countLateAcceptance(item.delivery, due: item.due, end: reached) }
+    for item in late {
+      shards[item.shard].countLateAcceptance(
+        item.delivery, due: item.due.microseconds, end: reached.microseconds)
+    }
     for number in layout.indices {
       if let violation = shards[number].violation(at: reached.microseconds) {
         throw CheckFailure(description: violation)

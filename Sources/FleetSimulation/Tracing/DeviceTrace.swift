@@ -158,12 +158,12 @@ extension DeviceShard {
 
   /// Notes an event of the device that is traced.
   @inline(never)
-  mutating func note(_ kind: DeviceTrace.Kind, _ device: DeviceIndex, at now: Instant) {
+  mutating func note(_ kind: DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
     let record = self[device]
     let queued = Int(heldEvents(of: device))
     tracer?.append(
       DeviceTrace.Event(
-        time: now.microseconds, kind: kind, queuedEvents: queued,
+        time: now, kind: kind, queuedEvents: queued,
         waitUntil: record.pointee.gate.waitUntil))
   }
 }
@@ -191,7 +191,7 @@ extension DeviceShard {
       .init(reason))
   }
 
-  mutating func traceUnheard(_ delivery: Delivery, at now: Instant) {
+  mutating func traceUnheard(_ delivery: Delivery, at now: Int64) {
     guard isTraced(delivery.device) else { return }
     let first = batches[delivery.batch].firstOrdinal
     note(

@@ -201,6 +201,8 @@ struct WindowedEngine: ~Copyable {
   /// Runs on to the end, or until it has to stand. Returns whether it has ended.
   @discardableResult
   mutating func run(control: RunControl, until halt: Halt = Halt()) throws(Interruption) -> Bool {
+    // Between two halts may lie fewer windows than between two looks.
+    if control.isCancelled { throw .cancelled }
     let passes = DevicePasses(runners)
     let team =
       threads > 1 ? ThreadTeam(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil

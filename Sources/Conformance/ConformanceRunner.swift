@@ -66,7 +66,8 @@ public struct ConformanceRunner: Sendable {
   /// Returns the mismatches on the client module alone or on a device of the engine, under the first draw that finds any.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
     if let page = client.preset.page {
-      return PageCase(vector, steps, page).mismatches(draws: Draws.choices(vector.jitter).map(\.word))
+      return PageCase(vector, steps, page, client.preset.settings).mismatches(
+        draws: Draws.choices(vector.jitter).map(\.word))
     }
     let (config, findings) = client.settings(vector.settings)
     let fromSettings = SettingsComparison.mismatches(vector, config, findings, client)
@@ -115,6 +116,7 @@ private struct Draws: RandomNumberGenerator, Sendable {
     let (lowest, highest) = (Draws(word: 0, increment: 0), Draws(word: .max, increment: 0))
     return switch end {
     case .lowest: [lowest]
+    case .middle: [Draws(word: 1 << 63, increment: 0)]
     case .highest: [highest]
     case nil: [lowest, highest, Draws(word: 0x5851_F42D_4C95_7F2D, increment: 0x9E37_79B9_7F4A_7C15)]
     }

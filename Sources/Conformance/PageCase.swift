@@ -9,14 +9,18 @@ struct PageCase {
   private let vector: VectorCase
   private let steps: [VectorStep]
   private let options: BrowserOptions
+  /// Those of a client that fetches none; nil: a case says what it fetches.
+  private let ownSettings: BrowserSettings?
 
-  init(_ vector: VectorCase, _ steps: [VectorStep], _ page: BrowserOptions) {
+  /// - Parameter settings: the preset's.
+  init(_ vector: VectorCase, _ steps: [VectorStep], _ page: BrowserOptions, _ settings: HTTPConfig) {
     (self.vector, self.steps) = (vector, steps)
+    ownSettings = page.strategy.isInMemory ? BrowserSettings(settings) : nil
     var options = page
     let client = vector.client
     options.retriesEvents = client.retriesEvents
     options.savesEvents = client.isPersistent ?? true
-    options.size = client.flushAt
+    options.size = page.strategy.isInMemory ? client.maximumBatchEvents ?? page.size : client.flushAt
     if let interval = client.flushInterval { options.timeout = (interval * 1_000).rounded() }
     if let retries = client.maximumRetries { options.maxRetries = retries }
     options.keepsAlive = client.keepsAlive
@@ -44,7 +48,7 @@ struct PageCase {
   }
 
   private func settings(_ published: SettingsValue) -> BrowserSettings {
-    BrowserSettings(published: published, page: vector.client.pageConfig)
+    ownSettings ?? BrowserSettings(published: published, page: vector.client.pageConfig)
   }
 
   private func settingsMismatches(
@@ -83,11 +87,18 @@ struct PageCase {
     let subject: any PageSubject
     /// By the number of the event.
     var names: [String] = []
+    /// In the order of their first events; the first is nobody.
+    var users = [""]
     var pollingTimers = 0
 
     init(_ subject: any PageSubject) { self.subject = subject }
 
     func name(_ events: [UInt32]) -> String { events.map { names[Int($0)] }.joined(separator: "+") }
+
+    mutating func number(ofUser name: String) -> UInt32 {
+      if !users.contains(name) { users.append(name) }
+      return UInt32(users.firstIndex(of: name) ?? 0)
+    }
   }
 
   private func perform(_ step: VectorStep, _ run: inout Run) -> [Mismatch] {
@@ -106,10 +117,11 @@ struct PageCase {
     case .trigger(.reconnect): subject.setOnline(true, at: step.at)
     case .trigger(.background): subject.setVisible(false, at: step.at)
     case .trigger(.foreground): subject.setVisible(true, at: step.at)
+    case .trigger(.manual): subject.flush(at: step.at)
     case .trigger: break
     case .events(_, let name):
       run.names.append(name)
-      subject.track(UInt32(run.names.count - 1), at: step.at)
+      subject.track(UInt32(run.names.count - 1), user: run.number(ofUser: step.user), at: step.at)
     case .answer(let name, let status, let retryAfter, _):
       guard let upload = subject.page.uploads.first(where: { run.name($0.events) == name }) else {
         return wrong("an answer for \(name), which is not being uploaded")
@@ -117,7 +129,8 @@ struct PageCase {
       answered = upload.events
       subject.answer(
         upload.number, status: status,
-        retryAfter: retryAfter.flatMap(BrowserSettings.seconds(ofRetryAfter:)), at: step.at)
+        retryAfter: retryAfter.flatMap(BrowserSettings.seconds(ofRetryAfter:)),
+        body: step.body.map { AnswerBody($0) { run.number(ofUser: $0) } }, at: step.at)
     case .restart(let saved, let published):
       let (held, earlier) = (subject.held, subject.page.settings)
       subject.close(
@@ -151,6 +164,11 @@ struct PageCase {
       case .decided, .delivered: break
       }
     }
+    // A drop whose reason the case leaves open.
+    let wanted = Located(
+      value: step.expect.drops.value.map { drop in
+        drop.reason.isEmpty ? drops.first { $0.batch == drop.batch } ?? drop : drop
+      }, line: step.expect.drops.line)
     // The answer's outcome stands for the events that the answer gives up.
     if outcome.hasPrefix("drop") {
       let gone = Set(answered.map { run.name([$0]) })
@@ -165,7 +183,7 @@ struct PageCase {
     return Mismatch.check("sends", sendTexts, list, got: list(sends)) {
       anyHeader ? $0 == sends.map { String($0.prefix { $0 != " " }) } : $0 == sends
     }
-      + Mismatch.check("drops", expected.drops, text, got: text(drops)) { Set($0) == Set(drops) }
+      + Mismatch.check("drops", wanted, text, got: text(drops)) { Set($0) == Set(drops) }
       + Mismatch.check(
         "keepalive", expected.keepAlive ?? Located(value: [], line: step.line), list, got: list(keepAlive)
       ) { $0 == keepAlive }
@@ -208,7 +226,8 @@ struct PageCase {
       String.init,
       got: "\(page.pollingTimers)"
     ) { $0 == page.pollingTimers }
-    guard options.strategy == .batching else { return found }
+    if options.strategy == .oneTimer, expected.flushTimer == nil { return found }
+    guard options.strategy == .batching || options.strategy == .oneTimer else { return found }
     func name(_ isReady: Bool) -> String { isReady ? "READY" : "WAITING" }
     found += Mismatch.check("state", expected.isReady, name, got: name(!page.isFlushRetry)) {
       $0 == !page.isFlushRetry
@@ -292,8 +311,9 @@ private protocol PageSubject: AnyObject {
   func open(_ settings: BrowserSettings, at now: Int64)
   func close(isKilled: Bool, breaksStore: Bool, at now: Int64)
   func run(until now: Int64)
-  func track(_ number: UInt32, at now: Int64)
-  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64)
+  func track(_ number: UInt32, user: UInt32, at now: Int64)
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody?, at now: Int64)
+  func flush(at now: Int64)
   func setOnline(_ isOnline: Bool, at now: Int64)
   func setVisible(_ isVisible: Bool, at now: Int64)
   func takeActions() -> [BrowserAction]
@@ -335,10 +355,11 @@ private final class ModulePage: PageSubject {
     }
   }
   func run(until now: Int64) { current?.run(until: now) }
-  func track(_ number: UInt32, at now: Int64) { current?.track(number, at: now) }
-  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
-    current?.answered(upload, status: status, retryAfter: retryAfter, at: now)
+  func track(_ number: UInt32, user: UInt32, at now: Int64) { current?.track(number, user: user, at: now) }
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody?, at now: Int64) {
+    current?.answered(upload, status: status, retryAfter: retryAfter, body: body, at: now)
   }
+  func flush(at now: Int64) { current?.flush(at: now) }
   func setOnline(_ isOnline: Bool, at now: Int64) {
     self.isOnline = isOnline
     current?.setOnline(isOnline, at: now)
@@ -375,10 +396,11 @@ private final class DevicePage: PageSubject {
     device.closePage(isKilled: isKilled, breaksStore: breaksStore, at: now)
   }
   func run(until now: Int64) { device.runPage(until: now) }
-  func track(_ number: UInt32, at now: Int64) { device.track(at: now) }
-  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
-    device.answer(upload, status: status, retryAfter: retryAfter, at: now)
+  func track(_ number: UInt32, user: UInt32, at now: Int64) { device.track(user: user, at: now) }
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody?, at now: Int64) {
+    device.answer(upload, status: status, retryAfter: retryAfter, body: body, at: now)
   }
+  func flush(at now: Int64) { device.flushPage(at: now) }
   func setOnline(_ isOnline: Bool, at now: Int64) { device.setOnline(isOnline, at: now) }
   func setVisible(_ isVisible: Bool, at now: Int64) { device.setVisible(isVisible, at: now) }
   func takeActions() -> [BrowserAction] { device.takePageActions() }

@@ -68,7 +68,7 @@ package struct VectorClient: Sendable {
   /// `httpConfig` as the page itself gives it; nil: it gives none.
   var pageConfig: SettingsValue?
   var retriesEvents = true
-  /// *batching*: seconds from the first event to the flush.
+  /// Seconds from the first event to the flush.
   var flushInterval: Double?
   var maximumRetries: Double?
   var keepsAlive = false
@@ -84,9 +84,9 @@ package struct VectorGiven: Sendable {
   package init() {}
 }
 
-/// The end of the jitter's range that is drawn.
+/// The end of the jitter's range that is drawn, or its middle.
 enum VectorDraw: String, Sendable, CaseIterable {
-  case lowest, highest
+  case lowest, middle, highest
 }
 
 /// A batch as it is at time 0.
@@ -107,6 +107,9 @@ package struct VectorStep: Sendable {
   package var at: Int64 = 0
   var line: Int
   package var action = Action.trigger(.manual)
+  /// Of new events: whose they are. Of an answer: what its body says.
+  var user = ""
+  var body: SettingsValue?
   var expect: VectorExpectation
 
   package init(line: Int) {
@@ -166,7 +169,7 @@ package struct VectorExpectation: Sendable {
   var queue: Located<[String]>?
   /// The uploads of a page that have the flag `keepalive`; nil: none of them.
   var keepAlive: Located<[String]>?
-  /// *batching*: when the buffer's timer fires while it does not wait.
+  /// When the buffer's timer fires while it does not wait.
   var flushTimer: Located<Int64>?
   /// Timers of polling loops; nil: as many as before.
   var pollingTimers: Located<Int>?
@@ -181,6 +184,7 @@ package struct VectorExpectation: Sendable {
 
 package struct NamedDrop: Sendable, Hashable, CustomStringConvertible {
   var batch: String
+  /// Empty where any is right.
   var reason: String
   package var description: String { "\(batch) (\(reason))" }
 }

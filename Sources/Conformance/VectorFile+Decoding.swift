@@ -255,7 +255,9 @@ extension VectorStep {
       Field(reading: "answer", .object(VectorAnswer.record)) {
         $0.action = .answer(
           batch: $1.batch, status: $1.status, retryAfter: $1.retryAfter, rateLimitReset: $1.rateLimitReset)
+        $0.body = $1.body
       },
+      Field(reading: "user", \.user, .filled),
       Field(reading: "restart", Kind<SavedState>.known) { $0.action = .restart($1, settings: nil) },
       Field(key: .init("seals")),
       .check { decoder, node, path, step in
@@ -283,6 +285,7 @@ private struct VectorAnswer: Sendable {
   var status: Int?
   var retryAfter: String?
   var rateLimitReset: String?
+  var body: SettingsValue?
 
   static let record = ObjectKeys(
     VectorAnswer(),
@@ -299,6 +302,7 @@ private struct VectorAnswer: Sendable {
         }),
       Field(reading: "retryAfter", header) { $0.retryAfter = $1 },
       Field(reading: "rateLimitReset", header) { $0.rateLimitReset = $1 },
+      Field(reading: "body", Kind<SettingsValue>.settings) { $0.body = $1 },
     ])
 
   private static let header = Kind<String> { decoder, node, path in
@@ -314,7 +318,7 @@ extension VectorExpectation {
     VectorStep(line: 0).expect, keepsRest: true,
     [
       Field(reading: "sends", \.sends, send.list(0 ... .max, isIndexed: false).located),
-      Field(reading: "drops", Kind<String>.reason.byBatch.located) {
+      Field(reading: "drops", Kind<String>.reasonIfSaid.byBatch.located) {
         $0.drops = Located(value: $1.value.map { NamedDrop(batch: $0, reason: $1) }, line: $1.line)
       },
       Field(reading: "outcome", outcome.located) { $0.outcome = $1 },
@@ -446,7 +450,14 @@ extension Kind<String> {
 
   fileprivate static let reason = known(DropName.all)
 
+  /// null: any, which is empty here.
+  fileprivate static let reasonIfSaid = Kind { decoder, node, path in
+    node.isNull ? "" : reason.read(&decoder, node, path)
+  }
+
   fileprivate static let batch = Kind { decoder, node, path in
+    // An upload without events.
+    if node.text == "" { return "" }
     guard let name = filled.read(&decoder, node, path) else { return nil }
     // An upload of several is named "a+b".
     if name.split(separator: "+").allSatisfy({ decoder.names.contains(String($0)) }) { return name }

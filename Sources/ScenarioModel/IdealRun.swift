@@ -26,11 +26,11 @@ extension Cohort {
     take(ClientPreset())
     if let page = client.behaviour.page {
       // A page sends each event as it comes, or a buffer of them.
-      let sendsEach = page.strategy == .standard
+      let sendsEach = page.strategy == .standard || page.timeout <= 1
       flush = FlushPolicy(
-        count: sendsEach ? 1 : page.size,
+        count: sendsEach ? 1 : page.strategy.isInMemory ? nil : page.size,
         interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
-      behaviour.queue.maximumBatchEvents = sendsEach ? 1 : max(page.size, 1)
+      behaviour.queue.maximumBatchEvents = sendsEach ? 1 : page.strategy == .polls ? 65_535 : max(page.size, 1)
       behaviour.uploadConcurrency = .max
     } else {
       behaviour.queue.mode = client.behaviour.queue.mode

@@ -50,14 +50,11 @@ extension BrowserPage {
   mutating func endBatch(
     _ ended: OpenUpload, _ verdict: BrowserSettings.Verdict, _ settings: BrowserSettings
   ) {
-    let first = ended.events[0]
     buffer.awaitsAnswer = false
     var series = ended.series
     switch verdict {
     case .delivered:
-      for event in ended.events { counts[event] = nil }
-      actions.append(.delivered(ended.events))
-      actions.append(.decided(first, .delivered))
+      deliver(ended.events)
       return
     case .drop:
       giveUp(ended.events, .status)
@@ -68,7 +65,7 @@ extension BrowserPage {
         giveUp(ended.events, .retryLimit)
         return
       }
-      let delay = backoff(series.retries, event: first, settings)
+      let delay = backoff(series.retries, event: ended.events[0], settings)
       series.backoffTime += delay
       if series.backoffTime > settings.maxTotalBackoffDuration * 1_000 {
         giveUp(ended.events, .age)
@@ -107,7 +104,13 @@ extension BrowserPage {
     if let timer = buffer.timer?.timer { actions.append(.decided(events[0], .pause(until: timer.time))) }
   }
 
-  private mutating func giveUp(_ events: [UInt32], _ reason: DropReason) {
+  mutating func deliver(_ events: [UInt32]) {
+    for event in events { counts[event] = nil }
+    actions.append(.delivered(events))
+    if let first = events.first { actions.append(.decided(first, .delivered)) }
+  }
+
+  mutating func giveUp(_ events: [UInt32], _ reason: DropReason) {
     for event in events { lose(event, .limit(reason)) }
     actions.append(.decided(events[0], .drop(reason)))
   }

@@ -28,14 +28,15 @@ public struct BrowserPage: Sendable {
   private var waiting = PageTimers<WaitingEvent>()
   private var loops = PageTimers<PollingLoop>()
   /// Requests without an answer, by their numbers.
-  private var open: [UInt32: OpenUpload] = [:]
+  var open: [UInt32: OpenUpload] = [:]
   /// Events whose sending has not come to an end, by its turn: what a `pagehide` queues again, in the order of their turns.
   private var inFlight: [UInt32: UInt64] = [:]
   private var turns: UInt64 = 0
   /// Tracked by a page without Settings.
   var unsent: [UInt32] = []
-  /// *batching*.
+  /// *batching*, and the strategies that keep all in memory.
   var buffer = BatchBuffer()
+  var memory = ScriptMemory()
   var clock: Int64
   private var timersSet: UInt64 = 0
   private var uploadsBegun: UInt32 = 0
@@ -61,6 +62,7 @@ public struct BrowserPage: Sendable {
       counts[event.number] = EventCounts(attempts: event.attempts)
     }
     if !queue.isEmpty { startLoop() }
+    if options.strategy == .polls { setFlushTimer(after: options.timeout) }
   }
 
   /// How often one event is sent at most; NaN: without an end.
@@ -71,8 +73,13 @@ public struct BrowserPage: Sendable {
   /// An event is tracked.
   ///
   /// - `number`: no other event of the page has it.
-  public mutating func track(_ number: UInt32, at now: Int64) {
+  /// - `user`: whose event it is; *userLoops* alone asks.
+  public mutating func track(_ number: UInt32, user: UInt32 = 0, at now: Int64) {
     clock = max(clock, now)
+    if options.strategy.isInMemory {
+      keep(number, of: user)
+      return
+    }
     if settings == nil {
       unsent.append(number)
       return
@@ -89,9 +96,16 @@ public struct BrowserPage: Sendable {
   ///
   /// - `status`: nil: without one.
   /// - `retryAfter`: seconds as `BrowserSettings.seconds(ofRetryAfter:)` reads the header; nil: none.
-  public mutating func answered(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
+  /// - `body`: nil: it says nothing that the client reads.
+  public mutating func answered(
+    _ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody? = nil, at now: Int64
+  ) {
     clock = max(clock, now)
     guard let settings, let ended = open.removeValue(forKey: upload) else { return }
+    if options.strategy.isInMemory {
+      if !ended.isCopy { end(ended, status: status, body, settings) }
+      return
+    }
     let verdict = status.map { settings.verdict(status: $0, retryAfter: retryAfter) } ?? .retry
     if ended.isCopy { return }
     if options.strategy == .batching {
@@ -103,15 +117,20 @@ public struct BrowserPage: Sendable {
     if let loop = ended.loop { continueLoop(loop) }
   }
 
-  /// `navigator.onLine` changes, which nobody is told of.
+  /// `navigator.onLine` changes, which *polls* alone is told of.
   public mutating func setOnline(_ isOnline: Bool, at now: Int64) {
     clock = max(clock, now)
     self.isOnline = isOnline
+    if isOnline, options.strategy == .polls { sendDue() }
   }
 
   /// Ends the page, with `pagehide`, and returns the events that it saves. The page loses the others that it holds.
   public mutating func hide(at now: Int64) -> [SavedEvent] {
     clock = max(clock, now)
+    if options.strategy.isInMemory {
+      sendLast()
+      return []
+    }
     setVisible(false, at: now)
     for (event, _) in inFlight.sorted(by: { $0.value < $1.value }) { _ = enqueue(event) }
     sortQueue()
@@ -150,16 +169,16 @@ public struct BrowserPage: Sendable {
   /// A request leaves.
   mutating func begin(
     _ events: [UInt32], retryCount: UInt32, in loop: PollingLoop? = nil, awaited: UInt32? = nil,
-    isCopy: Bool = false, series: RetrySeries = RetrySeries()
+    isCopy: Bool = false, series: RetrySeries = RetrySeries(), part: UInt32? = nil
   ) {
     uploadsBegun &+= 1
     open[uploadsBegun] = OpenUpload(
-      events: events, loop: loop, awaited: awaited, isCopy: isCopy, series: series)
+      events: events, loop: loop, awaited: awaited, isCopy: isCopy, series: series, part: part)
+    let outlivesPage = options.strategy == .batching && (options.keepsAlive || buffer.isPageHidden)
     actions.append(
       .send(
         upload: uploadsBegun, events, retryCount: retryCount == 0 ? nil : retryCount,
-        keepsAlive: options.strategy == .batching && (options.keepsAlive || buffer.isPageHidden),
-        isCopy: isCopy))
+        keepsAlive: outlivesPage || options.strategy.isInMemory && isCopy, isCopy: isCopy))
   }
 
   /// *standard*: the upload of an event has ended.
@@ -276,6 +295,7 @@ public struct BrowserPage: Sendable {
 
   /// When the page has to run next, microseconds; nil: nothing will happen by itself. Polls that find nothing are counted when it runs.
   public var nextTimer: Int64? {
+    if options.strategy.isInMemory { return nextScriptTimer }
     var next = buffer.timer?.timer.time
     func take(_ time: Int64) { next = min(next ?? time, time) }
     if !queue.isEmpty, isOnline, let poll = loops.first?.timer.time { take(poll) }
@@ -285,6 +305,10 @@ public struct BrowserPage: Sendable {
 
   /// All timers up to a time fire, that time included.
   public mutating func run(until end: Int64) {
+    if options.strategy.isInMemory {
+      runScript(until: end)
+      return
+    }
     while true {
       let due = waiting.first?.timer
       let flush = buffer.timer?.timer
@@ -370,19 +394,28 @@ public struct BrowserOptions: Sendable, Hashable {
     case standard
     /// A buffer of events.
     case batching
+    /// posthog-js: what failed waits for a poll.
+    case polls
+    /// Amplitude's analytics-node: one timer for all events.
+    case oneTimer
+    /// Amplitude's former node SDK: a loop for each user whose events failed.
+    case userLoops
+
+    /// Whether nothing outlives the page, and the strategy is one of `BrowserPage+InMemory.swift`.
+    public var isInMemory: Bool { self != .standard && self != .batching }
   }
 
-  /// The events that a request carries: one, or a buffer of them.
+  /// How the client sends, and sends again.
   public var strategy = Strategy.standard
   /// `retryQueue`: a failed event is sent again, and one that is tracked offline waits.
   public var retriesEvents = true
   /// False: `disableClientPersistence`, or a store that can't be read: nothing is saved.
   public var savesEvents = true
-  /// *batching*: events that make a flush.
+  /// *batching*: events that make a flush; *oneTimer*: of an upload at most.
   public var size = 10
-  /// *batching*: from the first event in the buffer to its flush, milliseconds.
+  /// From the first event in the buffer to its flush, milliseconds. Not *standard*.
   public var timeout = 5_000.0
-  /// *batching*: retries of a buffer; nil: `backoffConfig.maxRetryCount`.
+  /// Retries of a buffer, an event or a loop; nil: `backoffConfig.maxRetryCount`. Not *standard*.
   public var maxRetries: Double?
   /// *batching*: every request has the flag `keepalive`.
   public var keepsAlive = false
@@ -495,6 +528,8 @@ struct OpenUpload: Sendable {
   var awaited: UInt32?
   var isCopy: Bool
   var series: RetrySeries
+  /// *oneTimer*: its flush; *userLoops*: the user whose loop it is.
+  var part: UInt32?
 }
 
 // MARK: - What it holds
@@ -503,6 +538,7 @@ extension BrowserPage {
   /// The events of the page that are neither delivered nor lost, by their numbers.
   public var held: [UInt32] {
     var held = Set(queue).union(unsent).union(waiting.all.map { $0.event }).union(buffer.events)
+    held.formUnion(memory.events)
     for upload in open.values where !upload.isCopy { held.formUnion(upload.events) }
     return held.sorted()
   }
@@ -514,22 +550,27 @@ extension BrowserPage {
 
   /// The events that are queued or wait, with how often they were queued or failed.
   public var retryCounts: [UInt32: UInt32] {
-    Dictionary(uniqueKeysWithValues: (queue + waiting.all.map { $0.event }).map { ($0, attempts(of: $0)) })
+    if options.strategy.isInMemory { return memory.failures ?? counts.mapValues(\.attempts) }
+    return Dictionary(
+      uniqueKeysWithValues: (queue + waiting.all.map { $0.event }).map { ($0, attempts(of: $0)) })
   }
 
   /// When each event is due that waits on a timer of its own, microseconds.
   public var dueTimes: [UInt32: Int64] {
-    Dictionary(uniqueKeysWithValues: waiting.all.map { ($0.event, $0.timer.time) })
+    if options.strategy.isInMemory { return memory.dueTimes }
+    return Dictionary(uniqueKeysWithValues: waiting.all.map { ($0.event, $0.timer.time) })
   }
 
   /// Polling loops that have a timer.
   public var pollingTimers: Int { loops.count }
 
-  /// *batching*: when the buffer's timer fires, microseconds; nil: it does not run.
+  /// When the buffer's timer fires, microseconds; nil: it does not run. Not *standard*.
   public var flushTimer: Int64? { buffer.timer?.timer.time }
   /// *batching*: whether the flush of that timer is a retry.
   public var isFlushRetry: Bool { buffer.isWaiting }
 
   /// How many events wait, each on a timer of its own or together.
-  public var waitingEvents: Int { waiting.count + (buffer.isWaiting ? buffer.events.count : 0) }
+  public var waitingEvents: Int {
+    memory.waitingEvents + waiting.count + (buffer.isWaiting ? buffer.events.count : 0)
+  }
 }

@@ -20,6 +20,16 @@ struct CatalogueRecordingTests {
     #expect(report.deviations.count * 2 < report.results.count, "\(report.deviations.count) deviate")
   }
 
+  @Test(
+    "every given history of several events and batches holds",
+    arguments: ["amplitude-analytics-node", "amplitude-node", "posthog-js"])
+  func histories(client: String) throws {
+    let text = try Recordings.text("../\(Recordings.catalogueHistories)/\(client).json", of: client)
+    let file = try VectorFile(text: text, name: "\(client).json")
+    let report = ConformanceRunner(client: try #require(ConformanceClient(name: client))).run([file])
+    #expect(report.failures == [] && report.results.count == 50)
+  }
+
   /// By client; every test asks for the same.
   private static let reports = Result {
     Dictionary(uniqueKeysWithValues: try Recordings.scripts.keys.map { ($0, try report(of: $0)) })

@@ -30,6 +30,9 @@ enum Recordings {
       return (files ?? []).filter { $0.hasSuffix(".json") }.map { (String($0.dropLast(5)), name) }
     })
 
+  /// The folder of random histories of clients of the catalogue that keep all in memory, one file a client.
+  static let catalogueHistories = "javascript-histories"
+
   static func text(_ file: String, of client: String) throws -> String {
     let name = pages[client] == nil ? folders[client] ?? scripts[client] ?? client : "analytics-next"
     let url = folder.appendingPathComponent(name).appendingPathComponent(file)

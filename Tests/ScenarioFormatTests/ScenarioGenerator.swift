@@ -60,6 +60,7 @@ struct ScenarioGenerator {
     config.rateLimit.maxRetryCount = .random(in: 0...1_000, using: &random)
     config.rateLimit.maxRetryInterval = span(1_000_000...3_600_000_000).microseconds
     config.backoff.isEnabled = random.chance(80)
+    config.backoff.maxRetryCount = min(config.backoff.maxRetryCount, 1_000)
     config.backoff.baseBackoffInterval = span(100_000...60_000_000).microseconds
     config.backoff.maxBackoffInterval = span(1_000_000...3_600_000_000).microseconds
     config.backoff.maxTotalBackoffDuration = span(0...604_800_000_000).microseconds
@@ -174,7 +175,9 @@ struct ScenarioGenerator {
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     if random.chance(40) { drawGates(&cohort.gates) }
     cohort.policy = policy()
-    if cohort.queue.mode == .rebatch { cohort.policy.noStatusRetries = nil }
+    // Without a draw of its own.
+    let size = cohort.queue.maximumBatchEvents
+    cohort.policy.noStatusRetries = cohort.queue.mode == .files && size % 3 == 0 ? UInt16(size % 1_001) : nil
     if random.chance(40) { drawClassDelays(&cohort.policy.classDelays) }
     drawUploadLoop(&cohort)
     drawLanes(&cohort)

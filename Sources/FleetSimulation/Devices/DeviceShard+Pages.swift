@@ -42,13 +42,17 @@ struct PageRequest {
   /// The others.
   let riders: [BatchIndex]
   let isCopy: Bool
+  /// It carries no event; the carrier only stands for it.
+  let isEmpty: Bool
   /// The page's number for it; nil: the page has gone, or has learned how it ended.
   var upload: UInt32?
   /// How often the server may still accept it: more than once where a proxy has tried again.
   fileprivate(set) var open = 1
   var isOpen: Bool { open > 0 }
 
-  var batches: [BatchIndex] { [carrier] + riders }
+  var batches: [BatchIndex] { isEmpty ? [] : records }
+  /// Those whose records count the attempt.
+  fileprivate var records: [BatchIndex] { [carrier] + riders }
   /// How deliveries name it.
   var name: Name { Name(carrier: carrier, attempt: attempt) }
 
@@ -216,7 +220,9 @@ extension DeviceShard {
   // MARK: What happens to it
 
   /// New events are tracked. Without a page they are lost.
-  mutating func track(_ created: CreatedEvents, _ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+  mutating func track(
+    _ created: CreatedEvents, user: UInt32 = 0, _ device: DeviceIndex, at now: Int64, _ sink: Sink
+  ) {
     let browser = browser(device)
     var (time, ordinal) = (created.firstTime, self[device].pointee.nextOrdinal)
     browser.pointee.page?.run(until: now)
@@ -230,7 +236,7 @@ extension DeviceShard {
       } else if browser.pointee.page == nil {
         lose(ordinal, .lostWithPage, device, at: now)
       } else {
-        browser.pointee.page?.track(ordinal, at: now)
+        browser.pointee.page?.track(ordinal, user: user, at: now)
       }
       (time, ordinal) = skip(1, from: ordinal, at: time, device)
     }
@@ -266,9 +272,9 @@ extension DeviceShard {
       browser.pointee.requests.open(request)
       return
     }
-    let generations = request.batches.map { batches[$0].generation }
+    let generations = request.records.map { batches[$0].generation }
     if delivery.kind != .timeOut || delivery.resolves {
-      for batch in request.batches { batches[batch].attemptEnds() }
+      for batch in request.records { batches[batch].attemptEnds() }
       browser.pointee.requests.close(request)
     }
     var response: UploadResponse?
@@ -295,10 +301,11 @@ extension DeviceShard {
     }
     if let upload = request.upload, let response {
       browser.pointee.page?.run(until: now)
-      hear(upload, response, device, at: now, sink)
+      let timedOut = delivery.kind == .timeOut && delivery.status != Delivery.refused
+      hear(upload, response, timedOut: timedOut, device, at: now, sink)
       act(device, at: now, sink)
     }
-    for (batch, generation) in zip(request.batches, generations) where batches[batch].generation == generation
+    for (batch, generation) in zip(request.records, generations) where batches[batch].generation == generation
     {
       releaseIfDone(batch, device)
     }
@@ -306,10 +313,12 @@ extension DeviceShard {
 
   /// The page learns how an upload of it ended.
   private mutating func hear(
-    _ upload: UInt32, _ response: UploadResponse, _ device: DeviceIndex, at now: Int64, _ sink: Sink
+    _ upload: UInt32, _ response: UploadResponse, timedOut: Bool = false, _ device: DeviceIndex,
+    at now: Int64,
+    _ sink: Sink
   ) {
     switch response {
-    case .noStatus: answer(upload, status: nil, retryAfter: nil, device, at: now, sink)
+    case .noStatus: answer(upload, status: nil, retryAfter: nil, timedOut: timedOut, device, at: now, sink)
     case .status(let status, let wait):
       answer(upload, status: status, retryAfter: wait.map { Double($0 / 1_000_000) }, device, at: now, sink)
     }
@@ -319,13 +328,15 @@ extension DeviceShard {
   ///
   /// - Parameter retryAfter: seconds; nil: none.
   mutating func answer(
-    _ upload: UInt32, status: Int?, retryAfter: Double?, _ device: DeviceIndex, at now: Int64, _ sink: Sink
+    _ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody? = nil, timedOut: Bool = false,
+    _ device: DeviceIndex, at now: Int64, _ sink: Sink
   ) {
     let browser = browser(device)
     guard let request = browser.pointee.requests.forget(upload) else { return }
     let failure = status.map { AttemptFailure(status: UInt16(clamping: $0)) } ?? .noAnswer
     endForPage(request, (status ?? 0) == 200 ? nil : failure, device, at: now)
-    browser.pointee.page?.answered(upload, status: status, retryAfter: retryAfter, at: now)
+    let heard = timedOut ? browser.pointee.page?.statusOfTimeOut : status
+    browser.pointee.page?.answered(upload, status: heard, retryAfter: retryAfter, body: body, at: now)
   }
 
   /// The page waits no more for a request.
@@ -348,10 +359,23 @@ extension DeviceShard {
   mutating func act(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let browser = browser(device)
     browser.pointee.page?.run(until: now)
+    while true {
+      let failed = perform(device, at: now, sink)
+      if failed.isEmpty { break }
+      for upload in failed { browser.pointee.page?.answered(upload, status: nil, retryAfter: nil, at: now) }
+    }
+    if let next = browser.pointee.page?.nextTimer { wake(device, at: max(next, now), sink) }
+  }
+
+  /// Does what the page has decided; returns the uploads that fail at once, without a network.
+  private mutating func perform(_ device: DeviceIndex, at now: Int64, _ sink: Sink) -> [UInt32] {
+    let browser = browser(device)
     let actions = browser.pointee.page?.actions ?? []
     if !actions.isEmpty { browser.pointee.page?.actions = [] }
+    var failed: [UInt32] = []
     for action in actions {
       switch action {
+      case .send(let upload, _, _, _, _) where sendsInVain(device): failed.append(upload)
       case .send(let upload, let events, let retryCount, _, let isCopy):
         send(
           upload, events, retryCount: UInt16(clamping: retryCount ?? 0), isCopy: isCopy, device, at: now, sink
@@ -374,7 +398,13 @@ extension DeviceShard {
       }
     }
     if script != nil { browser.pointee.log += actions }
-    if let next = browser.pointee.page?.nextTimer { wake(device, at: max(next, now), sink) }
+    return failed
+  }
+
+  /// Whether nothing that it sends reaches the network: it is offline, and its client does not ask.
+  private func sendsInVain(_ device: DeviceIndex) -> Bool {
+    script == nil && self[device].pointee.flags.contains(.offline)
+      && browser(device).pointee.page?.options.strategy.isInMemory ?? false
   }
 
   private mutating func send(
@@ -384,13 +414,17 @@ extension DeviceShard {
   ) {
     let browser = browser(device)
     let held = events.compactMap { browser.pointee.batches[$0] }
-    guard let carrier = held.first, held.count == events.count else {
+    // An upload without events is sent by a client that holds some.
+    let stand = events.isEmpty ? browser.pointee.batches.max { $0.key < $1.key }?.value : held.first
+    guard let carrier = stand, held.count == events.count else {
       report("a page has sent what it does not hold", device, at: now)
       return
     }
     let riders = Array(held.dropFirst())
+    let isCopy = isCopy || events.isEmpty
     let request = PageRequest(
-      carrier: carrier, attempt: batches[carrier].nextAttempt, riders: riders, isCopy: isCopy, upload: upload)
+      carrier: carrier, attempt: batches[carrier].nextAttempt, riders: riders, isCopy: isCopy,
+      isEmpty: events.isEmpty, upload: upload)
     browser.pointee.requests.append(request)
     for rider in riders { batches[rider].attemptLeaves(number: batches[rider].nextAttempt) }
     if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: now) }
@@ -400,8 +434,8 @@ extension DeviceShard {
     setUploads(uploads(of: device) &+ UInt32(riders.count), of: device)
     guard isCopy else { return }
     // Nobody waits for it.
-    for batch in held { batches[batch].flags.remove(.inFlight) }
-    setUploads(uploads(of: device) &- UInt32(held.count), of: device)
+    for batch in [carrier] + riders { batches[batch].flags.remove(.inFlight) }
+    setUploads(uploads(of: device) &- UInt32(riders.count + 1), of: device)
   }
 
   private mutating func lose(_ event: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
@@ -415,7 +449,7 @@ extension DeviceShard {
   /// Events of the latest request that a batch's record stands for.
   func events(ofUpload batch: BatchIndex, attempt: UInt16, _ device: DeviceIndex) -> UInt16 {
     let request = browser(device).pointee.requests.request(batch, attempt)
-    return UInt16(clamping: (request?.riders.count ?? 0) + 1)
+    return UInt16(clamping: request?.batches.count ?? 1)
   }
 
   /// Returns the events that a device's page has under way and those that it lets wait; the rest is queued, or in store.

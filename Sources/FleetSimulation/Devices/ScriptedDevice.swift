@@ -155,16 +155,25 @@ extension ScriptedDevice {
     triggered.host.act(.only, at: now + Self.origin, calendar)
   }
 
-  package mutating func track(at now: Int64) {
+  package mutating func track(user: UInt32, at now: Int64) {
     triggered.host.note(1, eventsCreatedAt: now + Self.origin, .only)
     triggered.host.track(
-      CreatedEvents(count: 1, firstTime: now + Self.origin), .only, at: now + Self.origin, calendar)
+      CreatedEvents(count: 1, firstTime: now + Self.origin), user: user, .only, at: now + Self.origin,
+      calendar)
+  }
+
+  /// The app asks for a flush.
+  package mutating func flushPage(at now: Int64) {
+    browser.pointee.page?.flush(at: now + Self.origin)
+    triggered.host.act(.only, at: now + Self.origin, calendar)
   }
 
   /// - Parameter retryAfter: seconds; nil: none.
-  package mutating func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
+  package mutating func answer(
+    _ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody?, at now: Int64
+  ) {
     triggered.host.answer(
-      upload, status: status, retryAfter: retryAfter, .only, at: now + Self.origin, calendar)
+      upload, status: status, retryAfter: retryAfter, body: body, .only, at: now + Self.origin, calendar)
     triggered.host.act(.only, at: now + Self.origin, calendar)
   }
 

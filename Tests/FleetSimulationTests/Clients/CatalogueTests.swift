@@ -52,9 +52,46 @@ struct CatalogueTests {
 
   @Test("Amplitude Node: twelve waits, then nothing more")
   func amplitudeNode() throws {
-    let expected = [0.1, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2]
+    // A loop begins a millisecond after the first failure.
+    let expected = [0.101, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2]
     let waits = try waits("amplitude-node", duration: 600)
     #expect(waits.count == 12 && lie(waits, around: expected, share: 0))
+  }
+
+  // Seen: an event a second of one user, 10 minutes of 503: 1,173 uploads, 599 of them empty, with instant answers.
+  @Test("Amplitude Node: while a user's loop runs each of the user's new events is an upload without events")
+  func emptyUploads() throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("amplitude-node")), duration: 600, outages: [(503, 0, 600)])
+    fleet.latency = .milliseconds(1)
+    let (summary, sent, _) = try fleet.run()
+    #expect(abs(sent.count - 1_173) <= 12, "\(sent.count)")
+    #expect(summary[.createdEvents] >= 600 && summary[.deliveredEvents] == 0)
+  }
+
+  @Test("Amplitude's node SDK tries again after a time-out, and loses what is refused a connection")
+  func timeOuts() throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("amplitude-analytics-node")), duration: 600,
+      eventGap: .seconds(100_000), outages: [(nil, 0, 600)])
+    // Each ends 10 s after its send; then it waits 10, 1, 2 … s.
+    let waits = [10.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    #expect(lie(try fleet.run().sent.gaps.map { $0 - 10 }, around: waits, share: 0))
+    fleet.adjustServer = { $0.incidents[0].kind = .refused(keepsWork: true) }
+    #expect(try fleet.run().sent.count == 1)
+  }
+
+  // Seen: a first try leaves and fails, its retry waits for the network, and what is due then goes at once.
+  @Test("PostHog JavaScript offline: its retry leaves when the network is back")
+  func postHogOffline() throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("posthog-js")), duration: 600, eventGap: .seconds(100_000))
+    fleet.change = {
+      $0.connectivity = Connectivity(
+        interruptions: [.init(start: .start, duration: .seconds(100))], flushesOnReconnect: true)
+    }
+    let (summary, sent, _) = try fleet.run()
+    #expect(sent.isClose(to: [100]) && summary[.deliveredEvents] == 1, "\(sent)")
   }
 
   @Test("gRPC: times 1.6 up to 2 minutes, each ± 20 %")
@@ -97,7 +134,9 @@ struct CatalogueTests {
       ("amplitude-analytics-node", 413, [], 0, 1),
       ("amplitude-analytics-browser", 503, [1, 1, 2, 3], 0, 5),
       ("amplitude-node", 404, [], 0, 1),
-      ("amplitude-node", 413, [0.1, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2], 0, 13),
+      ("amplitude-node", 413, [0.101, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2], 0, 13),
+      ("prometheus-remote-write", 503, [0.03, 0.06, 0.12, 0.24, 0.48, 0.96, 1.92, 3.84, 5, 5, 5], 0, nil),
+      ("prometheus-remote-write", 429, [], 0, 1),
       ("mixpanel-js", 429, [10, 20, 40, 80, 160, 320, 600, 600, 600], 0, nil), ("mixpanel-js", 404, [], 0, 1),
       ("aws-sdk-standard", 503, [], 0, 3), ("aws-sdk-2026", 503, [], 0, 3), ("aws-sdk-2026", 404, [], 0, 1),
       ("sentry", 503, [], 0, 1), ("sentry", 429, [], 0, 1),
@@ -138,8 +177,10 @@ struct CatalogueTests {
       outages: [(503, 0, 5_000)])
     fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(3), isSynchronised: true) }
     let sent = try fleet.run().sent
-    #expect(sent.count == 11 && sent.allSatisfy { $0.truncatingRemainder(dividingBy: 3) < 1e-6 }, "\(sent)")
-    #expect(sent[10] - sent[0] >= 2_328 && sent[10] - sent[0] <= 3_864)
+    // Polls begin with each failure, 0.2 s after a send.
+    #expect(
+      sent.count == 11 && sent.gaps.allSatisfy { abs(($0 - 0.2).remainder(dividingBy: 3)) < 1e-6 }, "\(sent)")
+    #expect(sent[10] - sent[0] >= 2_328 && sent[10] - sent[0] <= 3_870)
   }
 
   // Seen: twelve sends, 10 s apart.

@@ -14,6 +14,7 @@ struct GatedFleet {
   var duration: Int64 = 600
   var eventGap = Span.seconds(1)
   var flushInterval = Span.seconds(1)
+  var latency = Span.milliseconds(100)
   var change: (inout Cohort) -> Void = { _ in }
   /// (status or nil for silence, from, for), seconds.
   var outages: [(status: Int?, at: Double, length: Double)] = []
@@ -28,7 +29,7 @@ struct GatedFleet {
     var cohort = Cohort(
       name: "phones", devices: devices, events: .periodic(every: eventGap, phase: .flush),
       flush: FlushPolicy(count: nil, interval: flushInterval, isSynchronised: true),
-      latency: .constant(.milliseconds(100)), settings: preset.settingsDefaults)
+      latency: .constant(latency), settings: preset.settingsDefaults)
     cohort.take(preset)
     change(&cohort)
     let incidents = outages.map {

@@ -359,7 +359,8 @@ struct RandomScenario {
     // Each failure of a page leaves a loop that polls three times a second: what happens often makes a run that nobody waits for.
     if drawn % 11 == 7, Self.isRare(cohort.events) {
       var page = page()
-      page.strategy = drawn % 2 == 0 ? .batching : .standard
+      let strategies = BrowserOptions.Strategy.allCases
+      page.strategy = strategies[Int(drawn / 11) % strategies.count]
       page.savesEvents = drawn % 3 != 0
       cohort.page = page
     }

@@ -415,7 +415,7 @@ FIGURES = {
     ],
     (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/outage/summary.csv"): [
         *((f"| {client} | {{}} | {{}} | {{}} | {{}} × |", f"run={client}: {RETURN}") for client in CLIENTS),
-        ("*amplitude-node* sends each event by itself: {} extra", "run=amplitude-node: attempts_above_twin_per_device"),
+        ("an empty upload for each that waits: {} extra", "run=amplitude-node: attempts_above_twin_per_device"),
         ("*segment-python* has one ladder of waits for everything: {},", "run=segment-python: attempts_above_twin_per_device"),
         ("*segment-browser-batching* has one, too: {}.", "run=segment-browser-batching: attempts_above_twin_per_device"),
     ],

@@ -92,6 +92,9 @@ static const struct fleetsim_client_file files[] = {
     {"posthog-python", false, (const char[]){
 #embed "clients/posthog-python.json5" suffix(, 0)
     }},
+    {"prometheus-remote-write", false, (const char[]){
+#embed "clients/prometheus-remote-write.json5" suffix(, 0)
+    }},
     {"segment-node", false, (const char[]){
 #embed "clients/segment-node.json5" suffix(, 0)
     }},

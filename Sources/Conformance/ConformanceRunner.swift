@@ -66,7 +66,7 @@ public struct ConformanceRunner: Sendable {
   /// Returns the mismatches on the client module alone or on a device of the engine, under the first draw that finds any.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
     if let page = client.preset.page {
-      return PageCase(vector, steps, page, client.preset.settings).mismatches(
+      return PageCase(vector, steps, page, client.preset.settingsDefaults).mismatches(
         draws: Draws.choices(vector.jitter).map(\.word))
     }
     let (config, findings) = client.settings(vector.settings)

@@ -30,7 +30,8 @@ extension Cohort {
       flush = FlushPolicy(
         count: sendsEach ? 1 : page.strategy.isInMemory ? nil : page.size,
         interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
-      behaviour.queue.maximumBatchEvents = sendsEach ? 1 : page.strategy == .polls ? 65_535 : max(page.size, 1)
+      behaviour.queue.maximumBatchEvents =
+        sendsEach ? 1 : page.strategy == .polls ? 65_535 : max(page.size, 1)
       behaviour.uploadConcurrency = .max
     } else {
       behaviour.queue.mode = client.behaviour.queue.mode

@@ -423,7 +423,9 @@ public struct AnswerBody: Sendable {
   /// `quota_limited` names events.
   var isOverQuota = false
 
-  /// - Parameter user: the number of a user by name.
+  /// - Parameters:
+  ///   - body: the answer's JSON.
+  ///   - user: the number of a user by name.
   public init(_ body: SettingsValue, user: (String) -> UInt32) {
     func places(_ name: String) -> [Int] { body.member(name)?.places ?? [] }
     code = body.member("code")?.place ?? 0

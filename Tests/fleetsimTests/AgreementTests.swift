@@ -76,8 +76,8 @@ struct AgreementTests {
     """
     { format: 1, seed: 1, duration: "3h", interval: "10s", network: { latency: "100ms" },
       settings: "today.json",
-      tapi: { bucket: { capacity: "5/s", burst: 10 }, overload: { status: 429, retryAfter: "20s" }, \(more) },
-      fleet: [{ name: "phones", devices: 750, client: "\(client)", events: "60/day",
+      tapi: { bucket: { capacity: "10/s", burst: 20 }, overload: { status: 429, retryAfter: "20s" }, \(more) },
+      fleet: [{ name: "phones", devices: 1500, client: "\(client)", events: "60/day",
         sessions: { share: "2%", length: { exponential: "3m" } }, flush: { count: 20, interval: "30s" } }] }
     """
   }

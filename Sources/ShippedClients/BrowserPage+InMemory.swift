@@ -79,7 +79,7 @@ extension BrowserPage {
   /// When it has to run next; polls that find nothing are made up for then.
   var nextScriptTimer: Int64? {
     var next = memory.timers.first?.timer.time
-    if let poll = memory.poll?.time, isOnline, let due = memory.waiting.lazy.map(\.dueAt).min() {
+    if let poll = memory.poll?.time, isOnline, let due = memory.waiting.lazy.map({ $0.dueAt }).min() {
       let late = max(0, due &+ 1 &- poll)
       let time =
         poll &+ (late &+ ScriptMemory.pollPeriod &- 1) / ScriptMemory.pollPeriod &* ScriptMemory.pollPeriod
@@ -144,7 +144,7 @@ extension BrowserPage {
   private mutating func poll(_ poll: PageTimer, before end: Int64) {
     clock = max(clock, poll.time)
     var next = poll.time
-    let due = isOnline ? memory.waiting.lazy.map(\.dueAt).min() ?? 0 : .max
+    let due = isOnline ? memory.waiting.lazy.map({ $0.dueAt }).min() ?? 0 : .max
     let idle = (min(due, end) &- next) / ScriptMemory.pollPeriod
     if idle > 0, !memory.waiting.isEmpty {
       next &+= idle &* ScriptMemory.pollPeriod
@@ -249,7 +249,7 @@ extension BrowserPage {
   private mutating func endFlushed(_ ended: OpenUpload, _ status: Int?, _ body: AnswerBody?) {
     let flush = ended.part ?? 0
     defer { goOn(flush) }
-    let status = body.map(\.code) ?? status
+    let status = body.map({ $0.code }) ?? status
     if let status, 200...299 ~= status {
       leaveQueue(ended.events)
       deliver(ended.events)
@@ -322,7 +322,7 @@ extension BrowserPage {
   private mutating func endOfLine(_ ended: OpenUpload, _ status: Int?, _ body: AnswerBody?) {
     memory.line.removeFirst()
     if let next = memory.line.first { begin(next.events, retryCount: 0, part: next.user) }
-    let status = body.map(\.code) ?? status
+    let status = body.map({ $0.code }) ?? status
     if let user = ended.part {
       endRetry(ended.events, of: user, status, body)
       return
@@ -451,7 +451,9 @@ public struct AnswerBody: Sendable {
 
 extension SettingsValue {
   fileprivate var place: Int? { if case .number(let number) = self { Int(exactly: number) } else { nil } }
-  fileprivate var places: [Int] { if case .array(let items) = self { items.compactMap(\.place) } else { [] } }
+  fileprivate var places: [Int] {
+    if case .array(let items) = self { items.compactMap({ $0.place }) } else { [] }
+  }
 }
 
 extension AnswerBody? {
@@ -459,7 +461,7 @@ extension AnswerBody? {
   fileprivate func split(_ events: [UInt32]) -> (kept: [UInt32], lost: [UInt32]) {
     let refused = self?.refused ?? []
     let parts = Dictionary(grouping: events.enumerated()) { refused.contains($0.offset) }
-    return (parts[false, default: []].map(\.element), parts[true, default: []].map(\.element))
+    return (parts[false, default: []].map({ $0.element }), parts[true, default: []].map({ $0.element }))
   }
 }
 
@@ -547,7 +549,8 @@ struct ScriptMemory: Sendable {
 
   /// Those that it holds, beside the buffer and what is in flight.
   var events: [UInt32] {
-    arriving + queue + waiting.flatMap(\.events) + loops.values.flatMap(\.events) + line.flatMap(\.events)
+    arriving + queue + waiting.flatMap({ $0.events }) + loops.values.flatMap({ $0.events })
+      + line.flatMap({ $0.events })
   }
   var waitingEvents: Int {
     waiting.reduce(0) { $0 + $1.events.count } + loops.values.reduce(0) { $0 + $1.events.count } + queue.count

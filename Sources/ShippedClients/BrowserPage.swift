@@ -550,7 +550,7 @@ extension BrowserPage {
 
   /// The events that are queued or wait, with how often they were queued or failed.
   public var retryCounts: [UInt32: UInt32] {
-    if options.strategy.isInMemory { return memory.failures ?? counts.mapValues(\.attempts) }
+    if options.strategy.isInMemory { return memory.failures ?? counts.mapValues({ $0.attempts }) }
     return Dictionary(
       uniqueKeysWithValues: (queue + waiting.all.map { $0.event }).map { ($0, attempts(of: $0)) })
   }

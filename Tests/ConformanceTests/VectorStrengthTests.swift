@@ -74,9 +74,7 @@ struct VectorStrengthTests {
   private static let tally = "the tally of a flush does not ask"
 
   /// Every client in CI, and otherwise each third.
-  private static let clients = ConformanceClient.names.enumerated().filter {
-    TestDepth.isExhaustive || $0.offset % 3 == 1
-  }.map(\.element)
+  private static let clients = TestDepth.part(of: ConformanceClient.names, each: 3, from: 1)
 
   @Test("a client with one switch changed fails", arguments: clients)
   func switches(name: String) throws {
@@ -85,7 +83,7 @@ struct VectorStrengthTests {
     if Recordings.clients.contains(name) { files.append(try Recordings.histories(of: name)) }
     var cases = files.flatMap(Self.singly)
     // That nothing notices what is listed is tried on every case in CI, and on a part of them by default.
-    let part = stride(from: 0, to: cases.count, by: TestDepth.isExhaustive ? 1 : 5).map { cases[$0] }
+    let part = TestDepth.part(of: cases, each: 5)
     let listed = Self.unnoticed[name, default: [:]]
     var unnoticed: Set<String> = []
     for (change, changed) in Self.changes(of: preset) where changed != preset && Self.isPossible(changed) {

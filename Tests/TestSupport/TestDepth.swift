@@ -7,6 +7,11 @@ public enum TestDepth {
   /// Whether all is tried that CI tries.
   public static let isExhaustive = asked == "1" || asked == "all"
 
+  /// All cases in CI, and otherwise one in so many of them, from a place on.
+  public static func part<Case>(of all: [Case], each step: Int, from first: Int = 0) -> [Case] {
+    isExhaustive ? all : stride(from: first, to: all.count, by: step).map { all[$0] }
+  }
+
   /// How many cases to try.
   /// - Parameters:
   ///   - quick: by default.

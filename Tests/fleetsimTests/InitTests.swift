@@ -9,9 +9,7 @@ struct InitTests {
   static let options = ["--devices", "3M", "--capacity", "60000/s", "--events", "30/h"]
 
   /// Every client in CI, and otherwise each third.
-  private static let clients = ClientPreset.all.map(\.name).enumerated().filter {
-    TestDepth.isExhaustive || $0.offset % 3 == 0
-  }.map(\.element)
+  private static let clients = TestDepth.part(of: ClientPreset.all.map(\.name), each: 3)
 
   @Test(
     "what it writes is valid for every client, without a warning, small and the same fleet at full size",

@@ -119,7 +119,7 @@ struct LoadedScenario {
         overrides: overrides, allowsUnread: allowsUnread, isVariant: choice != nil, of: base)
     } catch let problems as ScenarioProblems {
       let missing = Set(problems.diagnostics.map(\.path))
-      if choice == nil, missing.isSuperset(of: ["tapi", "fleet"]), isSettings {
+      if choice == nil, missing.isSuperset(of: ["format", "duration", "tapi", "fleet"]), isSettings {
         throw CommandFailure(
           .data,
           "\(path): these are Settings, not a scenario; fleetsim validate --settings \(path) --client NAME tells what a client makes of them"

@@ -22,9 +22,9 @@ extension Scenario {
 
 extension Cohort {
   fileprivate mutating func becomeIdeal(in scenario: Scenario) {
-    let client = self
+    let client = behaviour
     take(ClientPreset())
-    if let page = client.behaviour.page {
+    if let page = client.page {
       // A page sends each event as it comes, or a buffer of them.
       let sendsEach = page.strategy == .standard || page.timeout <= 1
       flush = FlushPolicy(
@@ -34,17 +34,17 @@ extension Cohort {
         sendsEach ? 1 : page.strategy == .polls ? 65_535 : max(page.size, 1)
       behaviour.uploadConcurrency = .max
     } else {
-      behaviour.queue.mode = client.behaviour.queue.mode
-      behaviour.queue.maximumBatchEvents = client.behaviour.queue.maximumBatchEvents
-      behaviour.queue.maximumBatchBytes = client.behaviour.queue.maximumBatchBytes
-      behaviour.queue.growsUntilFailure = client.behaviour.queue.growsUntilFailure
+      behaviour.queue.mode = client.queue.mode
+      behaviour.queue.maximumBatchEvents = client.queue.maximumBatchEvents
+      behaviour.queue.maximumBatchBytes = client.queue.maximumBatchBytes
+      behaviour.queue.growsUntilFailure = client.queue.growsUntilFailure
       // A worker that blocks holds up the batches behind its own. All others gather what comes while they wait.
       behaviour.uploadConcurrency =
-        client.behaviour.whileWaiting == .blocks ? .max : client.behaviour.uploadConcurrency
+        client.whileWaiting == .blocks ? .max : client.uploadConcurrency
       (behaviour.countOfAnEvent, behaviour.countsAllEvents) = (
-        client.behaviour.countOfAnEvent, client.behaviour.countsAllEvents
+        client.countOfAnEvent, client.countsAllEvents
       )
-      behaviour.triggers = client.behaviour.triggers
+      behaviour.triggers = client.triggers
     }
     behaviour.queue.limit = .max
     if polls { (behaviour.queue.batchLimit, behaviour.queue.overflow) = (1, .refusesNewest) }

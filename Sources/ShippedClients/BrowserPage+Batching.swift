@@ -111,7 +111,7 @@ extension BrowserPage {
   }
 
   mutating func giveUp(_ events: [UInt32], _ reason: DropReason) {
-    for event in events { lose(event, .limit(reason)) }
+    lose(events, .limit(reason))
     actions.append(.decided(events[0], .drop(reason)))
   }
 

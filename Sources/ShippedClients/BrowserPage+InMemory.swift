@@ -53,10 +53,6 @@ extension BrowserPage {
     for batch in memory.waiting { begin(batch.events, retryCount: batch.failures &- 1, isCopy: true) }
   }
 
-  private mutating func lose(_ events: [UInt32], _ reason: DropReason) {
-    for event in events { lose(event, .limit(reason)) }
-  }
-
   // MARK: Timers
 
   @discardableResult
@@ -134,7 +130,7 @@ extension BrowserPage {
   /// A batch leaves, unless an answer has said that the quota is spent.
   private mutating func leave(_ events: [UInt32], failures: UInt32) {
     if clock < memory.limitedUntil {
-      for event in events { lose(event, .refused) }
+      lose(events, .refused)
       return
     }
     begin(events, retryCount: failures, series: RetrySeries(retries: failures))
@@ -281,8 +277,8 @@ extension BrowserPage {
     for event in kept { counts[event, default: EventCounts()].attempts &+= 1 }
     let spent = kept.filter { Double(attempts(of: $0)) >= retriesAllowed + 1 }
     leaveQueue(lost + spent)
-    lose(lost, .status)
-    lose(spent, .retryLimit)
+    lose(lost, .limit(.status))
+    lose(spent, .limit(.retryLimit))
     let waiting = kept.filter { !spent.contains($0) }
     schedule(waiting)
     if let first = waiting.first, let timer = buffer.timer?.timer {
@@ -340,7 +336,7 @@ extension BrowserPage {
       (kept, lost) = body?.isAboutAll == true || kept.count <= 1 ? ([], kept) : body.split(kept)
     case .tooLarge, .other: break
     }
-    lose(lost, .status)
+    lose(lost, .limit(.status))
     for event in kept {
       let user = memory.user(of: event)
       if memory.loops[user] == nil {
@@ -389,7 +385,7 @@ extension BrowserPage {
           let lost = body.split(events).lost
           loop.events.removeAll(where: lost.contains)
           loop.limit -= lost.count
-          lose(lost, .status)
+          lose(lost, .limit(.status))
           ends = loop.limit < 1
         }
       case .other: break
@@ -399,7 +395,7 @@ extension BrowserPage {
     if ends || Double(loop.retries) >= retriesAllowed {
       let over = Array(loop.events.prefix(loop.limit))
       loop.events.removeFirst(min(loop.limit, loop.events.count))
-      if isDelivered { deliver(over) } else { lose(over, ends ? .status : .retryLimit) }
+      if isDelivered { deliver(over) } else { lose(over, .limit(ends ? .status : .retryLimit)) }
       arm(.loop(user), after: 1)
     } else {
       if halves { loop.limit = max(loop.limit / 2, 1) }

@@ -255,6 +255,10 @@ public struct BrowserPage: Sendable {
     actions.append(.lost(event, loss))
   }
 
+  mutating func lose(_ events: [UInt32], _ loss: BrowserLoss) {
+    for event in events { lose(event, loss) }
+  }
+
   /// At the answer to its upload.
   private mutating func giveUp(_ event: UInt32, _ reason: DropReason) {
     lose(event, .limit(reason))

@@ -407,24 +407,25 @@ extension UnsafePointer<CohortPlan> {
 extension ClientOptions {
   /// Takes the options of a cohort's clients.
   package init(_ cohort: Cohort) {
+    let client = cohort.behaviour
     self.init(
-      policy: cohort.behaviour.policy.retry, quirks: cohort.behaviour.policy.machineQuirks,
-      uploads: cohort.behaviour.uploadConcurrency,
-      isRebatch: cohort.behaviour.queue.mode == .rebatch,
-      flushWhileUploading: cohort.behaviour.flushWhileUploading,
-      rateLimitEndsLoop: cohort.behaviour.rateLimitEndsLoop, saving: cohort.behaviour.saving,
-      triggers: cohort.behaviour.triggers,
-      triggersThatSkipWaits: cohort.behaviour.triggersThatSkipWaits,
-      wakesByTimer: cohort.behaviour.retries == .timer, maximumBatchEvents: cohort.largestBatch,
-      limit: cohort.behaviour.queue.limit,
-      splitsOn413: cohort.behaviour.queue.splitsOn413 && cohort.behaviour.queue.mode == .files,
-      growsUntilFailure: cohort.behaviour.queue.growsUntilFailure && cohort.behaviour.queue.mode == .files,
-      refreshesCredentials: cohort.behaviour.policy.unauthorized == .refreshThenRetryOnce,
-      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.behaviour.gates,
-      countFlushWhileFailing: cohort.behaviour.countFlushWhileFailing,
-      countsHeldEvents: cohort.behaviour.countsHeldEvents,
-      failureEndsLoop: cohort.behaviour.failureEndsLoop, batchLimit: cohort.behaviour.queue.batchLimit,
-      overflow: cohort.behaviour.queue.overflow, whileWaiting: cohort.behaviour.whileWaiting)
-    actsAtFlushEnd = cohort.behaviour.actsAtFlushEnd
+      policy: client.policy.retry, quirks: client.policy.machineQuirks,
+      uploads: client.uploadConcurrency,
+      isRebatch: client.queue.mode == .rebatch,
+      flushWhileUploading: client.flushWhileUploading,
+      rateLimitEndsLoop: client.rateLimitEndsLoop, saving: client.saving,
+      triggers: client.triggers,
+      triggersThatSkipWaits: client.triggersThatSkipWaits,
+      wakesByTimer: client.retries == .timer, maximumBatchEvents: cohort.largestBatch,
+      limit: client.queue.limit,
+      splitsOn413: client.queue.splitsOn413 && client.queue.mode == .files,
+      growsUntilFailure: client.queue.growsUntilFailure && client.queue.mode == .files,
+      refreshesCredentials: client.policy.unauthorized == .refreshThenRetryOnce,
+      credentialRefresh: cohort.credentialRefresh.microseconds, gates: client.gates,
+      countFlushWhileFailing: client.countFlushWhileFailing,
+      countsHeldEvents: client.countsHeldEvents,
+      failureEndsLoop: client.failureEndsLoop, batchLimit: client.queue.batchLimit,
+      overflow: client.queue.overflow, whileWaiting: client.whileWaiting)
+    actsAtFlushEnd = client.actsAtFlushEnd
   }
 }

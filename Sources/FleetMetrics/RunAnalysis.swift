@@ -352,8 +352,10 @@ extension RunAnalysis {
   /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them.
   ///
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
-  /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after
-  /// it.
+  /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after it.
+  ///
+  /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 1 % of all
+  /// that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
   /// - Returns: nil if that can't be seen within the run.
   static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     func failed(_ row: TimeSeries.Row) -> Double {
@@ -361,14 +363,28 @@ extension RunAnalysis {
         row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers])
     }
     let (rows, twinRows) = (record.series.rows, twin.series.rows)
+    let count = min(rows.count, twinRows.count)
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
+    func excess(_ row: Int) -> Double {
+      let isQueueLong =
+        rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
+      return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
+    }
+    func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {
+      max(0, failed - max(1, 0.01 * Double(row.attempts)))
+    }
+    let start = incidents(of: record).map { $0.start }.min() ?? 0
+    let first = rows.firstIndex { $0.start + $0.length > start } ?? count
+    let caused = (first..<max(first, count)).reduce(0) { $0 + beyond(excess($1), rows[$1]) }
+    var (toCome, strayFrom) = (0.0, count)
+    while strayFrom > 0 {
+      let row = strayFrom - 1
+      toCome += beyond(excess(row), rows[row]) - beyond(failed(twinRows[row]), twinRows[row])
+      if toCome > 0.01 * caused { break }
+      strayFrom = row
+    }
     return calm(
-      record, after: end, notBefore: end, rows: min(rows.count, twinRows.count),
-      excess: { row in
-        let isQueueLong =
-          rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
-        return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
-      },
+      record, after: end, notBefore: end, rows: count, strayFrom: strayFrom, excess: excess,
       tolerance: { row in
         let share = max(0.01, failed(twinRows[row]) / Double(max(twinRows[row].attempts, 1)))
         return max(1, share * Double(rows[row].attempts))
@@ -378,8 +394,9 @@ extension RunAnalysis {
   /// Time from `end` to the end of the first row from which on an excess is within its tolerance: in that row, and in the mean over
   /// each look ahead that lies in the run. O(rows).
   /// - `earliest`: no row that ends before it counts.
+  /// - `strayFrom`: from this row on what is beyond the tolerance is not the first row, and hides none before it.
   private static func calm(
-    _ record: RunRecord, after end: Int64, notBefore earliest: Int64, rows: Int,
+    _ record: RunRecord, after end: Int64, notBefore earliest: Int64, rows: Int, strayFrom: Int = .max,
     excess: (_ row: Int) -> Double, tolerance: (_ row: Int) -> Double
   ) -> Int64? {
     let series = record.series
@@ -397,7 +414,10 @@ extension RunAnalysis {
       }
       if series.start(of: row) + series.length(of: row) < earliest { break }
       if row + width > rows { continue }
-      if sum > allowed { break }
+      if sum > allowed {
+        if row < strayFrom { break }
+        continue
+      }
       if excess(row) <= tolerance(row) { found = row }
     }
     return found.map { series.start(of: $0) + series.length(of: $0) - end }

@@ -26,7 +26,7 @@ public struct RunSummary: Measured, Hashable {
   /// From the end of the last incident until the fleet has caught up with what was possible; nil: never (or no incident).
   public var recoveryTime: Int64?
   public var drainedTime: Int64?
-  /// From the last incident's end until the server turns nobody away; nil: never.
+  /// From the last incident's end until the server turns nobody away, but for strays; nil: never.
   public var healthyTime: Int64?
   /// From the last incident's end until an ideal run's server has served all who wait with an open app; nil: never, or not known.
   public var possibleTime: Int64?

@@ -5,7 +5,7 @@ import TAPIModel
 ///
 /// A bucket's burst stands for what one second forgives another. A tenth of a second's worth of a small capacity is a handful of
 /// tokens. Requests that come at the same moment by chance are then refused that a large fleet's server would admit. So the
-/// burst is divided too, but never below `leastBurst`; why that number, and how small a fleet may be, is measured in
+/// burst is divided too, but never below `leastBurst(for:)`; why that number, and how small a fleet may be, is measured in
 /// `experiments/scale`.
 public struct Scaling: Sendable, Hashable {
   /// 1 of so many: 1 … 10^6.
@@ -26,8 +26,10 @@ public struct Scaling: Sendable, Hashable {
 
   public var text: String { "1:\(divisor)" }
 
-  /// Tokens: fewer refuse by chance.
+  /// Tokens: fewer refuse by chance, where each device sends one request after another.
   public static let leastBurst: Int64 = 20
+  /// Batches that count of a device which sends all that it has at once.
+  private static let batchesAtOnce = 10
   /// Fewer workers are busy or idle by chance.
   public static let leastWorkers = 10
   /// Devices that fill the capacity when each sends one request after another: with fewer, what a single device holds decides.
@@ -41,6 +43,7 @@ public struct Scaling: Sendable, Hashable {
   public func scaled(_ scenario: Scenario) -> Scenario {
     guard divisor > 1 else { return scenario }
     var small = scenario
+    let least = Self.leastBurst(for: scenario.fleet)
     for i in small.fleet.indices {
       small.fleet[i].devices = max(1, divided(small.fleet[i].devices))
       // Rates of a table are those of the whole cohort.
@@ -54,7 +57,7 @@ public struct Scaling: Sendable, Hashable {
     switch small.tapi.server {
     case .bucket(var bucket):
       bucket.capacityMilliRequestsPerSecond = max(1, divided(bucket.capacityMilliRequestsPerSecond))
-      bucket.burst = burst(bucket.burst)
+      bucket.burst = burst(bucket.burst, atLeast: least)
       small.tapi.server = .bucket(bucket)
     case .workers(var workers):
       workers.count = max(1, divided(workers.count))
@@ -105,7 +108,8 @@ public struct Scaling: Sendable, Hashable {
     for i in small.tapi.rules.keyLimits.indices where small.tapi.rules.keyLimits[i].per != .device {
       switch small.tapi.rules.keyLimits[i].rule {
       case .bucket(let rate, let full):
-        small.tapi.rules.keyLimits[i].rule = .bucket(rate: max(1, divided(rate)), burst: burst(full))
+        small.tapi.rules.keyLimits[i].rule = .bucket(
+          rate: max(1, divided(rate)), burst: burst(full, atLeast: least))
       case .window(let window, let requests):
         small.tapi.rules.keyLimits[i].rule = .window(window, requests: max(1, divided(requests)))
       }
@@ -123,8 +127,16 @@ public struct Scaling: Sendable, Hashable {
     (value + Whole(divisor) / 2) / Whole(divisor)
   }
 
-  /// Never more than it was, never fewer than `leastBurst` of what was more.
-  private func burst(_ full: Int64) -> Int64 { max(divided(full), min(full, Self.leastBurst), 1) }
+  /// Never more than it was, never fewer than `least` of what was more.
+  private func burst(_ full: Int64, atLeast least: Int64 = leastBurst) -> Int64 {
+    max(divided(full), min(full, least), 1)
+  }
+
+  /// The burst that a part of a fleet keeps: `leastBurst` for each batch that a device sends at once.
+  private static func leastBurst(for fleet: [Cohort]) -> Int64 {
+    let batches = fleet.map { min($0.uploadConcurrency, batchesAtOnce) }.max() ?? 1
+    return leastBurst * Int64(batches)
+  }
 }
 
 /// In what a scenario is so small that chance between single requests, not the fleet, decides what comes of it.

@@ -258,8 +258,8 @@ struct EndpointTests {
   private let twin = record(backlogs: flat(0, 60))
   private let ended = record(backlogs: flat(0, 60), incidents: [(100 * second, 200 * second)])
 
-  private func healthy(_ run: RunRecord) -> Int64? {
-    RunAnalysis.summary(of: run, ReferenceRuns(twin: twin), name: "x", seed: 1).healthyTime
+  private func healthy(_ run: RunRecord, _ other: RunRecord? = nil) -> Int64? {
+    RunAnalysis.summary(of: run, ReferenceRuns(twin: other ?? twin), name: "x", seed: 1).healthyTime
   }
 
   @Test("A server is well from the time on from which it turns nobody away")
@@ -274,6 +274,26 @@ struct EndpointTests {
     #expect(healthy(run) == 120 * second)
     for row in 25..<60 { run.series[row, .answers5xxOther] = 1 }
     #expect(healthy(run) == nil)
+  }
+
+  @Test("What fails later counts if it is more than 1 % of all that failed, and beyond the twin's")
+  func strays() {
+    // Beyond 1 % of each row 7,350 fail, and later - 10. A look ahead is ill where more than 60 of 6,000 fail.
+    func run(failing later: Int64) -> RunRecord {
+      var run = ended
+      for row in 0..<60 { run.series[row, .retries] = 1_000 }
+      for row in 10..<25 { run.series[row, .answers429] = 500 }
+      run.series[40, .answers429] = later
+      return run
+    }
+    #expect(healthy(run(failing: 84)) == 60 * second)
+    #expect(healthy(run(failing: 85)) == 220 * second)
+    // The twin has strays too, at another time.
+    var twin = twin
+    for row in 0..<60 { twin.series[row, .retries] = 1_000 }
+    twin.series[50, .answers429] = 30
+    #expect(healthy(run(failing: 104), twin) == 60 * second)
+    #expect(healthy(run(failing: 105), twin) == 220 * second)
   }
 
   @Test("A server whose queue is longer by more than a second's work than without the incident is not well")

@@ -85,6 +85,16 @@ struct ScaleTests {
     #expect(try decode(written, nil) == decode(byKey, nil))
   }
 
+  @Test("the burst has room for 20 devices that send up to ten batches at once", arguments: [1, 3, 10, 500])
+  func burstOfSeveral(batches: Int) throws {
+    let text = Self.large.replacing(
+      "devices: 3000000,", with: "devices: 3000000, uploadConcurrency: \(batches),")
+    #expect(try bucket(decode(text, "1:400")).burst == 20 * Int64(min(batches, 10)))
+    // Not more than the whole server has.
+    let small = text.replacing("60000/s\"", with: "60000/s\", burst: 50")
+    #expect(try bucket(decode(small, "1:400")).burst == min(50, 20 * Int64(batches)))
+  }
+
   @Test("a burst that was below the floor stays as it is")
   func smallBurst() throws {
     let text = Self.large.replacing("60000/s\"", with: "60000/s\", burst: 5")

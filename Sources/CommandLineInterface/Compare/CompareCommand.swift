@@ -180,10 +180,8 @@ extension StudyPlan<ComparisonFindings> {
     _ environment: CommandEnvironment, isComparison: Bool, requirements: [Requirement] = []
   ) throws -> StudyPlan {
     var (input, replications) = (input, replications)
-    // Several seeds of a small fleet tell more than one of the whole. But where devices upload several batches at a time, few
-    // of them fill the capacity, and a part recovers later than the whole.
-    let isParallel = input.decoded.contains { $0.scenario.fleet.contains { $0.uploadConcurrency > 1 } }
-    if replications?.until != nil, !isParallel { try input.takeSmallFleet() }
+    // Several seeds of a small fleet tell more than one of the whole.
+    if replications?.until != nil { try input.takeSmallFleet() }
     replications?.firstSeed = input.scenario.seed
     let (variants, choices, path) = (input.variants, input.choices, input.path)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))

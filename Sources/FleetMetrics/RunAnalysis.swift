@@ -354,8 +354,8 @@ extension RunAnalysis {
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
   /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after it.
   ///
-  /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 1 % of all
-  /// that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
+  /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 0.1 % of
+  /// all that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
   /// - Returns: nil if that can't be seen within the run.
   static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     func failed(_ row: TimeSeries.Row) -> Double {
@@ -380,7 +380,7 @@ extension RunAnalysis {
     while strayFrom > 0 {
       let row = strayFrom - 1
       toCome += beyond(excess(row), rows[row]) - beyond(failed(twinRows[row]), twinRows[row])
-      if toCome > 0.01 * caused { break }
+      if toCome > 0.001 * caused { break }
       strayFrom = row
     }
     return calm(

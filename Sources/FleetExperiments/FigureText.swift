@@ -26,11 +26,6 @@ package enum FigureText {
     (scale > 1 ? "1:\(scale) of " : "") + "\(amount(Double(devices))) \(noun("device", devices))"
   }
 
-  /// `3 of 5 seeds`
-  static func part(_ part: Int, of count: Int, _ singular: String) -> String {
-    "\(part) of \(self.count(count, singular))"
-  }
-
   /// A noun behind a number of things: `seed`, `seeds`, `processes`.
   package static func noun<Number: BinaryInteger>(_ singular: String, _ count: Number) -> String {
     count == 1 ? singular : singular + (singular.hasSuffix("s") ? "es" : "s")

@@ -7,7 +7,7 @@ import UploadRetry
 ///
 ///     let charges = LossCharge.charges(of: summary.cohorts)
 ///     charges.first?.text(in: scenario)   // segment-swift: rateLimitConfig.maxRetryCount 100 reached
-///     charges.first?.without(scenario)    // the same scenario without that limit, to be run
+///     charges.first?.limit?.remove(from: &scenario.fleet[0])    // whether it was what lost the events, a run shows
 public struct LossCharge: Sendable, Hashable {
   /// A cohort's place in the fleet.
   public var cohort: Int
@@ -81,7 +81,7 @@ public struct LossCharge: Sendable, Hashable {
     }
 
     /// Takes it away, from the Settings that are published during the run too.
-    func remove(from cohort: inout Cohort) {
+    package func remove(from cohort: inout Cohort) {
       let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
       set(none, in: &cohort)
       if self == .queue { (cohort.queue.limit, cohort.queue.batchLimit) = (.max, .max) }
@@ -132,15 +132,6 @@ public struct LossCharge: Sendable, Hashable {
         losses.givenUp[reason].map { LossCharge(cohort: place, reason: reason, events: $0) }
       }
     }.sorted { $0.events > $1.events }
-  }
-
-  /// Returns the scenario in which the cohort has no such limit. A run of it shows whether the limit was what lost the events.
-  /// `nil`: no limit did.
-  public func without(_ scenario: Scenario) -> Scenario? {
-    guard let limit else { return nil }
-    var scenario = scenario
-    limit.remove(from: &scenario.fleet[cohort])
-    return scenario
   }
 
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`

@@ -52,16 +52,6 @@ extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
   }
 }
 
-extension ValueReader where Value == Metric {
-  /// A column of summary.csv.
-  static let metric = ValueReader(.one(of: MetricCatalogue.all.map(\.name))) { name in
-    if let metric = MetricCatalogue.metric(named: name) { return metric }
-    throw InvalidValue(
-      rest: InvalidValue.hint(name, MetricCatalogue.all.map(\.name))
-        + " It is a column of summary.csv that measures something.")
-  }
-}
-
 extension ValueReader where Value == Requirement {
   /// A limit that runs have to keep.
   static let requirement = ValueReader { text in

@@ -42,7 +42,7 @@ struct StudyOptions: ParameterGroup {
     case openMetrics = "openmetrics"
     case threads
     case memoryLimit = "memory-limit"
-    case check, json, verbose, quiet
+    case check, json
   }
 
   @Option(.journal) private var askedJournal: String?

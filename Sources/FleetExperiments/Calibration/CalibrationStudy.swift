@@ -118,18 +118,6 @@ struct CalibrationBox: Sendable, Hashable {
 
   private init(low: [Double], high: [Double]) { (self.low, self.high) = (low, high) }
 
-  /// The smallest that holds the points, and a margin.
-  init(around points: [[Double]], margin: Double) {
-    let keys = points.first?.indices ?? 0..<0
-    let ends = keys.map { key in
-      let values = points.map { $0[key] }
-      let (least, most) = (values.min() ?? 0, values.max() ?? 1)
-      let half = max((most - least) / 2 * (1 + margin), 0.02)
-      return (centre: (least + most) / 2, half: half)
-    }
-    self.init(centre: ends.map(\.centre), half: ends.map(\.half))
-  }
-
   var centre: [Double] { zip(low, high).map { ($0 + $1) / 2 } }
   var half: [Double] { zip(low, high).map { ($1 - $0) / 2 } }
 

@@ -195,25 +195,17 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
   /// Returns the count of an interval of a run.
   func count(_ row: TimeSeries.Row) -> Int64 { facts.measures.reduce(0) { $0 + row[$1] } }
 
-  package var meaning: String { facts.meaning }
   /// The columns of `timeseries.csv` that add up to it.
   var ownNames: [String] { facts.ownNames }
 
-  private var facts: (meaning: String, measures: [Measure], ownNames: [String]) {
+  private var facts: (measures: [Measure], ownNames: [String]) {
     switch self {
-    case .requests:
-      ("Requests that reached the server.", [.firstAttempts, .retries, .proxyRetries], ["offered_rps"])
-    case .answers2xx: ("Answers with a 2xx status.", [.answers2xx], ["answers_2xx"])
-    case .answers429: ("Answers with status 429.", [.answers429], ["answers_429"])
-    case .answers5xx:
-      ("Answers with a 5xx status.", [.answers503, .answers5xxOther], ["answers_503", "answers_5xx_other"])
-    case .answers4xx:
-      (
-        "Answers with another 4xx status.", [.answers401, .answers4xxOther],
-        ["answers_401", "answers_4xx_other"]
-      )
-    case .unanswered:
-      ("Requests that the server never answered.", [.unanswered], ["unanswered_requests"])
+    case .requests: ([.firstAttempts, .retries, .proxyRetries], ["offered_rps"])
+    case .answers2xx: ([.answers2xx], ["answers_2xx"])
+    case .answers429: ([.answers429], ["answers_429"])
+    case .answers5xx: ([.answers503, .answers5xxOther], ["answers_503", "answers_5xx_other"])
+    case .answers4xx: ([.answers401, .answers4xxOther], ["answers_401", "answers_4xx_other"])
+    case .unanswered: ([.unanswered], ["unanswered_requests"])
     }
   }
 }

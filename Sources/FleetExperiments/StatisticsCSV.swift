@@ -36,10 +36,6 @@ public enum StatisticsCSV {
     }
   }
 
-  package static func bytes(of standings: Standings) -> [UInt8] {
-    CSVFile.bytes(columns, rows(of: standings))
-  }
-
   /// - `more`: columns that stand behind all others.
   package static func bytes(of standings: Standings, more: [CSVColumn<Row>] = []) -> [UInt8] {
     CSVFile.bytes(columns + more, rows(of: standings))
@@ -227,7 +223,7 @@ public enum StatisticsReference {
         "residuals.csv",
         "One row for each row of the series that `calibrate` fits to; then for each column fitted: observed, fitted (mean of runs) and the "
           + "residual, 2 √(observed + 3/8) − 2 √(fitted + 3/8).",
-        CalibrationCSV.firstColumns),
+        ResidualRow.firstColumns),
     ].joined(separator: "\n")
   }
 }

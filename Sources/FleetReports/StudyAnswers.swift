@@ -43,18 +43,16 @@ extension LiveComparison {
 }
 
 /// The findings of a calibration, as tables, pictures and files.
-package struct CalibrationReport {
-  private let result: CalibrationResult
-  package init(_ result: CalibrationResult) { self.result = result }
-
+extension CalibrationResult {
   /// The values that fit what was measured, and how well.
-  /// - Parameter fitted: the fitted scenario as normalised.
-  package func answer(facts: String, fitted: String) -> Answer {
-    let verdict = CalibrationVerdict(result)
-    var answer = Answer(verdict.story, facts: facts)
-    let values = TextTable(header: CalibrationVerdict.header, rows: verdict.rows)
-    let errors =
-      verdict.hasHeldOut ? TextTable(header: CalibrationVerdict.errorHeader, rows: verdict.errorRows) : nil
+  /// - Parameters:
+  ///   - story: what is said of it.
+  ///   - facts: one line about what was asked.
+  ///   - fitted: the fitted scenario as normalised.
+  package func answer(_ story: Story, facts: String, fitted: String) -> Answer {
+    var answer = Answer(story, facts: facts)
+    let values = TextTable(header: Self.header, rows: rows)
+    let errors = hasHeldOut ? TextTable(header: Self.errorHeader, rows: errorRows) : nil
     answer.terminal = [.table(values)]
     answer.details = errors.map { [.table($0, title: "On the part held out")] } ?? []
     answer.page = [
@@ -87,10 +85,10 @@ package struct CalibrationReport {
           "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
         ),
       ]))
-    let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
+    let head = zip(study.keys, self.values).map { "// \($0.path): \($1)\n" }.joined()
     answer.data = [
       OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
-      OutputFile(.residuals, CalibrationCSV(result).residuals),
+      OutputFile(.residuals, residuals),
     ]
     answer.pictures = [OutputFile(.calibrationPicture, text: chart.svg)]
     return answer
@@ -102,7 +100,7 @@ package struct CalibrationReport {
   private func curve(_ look: Chart.Curve.Look, _ ink: Ink, _ name: String = "", _ value: (Int) -> Double?)
     -> Chart.Curve
   {
-    let observed = result.study.observed
+    let observed = study.observed
     let (first, last) = (observed.rows.first ?? 0, observed.rows.last ?? -1)
     var values = [Double?](repeating: nil, count: last - first + 1)
     for (number, row) in observed.rows.enumerated() { values[row - first] = value(number) }
@@ -114,11 +112,10 @@ package struct CalibrationReport {
 
   /// For each column what was counted, and below it the residuals round a line at 0.
   private var chart: Chart {
-    let study = result.study
     let panels = study.weights.enumerated().flatMap { index, weight in
-      let seen = curve(.spikes, .other, "observed") { result.observed(index, $0) }
-      let fitted = curve(.spikes, .accent, "fitted") { result.expected.values[index][$0] }
-      let residuals = curve(.spikes, .muted) { result.residual(index, $0) }
+      let seen = curve(.spikes, .other, "observed") { observed(index, $0) }
+      let fitted = curve(.spikes, .accent, "fitted") { expected.values[index][$0] }
+      let residuals = curve(.spikes, .muted) { residual(index, $0) }
       let most = residuals.envelope.columns.reduce(2) { max($0, abs($1?.mean ?? 0)) }
       var shades: [Chart.Shade] = []
       if study.heldOut < study.observed.rows.count {

@@ -1,36 +1,15 @@
 import FleetExperiments
 import FleetMetrics
+import SimulationKernel
 
-/// The files of a search: page, picture, table of candidates.
-package struct TuneReport {
-  private let result: TuneResult
-  package init(_ result: TuneResult) { self.result = result }
-
-  /// `pareto.csv`: the best finalist first, then every candidate in the order of the search.
-  package var table: [UInt8] { CSVFile.bytes(columns, rows) }
-
-  /// One line of `pareto.csv`.
-  package struct Row: Sendable {
-    fileprivate var number: Int64
-    fileprivate var kind: Kind
-    fileprivate var standing: Standing
-  }
-
-  package var rows: [Row] {
-    let front = Set(result.front)
-    let stays = result.isToday && result.unmetRequirements == nil
-    let winner = result.isRecommended || stays ? Kind.recommended : .finalist
-    return [Row(number: 0, kind: winner, standing: result.winner)]
-      + result.standings.enumerated().map { index, standing in
-        let kind: Kind =
-          standing.candidate == result.today.candidate
-          ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
-        return Row(number: Int64(index + 1), kind: kind, standing: standing)
-      }
-  }
+/// One line of `pareto.csv`.
+package struct ParetoRow: Sendable {
+  fileprivate var number: Int64
+  fileprivate var kind: Kind
+  fileprivate var standing: Standing
 
   /// The columns that `pareto.csv` has of every search.
-  package static let firstColumns: [CSVColumn<Row>] = [
+  package static let firstColumns: [CSVColumn<ParetoRow>] = [
     .init("candidate", "", "Its number; 0: the best finalist.") { .integer($0.number) },
     .init(
       "kind", "",
@@ -50,43 +29,62 @@ package struct TuneReport {
     },
   ]
 
-  /// Those, and one for each key, objective and scenario.
-  package var columns: [CSVColumn<Row>] {
-    let (result, study) = (result, result.study)
+  fileprivate static func ratio(_ log: Double) -> CSVValue {
+    .decimal(DeterministicMath.exp(log), decimals: 6)
+  }
+}
+
+extension TuneResult {
+  /// The rows of `pareto.csv`: the best finalist first, then every candidate in the order of the search.
+  package var rows: [ParetoRow] {
+    let front = Set(front)
+    let stays = isToday && unmetRequirements == nil
+    let first = isRecommended || stays ? ParetoRow.Kind.recommended : .finalist
+    return [ParetoRow(number: 0, kind: first, standing: winner)]
+      + standings.enumerated().map { index, standing in
+        let kind: ParetoRow.Kind =
+          standing.candidate == today.candidate
+          ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
+        return ParetoRow(number: Int64(index + 1), kind: kind, standing: standing)
+      }
+  }
+
+  /// The first columns of `pareto.csv`, and one for each key, objective and scenario.
+  package var columns: [CSVColumn<ParetoRow>] {
     let keys = study.space.parameters.enumerated().map { index, parameter in
-      CSVColumn<Row>(parameter.path, "", "Its value.") {
-        .text(result.value(index, of: $0.standing.candidate))
+      CSVColumn<ParetoRow>(parameter.path, "", "Its value.") {
+        .text(value(index, of: $0.standing.candidate))
       }
     }
     let objectives = study.objectives.enumerated().map { index, objective in
-      CSVColumn<Row>("\(objective.metric.name)_vs_today_ratio", "1", "Divided by today's.") {
-        Self.ratio(result.coordinates($0.standing)[index])
+      CSVColumn<ParetoRow>("\(objective.metric.name)_vs_today_ratio", "1", "Divided by today's.") {
+        ParetoRow.ratio(coordinates($0.standing)[index])
       }
     }
     let scenarios = study.scenarios.enumerated().map { index, scenario in
-      CSVColumn<Row>("\(scenario)_score_ratio", "1", "The score divided by today's.") {
-        Self.ratio($0.standing.scenarioScores[index])
+      CSVColumn<ParetoRow>("\(scenario)_score_ratio", "1", "The score divided by today's.") {
+        ParetoRow.ratio($0.standing.scenarioScores[index])
       }
     }
-    return Self.firstColumns + keys + objectives + scenarios
+    return ParetoRow.firstColumns + keys + objectives + scenarios
   }
-
-  private static func ratio(_ log: Double) -> CSVValue { .decimal(TuneVerdict.ratio(log), decimals: 6) }
 
   /// The Settings to publish, why each key is changed, and how they fare against today's.
   /// - Parameters:
+  ///   - story: what is said of it.
+  ///   - facts: one line about what was asked.
   ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
   ///   - clients: what each shipped client makes of them.
   package func answer(
-    facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
+    _ story: Story, facts: String, settings: (cdn: String, document: String)?,
+    clients: [(client: String, lines: [String])]
   ) -> Answer {
-    let verdict = TuneVerdict(result)
-    let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
-    var answer = Answer(verdict.story, facts: facts)
+    let comparison = TextTable(header: comparison.header, rows: comparison.rows)
+    var answer = Answer(story, facts: facts)
     answer.details =
       [.table(comparison, title: "Against today's")]
       + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
-    let (fresh, all) = (result.confirmed.winner.seeds, result.confirmed.winner.runs)
+    let (fresh, all) = (confirmed.winner.seeds, confirmed.winner.runs)
     answer.page += [
       .table(
         comparison, title: "Against today's Settings",
@@ -95,7 +93,7 @@ package struct TuneReport {
           + (all > fresh
             ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a requirement. "
             : ". ") + "New is "
-          + "\(result.isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
+          + "\(isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
       ),
       .figure(
         chart.html, title: "Candidates",
@@ -104,18 +102,18 @@ package struct TuneReport {
           + "better. Hover a mark for its Settings."),
     ]
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
-    answer.page.append(.terms(Self.terms(result)))
+    answer.page.append(.terms(terms))
 
     let published =
       settings.map {
         [OutputFile(.settings, text: $0.cdn), OutputFile(.documentSettings, text: $0.document)]
       } ?? []
-    answer.data = [OutputFile(.pareto, table)] + published
+    answer.data = [OutputFile(.pareto, CSVFile.bytes(columns, rows))] + published
     answer.pictures = [OutputFile(.paretoPicture, text: chart.svg)]
     return answer
   }
 
-  private static func terms(_ result: TuneResult) -> [(String, String)] {
+  private var terms: [(String, String)] {
     [
       (
         "Score",
@@ -134,13 +132,13 @@ package struct TuneReport {
         "Pareto front",
         "Candidates that no other candidate beats in one objective without being beaten in another."
       ),
-    ] + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
+    ] + study.objectives.map { ($0.metric.title, $0.metric.definition) }
   }
 }
 
 // MARK: - Picture
 
-extension TuneReport {
+extension ParetoRow {
   /// A candidate's part in the picture, in the order in which they are drawn.
   fileprivate enum Kind: Int {
     case broken, beaten, front, today, finalist, recommended
@@ -170,15 +168,16 @@ extension TuneReport {
       }
     }
   }
+}
 
+extension TuneResult {
   /// A plot for each objective in which candidates differ, against that in which they differ most; the score stands in where there
   /// is one alone.
   package var chart: Chart {
-    let verdict = TuneVerdict(result)
     let points = rows.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { row in
-      (row: row, coordinates: result.coordinates(row.standing) + [row.standing.score])
+      (row: row, coordinates: coordinates(row.standing) + [row.standing.score])
     }
-    let titles = result.study.objectives.map(verdict.title) + ["score"]
+    let titles = study.objectives.map(\.metric.title) + ["score"]
     let axes = titles.enumerated().map { axis, title in
       let values = points.filter { $0.row.kind != .broken }.map { $0.coordinates[axis] } + [0]
       let (low, high) = (max(values.min() ?? 0, -2.5), min(values.max() ?? 0, 2.5))
@@ -199,25 +198,23 @@ extension TuneReport {
         })
     }
     return Chart(
-      title: verdict.story.finding,
+      title: story.finding,
       description:
         "Candidates by \(([first] + others).map { titles[$0] }.joined(separator: ", ")), relative to today's Settings",
       sections: [Chart.Section(x: axes[first], panels: panels, columns: min(panels.count, 2))])
   }
 
-  private func details(_ row: Row, _ coordinates: some Sequence<(String, Double)>) -> String {
-    let (standing, verdict) = (row.standing, TuneVerdict(result))
+  private func details(_ row: ParetoRow, _ coordinates: some Sequence<(String, Double)>) -> String {
+    let standing = row.standing
     var lines = [row.kind.words]
     if standing.violations > 0 {
       lines[0] += ": \(Humanised.decimal(standing.violations * 100, decimals: 1)) % of its runs"
     }
     if row.kind == .today { return lines[0] }
-    lines += result.study.space.parameters.indices.map {
-      "\(verdict.path($0)): \(result.value($0, of: standing.candidate))"
-    }
-    lines += coordinates.map { "\($0): \(TuneVerdict.change($1)) against today" }
+    lines += study.space.parameters.indices.map { "\(path($0)): \(value($0, of: standing.candidate))" }
+    lines += coordinates.map { "\($0): \(Self.change($1)) against today" }
     lines.append(
-      "score: \(TuneVerdict.decimal(standing.ratio)), \(FigureText.count(standing.seeds, "seed"))"
+      "score: \(Quantity.decimal(standing.ratio)), \(FigureText.count(standing.seeds, "seed"))"
         + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet"))
     return lines.joined(separator: "\n")
   }

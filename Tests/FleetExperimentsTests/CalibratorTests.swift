@@ -114,7 +114,7 @@ struct CalibratorTests {
     }
     #expect(result.inseparable.map { [$0.first, $0.second] } == [[0, 1]])
     #expect(
-      CalibrationVerdict(result).story[.open].contains {
+      result.story[.open].contains {
         $0.hasPrefix("level and factor can't be told apart")
       })
     #expect(abs(result.quantities[2].baseValue - 200) < 30)
@@ -128,8 +128,8 @@ struct CalibratorTests {
     }
     #expect(result.isUnknown(1) && !result.isUnknown(0) && !result.isUnknown(2))
     #expect(abs(result.quantities[0].baseValue - 100) < 5)
-    #expect(CalibrationVerdict(result).story[.open].contains { $0.hasPrefix("width: ") })
-    #expect(CalibrationVerdict(result).rows[1][1] == "unknown")
+    #expect(result.story[.open].contains { $0.hasPrefix("width: ") })
+    #expect(result.rows[1][1] == "unknown")
   }
 
   @Test(
@@ -158,7 +158,7 @@ struct CalibratorTests {
     let straight = try Self.fitted.get()
     let result = try calibrate([Self.level, Self.peak], bent) { Self.run($0[0], $0[1], seed: $1) }
     #expect(!result.scatter.isExplained && result.scatter.ratio > 2)
-    #expect(CalibrationVerdict(result).story.finding == "No values within the ranges explain the series")
+    #expect(result.story.finding == "No values within the ranges explain the series")
     let (wide, narrow) = (result.interval(0), straight.interval(0))
     #expect(wide.high.value - wide.low.value > 1.3 * (narrow.high.value - narrow.low.value))
   }

@@ -158,7 +158,7 @@ struct ResumptionTests {
     }
     let result = try tune(12)
     #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
-    #expect(TuneVerdict(result).story.basis.hasPrefix("11 candidates, "))
+    #expect(result.story.basis.hasPrefix("11 candidates, "))
     #expect(throws: CancellationError.self) { try tune(1) }
   }
 
@@ -166,7 +166,7 @@ struct ResumptionTests {
   func stoppedCalibration() throws {
     let result = try Self.calibration(stops: Self.stops(after: 7))
     #expect(!result.isFinished && result.runs == 7)
-    #expect(CalibrationVerdict(result).story.basis == "7 runs")
+    #expect(result.story.basis == "7 runs")
     #expect(throws: CancellationError.self) { try Self.calibration(stops: Self.stops(after: 0)) }
   }
 

@@ -32,7 +32,7 @@ struct TuneRequirementTests {
     let result = try search(
       ["affected_delivery_p99_s<=10"], attempts: { choices, _ in choices[0] > 1 ? 150 : 100 })
     #expect(!result.isRecommended && !result.isConfirmed)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(
       story.finding
         == "No candidate keeps affected_delivery_p99_s <= 10 in every run, nor do today's Settings")
@@ -48,7 +48,7 @@ struct TuneRequirementTests {
   func offered() throws {
     let result = try search(["affected_delivery_p99_s<=10"])
     #expect(result.isRecommended && result.unmetRequirements != nil)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(story.finding == "Change settings.backoffConfig.baseBackoffInterval 20 (today 2)")
     #expect(story[.better] == ["99 % delivered 1 min 38 s → 1 min 02 s (-37 %)"])
     #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s <= 10 ") ?? false)
@@ -56,9 +56,7 @@ struct TuneRequirementTests {
 
   @Test("several requirements that no candidate keeps are named each, with what was reached of each")
   func several() throws {
-    let story = TuneVerdict(
-      try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"])
-    ).story
+    let story = try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"]).story
     #expect(
       story[.note].first?.contains(
         " keeps affected_delivery_p99_s <= 10 or attempts_above_twin_per_device <= 50 ") ?? false)
@@ -76,7 +74,7 @@ struct TuneRequirementTests {
     let result = try search(["affected_delivery_p99_s>=5m"])
     // The first value takes 100 seconds.
     #expect(
-      TuneVerdict(result).story[.reason].contains {
+      result.story[.reason].contains {
         $0.hasPrefix("the best that was reached is 1 min 40 s, ")
       })
   }
@@ -85,7 +83,7 @@ struct TuneRequirementTests {
   func met() throws {
     let result = try search(["affected_delivery_p99_s<=70"])
     #expect(result.isRecommended && result.unmetRequirements == nil)
-    #expect(TuneVerdict(result).story.finding.hasPrefix("Change "))
+    #expect(result.story.finding.hasPrefix("Change "))
   }
 
   @Test("requirements of which each is kept by some candidate, but never all of them, are named together")
@@ -94,7 +92,7 @@ struct TuneRequirementTests {
     let result = try search(
       ["affected_delivery_p99_s<=70", "attempts_above_twin_per_device<=110"],
       attempts: { choices, _ in 100 + Double(choices[0]) })
-    let story = TuneVerdict(result).story
+    let story = result.story
     let names = "affected_delivery_p99_s <= 70 and attempts_above_twin_per_device <= 110 together"
     #expect(
       ([story.finding] + story[.note]).contains { $0.hasPrefix("No candidate keeps \(names) in every run") })
@@ -116,7 +114,7 @@ struct TuneRequirementTests {
         return call > 4 ? 95 : 89 - Double(choices[0])
       })
     #expect(!result.isToday && !result.isRecommended && result.unmetRequirements == nil)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(story.finding == "Leave the Settings as they are" && story.basis.hasPrefix("81 candidates, "))
     #expect(
       story[.worse].contains(

@@ -246,7 +246,7 @@ struct TunerTests {
       var tuner = Tuner(study, runs: field.maker(space))
       let result = try tuner.run()
       #expect(result.isRecommended && result.confirmed.winner.runs == 60)
-      #expect(TuneVerdict(result).comparison.rows.first { $0[1] == "lost" }?.last == shown)
+      #expect(result.comparison.rows.first { $0[1] == "lost" }?.last == shown)
     }
   }
 
@@ -290,7 +290,7 @@ struct TunerTests {
     let result = try tuner.run()
     // 2 · 6² + 5 - 6 + 60 and today's 2 · 11² + 5 · 4² + 11 · 4 + 60 seconds.
     #expect(result.winner.candidate.choices == [6, 5, nil])
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(
       story.finding.hasPrefix("Change settings.backoffConfig.baseBackoffInterval 7 (today 2) and "))
     #expect(story.basis == "15 fresh seeds, 45 more of the new")
@@ -314,7 +314,7 @@ struct TunerTests {
     var tuner = Tuner(study, runs: field.maker(space))
     let result = try tuner.run()
     #expect(!result.isRecommended && result.isToday)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(story.finding == "Leave the Settings as they are")
     #expect(story[.open].first?.hasSuffix("but worse by extra/device 100 → 120 (+20 %)") ?? false)
   }
@@ -338,7 +338,7 @@ struct TunerTests {
     #expect(!result.isToday && !result.isRecommended && result.seedsNeeded == nil)
     // The first look shows it.
     #expect(result.confirmed.winner.seeds == 15)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(story[.worse].contains("extra/device 100 → 236 (× 2.4)"))
     #expect(story[.next] == ["more fresh seeds are not likely to change that"])
   }
@@ -352,7 +352,7 @@ struct TunerTests {
     let result = try tuner.run()
     // 0.95^59 < 0.05 < 0.95^58
     #expect(!result.isRecommended && result.seedsNeeded == 59)
-    let story = TuneVerdict(result).story
+    let story = result.story
     #expect(
       story[.open]
         == ["failed runs 0 → 0 of 5", "lost 0 → 0", "late 0 → 0"].map { "not shown no worse: \($0)" })
@@ -360,7 +360,7 @@ struct TunerTests {
     // Fifteen decide the rest, so today's get no more.
     study.freshSeeds = 30
     var more = Tuner(study, runs: field.maker(space))
-    let second = TuneVerdict(try more.run()).story
+    let second = (try more.run()).story
     #expect(second.basis.hasSuffix("15 fresh seeds, 15 more of the new"))
     #expect(second[.open].first == "not shown no worse: failed runs 0 of 15 → 0 of 30")
     study.freshSeeds = 59
@@ -396,7 +396,7 @@ struct TunerTests {
     let (result, today, new) = try searched { _, _ in false }
     #expect(result.isRecommended && today == 5 + 15 && new == 5 + 60)
     #expect(result.confirmed.winner.seeds == 15 && result.confirmed.winner.runs == 60)
-    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "failed runs" })
+    let failures = try #require(result.comparison.rows.first { $0[1] == "failed runs" })
     #expect(failures[2...] == ["0 of 15", "0 of 60", "", "as good"])
   }
 
@@ -412,7 +412,7 @@ struct TunerTests {
     // At 30 both are compared, and from there on: what happens once happens again.
     #expect(result.isRecommended == failsToday)
     #expect(today == (failsToday ? 5 + 60 : 5 + 30) && new == today)
-    let failures = try #require(TuneVerdict(result).comparison.rows.first { $0[1] == "failed runs" })
+    let failures = try #require(result.comparison.rows.first { $0[1] == "failed runs" })
     #expect(failures[2...3] == (failsToday ? ["1", "1 of 60"] : ["0", "1 of 30"]))
   }
 
@@ -459,7 +459,7 @@ struct TunerTests {
     var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.isRecommended && result.winner.candidate.choices[1] != nil)
-    let sentences = TuneVerdict(result).keySentences
+    let sentences = result.keySentences
     #expect(sentences.count == 2)
     #expect(
       sentences[0].hasSuffix(": 99 % delivered 7 min 25 s → 5 min 10 s (-30 %)"), "\(sentences)")
@@ -532,7 +532,7 @@ struct TunerTests {
     var tuner = Tuner(study(space), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate == space.today && result.effects.isEmpty)
-    #expect(TuneVerdict(result).story.finding == "Leave the Settings as they are")
+    #expect(result.story.finding == "Leave the Settings as they are")
   }
 
   @Test("a recommended value at the end of its range is said to be there, one inside is not")
@@ -540,7 +540,7 @@ struct TunerTests {
     func story(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> Story {
       let field = Field(time: time)
       var tuner = Tuner(study(space), runs: field.maker(space))
-      return try TuneVerdict(tuner.run()).story
+      return try tuner.run().story
     }
     func isAtTheEnd(_ story: Story) -> Bool {
       story[.open].contains { $0.contains("at the end of what was searched") }

@@ -164,7 +164,7 @@ struct PictureTests {
 
   @Test("Pictures of searches have all their text within them")
   func searches() throws {
-    Self.check(TuneReport(try SearchReportTests.result()).chart)
+    Self.check(try SearchReportTests.result().chart)
   }
 
   @Test(

@@ -67,8 +67,9 @@ struct SearchReportTests {
   @Test("a search's report leads with the verdict and is well-formed, with one objective as with four")
   func tune() throws {
     for objectives in try [TuneObjective.standard, [TuneObjective("affected_delivery_p99_s")]] {
-      let report = TuneReport(try Self.result(objectives: objectives))
-      let answer = report.answer(facts: "30 candidates", settings: ("{ \"a\": 1 }", "{}"), clients: [])
+      let result = try Self.result(objectives: objectives)
+      let answer = result.answer(
+        result.story, facts: "30 candidates", settings: ("{ \"a\": 1 }", "{}"), clients: [])
       let html = answer.html(title: "tuned", question: nil, command: "fleetsim tune", version: "1")
       Self.checkDocument(html)
       let order = [
@@ -78,14 +79,15 @@ struct SearchReportTests {
       let places = try order.map { try #require(html.firstRange(of: $0)).lowerBound }
       #expect(places == places.sorted())
       #expect(html.contains("a&lt;b"))
-      #expect(HTMLReportTests.problem(in: report.chart.svg) == nil)
+      #expect(HTMLReportTests.problem(in: result.chart.svg) == nil)
     }
   }
 
   @Test("pareto.csv has the recommended Settings first, then every candidate, all rows as wide as the header")
   func pareto() throws {
     let result = try Self.result()
-    let lines = String(decoding: TuneReport(result).table, as: UTF8.self).split(separator: "\n")
+    let table = String(decoding: CSVFile.bytes(result.columns, result.rows), as: UTF8.self)
+    let lines = table.split(separator: "\n")
     #expect(lines.count == 2 + result.standings.count)
     #expect(lines[1].hasPrefix("0,recommended,3,1:1,0.000000,0."))
     #expect(

@@ -127,11 +127,7 @@ struct CalibrateCommand: Study {
           observedPath: observedPath, result: result, fitted: try decode(result.values).normalisedJSON,
           runs: runs.counts)
       }, isFinished: \.result.isFinished,
-      answer: { found in
-        var answer = CalibrationReport(found.result).answer(facts: facts, fitted: found.fitted)
-        answer.story = found.story
-        return answer
-      })
+      answer: { $0.result.answer($0.story, facts: facts, fitted: $0.fitted) })
   }
 
   // MARK: Input
@@ -203,7 +199,7 @@ struct CalibrationFindings: Sendable {
   var runs: (made: Int, readBack: Int)
 
   var story: Story {
-    var story = CalibrationVerdict(result).story
+    var story = result.story
     story.add(.note, RunDirectory.readBack(runs))
     return story
   }

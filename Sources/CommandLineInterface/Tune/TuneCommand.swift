@@ -3,6 +3,7 @@ import FleetReports
 import ScenarioFormat
 import ScenarioModel
 import ShippedClients
+import SimulationKernel
 import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.
@@ -158,11 +159,9 @@ struct TuneCommand: Study {
           settings: published.map { ($0.cdnJSON, $0.documentJSON) }, next: published.map { _ in next })
       }, isFinished: \.result.isFinished,
       answer: { found in
-        var answer = TuneReport(found.result).answer(
-          facts: facts(bases, found.result), settings: found.settings,
+        found.result.answer(
+          found.story, facts: facts(bases, found.result), settings: found.settings,
           clients: clients.sentences(found.result, settings(found.result.winner.candidate)))
-        answer.story = found.story
-        return answer
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
     plan.describe = { [study] manifest, _ in
@@ -448,7 +447,7 @@ struct TuneFindings: Sendable {
   var next: String?
 
   var story: Story {
-    var story = TuneVerdict(result).story
+    var story = result.story
     story.add(.next, next.map { "not decided yet in other incidents: \($0)" })
     story.add(.note, RunDirectory.readBack(result.runs))
     return story
@@ -504,30 +503,27 @@ struct TuneFindings: Sendable {
           .init("value", "The new value.") { $0.result.value($0.index, of: $0.result.winner.candidate) },
           .init("today", "Today's; null: not set.") { $0.result.study.todaysValues[$0.index] },
           .init("scoreRatio", "The score with it, divided by that with today's value of this key alone.") {
-            $0.effect.map { TuneVerdict.ratio($0.score) }
+            $0.effect.map { DeterministicMath.exp($0.score) }
           },
           .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
-            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.low) }
+            $0.effect?.scoreInterval.map { DeterministicMath.exp($0.low) }
           },
           .init("scoreRatioHigh95", "Upper end of the same.") {
-            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.high) }
+            $0.effect?.scoreInterval.map { DeterministicMath.exp($0.high) }
           },
           .init("seeds", "How many of the finalists' seeds these are from; null: none.") {
             $0.effect?.with.seeds
           },
         ])
-      ) { found in
-        let choices = found.result.winner.candidate.choices
-        return found.parts(choices.indices.filter { choices[$0] != nil })
-      },
+      ) { $0.parts($0.result.winner.candidate.changed) },
       .init("scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better.") {
-        TuneVerdict.ratio($0.result.confirmed.winner.score)
+        $0.result.confirmed.winner.ratio
       },
       .init("scoreRatioLow95", "Lower end of its 95 % interval; null of a single seed.") {
-        $0.result.freshInterval.map { TuneVerdict.ratio($0.low) }
+        $0.result.freshInterval.map { DeterministicMath.exp($0.low) }
       },
       .init("scoreRatioHigh95", "Upper end of the same.") {
-        $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
+        $0.result.freshInterval.map { DeterministicMath.exp($0.high) }
       },
       .init("seeds", "How many seeds the best finalists had.") { $0.result.study.seeds },
       .init(
@@ -561,7 +557,7 @@ struct TuneFindings: Sendable {
             MetricRule.Standing.allCases.map(\.rawValue)
           ) { $0.result.confirmed.winner.comparison[$0.index].standing.rawValue },
           .init("scoreRatio", "The score divided by today's.") {
-            TuneVerdict.ratio($0.result.confirmed.winner.scenarioScores[$0.index])
+            DeterministicMath.exp($0.result.confirmed.winner.scenarioScores[$0.index])
           },
           .list("criteria", "What fresh seeds show of it by each criterion.", Self.criterion) { part in
             part.result.confirmed.winner.evidence[part.index].map { ($0, part.result.study) }
@@ -600,10 +596,10 @@ struct TuneFindings: Sendable {
       .rows(
         "candidates",
         "The rows of `pareto.csv`: the best finalist first, then every candidate, with a column for each key, objective and "
-          + "scenario.", columns: TuneReport.firstColumns
+          + "scenario.", columns: ParetoRow.firstColumns
       ) {
-        let report = TuneReport($0.result)
-        return report.rows.map { .row(report.columns, $0) }
+        let columns = $0.result.columns
+        return $0.result.rows.map { .row(columns, $0) }
       },
       .init("runsMade", "Runs that were made.") { $0.result.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },

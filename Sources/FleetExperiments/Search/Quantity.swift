@@ -126,8 +126,8 @@ package struct Quantity: Sendable, Hashable {
     return digits - 1 - exponent
   }
 
-  /// A decimal number without exponent and trailing zeros.
-  static func decimal(_ value: Double, digits: Int) -> String {
+  /// A decimal number without exponent and trailing zeros, to so many significant digits.
+  package static func decimal(_ value: Double, digits: Int = 3) -> String {
     let decimals = max(0, min(decimals(of: value, digits: digits), 15))
     var power = 1.0
     for _ in 0..<decimals { power *= 10 }

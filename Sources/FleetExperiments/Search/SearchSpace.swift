@@ -90,6 +90,9 @@ extension SearchParameter {
 package struct SearchCandidate: Sendable, Hashable {
   package var choices: [Int?]
   package init(choices: [Int?]) { self.choices = choices }
+
+  /// The parameters that are not as today.
+  package var changed: [Int] { choices.indices.filter { choices[$0] != nil } }
 }
 
 /// Every combination of the parameters' values.

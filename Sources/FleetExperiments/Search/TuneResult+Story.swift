@@ -3,31 +3,23 @@ import FleetStatistics
 import SimulationKernel
 
 /// The words of a search's result.
-package struct TuneVerdict: Sendable {
-  let result: TuneResult
-  package init(_ result: TuneResult) { self.result = result }
-
-  var study: TuneStudy { result.study }
-  private var winner: Standing { result.winner }
-  private var confirmed: Standing { result.confirmed.winner }
-  private var today: Standing { result.confirmed.today }
-  private var changes: [Int] {
-    winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
-  }
+extension TuneResult {
+  private var fresh: Standing { confirmed.winner }
+  private var changes: [Int] { winner.candidate.changed }
 
   /// The advice, what it improves and costs, and how sure that is.
   package var story: Story {
-    let field = FigureText.count(result.standings.count, "candidate")
-    if !result.isFinished { return unfinished(field) }
-    if let unmet = result.unmetRequirements { return story(unmet) }
+    let field = FigureText.count(standings.count, "candidate")
+    if !isFinished { return unfinished(field) }
+    if let unmet = unmetRequirements { return story(unmet) }
     if changes.isEmpty {
       var story = Story(Self.leave, basis: field)
       story.add(.reason, "no candidate is better over \(scenarioCount) and holds in each")
       story.add(.open, temptation)
-      story.add(.worse, breaks(result.today).map { "today's: \($0)" })
+      story.add(.worse, breaks(today).map { "today's: \($0)" })
       return story
     }
-    return result.isConfirmed ? recommendation() : refusal(field)
+    return isConfirmed ? recommendation() : refusal(field)
   }
 
   private static let leave = "Leave the Settings as they are"
@@ -37,29 +29,28 @@ package struct TuneVerdict: Sendable {
 
   /// By what the candidate with the lowest score is worse than today; nil where there is none that is better by it.
   private var temptation: String? {
-    let whole = result.standings.filter { $0.scale == .whole }
+    let whole = standings.filter { $0.scale == .whole }
     let most = whole.map(\.seeds).max() ?? 0
     guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
     else { return nil }
     let harms = figures(best.evidence) { $0.looksWorse }
     guard !harms.isEmpty else { return nil }
-    let keys = best.candidate.choices.indices.filter { best.candidate.choices[$0] != nil }
-      .map { "\(path($0)) \(result.value($0, of: best.candidate))" }
-    return "\(Story.list(keys)): score \(Self.decimal(best.ratio)) of today's, but worse by \(list(harms))"
+    return
+      "\(settings(best.candidate)): score \(Quantity.decimal(best.ratio)) of today's, but worse by \(list(harms))"
   }
 
   private func unfinished(_ field: String) -> Story {
     let basis = "\(field), \(FigureText.count(winner.seeds, "seed"))"
     if changes.isEmpty { return Story("None so far is better than today's Settings", basis: basis) }
     var story = Story("Best so far: \(Story.list(keys))", basis: basis)
-    story.add(.better, "score \(Self.decimal(winner.ratio)) of today's")
+    story.add(.better, "score \(Quantity.decimal(winner.ratio)) of today's")
     story.add(.open, "nothing is confirmed by fresh seeds")
     return story
   }
 
   private var freshSeeds: String {
-    let more = confirmed.runs - confirmed.seeds
-    return "\(confirmed.seeds) fresh \(FigureText.noun("seed", confirmed.seeds))"
+    let more = fresh.runs - fresh.seeds
+    return "\(fresh.seeds) fresh \(FigureText.noun("seed", fresh.seeds))"
       + (more > 0 ? ", \(more) more of the new" : "")
   }
 
@@ -81,10 +72,10 @@ package struct TuneVerdict: Sendable {
     if !atTheEnd.isEmpty {
       story.add(.open, "\(Story.list(atTheEnd)): at the end of what was searched, more may be better")
     }
-    if confirmed.violations > 0 || today.violations > 0 {
+    if fresh.violations > 0 || confirmed.today.violations > 0 {
       story.add(
         .fails,
-        "\(percent(confirmed.violations)) of the runs (today \(percent(today.violations))): \(Self.violation(study))"
+        "\(percent(fresh.violations)) of the runs (today \(percent(confirmed.today.violations))): \(Self.violation(study))"
       )
     }
     story.add(.cause, keySentences)
@@ -98,7 +89,7 @@ package struct TuneVerdict: Sendable {
   /// All of the verdict's criteria that were judged, by name.
   private var criteria: [String] {
     var names: [String] = []
-    for evidence in confirmed.evidence.joined() where !names.contains(name(evidence)) {
+    for evidence in fresh.evidence.joined() where !names.contains(name(evidence)) {
       names.append(name(evidence))
     }
     return names
@@ -106,16 +97,16 @@ package struct TuneVerdict: Sendable {
 
   /// How often a run may fail although none of these did; nil where one did.
   private var risk: String? {
-    let failures = confirmed.evidence.joined().filter { $0.criterion == .failures }
+    let failures = fresh.evidence.joined().filter { $0.criterion == .failures }
     guard !failures.isEmpty, failures.allSatisfy({ $0.new == 0 }) else { return nil }
-    return Story.faultless(runs: confirmed.runs)
+    return Story.faultless(runs: fresh.runs)
   }
 
   private var scoreText: String {
-    let score = Self.decimal(confirmed.ratio)
-    guard let interval = result.freshInterval else { return score + " (one fresh seed)" }
-    return score + " (\(Self.decimal(DeterministicMath.exp(interval.low))) to "
-      + "\(Self.decimal(DeterministicMath.exp(interval.high))))"
+    let score = Quantity.decimal(fresh.ratio)
+    guard let interval = freshInterval else { return score + " (one fresh seed)" }
+    return score + " (\(Quantity.decimal(DeterministicMath.exp(interval.low))) to "
+      + "\(Quantity.decimal(DeterministicMath.exp(interval.high))))"
   }
 
   // MARK: Refused
@@ -126,19 +117,20 @@ package struct TuneVerdict: Sendable {
     story.add(.worse, figures { $0.finding.standing == .worse })
     story.add(
       .worse,
-      confirmed.keepsRequirements ? breaks(winner, today: result.today) : breaks(confirmed, today: today))
-    if confirmed.violations > today.violations, confirmed.keepsRequirements {
+      fresh.keepsRequirements ? breaks(winner, today: today) : breaks(fresh, today: today))
+    if fresh.violations > confirmed.today.violations, fresh.keepsRequirements {
       story.add(
         .fails,
-        "\(percent(confirmed.violations)) of the runs never catch up (today \(percent(today.violations)))")
+        "\(percent(fresh.violations)) of the runs never catch up (today \(percent(confirmed.today.violations)))"
+      )
     }
-    if !confirmed.isShownBetter { story.add(.same, "nothing is shown to be better by what matters") }
-    if confirmed.score >= 0 { story.add(.worse, "score \(scoreText) of today's") }
+    if !fresh.isShownBetter { story.add(.same, "nothing is shown to be better by what matters") }
+    if fresh.score >= 0 { story.add(.worse, "score \(scoreText) of today's") }
     story.add(
       .open, figures { $0.finding.standing != .worse && !$0.isNotWorse }.map { "not shown no worse: \($0)" })
     story.add(
       .next,
-      result.seedsNeeded.map {
+      seedsNeeded.map {
         "about \(FigureText.grouped(Int64($0))) fresh seeds would tell: --fresh \($0)"
       }
         ?? "more fresh seeds are not likely to change that")
@@ -160,11 +152,11 @@ package struct TuneVerdict: Sendable {
   }
 
   private func figures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
-    figures(confirmed.evidence, where: isMeant)
+    figures(fresh.evidence, where: isMeant)
   }
 
   private func objectiveFigures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
-    figures(confirmed.objectiveEvidence, where: isMeant)
+    figures(fresh.objectiveEvidence, where: isMeant)
   }
 
   /// `recovery 6 min 47 s → 1 min 51 s (-73 %) in 's0'`, for each scenario and criterion that is meant.
@@ -215,7 +207,7 @@ package struct TuneVerdict: Sendable {
 
   /// Why each changed key is changed, measured by putting that key back.
   package var keySentences: [String] {
-    result.effects.map { effect in
+    effects.map { effect in
       let name =
         "\(path(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
       let gains = figures(effect.with.evidence) { $0.finding.mean < -1 }
@@ -230,7 +222,7 @@ package struct TuneVerdict: Sendable {
       if !gains.isEmpty { reasons.append(list(gains)) }
       if reasons.isEmpty {
         reasons.append(
-          "the score alone, \(Self.decimal(DeterministicMath.exp(effect.score))) of that without it"
+          "the score alone, \(Quantity.decimal(DeterministicMath.exp(effect.score))) of that without it"
             + Self.between(effect.scoreInterval))
       }
       return "\(name): \(Story.list(reasons))" + (costs.isEmpty ? "" : "; costs \(list(costs))")
@@ -243,27 +235,28 @@ package struct TuneVerdict: Sendable {
   package var comparison: (header: [String], rows: [[String]]) {
     let header = ["scenario", "criterion", "today"] + (changes.isEmpty ? [] : ["new", "change", "shown"])
     let rows = study.scenarios.indices.flatMap { s in
-      let rows = (confirmed.evidence[s] + confirmed.objectiveEvidence[s]).filter {
+      let rows = (fresh.evidence[s] + fresh.objectiveEvidence[s]).filter {
         $0.criterion != .health || $0.finding.standing != .asGood
       }.map { evidence in
         let texts = texts(evidence)
         return [study.scenarios[s], name(evidence), texts.today]
           + (changes.isEmpty ? [] : [texts.new, texts.change, evidence.shown.rawValue])
       }
-      let score = Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[s]))
+      let score = Quantity.decimal(DeterministicMath.exp(fresh.scenarioScores[s]))
       return rows + (changes.isEmpty ? [] : [[study.scenarios[s], "score", "1", score, "", ""]])
     }
     return (header, rows)
   }
 
-  package func title(_ objective: TuneObjective) -> String {
-    objective.metric.title
-  }
-
   /// The key's whole path.
   package func path(_ parameter: Int) -> String { study.space.parameters[parameter].path }
 
-  private func newValue(_ parameter: Int) -> String { result.value(parameter, of: winner.candidate) }
+  /// The keys that a candidate changes, with its values.
+  private func settings(_ candidate: SearchCandidate) -> String {
+    Story.list(candidate.changed.map { "\(path($0)) \(value($0, of: candidate))" })
+  }
+
+  private func newValue(_ parameter: Int) -> String { value(parameter, of: winner.candidate) }
   private func todaysValue(_ parameter: Int) -> String { study.todaysValues[parameter] ?? "not set" }
 
   /// Whether the recommended value is the first or last of three or more that have an order.
@@ -281,14 +274,11 @@ package struct TuneVerdict: Sendable {
   }
 
   private var scoreMeaning: String {
-    "geometric mean of \(Story.list(study.objectives.map(title)))"
+    "geometric mean of \(Story.list(study.objectives.map(\.metric.title)))"
       + (study.across == .worst ? ", in the worst scenario" : "")
   }
 
   func percent(_ share: Double) -> String { FigureText.decimal(share * 100) + " %" }
-
-  /// Three decimals without trailing zeros.
-  package static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }
 
   /// ln of a ratio as `-42 %` or, from twice as much on, `× 2.5`.
   package static func change(_ logRatio: Double) -> String { change(ratio: DeterministicMath.exp(logRatio)) }
@@ -327,16 +317,11 @@ package struct TuneVerdict: Sendable {
   private static func between(_ interval: ConfidenceInterval?) -> String {
     guard let interval else { return "" }
     return
-      " (95 % interval \(decimal(DeterministicMath.exp(interval.low))) to \(decimal(DeterministicMath.exp(interval.high))))"
+      " (95 % interval \(Quantity.decimal(DeterministicMath.exp(interval.low))) to \(Quantity.decimal(DeterministicMath.exp(interval.high))))"
   }
 }
 
-extension TuneVerdict {
-  /// e to the power of `logRatio`, the same on every platform.
-  package static func ratio(_ logRatio: Double) -> Double { DeterministicMath.exp(logRatio) }
-}
-
-extension TuneVerdict {
+extension TuneResult {
   /// Where nothing keeps the requirements: which, what was reached, and what loses the events.
   private func story(_ unmet: UnmetRequirements) -> Story {
     let names =
@@ -347,17 +332,17 @@ extension TuneVerdict {
       unmet.isOfAll
       ? "No candidate" : "None of the \(FigureText.count(unmet.count, "candidate")) that had every seed"
     let finding = "\(subject) keeps \(names) in every run, nor do today's Settings"
-    var story = result.isRecommended ? recommendation() : Story(finding)
-    if result.isRecommended { story.add(.note, finding + "; this breaks it no more often") }
+    var story = isRecommended ? recommendation() : Story(finding)
+    if isRecommended { story.add(.note, finding + "; this breaks it no more often") }
     story.add(
       .reason, unmet.best.isEmpty ? ["each of them alone is kept by some"] : unmet.best.map(reached))
-    if let loss = result.loss { story.add(.lost, text(loss)) }
-    if !result.isRecommended {
+    if let loss = loss { story.add(.lost, text(loss)) }
+    if !isRecommended {
       story.add(.next, "leave the Settings as they are, or loosen a requirement")
       if !changes.isEmpty {
         story.add(
           .open,
-          "least bad otherwise: \(Story.list(keys)); \(Story.list(breaks(result.winner, today: result.today)))"
+          "least bad otherwise: \(Story.list(keys)); \(Story.list(breaks(winner, today: today)))"
         )
       }
     }
@@ -386,15 +371,15 @@ extension TuneVerdict {
     }
     let name = study.requirements.count > 1 ? "of \(requirement.name) the best" : "the best"
     let candidate = best.standing.candidate
-    let changed = candidate.choices.indices.filter { candidate.choices[$0] != nil }
-    guard !changed.isEmpty else { return "\(name) that was reached is \(worst(best.standing)), by today's" }
-    let keys = changed.map { "\(path($0)) \(result.value($0, of: candidate))" }
+    guard !candidate.changed.isEmpty else {
+      return "\(name) that was reached is \(worst(best.standing)), by today's"
+    }
     return
-      "\(name) that was reached is \(worst(best.standing)), with \(Story.list(keys)) ("
-      + "\(runs(best.standing)); today's \(worst(result.today)))"
+      "\(name) that was reached is \(worst(best.standing)), with \(settings(candidate)) ("
+      + "\(runsText(best.standing)); today's \(worst(today)))"
   }
 
-  private func runs(_ standing: Standing) -> String {
+  private func runsText(_ standing: Standing) -> String {
     let count = standing.seeds * study.scenarios.count
     return count == 1 ? "in its only run" : "in the worst of \(count) runs"
   }

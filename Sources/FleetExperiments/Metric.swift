@@ -82,6 +82,16 @@ public struct Metric: Sendable {
   }
 }
 
+extension RunSummary {
+  /// The number in a column of `summary.csv`, with the digits that stand there; nil if it is empty.
+  func column(_ name: String) -> Double? { MetricCatalogue.columns[name]?.value(self).number }
+}
+
+extension Collection<Double> {
+  /// Nil of nothing.
+  var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
+}
+
 /// The value of a metric in one run.
 public enum MetricValue: Sendable, Hashable {
   /// The run has none: no incident to recover from, nothing delivered.

@@ -285,21 +285,21 @@ package struct Standing: Sendable {
 extension Standing {
   /// - Parameter all: its runs by scenario: first those under the seeds of `today`, then any others.
   init(
-    _ candidate: SearchCandidate, _ all: [Ensemble], today: [Ensemble], scale: Scaling, study: TuneStudy,
-    level: MetricRule.Level
+    _ candidate: SearchCandidate, _ all: [[RunSummary]], today: [[RunSummary]], scale: Scaling,
+    study: TuneStudy, level: MetricRule.Level
   ) {
     self.candidate = candidate
     self.scale = scale
     self.level = level
-    let seeds = today.first?.runs.count ?? 0
+    let seeds = today.first?.count ?? 0
     self.seeds = seeds
-    runs = all.first?.runs.count ?? 0
-    let own = all.map { Ensemble(Array($0.runs.prefix(seeds))) }
+    runs = all.first?.count ?? 0
+    let own = all.map { Array($0.prefix(seeds)) }
     let objectives = study.objectives
     let weights = objectives.map(\.weight)
     // Scenario, objective, seed.
     let ratios = zip(own, today).map { own, today in
-      objectives.map { objective in zip(own.runs, today.runs).map { objective.logRatio($0, to: $1) } }
+      objectives.map { objective in zip(own, today).map { objective.logRatio($0, to: $1) } }
     }
     func combined(_ scores: [Double]) -> Double {
       study.across == .mean ? scores.mean ?? 0 : scores.max() ?? 0
@@ -314,12 +314,14 @@ extension Standing {
       return weight > 0 ? sum / weight : 0
     }
     logRatios = ratios.map { $0.map { $0.compactMap(\.self).mean } }
-    values = own.map { own in objectives.map { own.mean($0.metric) } }
+    values = own.map { own in
+      objectives.map { objective in own.compactMap { objective.metric.value(of: $0).restricted }.mean }
+    }
     scenarioScores = logRatios.map(weighted)
     score = combined(scenarioScores)
     scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
-    func bad(_ ensemble: Ensemble) -> Double {
-      ensemble.share { run in !run.recovers || study.requirements.contains { !$0.isKept(by: run) } }
+    func bad(_ runs: [RunSummary]) -> Double {
+      runs.share { run in run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) } }
     }
     violations = all.map(bad).mean ?? 0
     requirements = study.requirements.map { RequirementRecord($0, all) }
@@ -327,12 +329,12 @@ extension Standing {
     let metrics = study.judged
     let standings = study.scenarios.indices.map { s in
       Standings(
-        ["today", "new"], rows: [today[s].runs, own[s].runs], interval: study.intervals[s], metrics: metrics,
+        ["today", "new"], rows: [today[s], own[s]], interval: study.intervals[s], metrics: metrics,
         level: level)
     }
     evidence = zip(standings, all).map { standings, all in
       standings.evidence(
-        of: 1, against: 0, allowedLoss: study.allowedLoss, alone: Array(all.runs.dropFirst(seeds)))
+        of: 1, against: 0, allowedLoss: study.allowedLoss, alone: Array(all.dropFirst(seeds)))
     }
     objectiveEvidence = standings.map { standings in
       let judged = standings.criteria(0, 1)
@@ -411,10 +413,17 @@ package struct RequirementRecord: Sendable {
   /// The run that is furthest from keeping it; nil where no run has a value.
   package var worst: Requirement.Reading?
 
-  /// - Parameter ensembles: by scenario.
-  init(_ requirement: Requirement, _ ensembles: [Ensemble]) {
-    broken = ensembles.map { $0.share { !requirement.isKept(by: $0) } }.mean ?? 0
-    worst = ensembles.flatMap(\.runs).compactMap(requirement.reading).max { $0.badness < $1.badness }
+  /// - Parameter runs: by scenario.
+  init(_ requirement: Requirement, _ runs: [[RunSummary]]) {
+    broken = runs.map { $0.share { !requirement.isKept(by: $0) } }.mean ?? 0
+    worst = runs.joined().compactMap(requirement.reading).max { $0.badness < $1.badness }
+  }
+}
+
+extension [RunSummary] {
+  /// The share of them that are meant; 0 of none.
+  fileprivate func share(where isMeant: (RunSummary) -> Bool) -> Double {
+    isEmpty ? 0 : Double(self.count(where: isMeant)) / Double(count)
   }
 }
 

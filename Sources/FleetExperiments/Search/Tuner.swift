@@ -14,8 +14,10 @@ import ScenarioModel
 package struct Tuner {
   let study: TuneStudy
   let runs: CandidateRuns
-  var race = Race()
-  var order: [SearchCandidate] { race.order }
+  /// In the order in which they were first tried.
+  var order: [SearchCandidate] = []
+  /// The place in the sequence of spread candidates behind which none was looked at.
+  private var nextSpread = 0
   var standings: [SearchCandidate: Standing] = [:]
 
   package init(_ study: TuneStudy, runs: CandidateRuns) {
@@ -108,10 +110,15 @@ package struct Tuner {
 
   /// The next candidates of the spread sequence that have not been seen.
   private mutating func fresh(_ count: Int) -> [SearchCandidate] {
-    race.fresh(count, before: count * 50 + order.count * 2) { [study] in
-      let candidate = study.space.spread($0, seed: study.seed)
-      return study.isSensible(candidate) ? candidate : nil
+    let limit = count * 50 + order.count * 2
+    var seen = Set(order)
+    var found: [SearchCandidate] = []
+    while found.count < count, nextSpread < limit {
+      let candidate = study.space.spread(nextSpread, seed: study.seed)
+      if study.isSensible(candidate), seen.insert(candidate).inserted { found.append(candidate) }
+      nextSpread += 1
     }
+    return found
   }
 
   /// Halves the field round by round, and gives the finalists whole fleets.
@@ -169,33 +176,36 @@ package struct Tuner {
   }
 
   private static let batch = 16
+  /// So many of the best have neighbours tried.
+  private static let elites = 4
 
+  /// Tries the neighbours of the best, in smaller and smaller steps.
   private mutating func refine() throws {
-    race.begin(study.space, parts: 8)
+    var stride = study.space.parameters.map { max(1, $0.values.count / 8) }
     while order.count < study.candidates {
-      let before = ranked().first
+      let ranked = ranked()
       let room = min(Self.batch, study.candidates - order.count)
-      let proposals = race.proposals(of: ranked(), atMost: room) {
-        study.space.neighbours(of: $0, stride: $1).filter(study.isSensible)
-      }
-      if proposals.isEmpty, race.isNarrow {
+      var seen = Set(order)
+      let proposals = ranked.prefix(Self.elites).flatMap { study.space.neighbours(of: $0, stride: stride) }
+        .filter { study.isSensible($0) && seen.insert($0).inserted }.prefix(room)
+      if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
         let more = fresh(room)
         if more.isEmpty { return }
         try evaluate(more, TuneStudy.found, study.raceScale)
         continue
       }
-      if !proposals.isEmpty { try evaluate(proposals, TuneStudy.found, study.raceScale) }
-      if ranked().first == before { race.narrow() }
+      if !proposals.isEmpty { try evaluate(Array(proposals), TuneStudy.found, study.raceScale) }
+      if self.ranked().first == ranked.first { stride = stride.map { max(1, $0 / 2) } }
     }
   }
 
   /// All candidates, those with most seeds first, then the best first.
   func ranked() -> [SearchCandidate] {
     let most = order.compactMap { standings[$0]?.seeds }.max() ?? 0
-    func standing(_ candidate: SearchCandidate) -> Standing? {
-      standings[candidate].flatMap { $0.seeds == most ? $0 : nil }
-    }
-    return race.ranked(by: standing) { $0.isBetter(than: $1) }
+    let found = order.compactMap { standings[$0] }.filter { $0.seeds == most }
+    return found.enumerated().sorted { a, b in
+      a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
+    }.map(\.1.candidate)
   }
 
   /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
@@ -224,7 +234,7 @@ package struct Tuner {
   private mutating func note(_ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling) {
     for candidate in candidates {
       guard let standing = standing(of: candidate, seeds, scale) else { continue }
-      if standings[candidate] == nil { race.order.append(candidate) }
+      if standings[candidate] == nil { order.append(candidate) }
       standings[candidate] = standing
     }
   }
@@ -250,8 +260,8 @@ package struct Tuner {
     of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling, level: MetricRule.Level = .once,
     paired: Range<Int>? = nil
   ) -> Standing? {
-    let own = requests(candidate, seeds, scale).compactMap(runs.ensemble)
-    let today = requests(study.space.today, paired ?? seeds, scale).compactMap(runs.ensemble)
+    let own = requests(candidate, seeds, scale).compactMap(runs.summaries)
+    let today = requests(study.space.today, paired ?? seeds, scale).compactMap(runs.summaries)
     guard own.count == study.scenarios.count, today.count == own.count else { return nil }
     return Standing(candidate, own, today: today, scale: scale, study: study, level: level)
   }
@@ -330,7 +340,7 @@ package struct Tuner {
 
   /// The keys that a candidate changes, and the candidate without each of them.
   private func withoutEachKey(_ candidate: SearchCandidate) -> (keys: [Int], candidates: [SearchCandidate]) {
-    let changed = candidate.choices.indices.filter { candidate.choices[$0] != nil }
+    let changed = candidate.changed
     let others = changed.map { index in
       var other = candidate
       other.choices[index] = nil
@@ -348,9 +358,9 @@ package struct Tuner {
       let open = zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true }
       let seeds = study.raced.prefix(count)
       try make((open.map(\.1) + [winner.candidate]).map { ($0, seeds) }, .whole)
-      let with = requests(winner.candidate, seeds, .whole).compactMap(runs.ensemble)
+      let with = requests(winner.candidate, seeds, .whole).compactMap(runs.summaries)
       for (key, candidate) in open {
-        let without = requests(candidate, seeds, .whole).compactMap(runs.ensemble)
+        let without = requests(candidate, seeds, .whole).compactMap(runs.summaries)
         guard let standing = standing(of: candidate, seeds, .whole), with.count == without.count else {
           continue
         }
@@ -370,7 +380,7 @@ package struct Tuner {
     if standings[candidate].map({ $0.scale != .whole || $0.seeds < seeds }) ?? true {
       let known = order
       try evaluate([candidate], study.raced.prefix(seeds))
-      race.order = known
+      order = known
     }
     return standings[candidate]
   }
@@ -430,8 +440,8 @@ package struct Tuner {
       unmet.best.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
     let seeds = study.raced.prefix(nearest.seeds)
     let requests = requests(nearest.candidate, seeds, nearest.scale).flatMap(\.self)
-    guard let ensemble = runs.ensemble(requests),
-      let (request, summary) = zip(requests, ensemble.runs).max(by: {
+    guard let summaries = runs.summaries(requests),
+      let (request, summary) = zip(requests, summaries).max(by: {
         $0.1.lostOrBlockedEvents < $1.1.lostOrBlockedEvents
       })
     else { return result }
@@ -527,7 +537,7 @@ package struct TuneResult: Sendable {
   package var isRecommended: Bool { !isToday && isConfirmed }
 
   /// Whether the search found nothing to change.
-  package var isToday: Bool { winner.candidate.choices.allSatisfy { $0 == nil } }
+  package var isToday: Bool { winner.candidate.changed.isEmpty }
 
   /// Every candidate, in the order of the search.
   package var standings: [Standing]

@@ -59,11 +59,7 @@ public enum Comparison {
   ) throws -> [VariantResult] {
     let runs = Runs(
       .result, options: options, workers: min(workers, 2 * variants.count), control: control, engine: engine)
-    let found = Mutex<[VariantResult]>([])
-    try runs.groups(
-      1, of: { _ in variants.map(\.scenario) },
-      take: { results in found.withLock { $0 = zip(variants, results).map { $1.named($0) } } })
-    return found.withLock { $0 }
+    return zip(variants, try runs.values(of: variants.map(\.scenario))).map { $1.named($0) }
   }
 }
 

@@ -50,7 +50,7 @@ extension Standings {
       return areAsGood(leaders)
         ? "No difference that matters between \(crowd(leaders))" : "Not decided between \(crowd(leaders))"
     }
-    let recovers = leaders.contains { runs[$0].contains(where: \.recovers) }
+    let recovers = leaders.contains { runs[$0].contains { $0.recoveryTime != nil } }
     let (opening, conjunction) = areOptions && recovers ? ("Use ", "or") : ("Best: ", "and")
     return opening + crowd(leaders, conjunction)
       + (leaders.count == 1 || areAsGood(leaders) ? "" : ", which of them is not decided")
@@ -58,7 +58,7 @@ extension Standings {
 
   private var findingOfOne: String {
     let recovery = metrics.index(of: MetricCatalogue.recovery)
-    guard let recovery, runs[0].contains(where: { $0.recovers || $0.neverRecovers }) else {
+    guard let recovery, runs[0].contains(where: { $0.recoveryTime != nil || $0.neverRecovers }) else {
       return runs[0].contains(where: \.hasIncidents)
         ? "The run ends too soon after its last incident to see the fleet catch up"
         : "The fleet holds its load; there is no incident"
@@ -196,13 +196,15 @@ extension Standings {
   /// How soon any client could catch up; nil where that is not known.
   private var possible: String? {
     guard let index = metrics.index(of: MetricCatalogue.recovery) else { return nil }
-    let seen = runs.joined().filter { $0.horizon != nil }
-    let times = seen.compactMap(\.possible)
+    let seen = runs.joined().filter { $0.recoveryHorizon != nil }
+    let times = seen.compactMap(\.possibleTime)
     guard !times.isEmpty, times.count == seen.count else {
       return !seen.isEmpty && seen.allSatisfy(\.isBusyThroughout)
         ? "the server is busy to the end: only more capacity or less load helps" : nil
     }
-    let least = runs.map { SampleStatistics($0.compactMap(\.possible)).mean }.min() ?? 0
+    let least =
+      runs.map { SampleStatistics($0.compactMap { $0.possibleTime.map { Double($0) / 1e6 } }).mean }.min()
+      ?? 0
     let soonest = variants.indices.compactMap { metrics.figure(index, $0).number }.min() ?? least
     return "caught up "
       + (least <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], least))")

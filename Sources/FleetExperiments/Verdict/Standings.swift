@@ -43,35 +43,8 @@ package struct Standings: Sendable {
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
-  /// The facts of a run beside its metrics.
-  struct Run: Sendable {
-    var hasIncidents: Bool
-    var recovers: Bool
-    var neverRecovers: Bool
-    var isHealthy: Bool
-    /// Why it is not.
-    var baseline = BaselineHealth()
-    /// Lost or blocked.
-    var lostEvents: Double
-    var createdEvents: Double
-    var settledBatches: Double
-    /// Seconds from the last incident's end: how soon any client could catch up, and how long the run goes on; nil: not known.
-    var possible: Double?
-    var horizon: Double?
-    /// Seconds' worth of capacity unused while there was a backlog; nil: not known.
-    var idle: Double?
-
-    /// Whether the server had next to nothing to spare from the incidents to the end.
-    var isBusyThroughout: Bool {
-      guard let idle, let horizon else { return false }
-      return neverRecovers && possible == nil && idle <= horizon / 100
-    }
-    var losesTooMuch: Bool { MetricRule.losesTooMuch(lostEvents, of: createdEvents) }
-    var fails: Bool { neverRecovers || losesTooMuch }
-  }
-
   /// By variant, in the order of the seeds.
-  let runs: [[Run]]
+  let runs: [[RunSummary]]
   /// Width of a row of the time series, seconds.
   let interval: Double
   /// How often a criterion may be told wrong.
@@ -111,7 +84,7 @@ package struct Standings: Sendable {
     variants = metrics.variants
     titles = metrics.variants
     self.metrics = metrics
-    runs = rows.map { $0.map { Run($0) } }
+    runs = rows
     seeds = runs.map(\.count).min() ?? 0
     self.interval = Double(interval) / 1e6
     for second in variants.indices { for first in 0..<second { pairs.append(judge(second, against: first)) } }
@@ -156,7 +129,7 @@ package struct Standings: Sendable {
 
   /// The criteria between two variants, in their order.
   package func criteria(_ first: Int, _ second: Int) -> [Criterion] {
-    let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy { $0.horizon != nil } }
+    let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy { $0.recoveryHorizon != nil } }
     return [.health, .failures]
       + MetricCatalogue.criteria(hasIncidents: haveIncidents).compactMap { name in
         metrics.index(of: name).map(Criterion.metric)
@@ -213,7 +186,9 @@ package struct Standings: Sendable {
       let found = finding(values)
       guard allowedLoss > 0, metric.name == MetricCatalogue.lost else { return found }
       var allowed = finding(
-        zip(values, runs[first]).map { .value(($0.restricted ?? 0) - allowedLoss * $1.createdEvents) })
+        zip(values, runs[first]).map {
+          .value(($0.restricted ?? 0) - allowedLoss * Double($1[.createdEvents]))
+        })
       // A loss that is allowed and does not come is no gain.
       if allowed.standing == .better {
         allowed.standing = found.standing == .worse ? .undecided : found.standing
@@ -228,22 +203,22 @@ package struct Standings: Sendable {
 
   /// Whether most of a variant's twins hold their load.
   package func isHealthy(_ variant: Int) -> Bool {
-    runs[variant].count { !$0.isHealthy } * 2 <= runs[variant].count
+    runs[variant].count { !$0.baselineIsHealthy } * 2 <= runs[variant].count
   }
 
   /// Up to which difference a metric says nothing.
   package func floor(_ index: Int, _ first: Int, _ second: Int) -> Double {
-    metrics.metrics[index].floor(createdEvents: mean(first, second, \.createdEvents), interval: interval)
+    metrics.metrics[index].floor(createdEvents: mean(first, second, .createdEvents), interval: interval)
   }
 
   private func batch(_ first: Int, _ second: Int) -> Double {
     MetricRule.clump(
-      createdEvents: mean(first, second, \.createdEvents),
-      settledBatches: mean(first, second, \.settledBatches))
+      createdEvents: mean(first, second, .createdEvents),
+      settledBatches: mean(first, second, .settledBatches))
   }
 
-  private func mean(_ first: Int, _ second: Int, _ value: (Run) -> Double) -> Double {
-    (runs[first] + runs[second]).map(value).mean ?? 0
+  private func mean(_ first: Int, _ second: Int, _ measure: Measure) -> Double {
+    (runs[first] + runs[second]).map { Double($0[measure]) }.mean ?? 0
   }
 
   // MARK: All of them
@@ -300,23 +275,18 @@ package struct Standings: Sendable {
   }
 }
 
-extension Standings.Run {
-  fileprivate init(_ run: RunSummary) {
-    hasIncidents = run.hasIncidents
-    recovers = run.recoveryTime != nil
-    neverRecovers = run.neverRecovers
-    isHealthy = run.baselineIsHealthy
-    baseline = run.baseline
-    lostEvents = Double(run.lostOrBlockedEvents)
-    createdEvents = Double(run[.createdEvents])
-    settledBatches = Double(run[.settledBatches])
-    possible = run.possibleTime.map { Double($0) / 1e6 }
-    horizon = run.recoveryHorizon.map { Double($0) / 1e6 }
-    idle = run.idleWhileBackloggedSeconds
-  }
-}
-
 extension RunSummary {
+  /// Whether it loses or blocks more than 1 % of the events created.
+  var losesTooMuch: Bool {
+    MetricRule.losesTooMuch(Double(lostOrBlockedEvents), of: Double(self[.createdEvents]))
+  }
+
   /// Whether the run never recovers, or loses more than 1 % of the events created.
-  package var fails: Bool { Standings.Run(self).fails }
+  package var fails: Bool { neverRecovers || losesTooMuch }
+
+  /// Whether the server had next to nothing to spare from the incidents to the end.
+  var isBusyThroughout: Bool {
+    guard let idle = idleWhileBackloggedSeconds, let horizon = recoveryHorizon else { return false }
+    return neverRecovers && possibleTime == nil && idle <= Double(horizon) / 1e6 / 100
+  }
 }

@@ -128,12 +128,7 @@ package struct TrialReport: Sendable {
     if !names.isEmpty {
       let picture = picture ?? self.picture
       html += overlays(picture)
-      if trial.isOfOneRun {
-        html += SummaryTable.html(trial.first, standings)
-      } else {
-        let tables = MeansTable(trial, standings)
-        html += tables.html(isHerdThePeak: isHerdThePeak) + (names.count > 1 ? tables.differencesHTML : "")
-      }
+      html += trial.isOfOneRun ? runsHTML : meansHTML + (names.count > 1 ? differencesHTML : "")
       html += losses.flatMap(LossTable.init)?.html ?? ""
       html += HTMLPage.folded(
         "The whole run" + (names.count > 1 ? ", variant by variant" : ""), figures(picture))

@@ -18,7 +18,7 @@ extension TrialReport {
     if !trial.isOfOneRun, names.count > 1 {
       parts.append(
         .table(
-          MeansTable(trial, standings).terminalDifferences,
+          terminalDifferences,
           title: "Against \(names[0]), seed by seed (* can be told apart from it)"))
     }
     return parts
@@ -50,9 +50,9 @@ extension TrialReport {
 
 // MARK: - One seed
 
-/// The figures of single runs.
-package enum SummaryTable {
-  private struct Column {
+extension TrialReport {
+  /// A column of the page's table of single runs.
+  private struct RunColumn {
     var title: String
     var text: (RunSummary) -> String
     /// Whether the value is one to worry about.
@@ -62,9 +62,9 @@ package enum SummaryTable {
   }
 
   /// Those of the catalogue, and behind the lost events what they were lost to.
-  private static var columns: [Column] {
-    MetricCatalogue.ofRuns.flatMap { metric -> [Column] in
-      var column = Column(title: metric.title, text: { text(metric, of: $0) })
+  private static var runColumns: [RunColumn] {
+    MetricCatalogue.ofRuns.flatMap { metric -> [RunColumn] in
+      var column = RunColumn(title: metric.title, text: { text(metric, of: $0) })
       switch metric.name {
       case MetricCatalogue.recovery: column.isBad = \.neverRecovers
       case MetricCatalogue.late: column.isBad = { $0.lateEvents > 0 }
@@ -72,7 +72,7 @@ package enum SummaryTable {
         column.isBad = { $0.lostOrBlockedEvents > 0 }
         return [
           column,
-          Column(
+          RunColumn(
             title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
             isShown: { $0.contains { !causes($0).isEmpty } }),
         ]
@@ -89,15 +89,19 @@ package enum SummaryTable {
   /// A metric of a run in words. It has more digits than the value in `summary.csv` where it is named here.
   private static func text(_ metric: Metric, of run: RunSummary) -> String {
     switch metric.name {
-    case MetricCatalogue.healthy: run.endpointText
-    case MetricCatalogue.recovery: run.recoveryText
-    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run, none: run.lostText)
+    case MetricCatalogue.healthy: sinceIncidents(run.healthyTime, run)
+    case MetricCatalogue.recovery: sinceIncidents(run.recoveryTime, run)
+    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run)
     case MetricCatalogue.late: events(run.lateEvents, of: run)
     case "devices_that_lost_events_ratio":
       MetricText.plain(run.cost.mean[.devicesThatLostEvents] * 100) + " %"
-    case MetricCatalogue.affectedDelivery: run.affectedDeliveryText
+    case MetricCatalogue.affectedDelivery where run.affectedEvents == 0: "–"
+    case MetricCatalogue.affectedDelivery:
+      duration(run.judgedDelivery, otherwise: "> " + Humanised.duration(run.affectedHorizon))
     case MetricCatalogue.attemptsAboveTwin: MetricText.plain(run.attemptsAboveTwinPerDevice)
-    case MetricCatalogue.attempts: run.attemptsPerDeviceText
+    case MetricCatalogue.attempts where run.devices == 0: "–"
+    case MetricCatalogue.attempts:
+      Humanised.decimal(attemptsPerDevice(run), decimals: attemptsPerDevice(run) < 99.95 ? 1 : 0)
     case "drained_s": duration(run.drainedTime, otherwise: run.recoveryHorizon == nil ? "–" : "never")
     case MetricCatalogue.timeToDelivery: duration(run.timeToDeliveryP99)
     case "amplification_ratio": ratio(run.amplification)
@@ -112,11 +116,16 @@ package enum SummaryTable {
     }
   }
 
-  /// The best first; the verdict's best are marked.
-  package static func html(_ results: [VariantResult], _ standings: Standings) -> String {
-    let summaries = results.namedSummaries
+  /// The page's table of single runs, the best first; the verdict's best are marked.
+  package var runsHTML: String {
+    let scale = trial.first.map(\.summary).commonScale
+    let summaries = trial.first.map { result in
+      var summary = result.summary
+      (summary.run, summary.scale) = (result.name, scale)
+      return summary
+    }
     let best = standings.ticked
-    let columns = columns.filter { $0.isShown(summaries) }
+    let columns = Self.runColumns.filter { $0.isShown(summaries) }
     let table = PageTable(
       columns: [.init(title: "variant")] + columns.map { .init(title: $0.title) },
       rows: standings.order.map { i in
@@ -136,9 +145,18 @@ package enum SummaryTable {
         """)
   }
 
-  private static func events(_ count: Int64, of summary: RunSummary, none: String = "0") -> String {
+  private static func attemptsPerDevice(_ run: RunSummary) -> Double {
+    Double(run.attempts) / Double(run.devices)
+  }
+
+  /// `12 min 30 s`, `never`, `not seen` of a run that ends too soon, or `no incident`.
+  private static func sinceIncidents(_ time: Int64?, _ run: RunSummary) -> String {
+    run.hasIncidents ? duration(time, otherwise: run.endsTooSoon ? "not seen" : "never") : "no incident"
+  }
+
+  private static func events(_ count: Int64, of summary: RunSummary) -> String {
     count == 0
-      ? none
+      ? "0"
       : Humanised.count(summary.fullSize(count)) + "\n" + Humanised.share(count, of: summary[.createdEvents])
   }
 
@@ -168,18 +186,13 @@ package enum SummaryTable {
 // MARK: - Several seeds
 
 /// Means of several seeds with their intervals, and the differences to the first variant.
-struct MeansTable {
-  private let metrics: ReplicatedMetrics
-  private let standings: Standings
-
-  init(_ trial: Trial, _ standings: Standings) {
-    (metrics, self.standings) = (trial.metrics, standings)
-  }
+extension TrialReport {
+  private var metrics: ReplicatedMetrics { standings.metrics }
 
   // MARK: For a terminal
 
   /// Each against the first one.
-  var terminalDifferences: TextTable {
+  private var terminalDifferences: TextTable {
     let ranked = metrics.ranked
     let rankings = ranked.map { metrics.ranking($0) }
     return TextTable(
@@ -193,16 +206,17 @@ struct MeansTable {
       })
   }
 
-  /// From or to a time that no run lived to see there is no difference.
+  /// `-12 s ± 4 s`, with the half width of Holm's interval. From or to a time that no run lived to see there is no difference.
   private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String? {
     let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
-    return isUnseen ? nil : ReplicationText.difference(metrics.metrics[index], pair)
+    if isUnseen || pair.difference.sample.count == 0 { return nil }
+    return MetricText.interval(
+      metrics.metrics[index], pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
   }
 
   // MARK: For a page
 
-  /// - Parameter isHerdThePeak: whether the herd factor is the peak load in every run.
-  func html(isHerdThePeak: Bool) -> String {
+  var meansHTML: String {
     let ranked = metrics.ranked
     let columns =
       ranked
@@ -213,12 +227,12 @@ struct MeansTable {
     let ranks = columns.map { index in
       metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
     }
-    let table = table(columns, rows: standings.order, best: standings.ticked) { column, variant in
+    let table = pageTable(columns, rows: standings.order, best: standings.ticked) { column, variant in
       let index = columns[column]
       let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
       return PageTable.Cell(
         text: metrics.figure(index, variant).cell,
-        details: ReplicationText.details(metrics, index, variant),
+        details: details(index, variant),
         rank: isRanked ? ranks[column][variant] : nil, note: share(index, variant))
     }
     return HTMLPage.table(
@@ -235,7 +249,7 @@ struct MeansTable {
       return nil
     }
     return
-      "\(share.successes) of \(share.count) (\(ReplicationText.percent(share.low)) to \(ReplicationText.percent(share.high)))"
+      "\(share.successes) of \(share.count) (\(Self.percent(share.low)) to \(Self.percent(share.high)))"
   }
 
   var differencesHTML: String {
@@ -243,13 +257,13 @@ struct MeansTable {
     let rankings = columns.map { metrics.ranking($0) }
     let first = metrics.variants[0]
     let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
-    let table = table(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
+    let table = pageTable(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
       let text = difference(columns[column], to: variant, pair).map { $0 + (pair.differs ? " *" : "") }
       return PageTable.Cell(
         text: text ?? "–",
-        mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
+        mark: pair.differs ? nil : "weak", details: Self.details(metric, pair))
     }
     return HTMLPage.table(
       "Differences to \(first)", table,
@@ -259,7 +273,7 @@ struct MeansTable {
         """)
   }
 
-  private func table(
+  private func pageTable(
     _ columns: [Int], rows: [Int], best: [Int] = [],
     _ cell: (_ column: Int, _ variant: Int) -> PageTable.Cell
   ) -> PageTable {
@@ -275,19 +289,9 @@ struct MeansTable {
           cells: columns.indices.map { cell($0, variant) })
       })
   }
-}
-
-/// Cells of tables of replications.
-enum ReplicationText {
-  /// `-12 s ± 4 s`, with the half width of Holm's interval.
-  static func difference(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
-    guard pair.difference.sample.count > 0 else { return "–" }
-    return MetricText.interval(
-      metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
-  }
 
   /// Returns the text under the pointer at a mean: how many runs, their spread and extremes.
-  static func details(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
+  private func details(_ index: Int, _ variant: Int) -> String {
     let metric = metrics.metrics[index]
     let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
     guard let low = values.min(), let high = values.max() else { return "no run has a value" }
@@ -305,13 +309,13 @@ enum ReplicationText {
     }
     if let share = metrics.share(index, variant: variant) {
       text +=
-        "; \(share.successes) of \(share.count) made it, that is \(percent(share.low)) to \(percent(share.high))"
+        "; \(share.successes) of \(share.count) made it, that is \(Self.percent(share.low)) to \(Self.percent(share.high))"
     }
     return text
   }
 
   /// The same of a difference.
-  static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
+  private static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
     guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
       return "\(metric.name): too few pairs"
     }
@@ -321,9 +325,9 @@ enum ReplicationText {
       + "p \(probability(p)), by Holm \(probability(adjusted))"
   }
 
-  static func probability(_ p: Double) -> String { p < 0.0001 ? "< 0.0001" : MetricText.plain(p) }
+  private static func probability(_ p: Double) -> String { p < 0.0001 ? "< 0.0001" : MetricText.plain(p) }
 
-  static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
+  private static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
 }
 
 // MARK: - Losses
@@ -412,49 +416,11 @@ struct LossTable {
 
 // MARK: - Words
 
-extension [VariantResult] {
-  /// The summaries under the variants' own names, and at a scale that they share.
-  var namedSummaries: [RunSummary] {
-    let scale = map(\.summary).commonScale
-    return map { result in
-      var summary = result.summary
-      (summary.run, summary.scale) = (result.name, scale)
-      return summary
-    }
-  }
-}
-
 extension IncidentSpan {
   /// `outage 503 from 20 min for 10 min`
   var text: String {
     end > start
       ? "\(label) from \(Humanised.duration(start)) for \(Humanised.duration(end - start))"
       : "\(label) at \(Humanised.duration(start))"
-  }
-}
-
-extension RunSummary {
-  var endpointText: String { sinceIncidents(healthyTime) }
-  var recoveryText: String { sinceIncidents(recoveryTime) }
-
-  /// `12 min 30 s`, `never`, `not seen` of a run that ends too soon, or `no incident`.
-  private func sinceIncidents(_ time: Int64?) -> String {
-    guard hasIncidents else { return "no incident" }
-    return time.map(Humanised.duration) ?? (endsTooSoon ? "not seen" : "never")
-  }
-
-  /// `12 min 30 s`, `> 2 h`, or `–` without such events.
-  var affectedDeliveryText: String {
-    guard affectedEvents > 0 else { return "–" }
-    return judgedDelivery.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
-  }
-
-  /// `1,234`
-  var lostText: String { Humanised.count(fullSize(lostOrBlockedEvents)) }
-
-  var attemptsPerDevice: Double? { devices > 0 ? Double(attempts) / Double(devices) : nil }
-
-  var attemptsPerDeviceText: String {
-    attemptsPerDevice.map { Humanised.decimal($0, decimals: $0 < 99.95 ? 1 : 0) } ?? "–"
   }
 }

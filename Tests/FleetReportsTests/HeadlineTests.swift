@@ -39,7 +39,7 @@ struct HeadlineTests {
       $0.cost.mean[.devicesThatLostEvents] = 0.125
     }
     let results = [lossy, none, full]
-    let html = SummaryTable.html(results, Standings(Trial(results)))
+    let html = TrialReport(Trial(results)).runsHTML
     let rows = html.components(separatedBy: "<tr>").filter { $0.contains("scope=\"row\"") }
     #expect(rows.count == 3 && rows[0].contains(">full<"))
     let row = try #require(rows.first { $0.contains(">lossy<") })
@@ -47,7 +47,7 @@ struct HeadlineTests {
     #expect(row.contains("<span>12.5 %</span>"))
     // Without losses nothing of this is shown.
     let whole = [full, none].map { with($0, $0.name) { $0.lateEvents = 0 } }
-    let clean = SummaryTable.html(whole, Standings(Trial(whole)))
+    let clean = TrialReport(Trial(whole)).runsHTML
     #expect(!clean.contains("of these") && !clean.contains("devices that lost"))
   }
 

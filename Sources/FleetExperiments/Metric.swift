@@ -4,7 +4,7 @@ import FleetStatistics
 /// A figure of a run that replications are compared by: a column of `summary.csv`, and what statistics has to know of it.
 public struct Metric: Sendable {
   public typealias Direction = Measure.Direction
-  /// How a later run may differ from a recorded one before it counts as worse; the default for this metric.
+  /// How a later run may differ from a recorded one before it counts as worse.
   public enum Tolerance: Sendable, Hashable {
     /// By this share of the recorded mean.
     case relative(Double)
@@ -38,7 +38,6 @@ public struct Metric: Sendable {
   public let isHeadline: Bool
   /// The column that tells how long a time was watched that a run may not live to see (`MetricValue`).
   public let horizon: String?
-  public let tolerance: Tolerance
   /// One of so many was simulated: what people read of counts is so many times as much.
   package var scale: Int64 = 1
 
@@ -232,9 +231,7 @@ public enum MetricCatalogue {
     return Metric(
       name: column.name, unit: column.unit, definition: column.definition,
       title: entry.title ?? column.name, direction: direction,
-      isHeadline: ranked.contains(column.name), horizon: entry.horizon,
-      // The verdict's metrics are judged by their intervals; the rest describes.
-      tolerance: ranked.contains(column.name) ? .notSignificantlyWorse : .informational)
+      isHeadline: ranked.contains(column.name), horizon: entry.horizon)
   }
 }
 

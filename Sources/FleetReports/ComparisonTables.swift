@@ -334,7 +334,6 @@ extension TrialReport {
 
 /// The cohorts that lost events and to which limit, and where late ones wait.
 struct LossTable {
-  private let report: LossReport
   private let rows: [LossReport.Row]
   private let hasVariants: Bool
 
@@ -342,7 +341,6 @@ struct LossTable {
   init?(_ report: LossReport) {
     let rows = report.rows
     guard rows.contains(where: \.isHarmed) else { return nil }
-    self.report = report
     hasVariants = Set(rows.map(\.variant)).count > 1
     // The table leaves out those of several variants that lose nothing and have nothing late.
     self.rows = hasVariants ? rows.filter(\.isHarmed) : rows

@@ -41,9 +41,7 @@ extension Decision {
       [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
       runs: [one.compared])
     try report.checkLimit(of: worst.row.place, options: options, control: control)
-    return report.check.map {
-      CheckedLoss(loss: worst, value: $0.value, before: $0.before, left: $0.lost)
-    }
+    return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
   }
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.
@@ -63,9 +61,7 @@ extension Decision {
     package var loss: Loss
     /// The limit's highest value that Settings allow; nil: it was taken away.
     package var value: String?
-    /// Events that the cohort lost in the run that lost the most, as simulated.
-    package var before: Int64
-    /// And in the same run with the higher limit.
+    /// Events that the cohort loses with the higher limit in the run that lost the most, as simulated.
     package var left: Int64
   }
 }

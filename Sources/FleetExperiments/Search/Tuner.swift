@@ -34,7 +34,7 @@ package struct Tuner {
       guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
       let seeds = study.raced.prefix(best.seeds)
       guard let today = standing(of: study.space.today, seeds, best.scale) else { throw error }
-      var result = result(today, best, confirmed: (today, best), finalists: 0)
+      var result = result(today, best, confirmed: (today, best))
       result.isFinished = false
       return result
     }
@@ -55,13 +55,13 @@ package struct Tuner {
       else { continue }
       let winner = try withoutIdleKeys(best)
       guard tried.insert(winner.candidate).inserted else { continue }
-      let result = result(today, winner, confirmed: try confirm(winner), finalists: finalists.count)
+      let result = result(today, winner, confirmed: try confirm(winner))
       if first == nil || result.isRecommended { first = result }
       if result.isRecommended { break }
     }
     // Today's Settings stay where nothing is better.
     return try finished(
-      first ?? result(today, today, confirmed: try confirm(today), finalists: finalists.count))
+      first ?? result(today, today, confirmed: try confirm(today)))
   }
 
   /// With what its keys are worth, and what lost the events where a requirement on lost events cannot be met.
@@ -89,11 +89,11 @@ package struct Tuner {
   private func left(of budget: Int) -> Int { budget - runs.counts.made - runs.counts.readBack }
 
   private func result(
-    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing), finalists: Int
+    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing)
   ) -> TuneResult {
     TuneResult(
       study: study, today: today, winner: winner, confirmed: confirmed, effects: [],
-      standings: order.compactMap { standings[$0] }, finalists: finalists, runs: runs.counts)
+      standings: order.compactMap { standings[$0] }, runs: runs.counts)
   }
 
   // MARK: Rounds
@@ -541,7 +541,6 @@ package struct TuneResult: Sendable {
 
   /// Every candidate, in the order of the search.
   package var standings: [Standing]
-  package var finalists: Int
   package var runs: (made: Int, readBack: Int)
   /// Whether it came to its end; false: it was stopped. Then the best so far is the winner, and nothing is confirmed.
   package var isFinished = true

@@ -77,22 +77,22 @@ struct InitTests {
       ("0", nil), ("-5", nil), ("5G", nil), ("1e9", nil), ("4001M", nil), ("", nil), ("k", nil), ("0.2", nil),
     ])
   func counts(text: String, count: Int?) {
-    var answers = InitCommand.Answers(Files())
-    let problem = answers.problem(with: text, as: .devices)
-    if problem == nil { answers.take(text, as: .devices) }
-    #expect(answers.devices == count && (problem == nil) == (count != nil))
-    #expect(problem?.contains("20000, 200k or 3M") ?? true)
+    #expect(InitCommand.Answers.count(text) == count)
   }
 
   @Test("answers without a unit, of another unit or out of range are not taken")
-  func wrongAnswers() {
-    let answers = InitCommand.Answers(Files())
-    for (option, text) in [
-      (InitCommand.Question.events, "30"), (.events, "0/h"), (.capacity, "fast"), (.capacity, "5m"),
-      (.outage, "3/s"),
-      (.outage, "25h"), (.client, "segment-swfit"),
+  func wrongAnswers() throws {
+    let scratch = try Scratch()
+    for (option, text, right) in [
+      ("devices", "5G", "20000, 200k or 3M"), ("events", "30", "the unit is missing"),
+      ("events", "0/h", "above 0"),
+      ("capacity", "fast", "60000/s"), ("capacity", "5m", "60000/s"), ("outage", "3/s", "20m"),
+      ("outage", "25h", "from 1s to 24h"), ("client", "segment-swfit", "perhaps 'segment-swift'"),
     ] {
-      #expect(answers.problem(with: text, as: option) != nil, "\(option) \(text)")
+      let made = try Tool.run(["init", "--\(option)", text], in: scratch.url)
+      #expect(
+        made.code == 64 && made.standardError.contains("The value '\(text)' is invalid for '--\(option) <"))
+      #expect(made.standardError.contains(right), "\(made)")
     }
   }
 

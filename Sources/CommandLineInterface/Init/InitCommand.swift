@@ -24,33 +24,60 @@ package struct InitCommand: Command {
 
   @Argument("scenario", help: "The file to write. (default: \(defaultPath))") private var file: String?
   private var path: String { file ?? Self.defaultPath }
-  @Option(.answer(.client)) private var client: String?
-  @Option(.answer(.devices)) private var devices: String?
-  @Option(.answer(.events)) private var events: String?
-  @Option(.answer(.peak)) private var peak: String?
-  @Option(.answer(.use)) private var use: String?
-  @Option(.answer(.capacity)) private var capacity: String?
-  @Option(.answer(.settings)) private var settings: String?
-  @Option(.answer(.outage)) private var outage: String?
-  @Option(.answer(.trouble)) private var trouble: String?
+  @Option(
+    "client", "preset", .clients,
+    help:
+      "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
+      + "\(ClientPreset.names.joined(separator: ", ")).")
+  private var clients: [Answers.Part]?
+  @Option("devices", "n", .fleet, help: "How many devices are in use, as 20000, 200k or 3M.")
+  private var devices: Int?
+  @Option(
+    "events", "rate", .events,
+    help:
+      "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
+      + "\(Answers.proposedEvents), to be replaced.")
+  private var events: Answers.Events??
+  @Option(
+    "peak", "factor", .peak,
+    help:
+      "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
+      + "(default: 160%)")
+  private var peak = 1.6
+  @Option(
+    "use", "use", .use,
+    help:
+      "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
+      + "(3m unless said), and in the background the system (closed unless said, else one of "
+      + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
+  private var use: Use? = nil
+  @Option(
+    "capacity", "rate", .capacity,
+    help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
+  private var capacity: Quantity??
+  @Option(
+    "settings", "file", .settingsOrDefaults,
+    help:
+      "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
+  private var settings: String? = nil
+  @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
+  private var outage = Quantity("10m")!
+  @Option(
+    "trouble", "span", .trouble,
+    help:
+      "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
+      + "model's, and what may explain the difference. (default: unknown)")
+  private var trouble: Quantity? = nil
 
   package init() {}
-
-  /// The options, each with the question that it answers.
-  private var options: [(question: Question, option: Option<String?>)] {
-    Array(
-      zip(
-        Question.allCases,
-        [$client, $devices, $events, $peak, $use, $capacity, $settings, $outage, $trouble]))
-  }
 
   package func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
     let files = environment.files
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
-    if files.isThereAtAll(path) { try refuse([path] + (settings == nil ? [ownSettings] : []), files) }
-    let answers = try given(files)
+    if files.isThereAtAll(path) { try refuse([path] + ($settings.words.isEmpty ? [ownSettings] : []), files) }
+    let answers = try given()
     if let given = answers.settingsPath, !answers.fetchesSettings {
       throw UsageError(
         "No client of this fleet fetches Settings, so that none reads \(given): leave '--settings' out.")
@@ -98,21 +125,21 @@ package struct InitCommand: Command {
   }
 
   /// - Throws: `UsageError` that names what is missing.
-  private func given(_ files: Files) throws -> Answers {
-    let missing = options.filter { $0.question.standard == nil && $0.option.wrappedValue == nil }
-    guard missing.isEmpty else {
+  private func given() throws -> Answers {
+    guard let clients, let devices, let events, let capacity else {
+      let unknown = " (unknown if you do not know)"
+      let missing = [
+        clients == nil ? "'\($clients.synopsis)'" : nil, devices == nil ? "'\($devices.synopsis)'" : nil,
+        events == nil ? "'\($events.synopsis)'" + unknown : nil,
+        capacity == nil ? "'\($capacity.synopsis)'" + unknown : nil,
+      ].compactMap(\.self)
       throw UsageError(
-        "Missing expected \(missing.count == 1 ? "option" : "options") "
-          + missing.map { entry in
-            "'\(entry.option.synopsis)'"
-              + (entry.question.takesUnknown ? " (unknown if you do not know)" : "")
-          }.joined(separator: ", ") + ", as in '\(Self.example)'.")
+        "Missing expected \(missing.count == 1 ? "option" : "options") \(missing.joined(separator: ", ")), as in '\(Self.example)'."
+      )
     }
-    var answers = Answers(files)
-    for (question, option) in options {
-      if let text = option.wrappedValue { answers.take(text, as: question) }
-    }
-    return answers
+    return Answers(
+      clients: clients, devices: devices, askedEvents: events, capacity: capacity, peak: peak, use: use,
+      settingsPath: settings, outage: outage, trouble: trouble)
   }
 
   // MARK: The scenario
@@ -171,7 +198,7 @@ package struct InitCommand: Command {
     let full = try draft(capacity ?? "", 1, comparison).scenario
     // Some thousand devices run in seconds.
     let divisor = [1_000, 500, 200, 100, 50, 20, 10, 5, 2].first {
-      (answers.devices ?? 1) / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
+      answers.devices / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
     }
     let written = try draft(capacity ?? "", divisor ?? 1, comparison)
     return Draft(
@@ -195,7 +222,7 @@ package struct InitCommand: Command {
       "At its peak the fleet uploads \(FigureText.rate(load.peakBatchesPerSecond)) batches/s, "
       + "\(percent(load.peakUtilisation)) of the capacity.\n"
     if let use = answers.use, let rate = answers.rate.converted(to: .rate(per: 60_000_000, name: "min")) {
-      let open = Double(answers.devices ?? 1) * use.part
+      let open = Double(answers.devices) * use.part
       text +=
         "In the mean over the day that is \(FigureText.grouped(Int64(open.rounded()))) apps open at a time, "
         + "\(MetricText.plain(rate.value / use.part)) events a minute each.\n"

@@ -114,11 +114,10 @@ extension InitCommand.Answers {
       ? "The mean of a day: they come while the app is open."
       : hasPeak
         ? "The mean of a day whose peak is an hour and a half after this run begins." : "All day long."
-    let total = devices ?? 1
-    var left = total
+    var left = devices
     let cohorts = clients.enumerated().map { index, part in
       let isLast = index == clients.count - 1
-      let own = isLast ? left : Int((Double(total) * Double(part.share) / 1e6).rounded())
+      let own = isLast ? left : Int((Double(devices) * Double(part.share) / 1e6).rounded())
       left -= own
       let isFile = ClientPreset.builtIn(part.name) == nil
       let fetches = part.client.settingsFetch != .never

@@ -111,10 +111,10 @@ package enum CommandDocuments {
       "format", .object([("const", .integer(Int64(format)))]),
       "Goes up when a member is taken away or means something else; members may be added at any time."
     ),
-    ("command", JSONType("string").schema, "The command that printed it."),
-    ("version", JSONType("string").schema, "Of fleetsim."),
+    ("command", JSONValue.type("string"), "The command that printed it."),
+    ("version", JSONValue.type("string"), "Of fleetsim."),
     (
-      "results", JSONType("integer").schema,
+      "results", JSONValue.type("integer"),
       "The version of the results: two builds with the same one give the same figures."
     ),
   ]
@@ -175,7 +175,7 @@ struct JSONShape<Source>: Sendable {
       let isNumber = !column.unit.isEmpty
       return Member(
         name: column.name, meaning: column.definition,
-        schema: JSONType.schema(isNumber ? ["number", "null"] : ["string", "boolean", "integer", "null"]),
+        schema: .types(isNumber ? ["number", "null"] : ["string", "boolean", "integer", "null"]),
         value: { column.value($0).json })
     }
   }
@@ -205,7 +205,7 @@ extension JSONShape.Member {
   init<Value: JSONRepresentable>(
     _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Value
   ) {
-    self.init(name: name, meaning: meaning, schema: Value.type.schema, value: { value($0).json })
+    self.init(name: name, meaning: meaning, schema: Value.schema, value: { value($0).json })
   }
 
   /// One of a few words.
@@ -230,7 +230,7 @@ extension JSONShape.Member {
     _ value: @escaping @Sendable (Source) -> [Inner]
   ) -> Self {
     Self(
-      name: name, meaning: meaning, schema: JSONType.list(shape.schema()),
+      name: name, meaning: meaning, schema: .list(of: shape.schema()),
       value: { .array(value($0).map(shape.json)) })
   }
 
@@ -239,10 +239,10 @@ extension JSONShape.Member {
     _ name: String, _ meaning: String, columns: [CSVColumn<Row>],
     _ value: @escaping @Sendable (Source) -> [JSONValue]
   ) -> Self {
-    let other = JSONType.schema(["string", "number", "boolean", "null"])
+    let other = JSONValue.type("string", "number", "boolean", "null")
     return Self(
       name: name, meaning: meaning,
-      schema: JSONType.list(JSONShape<Row>(columns: columns).schema(open: other)),
+      schema: .list(of: JSONShape<Row>(columns: columns).schema(open: other)),
       value: { .array(value($0)) })
   }
 
@@ -259,69 +259,64 @@ extension JSONShape.Member {
   static func anything(
     _ name: String, _ meaning: String, _ types: [String], _ value: @escaping @Sendable (Source) -> JSONValue
   ) -> Self {
-    Self(name: name, meaning: meaning, schema: JSONType.schema(types), value: value)
+    Self(name: name, meaning: meaning, schema: .types(types), value: value)
   }
 }
 
-/// A type of JSON, by its schema.
-struct JSONType: Sendable {
-  var schema: JSONValue
-
-  init(_ name: String) { self.init(schema: Self.schema([name])) }
-  private init(schema: JSONValue) { self.schema = schema }
-
-  static func schema(_ names: [String]) -> JSONValue {
+/// JSON Schemas of types.
+extension JSONValue {
+  fileprivate static func type(_ names: String...) -> JSONValue { types(names) }
+  fileprivate static func types(_ names: [String]) -> JSONValue {
     let names = names.map { JSONValue.string($0) }
     return .object([("type", names.count == 1 ? names[0] : .array(names))])
   }
-  static func list(_ items: JSONValue) -> JSONValue {
+  fileprivate static func list(of items: JSONValue) -> JSONValue {
     .object([("type", .string("array")), ("items", items)])
   }
-
-  var orNull: JSONType {
-    guard case .object(let members) = schema, case .string(let name)? = members.first?.1 else { return self }
-    return JSONType(schema: Self.schema([name, "null"]))
-  }
-  var list: JSONType { JSONType(schema: Self.list(schema)) }
 }
 
 /// A type whose values are plain JSON.
 protocol JSONRepresentable: SendableMetatype {
-  static var type: JSONType { get }
+  static var schema: JSONValue { get }
   var json: JSONValue { get }
 }
 
 extension String: JSONRepresentable {
-  static var type: JSONType { JSONType("string") }
+  static var schema: JSONValue { .type("string") }
   var json: JSONValue { .string(self) }
 }
 extension Bool: JSONRepresentable {
-  static var type: JSONType { JSONType("boolean") }
+  static var schema: JSONValue { .type("boolean") }
   var json: JSONValue { .bool(self) }
 }
 extension Int: JSONRepresentable {
-  static var type: JSONType { JSONType("integer") }
+  static var schema: JSONValue { .type("integer") }
   var json: JSONValue { .integer(Int64(self)) }
 }
 extension Int64: JSONRepresentable {
-  static var type: JSONType { JSONType("integer") }
+  static var schema: JSONValue { .type("integer") }
   var json: JSONValue { .integer(self) }
 }
 extension UInt64: JSONRepresentable {
-  static var type: JSONType { JSONType("integer") }
+  static var schema: JSONValue { .type("integer") }
   var json: JSONValue { .unsigned(self) }
 }
 extension Double: JSONRepresentable {
-  static var type: JSONType { JSONType("number") }
+  static var schema: JSONValue { .type("number") }
   /// With six decimals, as statistics.csv has it.
   var json: JSONValue { CSVValue.decimal(self, decimals: 6).json }
 }
 extension Optional: JSONRepresentable where Wrapped: JSONRepresentable {
-  static var type: JSONType { Wrapped.type.orNull }
+  static var schema: JSONValue {
+    guard case .object(let members) = Wrapped.schema, case .string(let name)? = members.first?.1 else {
+      return Wrapped.schema
+    }
+    return .type(name, "null")
+  }
   var json: JSONValue { self?.json ?? .null }
 }
 extension Array: JSONRepresentable where Element: JSONRepresentable {
-  static var type: JSONType { Element.type.list }
+  static var schema: JSONValue { .list(of: Element.schema) }
   var json: JSONValue { .array(map(\.json)) }
 }
 

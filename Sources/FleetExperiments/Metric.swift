@@ -88,7 +88,21 @@ extension RunSummary {
 
 extension Collection<Double> {
   /// Nil of nothing.
-  var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
+  package var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
+}
+
+extension Sequence where Element: Hashable {
+  /// Each once, in the order of the first ones.
+  package var uniqued: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+
+  /// The first one that is there a second time.
+  package var firstRepeated: Element? {
+    var seen: Set<Element> = []
+    return first { !seen.insert($0).inserted }
+  }
 }
 
 /// The value of a metric in one run.

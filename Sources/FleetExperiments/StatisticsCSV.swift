@@ -296,11 +296,7 @@ package struct VariedColumns: Sendable {
   private let values: [String: [String: String]]
 
   package init(_ choices: [VariantChoice]) {
-    var paths: [String] = []
-    for override in choices.flatMap(\.overrides) where !paths.contains(override.path) {
-      paths.append(override.path)
-    }
-    self.paths = paths
+    paths = choices.flatMap(\.overrides).map(\.path).uniqued
     values = Dictionary(
       choices.map { choice in
         let pairs = choice.overrides.map { ($0.path, $0.value) }

@@ -95,8 +95,7 @@ extension ValueReader where Value == [String] {
   @Sendable static func words(_ list: String) throws -> [String] {
     let items = VariantChoice.splitList(list)
     if items.contains("") { throw InvalidValue("there is nothing between two commas.") }
-    var seen: Set<String> = []
-    for item in items where !seen.insert(item).inserted { throw InvalidValue("'\(item)' is there twice.") }
+    if let item = items.firstRepeated { throw InvalidValue("'\(item)' is there twice.") }
     return items
   }
 }

@@ -220,9 +220,9 @@ struct CheckCommand: Study {
 
   /// The files that baselines are written to, each once.
   private func outputs(_ subjects: [Subject], _ files: Files) throws -> [SingleFile] {
-    var paths: [String] = []
-    for subject in subjects where !paths.contains(subject.file.path) { paths.append(subject.file.path) }
-    return try paths.map { try SingleFile($0, ours: BaselineFile.openings, option: "--baseline", files) }
+    try subjects.map(\.file.path).uniqued.map {
+      try SingleFile($0, ours: BaselineFile.openings, option: "--baseline", files)
+    }
   }
 
   private func record(

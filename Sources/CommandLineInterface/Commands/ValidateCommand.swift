@@ -82,106 +82,94 @@ struct ValidateCommand: Command {
     _ clients: ClientDifferences, _ smallness: [String], warnings: Int
   ) -> String {
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
-    var rows = [
-      ("run", "\(FigureText.span(scenario.duration.microseconds)), seed \(scenario.seed)"),
-      ("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))"),
-      (
-        "load",
-        "\(FigureText.rate(load.batchesPerSecond)) batches/s with \(FigureText.rate(load.eventsPerSecond)) "
-          + "events/s when nothing fails"
-      ),
-      (
-        "capacity",
-        "\(FigureText.rate(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
-      ),
-    ]
+    let noted = warnings == 0 ? "" : ", with \(FigureText.count(warnings, "warning"))"
+    var text = "\(path): valid\(noted)\n"
+    func row(_ label: String, _ words: String) {
+      text += "  " + label + String(repeating: " ", count: 10 - label.count) + words + "\n"
+    }
+    func span(_ span: Span) -> String { FigureText.span(span.microseconds) }
+    func time(from start: Instant, for length: Span?) -> String {
+      "from \(span(start - .start)) " + (length.map { "for \(span($0))" } ?? "on")
+    }
+    row("run", "\(span(scenario.duration)), seed \(scenario.seed)")
+    row("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))")
+    row(
+      "load",
+      "\(FigureText.rate(load.batchesPerSecond)) batches/s with \(FigureText.rate(load.eventsPerSecond)) "
+        + "events/s when nothing fails")
+    row(
+      "capacity",
+      "\(FigureText.rate(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
+    )
     if load.peakBatchesPerSecond > load.batchesPerSecond * 1.001 {
-      let peak =
+      row(
+        "peak",
         "\(FigureText.rate(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
-        + "the load above is the mean over the run"
-      rows.insert(("peak", peak), at: 4)
+          + "the load above is the mean over the run")
     }
     if let connections = scenario.tapi.connections {
-      rows.append(
-        (
-          "handshake",
-          "about \(FigureText.rate(scenario.normalHandshakesPerSecond)) a second when nothing fails, of "
-            + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
-        ))
+      row(
+        "handshake",
+        "about \(FigureText.rate(scenario.normalHandshakesPerSecond)) a second when nothing fails, of "
+          + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
+      )
     }
     if let endpoint = scenario.tapi.settings {
       let own = endpoint.capacityMilliRequestsPerSecond.map {
         ", of \(FigureText.rate(Double($0) / 1_000)) that their endpoint can answer"
       }
-      rows.append(
-        (
-          "settings",
-          "about \(FigureText.rate(scenario.normalFetchesPerSecond)) fetches a second when nothing fails"
-            + (own ?? ", to the server itself")
-        ))
+      row(
+        "settings",
+        "about \(FigureText.rate(scenario.normalFetchesPerSecond)) fetches a second when nothing fails"
+          + (own ?? ", to the server itself"))
     }
     if let proxies = scenario.tapi.proxies {
-      rows.append(
-        (
-          "proxies",
-          "\(FigureText.grouped(Int64(proxies.count))); a request comes to the server up to "
-            + "\(FigureText.count(proxies.retries + 1, "time")), "
-            + (proxies.budget.map {
-              "retries at once are \(Units.text(partsPerMillion: $0.share)) of the requests there, or \($0.minimum)"
-            } ?? "with any number of retries at once")
-        ))
+      let budget = proxies.budget.map {
+        "retries at once are \(Units.text(partsPerMillion: $0.share)) of the requests there, or \($0.minimum)"
+      }
+      row(
+        "proxies",
+        "\(FigureText.grouped(Int64(proxies.count))); a request comes to the server up to "
+          + "\(FigureText.count(proxies.retries + 1, "time")), "
+          + (budget ?? "with any number of retries at once"))
     }
-    rows.append(("memory", MemoryEstimate(scenario).description))
+    row("memory", MemoryEstimate(scenario).description)
     for incident in scenario.tapi.incidents {
-      let from = FigureText.span(incident.start.microseconds)
-      let time =
+      let when =
         incident.duration == .zero
-        ? "at \(from)" : "from \(from) for \(FigureText.span(incident.duration.microseconds))"
-      rows.append(("incident", "\(incident.kind.phrase) \(time)"))
+        ? "at \(span(incident.start - .start))" : time(from: incident.start, for: incident.duration)
+      row("incident", "\(incident.kind.phrase) \(when)")
     }
     for campaign in scenario.push {
-      let devices = FigureText.count(scenario.devices(of: campaign), "device")
-      rows.append(
-        (
-          "push",
-          "\(campaign.name.map { "\($0), " } ?? "")at \(FigureText.span((campaign.time - .start).microseconds)) to \(devices) over "
-            + "\(FigureText.span(campaign.over.microseconds))"
-            + (campaign.every.map { ", every \(FigureText.span($0.microseconds))" } ?? "")
-        ))
+      row(
+        "push",
+        "\(campaign.name.map { "\($0), " } ?? "")at \(span(campaign.time - .start)) to "
+          + "\(FigureText.count(scenario.devices(of: campaign), "device")) over \(span(campaign.over))"
+          + (campaign.every.map { ", every \(span($0))" } ?? ""))
     }
     for action in scenario.tapi.actions {
-      let start = FigureText.span(action.start.microseconds)
-      let time =
-        action.duration.map { "from \(start) for \(FigureText.span($0.microseconds))" }
-        ?? (action.kind == .restart ? "at \(start)" : "from \(start) on")
-      rows.append(("action", "\(action.kind.phrase) \(time)"))
+      let when =
+        action.duration == nil && action.kind == .restart
+        ? "at \(span(action.start - .start))" : time(from: action.start, for: action.duration)
+      row("action", "\(action.kind.phrase) \(when)")
     }
     for cohort in scenario.fleet {
       guard let rollout = cohort.rollout, rollout.isAction else { continue }
       let share = rollout.sharePartsPerMillion
-      let (whose, start) = (
-        share == 1_000_000 ? cohort.name : "\(Units.text(partsPerMillion: share)) of \(cohort.name)",
-        FigureText.span(rollout.time.microseconds)
-      )
-      rows.append(("action", "Settings published for \(whose) at \(start)"))
+      let whose = share == 1_000_000 ? cohort.name : "\(Units.text(partsPerMillion: share)) of \(cohort.name)"
+      row("action", "Settings published for \(whose) at \(FigureText.span(rollout.time.microseconds))")
     }
     if !choices.isEmpty {
-      rows.append(
-        (
-          "compare",
-          "\(FigureText.count(choices.count, "variant")): \(choices.map(\.name).joined(separator: ", "))"
-        ))
+      row(
+        "compare",
+        "\(FigureText.count(choices.count, "variant")): \(choices.map(\.name).joined(separator: ", "))")
     }
-    for note in smallness { rows.append(("small", note)) }
-    for line in scenario.settingsChanges { rows.append(("changes", line)) }
+    for note in smallness { row("small", note) }
+    for line in scenario.settingsChanges { row("changes", line) }
     for (index, line) in clients.text.enumerated() {
-      rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
+      row(index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line)
     }
-    let lines = rows.map { label, text in
-      "  " + label + String(repeating: " ", count: 10 - label.count) + text + "\n"
-    }
-    let noted = warnings == 0 ? "" : ", with \(FigureText.count(warnings, "warning"))"
-    return "\(path): valid\(noted)\n" + lines.joined()
+    return text
   }
 }
 
@@ -212,29 +200,22 @@ extension Console {
             + "exactly the flush interval, \(FigureText.span(tie.interval.microseconds)): in a silent outage the flush then finds the client "
             + "free, as no real clock has it; \(Units.text(tie.enough)) simulates what real clients do"))
     }
-    var printed: [String] = []
-    for warning in warnings.map(\.description) where !printed.contains(warning) {
-      printed.append(warning)
-      printError(warning + "\n")
-    }
-    return printed
+    return printOnce(warnings.map(\.description))
   }
 }
 
 extension Scenario {
   /// What the Settings change in clients that have their own, those that fetch none and those of files: a line for each.
   fileprivate var settingsChanges: [String] {
-    var seen: Set<String> = []
-    return fleet.compactMap { cohort in
+    fleet.compactMap { cohort -> String? in
       guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
       let changes = SettingsDocument(cohort.preset.settingsDefaults).differences(
         to: SettingsDocument(cohort.settings))
       if changes.isEmpty { return nil }
       let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }
       let fetches = cohort.fetchesSettings ? "" : ", which fetches none"
-      let line = "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
-      return seen.insert(line).inserted ? line : nil
-    }
+      return "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
+    }.uniqued
   }
 }
 
@@ -260,9 +241,8 @@ extension ValidateCommand {
       throw UsageError(
         "Missing expected option '--settings <file>': '--client' says how that file is read.")
     }
-    var names: Set<String> = []
-    for client in clients where !names.insert(client.name).inserted {
-      throw UsageError("'--client' names '\(client.name)' twice.")
+    if let name = clients.map(\.name).firstRepeated {
+      throw UsageError("'--client' names '\(name)' twice.")
     }
     let (console, text) = (environment.console, try environment.files.text(path))
     let readings = try clients.map { client in

@@ -177,9 +177,8 @@ struct LoadedScenario {
         isOfSection: isOfSection)
     }
     let choices = VariantChoice.combinations(axes)
-    var names: Set<String> = []
-    for choice in choices where !names.insert(choice.name).inserted {
-      throw refusal("Two variants would both be named '\(choice.name)'", isOfSection: asked.isEmpty)
+    if let name = choices.map(\.name).firstRepeated {
+      throw refusal("Two variants would both be named '\(name)'", isOfSection: asked.isEmpty)
     }
     return choices
   }
@@ -216,11 +215,7 @@ extension VariantChoice {
 
 /// In what variants are so small that chance between single requests decides, each once.
 func notesOfSmallness(_ variants: [Variant]) -> [String] {
-  var notes: [String] = []
-  for variant in variants {
-    for note in Discreteness(variant.scenario).notes where !notes.contains(note) { notes.append(note) }
-  }
-  return notes
+  variants.flatMap { Discreteness($0.scenario).notes }.uniqued
 }
 
 /// Returns a note of smallness as it stands beside an answer, without a full stop.
@@ -230,8 +225,7 @@ extension Console {
   /// Prints repairs and the like, each once, and returns what it printed.
   @discardableResult
   func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
-    var printed: [String] = []
-    for variant in decoded {
+    let all = decoded.flatMap { variant in
       var warnings = variant.warnings.map(\.description)
       let load = NormalLoad(variant.scenario)
       if load.utilisation > 1 {
@@ -245,12 +239,15 @@ extension Console {
             + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
             + "fleet falls behind then even without an incident")
       }
-      for warning in warnings where !printed.contains(warning) {
-        printed.append(warning)
-        printError(warning + "\n")
-      }
+      return warnings
     }
-    return printed
+    return printOnce(all)
+  }
+
+  /// Prints warnings, a line each, each once, and returns what it printed.
+  func printOnce(_ warnings: [String]) -> [String] {
+    for warning in warnings.uniqued { printError(warning + "\n") }
+    return warnings.uniqued
   }
 }
 

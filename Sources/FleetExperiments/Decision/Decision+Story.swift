@@ -79,9 +79,7 @@ extension Decision {
 
   /// `outage of 20 min: 2.5 extra requests a device (today 3.4)`, a line for each case.
   private func lines(_ cells: [(place: Int, cell: Cell)]) -> [String] {
-    var places: [Int] = []
-    for one in cells where !places.contains(one.place) { places.append(one.place) }
-    return places.map { place in
+    cells.map(\.place).uniqued.map { place in
       let figures = cells.filter { $0.place == place }.map { one in
         let figures = [false, true].map { figure(place, one.cell.criterion, $0) }
         return "\(figures[1].phrase) (today \(figures[0].text))" + (one.cell.isAllowed ? ", allowed" : "")

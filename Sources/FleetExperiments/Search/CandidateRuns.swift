@@ -43,10 +43,7 @@ package final class CandidateRuns: Sendable {
   /// Makes the runs asked for, as far as they are not there.
   /// - Throws: `CancellationError` where it was stopped before all were there.
   package func make(_ requests: [Request]) throws {
-    var seen: Set<Request> = []
-    let left = known.withLock { known in
-      requests.filter { known.summaries[$0] == nil && seen.insert($0).inserted }
-    }
+    let left = known.withLock { known in requests.uniqued.filter { known.summaries[$0] == nil } }
     let scenarios = try left.map(scenario(of:))
     let summaries = try runs.valuesUntilCancelled(of: scenarios)
     known.withLock { known in

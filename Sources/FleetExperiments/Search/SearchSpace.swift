@@ -34,10 +34,7 @@ extension SearchParameter {
     guard values.count > 1, !values.contains("") else {
       throw RangeProblem("'\(path)' has nothing to choose from: give at least two values, as \(path)=a,b.")
     }
-    var seen: Set<String> = []
-    for value in values where !seen.insert(value).inserted {
-      throw RangeProblem("'\(path)' has the value '\(value)' twice.")
-    }
+    if let value = values.firstRepeated { throw RangeProblem("'\(path)' has the value '\(value)' twice.") }
     self.path = path
     let quantities = values.compactMap { Quantity($0) }
     isOrdered = quantities.count == values.count && Set(quantities.map(\.unit)).count == 1
@@ -52,13 +49,13 @@ extension SearchParameter {
     guard let colon = text.lastIndex(of: ":"), !text.hasSuffix(":log") else {
       let range = try QuantityRange(path: path, range: text)
       let steps = min(Self.defaultSteps, range.mostSteps)
-      values = Self.unique(
+      values =
         (0...steps).map { step in
           let share = Double(step) / Double(steps)
           // Round values are easier to agree on, and the ends stay as they are.
           let quantity = range.quantity(at: share)
           return (step == 0 || step == steps ? quantity : quantity.rounded(digits: 2)).text()
-        })
+        }.uniqued
       return
     }
     let range = try QuantityRange(path: path, range: String(text[..<colon]))
@@ -78,11 +75,6 @@ extension SearchParameter {
       quantity.value += Double(i) * step.value
       return quantity.text()
     }
-  }
-
-  private static func unique(_ values: [String]) -> [String] {
-    var seen: Set<String> = []
-    return values.filter { seen.insert($0).inserted }
   }
 }
 
@@ -108,9 +100,8 @@ extension SearchSpace {
         "There is nothing to search: give --search backoffConfig.baseBackoffInterval=0.5..30:log or --space FILE."
       )
     }
-    var seen: Set<String> = []
-    for parameter in parameters where !seen.insert(parameter.path).inserted {
-      throw RangeProblem("'\(parameter.path)' is to be searched twice.")
+    if let path = parameters.map(\.path).firstRepeated {
+      throw RangeProblem("'\(path)' is to be searched twice.")
     }
     self.parameters = parameters
   }

@@ -87,13 +87,7 @@ extension TuneResult {
   }
 
   /// All of the verdict's criteria that were judged, by name.
-  private var criteria: [String] {
-    var names: [String] = []
-    for evidence in fresh.evidence.joined() where !names.contains(name(evidence)) {
-      names.append(name(evidence))
-    }
-    return names
-  }
+  private var criteria: [String] { fresh.evidence.joined().map(name).uniqued }
 
   /// How often a run may fail although none of these did; nil where one did.
   private var risk: String? {

@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 
 /// One direction of a plot: which values it shows, and how they are labelled.
@@ -144,11 +145,7 @@ package enum Scale {
 
 /// A series in columns that each keep their smallest and largest value, so that a spike survives being cut to a picture's width.
 package struct Envelope {
-  package struct Column: Hashable {
-    package var low: Double
-    package var high: Double
-    package var mean: Double
-  }
+  package typealias Column = VariantCurves.Point
   /// nil where there is no value.
   package var columns: [Column?]
 }
@@ -156,7 +153,7 @@ package struct Envelope {
 extension Envelope {
   /// Values that are not finite count as missing.
   package init(_ values: [Double?]) {
-    columns = values.map { $0.flatMap { $0.isFinite ? Column(low: $0, high: $0, mean: $0) : nil } }
+    columns = values.map { $0.flatMap { $0.isFinite ? Column(mean: $0, low: $0, high: $0) : nil } }
   }
 
   /// In at most `limit` columns. O(columns).
@@ -167,8 +164,8 @@ extension Envelope {
         let own = columns[columns.count * c / count..<columns.count * (c + 1) / count].compactMap(\.self)
         guard let first = own.first else { return nil }
         let mean = own.reduce(0) { $0 + $1.mean } / Double(own.count)
-        return own.reduce(into: Column(low: first.low, high: first.high, mean: mean)) {
-          $0 = Column(low: min($0.low, $1.low), high: max($0.high, $1.high), mean: mean)
+        return own.reduce(into: Column(mean: mean, low: first.low, high: first.high)) {
+          $0 = Column(mean: mean, low: min($0.low, $1.low), high: max($0.high, $1.high))
         }
       })
   }

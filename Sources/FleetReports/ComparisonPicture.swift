@@ -96,18 +96,14 @@ package struct ComparisonPicture {
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
-    mean(report.trial.rows(of: variant).compactMap(\.recoveryTime))
+    report.trial.rows(of: variant).compactMap(\.recoveryTime).map(Double.init).mean
   }
 
   /// The same until the server turns nobody away; nil where a run never came so far, or never recovered.
   private func healthy(_ variant: Int) -> Double? {
     let rows = report.trial.rows(of: variant)
     let isSeen = rows.allSatisfy { $0.healthyTime != nil && $0.recoveryTime != nil }
-    return isSeen ? mean(rows.compactMap(\.healthyTime)) : nil
-  }
-
-  private func mean(_ times: [Int64]) -> Double? {
-    times.isEmpty ? nil : times.reduce(0) { $0 + Double($1) } / Double(times.count)
+    return isSeen ? rows.compactMap(\.healthyTime).map(Double.init).mean : nil
   }
 
   /// `caught up after 12 min, nothing lost`
@@ -359,7 +355,7 @@ struct TrialCurves {
     }
     let columns = means(quantity, trial.curves[variant]).map { column in
       column.map {
-        Envelope.Column(low: scale * max($0.low, 0), high: scale * $0.high, mean: scale * $0.mean)
+        Envelope.Column(mean: scale * $0.mean, low: scale * max($0.low, 0), high: scale * $0.high)
       }
     }
     return (columns, max(Double(facts[variant]?.duration ?? 0), 1) / Double(max(columns.count, 1)))
@@ -382,21 +378,18 @@ struct TrialCurves {
   }
 
   private func means(_ quantity: Quantity, _ curves: VariantCurves) -> [Envelope.Column?] {
-    func columns(_ points: [VariantCurves.Point?]) -> [Envelope.Column?] {
-      points.map { $0.map { .init(low: $0.low, high: $0.high, mean: $0.mean) } }
-    }
     switch quantity {
-    case .offered: return columns(curves.offered)
-    case .goodput: return columns(curves.goodput)
-    case .capacity: return Envelope(curves.facts?.capacity ?? []).columns
-    case .backlog: return columns(curves.backlog)
-    case .twinBacklog: return columns(curves.twinBacklog)
+    case .offered: curves.offered
+    case .goodput: curves.goodput
+    case .capacity: Envelope(curves.facts?.capacity ?? []).columns
+    case .backlog: curves.backlog
+    case .twinBacklog: curves.twinBacklog
     case .aboveNormal:
-      return zip(columns(curves.backlog), curves.twinBacklog).map { point, twin in
+      zip(curves.backlog, curves.twinBacklog).map { point, twin in
         let normal = twin?.mean ?? 0
-        return point.map { .init(low: $0.low - normal, high: $0.high - normal, mean: $0.mean - normal) }
+        return point.map { .init(mean: $0.mean - normal, low: $0.low - normal, high: $0.high - normal) }
       }
-    case .median, .p99: return []
+    case .median, .p99: []
     }
   }
 

@@ -122,6 +122,10 @@ public struct VariantCurves: Sendable {
     public var mean: Double
     public var low: Double
     public var high: Double
+
+    package init(mean: Double, low: Double, high: Double) {
+      (self.mean, self.low, self.high) = (mean, low, high)
+    }
   }
 
   /// A run is cut into as many columns, if it has as many rows.

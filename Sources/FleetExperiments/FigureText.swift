@@ -90,3 +90,17 @@ package enum FigureText {
     return value < 0 ? "-" + digits : digits
   }
 }
+
+extension Sequence<String> {
+  /// Joins words with a space into lines, each as long as may be.
+  /// - Parameter fits: whether a line of more than one word has room; the first line is number 0.
+  package func filled(where fits: (_ line: String, _ number: Int) -> Bool) -> [String] {
+    reduce(into: []) { lines, word in
+      if let last = lines.last, fits("\(last) \(word)", lines.count - 1) {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(word)
+      }
+    }
+  }
+}

@@ -62,22 +62,19 @@ package struct DeviceTimeline {
     let story = DeviceTimeline(trace)
     let shown = story.lines.filter { range.contains($0.time) }
     var text = heading(trace) + "\n\n"
-    let titles = Line(time: 0, what: "what", batch: "batch", details: "details")
-    let whats = max(4, shown.map(\.what.count).max() ?? 0)
-    let batches = max(5, shown.map(\.batch.count).max() ?? 0)
-    let clocks = shown.map { clock($0.time) }
-    let times = max(11, clocks.map(\.count).max() ?? 0)
-    func row(_ time: String, _ queue: String, _ line: Line) -> String {
-      let columns = [
-        pad(time, times, right: true), pad(queue, 6, right: true), pad(line.what, whats),
-        pad(line.batch, batches), line.details,
+    // Columns are as wide as those of most devices: traces beside one another are read so.
+    let columns = [
+      TextTable.Column(title: "       time"), .init(title: " queue"), .init(title: "what", isNumber: false),
+      .init(title: "batch", isNumber: false), .init(title: "details", isNumber: false),
+    ]
+    let rows = shown.map { line in
+      [
+        line.what == gapMark ? "" : clock(line.time), line.queue.map(String.init) ?? "", line.what,
+        line.batch,
+        line.details,
       ]
-      return trimmed(columns.joined(separator: "  ")) + "\n"
     }
-    text += row("time", "queue", titles)
-    for (line, clock) in zip(shown, clocks) {
-      text += row(line.what == gapMark ? "" : clock, line.queue.map(String.init) ?? "", line)
-    }
+    text += TextTable(columns: columns, rows: rows).terminal(width: .max)
     if shown.isEmpty { text += "Nothing happens in this stretch of time.\n" }
     let scope = range == 0..<Int64.max ? "" : "In the whole run: "
     return text + "\n" + scope + story.tally + "\n"
@@ -515,17 +512,6 @@ extension DeviceTimeline {
   private static func padded(_ value: Int64, _ digits: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, digits - text.count)) + text
-  }
-
-  static func pad(_ text: String, _ width: Int, right: Bool = false) -> String {
-    let spaces = String(repeating: " ", count: max(0, width - text.count))
-    return right ? spaces + text : text + spaces
-  }
-
-  static func trimmed(_ text: String) -> String {
-    var text = text
-    while text.last == " " { text.removeLast() }
-    return text
   }
 }
 

@@ -1,3 +1,5 @@
+import FleetExperiments
+
 /// How wide a picture that stands alone is, how large its text, and how much room that takes.
 package enum Lettering {
   /// As wide as a page of GitHub shows pictures.
@@ -31,13 +33,8 @@ package enum Lettering {
   package static func lines(
     _ text: String, width: Double, size: Double, isBold: Bool = false, most: Int = 3
   ) -> [String] {
-    var lines: [String] = []
-    for word in whole(text).split(separator: " ").map(String.init) {
-      if let last = lines.last, Self.width(of: "\(last) \(word)", size: size, isBold: isBold) <= width {
-        lines[lines.count - 1] = "\(last) \(word)"
-      } else {
-        lines.append(word)
-      }
+    var lines = whole(text).split(separator: " ").map(String.init).filled { line, _ in
+      Self.width(of: line, size: size, isBold: isBold) <= width
     }
     guard lines.count > most, most > 0 else {
       return lines.map { fitting($0, width: width, size: size, isBold: isBold) }

@@ -52,13 +52,7 @@ extension TextTable {
     if lines.width > width { return blocks }
     let widths = lines.widths
     lines.titles = zip(lines.titles, widths).map { words, width in
-      words.reduce(into: [String]()) { rows, word in
-        if let last = rows.last, last.count + 1 + word.count <= width {
-          rows[rows.count - 1] += " " + word
-        } else {
-          rows.append(word)
-        }
-      }
+      words.filled { line, _ in line.count <= width }
     }
     let height = lines.titles.map(\.count).max() ?? 0
     var text = ""

@@ -1,3 +1,5 @@
+import FleetExperiments
+
 /// Draws help screens the way Swift's command-line tools do.
 package struct HelpScreen: Sendable {
   /// Columns; lines are wrapped at spaces.
@@ -60,22 +62,7 @@ package struct HelpScreen: Sendable {
   /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column
   /// `indent`.
   private func fill(_ words: [String], first: Int, indent: Int) -> String {
-    var text = ""
-    var column = first
-    for (i, word) in words.enumerated() {
-      if i > 0 {
-        if column + 1 + word.count > width {
-          text += "\n" + spaces(indent)
-          column = indent
-        } else {
-          text += " "
-          column += 1
-        }
-      }
-      text += word
-      column += word.count
-    }
-    return text
+    words.filled { $0.count + ($1 == 0 ? first : indent) <= width }.joined(separator: "\n" + spaces(indent))
   }
 
   private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }

@@ -1,3 +1,4 @@
+import FleetExperiments
 import ScenarioModel
 
 extension ClientPreset {
@@ -139,15 +140,9 @@ struct PresetsCommand: Command {
 
   /// Lines of at most 100 columns, cut at blanks; those behind the first are indented by four more.
   private static func folded(_ text: String, indent: Int = 0) -> String {
-    let margin = spaces(indent)
-    let lines = text.split(separator: " ").reduce(into: [String]()) { lines, word in
-      if let last = lines.last, last.count + word.count < 100 {
-        lines[lines.count - 1] += " " + word
-      } else {
-        lines.append((lines.isEmpty ? margin : margin + "    ") + word)
-      }
-    }
-    return lines.joined(separator: "\n")
+    text.split(separator: " ").map(String.init)
+      .filled { $0.count + ($1 == 0 ? indent : indent + 4) <= 100 }.enumerated()
+      .map { spaces($0 == 0 ? indent : indent + 4) + $1 }.joined(separator: "\n")
   }
 
   private static func description(_ preset: ClientPreset) -> String {

@@ -180,11 +180,19 @@ extension Requirement {
       return Reading(
         isKept: isKept(number), badness: number, value: number, text: run.fails ? "a failure" : "none")
     }
-    let measured = measured(column, run)
-    guard let number = measured.number else { return nil }
+    let metric = MetricCatalogue.metric(named: column.name)
+    let scale = metric?.isCount == true ? Double(run.scale) : 1
+    var value = metric?.value(of: run) ?? Self.value(column.value(run))
+    if case .value(let count) = value { value = .value(count * scale) }
+    let created = Double(run[.createdEvents]) * scale
+    let share: Double? = !isShare ? nil : created > 0 ? (value.restricted ?? 0) / created : 0
+    // A time that never came is longer than any.
+    guard value != .none, let number = value.isCensored ? Double.infinity : share ?? value.restricted else {
+      return nil
+    }
     return Reading(
-      isKept: isKept(number), badness: badness(measured), value: measured.value.restrictedUnlessCensored,
-      text: text(measured, column))
+      isKept: isKept(number), badness: badness(number), value: value.isCensored ? nil : value.restricted,
+      text: text(value, share, column))
   }
 
   /// Whether a run keeps it, or has no value: without an incident there is nothing to catch up with.
@@ -199,42 +207,19 @@ extension Requirement {
   /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.
   public func outcome(of rows: [RunSummary]) -> Outcome {
     guard case .column(let column) = subject else { return failures(rows) }
-    let values = rows.map { measured(column, $0) }
-    let failing = values.count { !isKept($0) }
-    let worst = values.max { badness($0) < badness($1) }
+    let missing = Reading(isKept: false, badness: .infinity, text: text(.none, nil, column))
+    let readings = rows.map { reading(of: $0) ?? missing }
+    let failing = readings.count { !$0.isKept }
+    let worst = readings.max { $0.badness < $1.badness }
     return Outcome(
-      requirement: text, name: name, isMet: failing == 0 && !rows.isEmpty,
-      worst: worst?.value.restrictedUnlessCensored,
-      measured: worst.map { text($0, column) } ?? "no run", failing: failing, runs: rows.count)
-  }
-
-  private func measured(_ column: CSVColumn<RunSummary>, _ run: RunSummary) -> Measured {
-    let metric = MetricCatalogue.metric(named: column.name)
-    let value = metric?.value(of: run) ?? Self.value(column.value(run))
-    let scale = metric?.isCount == true ? Double(run.scale) : 1
-    return Measured(value, scale: scale, created: Double(run[.createdEvents]) * scale, isShare: isShare)
-  }
-
-  private struct Measured {
-    var value: MetricValue
-    var share: Double?
-
-    /// Takes a value; a count becomes that of the whole fleet.
-    init(_ value: MetricValue, scale: Double, created: Double, isShare: Bool) {
-      self.value = if case .value(let count) = value { .value(count * scale) } else { value }
-      share = isShare && created > 0 ? (self.value.restricted ?? 0) / created : isShare ? 0 : nil
-    }
-
-    /// The number that the limit is about; a time that never came is longer than any. `nil`: the run has none.
-    var number: Double? { value.isCensored ? .infinity : value == .none ? nil : share ?? value.restricted }
+      requirement: text, name: name, isMet: failing == 0 && !rows.isEmpty, worst: worst?.value,
+      measured: worst?.text ?? "no run", failing: failing, runs: rows.count)
   }
 
   private static func value(_ cell: CSVValue) -> MetricValue {
     if case .flag(let flag) = cell { return .value(flag ? 1 : 0) }
     return cell.number.map(MetricValue.value) ?? .none
   }
-
-  private func isKept(_ measured: Measured) -> Bool { measured.number.map(isKept) ?? false }
 
   private func isKept(_ number: Double) -> Bool {
     switch comparison {
@@ -246,23 +231,22 @@ extension Requirement {
     }
   }
 
-  private func badness(_ measured: Measured) -> Double {
-    guard let number = measured.number else { return .infinity }
+  private func badness(_ number: Double) -> Double {
     switch comparison {
-    case .atMost, .less: return number
-    case .atLeast, .more: return -number
-    case .equal: return abs(number - limit)
+    case .atMost, .less: number
+    case .atLeast, .more: -number
+    case .equal: abs(number - limit)
     }
   }
 
-  private func text(_ measured: Measured, _ column: CSVColumn<RunSummary>) -> String {
-    switch measured.value {
+  private func text(_ value: MetricValue, _ share: Double?, _ column: CSVColumn<RunSummary>) -> String {
+    switch value {
     case .none: return "no value"
     case .censored(let horizon): return "not within \(MetricText.span(seconds: horizon))"
     case .value(let value) where column.unit.isEmpty: return value == 0 ? "false" : "true"
     case .value(let value), .time(let value, _):
       let text = column.unit == "s" ? MetricText.span(seconds: value) : MetricText.plain(value)
-      return text + (measured.share.map { " (\(MetricText.plain($0 * 100)) %)" } ?? "")
+      return text + (share.map { " (\(MetricText.plain($0 * 100)) %)" } ?? "")
     }
   }
 
@@ -274,8 +258,4 @@ extension Requirement {
       requirement: text, name: name, isMet: isMet, worst: Double(failing),
       measured: "\(failing) of \(FigureText.count(rows.count, "run"))", failing: isMet ? 0 : failing, runs: 1)
   }
-}
-
-extension MetricValue {
-  fileprivate var restrictedUnlessCensored: Double? { isCensored ? nil : restricted }
 }

@@ -238,9 +238,7 @@ struct CalibrationFindings: Sendable {
       .list(
         "columns", "What it was fitted to.",
         JSONShape<Part>([
-          .choice("column", "Which.", ObservedColumn.allCases.map(\.rawValue)) {
-            $0.result.study.weights[$0.index].column.rawValue
-          },
+          .choice("column", "Which.") { $0.result.study.weights[$0.index].column },
           .init("weight", "How much it counted.") { $0.result.study.weights[$0.index].weight },
           .init(
             "error", "Mean absolute percentage error on the part held out, as a share; null: nothing there."

@@ -52,7 +52,7 @@ struct CheckFindings: Sendable {
       },
       .init("presentFailures", "The same now.") { $0.check.failures?.now },
       .list("metrics", "Every metric of the baseline.", change) { outcome in
-        outcome.check.changes.map { Change(change: $0, line: outcome.line($0.metric.name)) }
+        outcome.check.changes.map { ($0, outcome.line($0.metric.name)) }
       },
     ])
 
@@ -63,42 +63,38 @@ struct CheckFindings: Sendable {
     .init("line", "The line there.") { $0.place?.line },
   ])
 
-  private struct Change: Sendable {
-    var change: MetricChange
-    var line: Int
-    var recorded: ConfidenceInterval? { ConfidenceInterval(change.recorded) }
-    var present: ConfidenceInterval? { ConfidenceInterval(change.present) }
-    var interval: ConfidenceInterval? { change.difference.interval() }
-
-    static func mean(_ sample: SampleStatistics) -> Double? { sample.count > 0 ? sample.mean : nil }
-  }
-
-  private static let change = JSONShape<Change>([
+  private static let change = JSONShape<(change: MetricChange, line: Int)>([
     .init("metric", "Column of `summary.csv`.") { $0.change.metric.name },
     .init("unit", "Of the figures that follow.") { $0.change.metric.unit },
     .init("isCriterion", "Whether the verdict decides by it.") { $0.change.isCriterion },
     .choice(
       "level",
-      "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded.",
-      MetricChange.Judgement.allCases.map(\.rawValue)
-    ) { $0.change.judgement.rawValue },
+      "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded."
+    ) { $0.change.judgement },
     .anything("tolerance", "As it stands in the baseline.", ["string", "object"]) {
       .raw(BaselineFile.text($0.change.entry.tolerance))
     },
     .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
-      Change.mean($0.change.recorded)
+      $0.change.recorded.known
     },
-    .init("recordedLow95", "Lower end of its 95 % interval.") { $0.recorded?.low },
-    .init("recordedHigh95", "Upper end of the same.") { $0.recorded?.high },
-    .init("presentMean", "Mean over the seeds now.") { Change.mean($0.change.present) },
-    .init("presentLow95", "Lower end of its 95 % interval.") { $0.present?.low },
-    .init("presentHigh95", "Upper end of the same.") { $0.present?.high },
+    .init("recordedLow95", "Lower end of its 95 % interval.") { ConfidenceInterval($0.change.recorded)?.low },
+    .init("recordedHigh95", "Upper end of the same.") { ConfidenceInterval($0.change.recorded)?.high },
+    .init("presentMean", "Mean over the seeds now.") { $0.change.present.known },
+    .init("presentLow95", "Lower end of its 95 % interval.") { ConfidenceInterval($0.change.present)?.low },
+    .init("presentHigh95", "Upper end of the same.") { ConfidenceInterval($0.change.present)?.high },
     .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
-    { Change.mean($0.change.difference.sample) },
-    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") { $0.interval?.low },
-    .init("differenceHigh95", "Upper end of the same.") { $0.interval?.high },
+    { $0.change.difference.sample.known },
+    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") {
+      $0.change.difference.interval()?.low
+    },
+    .init("differenceHigh95", "Upper end of the same.") { $0.change.difference.interval()?.high },
     .init("pHolm", "P value by Holm's step-down; null of what is not tested.") { $0.change.adjustedP },
     .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
     .init("line", "Where the metric stands in the baseline.") { $0.line },
   ])
+}
+
+extension SampleStatistics {
+  /// The mean; nil without a value.
+  fileprivate var known: Double? { count > 0 ? mean : nil }
 }

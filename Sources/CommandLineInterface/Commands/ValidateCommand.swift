@@ -416,9 +416,7 @@ struct SettingsFindings: Sendable {
           .init("client", "Whose it is.") { $0.client },
           .init("line", "Where it stands.") { $0.line },
           .init("path", "In the file; empty: the file as a whole.") { $0.finding.path },
-          .choice(
-            "effect", "What it leads to.", SettingsFinding.Effect.allCases.map(\.rawValue)
-          ) { $0.finding.effect.rawValue },
+          .choice("effect", "What it leads to.") { $0.finding.effect },
           .init("isHarmful", "Whether Settings with it are better not published.") {
             $0.finding.effect.isHarmful
           },

@@ -189,7 +189,7 @@ struct ExecFindings: Sendable {
         JSONShape<Row>([
           .init("requirement", "Its number.") { $0.requirement },
           .init("title", "What it says.") { $0.title },
-          .choice("level", "The worst of its cases.", Word.allCases.map(\.rawValue)) { $0.verdict.rawValue },
+          .choice("level", "The worst of its cases.") { $0.verdict },
           .init("cases", "How many were made of it.") { $0.cases },
           .init("reason", "Why it is not applicable.") { $0.reason },
         ])
@@ -211,7 +211,7 @@ struct ExecFindings: Sendable {
     .init("id", "The case's name.") { $0.0.vector.id },
     .init("requirement", "What it tests.") { $0.0.vector.requirement },
     .init("says", "What has to happen.") { $0.0.vector.says },
-    .choice("level", "How it ended.", Word.allCases.map(\.rawValue)) { word($0.0.verdict).rawValue },
+    .choice("level", "How it ended.") { word($0.0.verdict) },
     .init("remark", "What was seen, or why nothing can be said.") { remark($0.0.verdict) },
     .init("uploads", "How many came.") { $0.0.log?.uploads.count ?? 0 },
     .init("exchange", "The file of the exchange.") { $0.0.log == nil ? nil : $0.1 },

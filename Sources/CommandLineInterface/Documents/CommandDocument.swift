@@ -73,7 +73,7 @@ extension JSONShape {
   /// The members of what is said of something.
   static func told(_ story: @escaping @Sendable (Source) -> Story) -> [Member] {
     let line = JSONShape<Story.Line>([
-      .choice("subject", "What it is about.", Story.Subject.allCases.map(\.rawValue)) { $0.subject.rawValue },
+      .choice("subject", "What it is about.") { $0.subject },
       .init("text", "As a terminal has it.") { $0.text },
     ])
     return [
@@ -215,6 +215,13 @@ extension JSONShape.Member {
     Self(
       name: name, meaning: meaning, schema: .object([("enum", .array(words.map { .string($0) }))]),
       value: { .string(value($0)) })
+  }
+
+  /// One of the names of an enumeration.
+  static func choice<Word: CaseIterable & RawRepresentable<String> & SendableMetatype>(
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Word
+  ) -> Self {
+    .choice(name, meaning, Word.allCases.map(\.rawValue)) { value($0).rawValue }
   }
 
   static func object<Inner>(

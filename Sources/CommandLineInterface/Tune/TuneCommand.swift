@@ -479,9 +479,7 @@ struct TuneFindings: Sendable {
     },
     .init("today", "Today's mean, of failures how many of `freshSeedsOfBoth`; null: none.") { $0.0.today },
     .init("new", "The same of the new Settings, of failures how many of `freshSeeds`.") { $0.0.new },
-    .choice("shown", "What it is shown to be.", CriterionEvidence.Shown.allCases.map(\.rawValue)) {
-      $0.0.shown.rawValue
-    },
+    .choice("shown", "What it is shown to be.") { $0.0.shown },
   ])
 
   static let document = CommandDocument.study(
@@ -552,10 +550,9 @@ struct TuneFindings: Sendable {
         JSONShape<Part>([
           .init("name", "The scenario's name.") { $0.result.study.scenarios[$0.index] },
           .init("scenario", "Its file as it was named.") { $0.found.paths[$0.index] },
-          .choice(
-            "standing", "What `compare` says of it against today's Settings.",
-            MetricRule.Standing.allCases.map(\.rawValue)
-          ) { $0.result.confirmed.winner.comparison[$0.index].standing.rawValue },
+          .choice("standing", "What `compare` says of it against today's Settings.") {
+            $0.result.confirmed.winner.comparison[$0.index].standing
+          },
           .init("scoreRatio", "The score divided by today's.") {
             DeterministicMath.exp($0.result.confirmed.winner.scenarioScores[$0.index])
           },

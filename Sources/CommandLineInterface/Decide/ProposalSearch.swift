@@ -54,30 +54,20 @@ struct ProposalSearch: Sendable {
     todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: fetching[0].settings) }
   }
 
-  /// The keys that clients read, each with the values that one of them takes and that harm none.
+  /// The keys that clients read, each with the values that one of them takes as they are and that harm none.
   static func parameters(of fleet: [Cohort]) throws -> [SearchParameter] {
     try keys.compactMap { key, values in
       let path = SearchableSettings.prefix + key
+      // A client that takes less of a value in its place is no reason to keep it from the others.
       let taken = VariantChoice.splitList(values).filter { value in
-        fleet.contains { takes($0.settingsDialect, path, value) }
-          && !fleet.contains { objects($0.settingsDialect, path, value) }
+        let found = fleet.compactMap { effects($0.settingsDialect, path, value) }
+        return found.contains { !$0.contains(.repaired) } && !found.joined().contains(where: \.isHarmful)
       }
       return taken.count > 1 ? try SearchParameter("\(path)=\(taken.joined(separator: ","))") : nil
     }
   }
 
-  /// Whether the value does harm to a client that reads the key. A client that takes less of it in its place is no reason to keep it
-  /// from the others.
-  private static func objects(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
-    effects(dialect, path, value)?.contains(where: \.isHarmful) ?? false
-  }
-
-  /// Whether a client reads the key, and takes the value as it is.
-  private static func takes(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
-    effects(dialect, path, value).map { !$0.contains(.repaired) } ?? false
-  }
-
-  /// nil: the client does not read the key.
+  /// What a value leads to at a client; nil: it does not read the key.
   private static func effects(
     _ dialect: SettingsDialect, _ path: String, _ value: String
   ) -> [SettingsFinding.Effect]? {

@@ -9,7 +9,7 @@ import UploadRetry
 /// struct MergeCommand: Command {
 ///   static let help = CommandSpecification(name: "merge", abstract: "Make tables and report of a sweep.")
 ///   @Argument("dir", help: "The directory of the sweep.") var path: String
-///   @Flag(.quiet) var isQuiet: Bool
+///   @Flag(.json) var isJSON: Bool
 ///   func execute(_ invocation: Invocation) throws { … }
 /// }
 /// ```

@@ -129,14 +129,11 @@ extension Argument where Value == [String] {
   static var scenarios: Self { Self("scenario", help: "Scenario files (JSON5).") }
 }
 
-extension Option where Value == UInt64? {
-  static var seed: Self {
-    let reader = ValueReader { text in
-      if text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) { return seed }
-      throw InvalidValue("a whole number from 0 to 2^64-1.")
-    }
-    return Self(
-      "seed", "n", reader, help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
+extension ValueReader where Value == UInt64 {
+  /// A seed of all randomness.
+  static let seed = ValueReader { text in
+    if text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) { return seed }
+    throw InvalidValue("a whole number from 0 to 2^64-1.")
   }
 }
 
@@ -168,67 +165,13 @@ extension ValueReader where Value == [Int64] {
   }
 }
 
-extension Option where Value == Int64? {
-  static var budget: Self {
-    Self(
-      "budget", "attempts", .attempts,
-      help:
-        "Where the seeds are as many as decide: the most attempts to simulate, twins aside. A first seed is run in any case, and "
-        + "480 are the most. (default: \(SeedPlan().budgetText))")
-  }
-}
-
-extension Option where Value == [Assignment] {
-  static var set: Self {
-    Self(
-      "set", "path=value", each: Assignment.setting,
-      help:
-        "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s; fleet.* stands for every cohort. Later ones win."
-    )
-  }
-}
-
 extension Option where Value == String? {
-  static var settings: Self {
-    Self(
-      "settings", "file", .text, help: "Settings JSON for every cohort, in place of the scenario's.")
-  }
-  static var severalSettings: Self {
-    Self(
-      "settings", "a,b,c", .text,
-      help:
-        "Settings JSON for every cohort, in place of the scenario's; of several files, a variant for each.")
-  }
   static var scale: Self {
     Self(
       "scale", "1:n", .text,
       help:
         "The scenario at a part of its size: devices, capacity and limits divided by n, the burst not below 20 tokens. Refused "
         + "where so few are left that chance decides.")
-  }
-  static var out: Self {
-    Self(
-      "out", "dir", .text,
-      help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
-        + "(default: no files)")
-  }
-  static var journal: Self {
-    Self(
-      "journal", "dir", .text,
-      help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
-  }
-}
-
-extension Option where Value == Int? {
-  static var jobs: Self {
-    Self("jobs", "n", .count(1...1_024), help: "Runs at a time. (default: one per core)")
-  }
-  static var threads: Self {
-    Self(
-      "threads", "t", .count(1...64),
-      help:
-        "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
-        + "core for a large fleet when --jobs is 1)")
   }
 }
 
@@ -243,7 +186,6 @@ extension Option where Value == MemoryLimit {
 }
 
 extension Flag {
-  static var check: Flag { Flag("check", help: "Check the model against itself while it runs; slower.") }
   static var json: Flag {
     Flag(
       "json",
@@ -255,16 +197,25 @@ extension Flag {
 
 /// How a scenario is changed before it is decoded.
 struct InputOptions: ParameterGroup {
-  @Option(.seed) var seed: UInt64?
+  @Option("seed", "n", .seed, help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
+  var seed: UInt64?
   @Option private var settingsText: String?
-  @Option(.set) var settings: [Assignment]
+  @Option(
+    "set", "path=value", each: Assignment.setting,
+    help:
+      "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s; fleet.* stands for every cohort. Later ones win."
+  )
+  var settings: [Assignment]
   @Option(.scale) private var scale: String?
   let omitted: Set<String>
   private let severalSettings: Bool
 
   /// - Parameter severalSettings: whether `--settings` takes several files, with commas between.
   init(without less: [StudyOptions.Name] = [], severalSettings: Bool = false) {
-    _settingsText = Option(severalSettings ? .severalSettings : .settings)
+    _settingsText = Option(
+      "settings", severalSettings ? "a,b,c" : "file", .text,
+      help: "Settings JSON for every cohort, in place of the scenario's"
+        + (severalSettings ? "; of several files, a variant for each." : "."))
     self.severalSettings = severalSettings
     omitted = Set(less.map(\.rawValue))
   }

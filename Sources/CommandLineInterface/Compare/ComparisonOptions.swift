@@ -158,7 +158,12 @@ struct ReplicationOptions: ParameterGroup {
     "seeds", "n", .count(2...mostSeeds),
     help: "Run n seeds, from 2. (default: as many as decide, within --budget; one with --seed)")
   private var seeds: Int?
-  @Option(.budget) var budget: Int64?
+  @Option(
+    "budget", "attempts", .attempts,
+    help:
+      "Where the seeds are as many as decide: the most attempts to simulate, twins aside. A first seed is run in any case, and "
+      + "480 are the most. (default: \(SeedPlan().budgetText))")
+  var budget: Int64?
 
   private static let mostSeeds = 100_000
 

@@ -45,9 +45,16 @@ struct StudyOptions: ParameterGroup {
     case check, json
   }
 
-  @Option(.journal) private var askedJournal: String?
+  @Option(
+    "journal", "dir", .text,
+    help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
+  private var askedJournal: String?
   var input: InputOptions
-  @Option(.out) var outputPath: String?
+  @Option(
+    "out", "dir", .text,
+    help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
+      + "(default: no files)")
+  var outputPath: String?
   @Flag(
     "twin-series",
     help: "With --out: write twin_timeseries.csv, the run without its incidents, beside timeseries.csv.")
@@ -58,10 +65,16 @@ struct StudyOptions: ParameterGroup {
       "With --out: write timeseries.openmetrics, the series of every run as text that Prometheus can backfill."
   )
   var writesOpenMetrics: Bool
-  @Option(.jobs) private var jobs: Int?
-  @Option(.threads) private var threads: Int?
+  @Option("jobs", "n", .count(1...1_024), help: "Runs at a time. (default: one per core)")
+  private var jobs: Int?
+  @Option(
+    "threads", "t", .count(1...64),
+    help:
+      "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
+      + "core for a large fleet when --jobs is 1)")
+  private var threads: Int?
   @Option(.memoryLimit) private var memory: MemoryLimit
-  @Flag(.check) var checks: Bool
+  @Flag("check", help: "Check the model against itself while it runs; slower.") var checks: Bool
   @Flag(.json) var isJSON: Bool
   @Flag(.verbose) var isVerbose: Bool
   @Flag var isQuiet: Bool

@@ -26,7 +26,7 @@ enum ScenarioAction: Sendable, Equatable {
 }
 
 extension ScenarioDocument {
-  /// Those at the server first. Rollouts that are actions come with their cohorts (`PublishingActions`).
+  /// Server actions come first. Rollouts that are actions come with their cohorts (`Publication`).
   var actions: [ScenarioAction] {
     get {
       scenario.tapi.actions.map(ScenarioAction.server)
@@ -176,10 +176,12 @@ extension Kind where Value == Instant {
     }, write: { .span($0 - .start) })
 }
 
+extension Kind where Value == ScenarioAction {
+  fileprivate static let action = kinds(Form<ScenarioAction>.actions).named("action")
+}
+
 extension Kind where Value == [ScenarioAction] {
-  static let actions = Kind<ScenarioAction>.kinds(Form<ScenarioAction>.actions).named("action").list(
-    0...1_000, named: "actions"
-  ) {
+  static let actions = Kind<ScenarioAction>.action.list(0...1_000, named: "actions") {
     decoder, found, elements, path in
     let server = found.compactMap { index, action in
       if case .server(let action) = action { (index: index, action: action) } else { nil }
@@ -237,7 +239,7 @@ extension ScenarioDecoder {
   private mutating func checkPublication(
     _ index: Int, _ node: PositionedValue, _ fleet: [Cohort], _ root: PositionedValue
   ) {
-    guard PublishingActions.isWhole(node) else { return }
+    guard Publication.isWhole(node) else { return }
     let path = "actions.\(index)"
     if let name = node["cohort"], let cohort = name.text,
       !fleet.contains(where: { $0.name == cohort })
@@ -248,81 +250,61 @@ extension ScenarioDecoder {
         at: name.position, path + ".cohort")
     }
     guard let cohorts = root["fleet"]?.elements else { return }
-    for (number, cohort) in cohorts.enumerated() where PublishingActions.concerns(node, cohort) {
+    for (number, cohort) in cohorts.enumerated() where Publication.concerns(node, cohort) {
       let place = ScenarioPaths.cohort(number, of: cohorts)
-      guard let action = publishing?.actions[number] else {
+      guard let action = publications[number] else {
         report(
           "contradicts \(place).rollout\((cohort["rollout"] ?? cohort).position.clause): "
             + "a cohort gets one new version of Settings in a run", at: node.position, path)
         continue
       }
-      if action != index, let nodes = root["actions"]?.elements {
+      if action.index != index {
         report(
-          "contradicts action \(action)\(nodes[action].position.clause), which publishes Settings for \(place) too: "
+          "contradicts action \(action.index)\(action.node.position.clause), which publishes Settings for \(place) too: "
             + "a cohort gets one new version of Settings in a run", at: node.position, path)
       }
     }
   }
 }
 
-/// Actions that publish Settings, put where cohorts have their rollouts: from there on they are read as these are.
-struct PublishingActions {
-  static let kind = "settings"
+/// An action that publishes Settings: the rollout of each cohort that it concerns and that has none of its own (S19).
+struct Publication {
+  /// Its place in the list.
+  var index: Int
+  var node: PositionedValue
 
-  /// The scenario with these rollouts.
-  private(set) var root: PositionedValue
-  /// The action that a cohort's rollout stands for, by the cohort's number.
-  private(set) var actions: [Int: Int] = [:]
-  private var paths: [(rollout: String, action: String)] = []
+  var path: String { "actions.\(index)" }
 
-  init(_ root: PositionedValue) {
-    self.root = root
-    guard let nodes = root["actions"]?.elements, let fleet = root["fleet"],
-      case .array(var cohorts) = fleet.content
-    else { return }
-    for (index, node) in nodes.enumerated() {
-      guard Self.isWhole(node) else { continue }
-      let members = ["at", "share", "fetch", "settings"].compactMap { key in
-        node[key].map { (key, $0) }
-      }
-      for number in cohorts.indices where Self.concerns(node, cohorts[number]) {
-        guard actions[number] == nil, cohorts[number]["rollout"]?.isNull ?? true else { continue }
-        var rollout = PositionedValue(.object([]), at: node.position)
-        for (key, value) in members { rollout.setMember(key, to: value) }
-        cohorts[number].setMember("rollout", to: rollout)
-        actions[number] = index
-        paths.append((ScenarioPaths.cohort(number, of: cohorts) + ".rollout", "actions.\(index)"))
+  /// The first for each cohort, by the cohort's number.
+  static func all(in root: PositionedValue) -> [Int: Publication] {
+    var found: [Int: Publication] = [:]
+    for (index, node) in (root["actions"]?.elements ?? []).enumerated() where isWhole(node) {
+      for (number, cohort) in (root["fleet"]?.elements ?? []).enumerated()
+      where found[number] == nil && concerns(node, cohort) && cohort["rollout"]?.isNull ?? true {
+        found[number] = Publication(index: index, node: node)
       }
     }
-    if !actions.isEmpty {
-      self.root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
-    }
+    return found
   }
 
   /// Whether a value is an action that publishes Settings, and says which and when.
   static func isWhole(_ action: PositionedValue) -> Bool {
-    guard case .string(kind)? = action["kind"]?.content else { return false }
-    return action["at"] != nil && action["settings"] != nil
+    action["kind"]?.text == "settings" && action["at"] != nil && action["settings"] != nil
   }
 
   static func concerns(_ action: PositionedValue, _ cohort: PositionedValue) -> Bool {
     guard cohort.members != nil else { return false }
     guard let wanted = action["cohort"], !wanted.isNull else { return true }
-    guard let text = wanted.text, let name = cohort["name"]?.text else {
-      return false
-    }
-    return text == name
+    return wanted.text != nil && wanted.text == cohort["name"]?.text
   }
 
-  /// The path of an action for one in the rollout that stands for it; nil: it is none.
-  func path(of path: String) -> String? {
-    paths.lazy.compactMap { place in
-      path == place.rollout || path.hasPrefix(place.rollout + ".")
-        ? place.action + path.dropFirst(place.rollout.count) : nil
-    }.first
-  }
-
-  func mark(_ fleet: inout [Cohort]) {
-    for number in actions.keys where fleet.indices.contains(number) { fleet[number].rollout?.isAction = true }
+  /// The rollout, with Settings as the cohort's client reads them; nil after a problem, which is told where actions are read.
+  func rollout(_ settings: CohortSettings.Version?) -> RolloutKeys? {
+    var silent = ScenarioDecoder(sources: [])
+    guard let settings,
+      case .settings(_, var keys)? = Kind<ScenarioAction>.action.read(&silent, node, "")
+    else { return nil }
+    keys.settings = PublishedSettings(config: settings.config, source: settings.source)
+    return keys
   }
 }

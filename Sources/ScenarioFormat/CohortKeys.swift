@@ -80,8 +80,7 @@ extension Cohort {
       .openNeedsLoop, .lossHasTimeout, .somethingFlushes, .splitNeedsFiles, .growingNeedsFiles,
       .batchLimitNeedsFiles,
       .refusalNeedsFiles, .refusalIsOfWholeBatches, .blockingNeedsFiles, .blockingHasNoRuns,
-      .noStatusRetriesNeedFiles, .lanesHaveOrder,
-      .somethingArrivesInTime,
+      .lanesHaveOrder, .somethingArrivesInTime,
     ])
 
   /// When a device flushes, and what it does with its batches.
@@ -255,9 +254,12 @@ extension ScenarioDecoder {
       var cohort = Cohort.keys.defaultValue
       (cohort.latency, cohort.link) = (ofAll.latency, ofAll.link)
       (cohort.settings, cohort.settingsSource) = (settings.base.config, settings.base.source)
-      if Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil {
-        cohorts.append(cohort)
+      guard Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil else { continue }
+      if let rollout = publications[index]?.rollout(settings.rollout) {
+        cohort.rolloutKeys = rollout
+        cohort.rollout?.isAction = true
       }
+      cohorts.append(cohort)
     }
     let total = cohorts.reduce(0) { $0 + $1.devices }
     if total > Self.maximumDevices {

@@ -66,7 +66,7 @@ extension Kind where Value == Span? {
 }
 
 extension Kind where Value == PublishedSettings {
-  /// Those of the cohort; `SettingsResolution` has read them before anything else.
+  /// Settings of the cohort; `SettingsResolution` has read them before anything else.
   static func settings(
     _ place: @escaping @Sendable (CohortSettings) -> CohortSettings.Version?
   ) -> Kind {
@@ -77,7 +77,7 @@ extension Kind where Value == PublishedSettings {
       }, write: \.tree)
   }
 
-  /// Those of an action, which stand in the place of the rollout of each cohort that it concerns (`PublishingActions`).
+  /// Settings of an action: each cohort that it concerns reads them in its own way (`Publication`).
   static let ofAction = Kind(
     schema: .oneOf([.type("string"), .type("object")]), read: { _, _, _ in PublishedSettings() },
     write: \.tree)
@@ -146,15 +146,19 @@ extension ScenarioDecoder {
   ) {
     let remedy = "give the cohort lifecycle: { restarts: \"2/day\" }, or say at: \"0s\""
     if let nodes = root["fleet"]?.elements {
+      var told: Set<Int> = []
       for (index, node) in nodes.enumerated() {
-        guard let rollout = node["rollout"], let name = ScenarioPaths.name(of: node),
+        guard let name = ScenarioPaths.name(of: node),
           let cohort = fleet.first(where: { $0.name == name }), !cohort.hasRestarts,
           let time = cohort.rollout?.time, time > .start, cohort.rollout?.fetch == nil
         else { continue }
-        let path = join(ScenarioPaths.cohort(index, of: nodes), "rollout")
+        let action = publications[index]
+        // One action may be the rollout of many cohorts.
+        if let action, !told.insert(action.index).inserted { continue }
         warn(
           "no device picks these Settings up: apps fetch them at launch, and none is launched during the run; "
-            + remedy, at: rollout.position, path)
+            + remedy, at: (action?.node ?? node["rollout"] ?? node).position,
+          action?.path ?? join(ScenarioPaths.cohort(index, of: nodes), "rollout"))
       }
     }
     guard !fleet.contains(where: { $0.hasRestarts || tapi.settings != nil && $0.fetchesSettings }),

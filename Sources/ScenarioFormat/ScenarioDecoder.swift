@@ -83,8 +83,8 @@ package struct ScenarioDecoder {
   /// Parts that have been read before, or once they have been read.
   var fleet: Reading<[Cohort]>?
   var server: Reading<TAPIConfiguration?>?
-  /// Rollouts of cohorts that stand for actions.
-  var publishing: PublishingActions?
+  /// Actions that are rollouts, by the numbers of their cohorts.
+  var publications: [Int: Publication] = [:]
   private(set) var diagnostics: [Diagnostic] = []
   package private(set) var hasErrors = false
   private(set) var unreported = 0
@@ -122,13 +122,7 @@ package struct ScenarioDecoder {
         message: message))
   }
 
-  mutating func add(_ written: Diagnostic) {
-    var diagnostic = written
-    if let path = publishing?.path(of: written.path) {
-      diagnostic.path = path
-      // Every cohort that an action concerns says it again.
-      if diagnostics.contains(diagnostic) { return }
-    }
+  mutating func add(_ diagnostic: Diagnostic) {
     if diagnostic.severity == .error { hasErrors = true }
     if diagnostics.count < Self.maximumDiagnostics {
       diagnostics.append(diagnostic)

@@ -63,13 +63,10 @@ public struct ScenarioFile: Sendable {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
       lacksReplacement = replacement == nil
     }
-    let publishing = PublishingActions(root)
     // Clients that a served file does not reach keep what the scenario gives them.
     let isReplaced = settingsText != nil && !isServed
-    for (path, node) in FileReferences.settings(in: publishing.root, onlyCompared: isReplaced) {
-      if let text = fileText(of: node, at: publishing.path(of: path) ?? path, with: readFile),
-        let name = node.text
-      {
+    for (path, node) in FileReferences.settings(in: root, onlyCompared: isReplaced) {
+      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
         settingsFiles[name] = parseSettings(text, name: name)
       }
     }
@@ -97,7 +94,7 @@ public struct ScenarioFile: Sendable {
     settingsFiles[name] = parseSettings(text, name: name)
   }
 
-  /// The same scenario with these Settings for all cohorts, as if they were the file that it was read with.
+  /// Returns this scenario with these Settings for all cohorts, as if they were the file that it was read with.
   package func with(settings: SettingsDocument) -> ScenarioFile {
     var file = self
     (file.replacement, file.lacksReplacement) = (settings.tree, false)
@@ -149,8 +146,7 @@ public struct ScenarioFile: Sendable {
       let isKnown = key == Readings.server ? server != nil : fleet != nil && !Readings.others.contains(key)
       if !isKnown { overriding.apply(override, reporting: &decoder) }
     }
-    let publishing = PublishingActions(overriding.root)
-    decoder.publishing = publishing
+    decoder.publications = Publication.all(in: overriding.root)
     var settings: [CohortSettings] = []
     let reported = decoder.diagnostics.count
     if let fleet {
@@ -160,11 +156,11 @@ public struct ScenarioFile: Sendable {
         replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
         allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
       resolution.reachesOnlyFetching = isServed
-      settings = resolution.configs(of: publishing.root)
+      settings = resolution.configs(of: overriding.root)
       decoder = resolution.decoder
     }
     let ofSettings = Array(decoder.diagnostics[reported...])
-    let scenario = decoder.scenario(publishing.root, settings: settings)
+    let scenario = decoder.scenario(overriding.root, settings: settings)
     // What is wrong has to be said with its number, which is not kept.
     if !decoder.hasErrors, decoder.unreported == 0 {
       if fleet == nil, var own = decoder.fleet {
@@ -361,9 +357,11 @@ enum FileReferences {
   static func settings(in root: PositionedValue, onlyCompared: Bool) -> [Reference] {
     let start = onlyCompared ? [] : [["settings"]]
     return values(
-      in: root, atRoot: start, ofCohorts: start + [["rollout", "settings"]],
-      compared: [["settings"], ["rollout", "settings"]])
+      in: root, atRoot: start, ofCohorts: start + [rolloutSettings],
+      compared: [["settings"], rolloutSettings])
   }
+
+  private static let rolloutSettings = ["rollout", "settings"]
 
   /// The names of client files, each once, with where it first stands.
   static func clients(in root: PositionedValue) -> [Reference] {
@@ -391,8 +389,10 @@ enum FileReferences {
     }
     for path in atRoot { add(path, of: root, "") }
     let cohorts = root["fleet"]?.elements ?? []
+    let publications = compared.contains(rolloutSettings) ? Publication.all(in: root) : [:]
     for (index, cohort) in cohorts.enumerated() {
       for path in ofCohorts { add(path, of: cohort, ScenarioPaths.cohort(index, of: cohorts)) }
+      if let action = publications[index] { add(["settings"], of: action.node, action.path) }
     }
     for axis in root["compare"]?.members ?? [] {
       let parts = PathText.parse(axis.key) ?? []

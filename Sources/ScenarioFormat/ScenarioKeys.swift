@@ -88,7 +88,6 @@ struct ScenarioDocument: Sendable {
           ]))),
       .check { decoder, node, _, text in
         guard node["tapi"] != nil, node["fleet"] != nil else { return false }
-        decoder.publishing?.mark(&text.scenario.fleet)
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
         decoder.warnOfIgnoredRetryAfter(tapi, fleet, node)
@@ -146,7 +145,7 @@ extension Scenario {
     JSONText.pretty(ScenarioDocument.keys.write(ScenarioDocument(scenario: self))) + "\n"
   }
 
-  /// The same of a whole fleet of which a part is to be simulated.
+  /// Normalised JSON of a whole fleet of which a part is to be simulated.
   package func normalisedJSON(at scale: Scaling) -> String {
     if scale == .whole { return normalisedJSON }
     var tree = ScenarioDocument.keys.write(ScenarioDocument(scenario: self))
@@ -274,18 +273,15 @@ extension ScenarioDecoder {
   private func actionSpans(
     _ nodes: [PositionedValue], _ scenario: Scenario
   ) -> [(index: Int, span: (start: Span, end: Span))] {
-    let server = nodes.indices.filter { !PublishingActions.isWhole(nodes[$0]) }
+    let server = nodes.indices.filter { !Publication.isWhole(nodes[$0]) }
     guard server.count == scenario.tapi.actions.count else { return [] }
     let held = zip(server, zip(scenario.tapi.actions, scenario.tapi.actions.ends)).map { index, action in
       let end = action.1 == .never ? Units.longestSpan : action.1 - .start
       return (index, (action.0.start - .start, end))
     }
     var published: [Int: Span] = [:]
-    for (number, index) in publishing?.actions ?? [:] {
-      guard scenario.fleet.indices.contains(number), let rollout = scenario.fleet[number].rollout else {
-        continue
-      }
-      published[index] = rollout.time - .start
+    for (number, action) in publications where scenario.fleet.indices.contains(number) {
+      if let rollout = scenario.fleet[number].rollout { published[action.index] = rollout.time - .start }
     }
     return held + published.sorted { $0.key < $1.key }.map { ($0.key, ($0.value, $0.value)) }
   }

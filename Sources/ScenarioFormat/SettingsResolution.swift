@@ -72,9 +72,10 @@ struct SettingsResolution {
           node, place, cohort: index, client, isReached: isReached, declaredAt: (node ?? cohort).position)
         if let key { decoded[key] = settings.base }
       }
-      if let node = cohort["rollout"]?["settings"] {
-        settings.rollout = rollout(
-          node, ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings", cohort: index, client)
+      let published = decoder.publications[index]
+      if let node = published?.node["settings"] ?? cohort["rollout"]?["settings"] {
+        let place = published?.path ?? ScenarioPaths.cohort(index, of: cohorts) + ".rollout"
+        settings.rollout = rollout(node, place + ".settings", cohort: index, client)
       }
       configs.append(settings)
     }
@@ -237,7 +238,7 @@ struct SettingsResolution {
       if let tree = files[name] { return (tree, "") }
       // A file that could not be read has been reported; one that no one knew of comes from the command line.
       if node.position == .commandLine {
-        let isOfRollout = place.hasSuffix(".rollout.settings")
+        let isOfRollout = place.hasSuffix(".rollout.settings") || place.hasPrefix("actions.")
         let remedy = isOfRollout ? "name the file in the scenario" : "give the file with --settings"
         add("\(quoted(name)) was not read; \(remedy)", at: node.position, place)
       }

@@ -286,11 +286,6 @@ extension Field<Cohort> {
       : nil
   }
 
-  static let noStatusRetriesNeedFiles = Field.refusal("policy", "noStatusRetries") { _, cohort in
-    cohort.policy.noStatusRetries != nil && cohort.queue.mode == .rebatch
-      ? "a client that re-chunks has no batch whose tries could be counted; set queue.mode to \"files\"" : nil
-  }
-
   static let lanesHaveOrder = Field.check { decoder, node, path, cohort in
     guard cohort.gates.lanes != nil else { return true }
     let message: String

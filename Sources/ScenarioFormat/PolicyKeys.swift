@@ -81,12 +81,6 @@ extension ClientPolicy {
         Kind<Span>.span(from: .milliseconds(1)).orNull.mapped(
           { $0?.microseconds ?? .max }, { $0 == .max ? nil : Span(microseconds: $0) }),
         "what a longer Retry-After counts as", "S4", isLater: true),
-      .ofClient(
-        "noStatusRetries", \.noStatusRetries,
-        Kind<Int>.count(0...1_000).orNull.mapped({ $0.map { UInt16($0) } }, { $0.map { Int($0) } }),
-        "retries of a batch whose latest failure had no HTTP status; null: maxRetryCount of the Settings",
-        "S12",
-        isLater: true),
     ])
 
   private static let lengtheningJitters = [Jitter.none.description] + Jitter.lengtheningNames

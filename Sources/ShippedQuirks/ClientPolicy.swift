@@ -79,8 +79,6 @@ public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
   public var exponent = Exponent.ownFailures
   /// S10: waits are whole milliseconds, and the draw is below its upper end.
   public var waitsInMilliseconds = false
-  /// S12: retries of a batch whose latest failure had no HTTP status, 0 … 1,000; nil: as many as `maxRetryCount` says.
-  public var noStatusRetries: UInt16?
 
   /// None.
   public init() {}
@@ -176,10 +174,6 @@ private final class LinkedQuirks: RetryQuirks {
     // A draw is below the end of its range, and cut to whole milliseconds.
     if unclamped <= backoff { return drawn }
     return min(backoff + (unclamped - backoff - 1) / 1_000 * 1_000, cap ?? .max)
-  }
-
-  func givesUpWithoutStatus(afterFailures count: UInt16) -> Bool {
-    quirks.noStatusRetries.map { count > $0 } ?? false
   }
 
   var successEndsWaitAfterFailure: Bool { quirks.successEndsWait == .always }

@@ -303,8 +303,6 @@ public protocol RetryQuirks: AnyObject, Sendable {
   ) -> Int64
   /// S16: whether a 2xx ends the pipeline's wait although another batch of its flush has failed.
   var successEndsWaitAfterFailure: Bool { get }
-  /// S12: whether a batch is given up whose latest failure had no HTTP status, after so many failures of its own.
-  func givesUpWithoutStatus(afterFailures count: UInt16) -> Bool
   /// S16: whether a wait of the pipeline stays when another is announced.
   func keepsWait(until: Int64, isBackoff: Bool, announced: Int64, isBackoff announcedIsBackoff: Bool) -> Bool
 }
@@ -317,7 +315,6 @@ final class NoQuirks: RetryQuirks {
     drawn
   }
   var successEndsWaitAfterFailure: Bool { true }
-  func givesUpWithoutStatus(afterFailures _: UInt16) -> Bool { false }
   func keepsWait(until _: Int64, isBackoff _: Bool, announced _: Int64, isBackoff _: Bool) -> Bool { false }
 }
 

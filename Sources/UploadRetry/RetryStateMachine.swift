@@ -122,11 +122,6 @@ extension RetryStateMachine {
   }
 
   @inline(never)
-  private func givesUpWithoutStatus(_ batch: BatchRetryState) -> Bool {
-    decisions.givesUpWithoutStatus(afterFailures: batch.failureCount)
-  }
-
-  @inline(never)
   private func failuresCountedOtherwise(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16 {
     decisions.failuresCounted(own, pipeline)
   }
@@ -317,10 +312,6 @@ extension RetryStateMachine {
     case .untouched: return .retryAtNextTrigger
     case .backoff:
       let count = recordTransient(&batch, pipeline, now: now)
-      if hasQuirks, givesUpWithoutStatus(batch) {
-        batch = BatchRetryState()
-        return .drop(.retryLimit)
-      }
       return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
     case .asStatus500:
       if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {

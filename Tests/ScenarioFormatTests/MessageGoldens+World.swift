@@ -24,8 +24,6 @@ extension MessageGoldens {
     cohort +queue: { growsUntilFailure: true }
     cohort +queue: { mode: 'rebatch', growsUntilFailure: true }
       3: fleet.phones.queue.growsUntilFailure: a client that re-chunks has no batch that stays as it is; set queue.mode to "files"
-    cohort +queue: { mode: 'rebatch' }, policy: { noStatusRetries: 2 }
-      3: fleet.phones.policy.noStatusRetries: a client that re-chunks has no batch whose tries could be counted; set queue.mode to "files"
     cohort +connectivity: { online: { exponential: '2h' }, offline: '10m', share: '30%', interruptions: [{ at: '1h', for: '10m', share: '50%' }], flushOnReconnect: false }
     cohort +connectivity: { online: '0s', interruptions: [{}, { at: '1h', for: '0s' }] }
       3: fleet.phones.connectivity.online: "0s" is out of range; allowed: 1ms to 366d

@@ -214,7 +214,7 @@ enum MessageGoldens {
       --set: tapi.incidents.0.at: there is no list tapi.incidents in the file
     --set tapi.incidents=[]
     --set policy.clamp=true
-      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, jitterDraw, immediateRetries, longestRetryAfter, noStatusRetries
+      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterCap, retryAfterJitter, backoffHolds, multiplier, waits, jitterDraw, immediateRetries, longestRetryAfter
     --set policy.clampAfterJitter=yes
       --set: policy.clampAfterJitter: expected true or false, found the string "yes"
     --set fleet.phones.settings.backoffConfig.jitterStrategy=sideways

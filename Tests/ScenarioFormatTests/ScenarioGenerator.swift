@@ -175,9 +175,6 @@ struct ScenarioGenerator {
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     if random.chance(40) { drawGates(&cohort.gates) }
     cohort.policy = policy()
-    // Without a draw of its own.
-    let size = cohort.queue.maximumBatchEvents
-    cohort.policy.noStatusRetries = cohort.queue.mode == .files && size % 3 == 0 ? UInt16(size % 1_001) : nil
     if random.chance(40) { drawClassDelays(&cohort.policy.classDelays) }
     drawUploadLoop(&cohort)
     drawLanes(&cohort)

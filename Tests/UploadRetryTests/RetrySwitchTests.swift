@@ -116,18 +116,6 @@ struct RetrySwitchTests {
 
   // MARK: S9
 
-  @Test("A limit of its own on failures without a status asks the latest failure, and is no limit on others")
-  func noStatusLimit() {
-    let policy = with { $0.noStatusRetries = 2 }
-    func lines(_ answers: [UploadResponse]) -> [String] { self.lines(policy, answers) }
-    #expect(
-      lines([.noStatus, .noStatus, .noStatus]) == [
-        "0 s #0 - > retry 0.5", "0.5 s #1 - > retry 1", "1.5 s #2 - > drop retryLimit",
-      ])
-    #expect(lines([unavailable, unavailable, unavailable, .noStatus]).last == "3.5 s #3 - > drop retryLimit")
-    #expect(lines([.noStatus, .noStatus, unavailable]).last == "1.5 s #2 503 > retry 2")
-  }
-
   @Test("No status: the batch backs off, nothing is touched, it is a 500, or the whole client backs off")
   func noStatus() {
     let answers: [UploadResponse] = [unavailable, .noStatus, .noStatus]

@@ -336,9 +336,6 @@ struct RandomScenario {
     if turned != 0, drawn % 4 == 1 { cohort.policy.retryAfterCap = .longestRetryAfter }
     if turned != 0, drawn % 9 == 5 { cohort.gates.losesWhileRateLimited = true }
     if turned != 0, drawn % 8 == 6 { cohort.policy.backoffHolds = .client }
-    if turned != 0, drawn % 7 == 1, cohort.queue.mode == .files {
-      cohort.policy.noStatusRetries = UInt16(drawn % 5)
-    }
     drawNewerParts(&cohort)
     if turned != 0 { drawReactions(&cohort) }
   }

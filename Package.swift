@@ -52,7 +52,7 @@ let package = Package(
     .target(name: "TextEscaping"),
     .target(name: "FleetMetrics", dependencies: ["TextEscaping"]),
     .target(name: "FleetStatistics"),
-    .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
+    .target(name: "TAPIModel", dependencies: ["SimulationKernel", "FleetMetrics"]),
     .target(name: "ScenarioModel", dependencies: ["ShippedClients", "TAPIModel"]),
     .target(name: "FleetSimulation", dependencies: ["ScenarioModel", "FleetMetrics"]),
 

@@ -23,13 +23,13 @@ public enum ColumnReference {
         told: ("summary.csv", SummaryCSV.columns.map(\.row))),
       section(
         "connections.csv", "One row per interval, where the scenario has `tapi.connections`.",
-        ConnectionCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
+        SideRow<ConnectionCount>.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
       section(
         "settings.csv", "One row per interval, where the scenario has `tapi.settingsEndpoint`.",
-        SettingsCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
+        SideRow<SettingsCount>.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
       section(
         "proxies.csv", "One row per interval, where the scenario has `tapi.proxies`.",
-        ProxyCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
+        SideRow<ProxyCount>.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
     ].joined(separator: "\n")
   }
 

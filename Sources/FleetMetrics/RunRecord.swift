@@ -3,7 +3,7 @@ public struct RunRecord: Sendable, Hashable {
   public var series: TimeSeries
   /// Time to delivery of every event of the run, microseconds.
   public var deliveries: Histogram
-  /// The same by the interval of acceptance, within 1.6 %.
+  /// Times to delivery by the interval of acceptance, within 1.6 %.
   public var deliveryTable = DeliveryTable()
   /// Offered load in steps of 100 ms from the start of the run, attempts.
   public var offeredPer100ms: [UInt32]
@@ -25,11 +25,11 @@ public struct RunRecord: Sendable, Hashable {
   /// Whether any batch was given up because it had been tried as often as its client's Settings allow. Not stored.
   public var reachedRetryLimit = false
   /// Interval by interval; empty where connections cost nothing. Not stored.
-  public var connections: [ConnectionRow] = []
+  public var connections: [SideRow<ConnectionCount>] = []
   /// Interval by interval; empty where a fetch of Settings is no request. Not stored.
-  public var settings: [SettingsRow] = []
-  /// The same of proxies; empty without them. Not stored.
-  public var proxies: [ProxyRow] = []
+  public var settings: [SideRow<SettingsCount>] = []
+  /// Interval by interval; empty without proxies. Not stored.
+  public var proxies: [SideRow<ProxyCount>] = []
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 

@@ -231,9 +231,9 @@ extension VariantResult {
         ? OutputFile("\(prefix)\(FileName.twinTimeSeries)", TimeSeriesCSV.bytes(of: twin)) : nil,
       OutputFile("\(prefix)\(FileName.deliveries)", HistogramCSV.bytes(of: record.deliveries)),
       hasCohorts ? OutputFile("\(prefix)\(FileName.cohorts)", CohortCSV.bytes(of: record.cohorts)) : nil,
-      part(.connections, record.connections, ConnectionCSV.bytes),
-      part(.settingsFetches, record.settings, SettingsCSV.bytes),
-      part(.proxies, record.proxies, ProxyCSV.bytes),
+      part(.connections, record.connections, SideRow.csv),
+      part(.settingsFetches, record.settings, SideRow.csv),
+      part(.proxies, record.proxies, SideRow.csv),
     ].compactMap(\.self)
   }
 }

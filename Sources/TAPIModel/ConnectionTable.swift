@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 
 extension Connections {
@@ -42,7 +43,7 @@ struct ConnectionTable {
   enum Arrival {
     /// Over its device's live connection.
     case connected
-    /// It comes to admission later (`takeConnected`).
+    /// The request comes to admission later (`takeConnected`).
     case connecting
     /// Its client notices at this time that it gets no connection, and may know that the server has got nothing.
     case failed(at: Instant, isKnown: Bool, isRefusal: Bool)
@@ -62,7 +63,7 @@ struct ConnectionTable {
   private var handshakes = EventHeap<Handshake>()
   /// When connections may have been idle for too long. `nil`: one that is its request's alone closes.
   private var closings = EventHeap<Watched?>()
-  private(set) var counts: [ConnectionCounts] = []
+  private(set) var counts = SideSeries<ConnectionCount>()
 
   /// - Parameter interval: of a row of `counts`.
   init(_ settings: Connections, sources: [UploadSource], key: RandomKey, interval: Span) {
@@ -80,15 +81,11 @@ struct ConnectionTable {
     sources[min(Int(request.shard), sources.count - 1)]
   }
 
-  private mutating func count(at time: Instant, _ body: (inout ConnectionCounts) -> Void) {
-    let row = Int(time.microseconds / interval)
-    while counts.count <= row { counts.append(ConnectionCounts()) }
-    body(&counts[row])
-  }
+  private func row(at time: Instant) -> Int { Int(time.microseconds / interval) }
 
   private mutating func changeLive(by n: Int, at time: Instant) {
     live += n
-    count(at: time) { $0.change += Int64(n) }
+    counts[row(at: time), .live] += Int64(n)
   }
 
   // MARK: The start
@@ -109,7 +106,7 @@ struct ConnectionTable {
         live += 1
       }
     }
-    count(at: .start) { [live] in $0.change += Int64(live) }
+    counts[0, .live] += Int64(live)
   }
 
   /// How long ago a device uploaded something last; nil: `life` or longer.
@@ -144,7 +141,7 @@ struct ConnectionTable {
     let number = Int(request.device)
     while devices.count <= number { devices.append(.none) }
     if devices[number].isOpen, habits.keepAlive != nil {
-      count(at: now) { $0.reused += 1 }
+      counts[row(at: now), .reused] += 1
       devices[number].uses += 1
       return .connected
     }
@@ -152,11 +149,10 @@ struct ConnectionTable {
     guard let start = startOfHandshake(at: now) else { return refuse(request) }
     let end = start + settings.handshakes.time
     ends.append(end)
-    count(at: now) {
-      $0.handshakes += 1
-      $0.wait += (start - now).microseconds
-      $0.longestWait = max($0.longestWait, (start - now).microseconds)
-    }
+    let (row, wait) = (self.row(at: now), (start - now).microseconds)
+    counts[row, .handshakes] += 1
+    counts[row, .wait] += wait
+    counts[row, .longestWait] = max(counts[row, .longestWait], wait)
     return begin(request, retryCount: retryCount, end: end, habits)
   }
 
@@ -185,7 +181,7 @@ struct ConnectionTable {
     if delay > source.connectTimeout ?? source.timeout {
       handshake.isLate = true
       handshakes.add(handshake, at: end)
-      count(at: now) { $0.late += 1 }
+      counts[row(at: now), .late] += 1
       return .failed(
         at: silence(of: request, source), isKnown: source.connectTimeout != nil, isRefusal: false)
     }
@@ -203,7 +199,7 @@ struct ConnectionTable {
   }
 
   private mutating func refuse(_ request: UploadRequest) -> Arrival {
-    count(at: request.arrival) { $0.refused += 1 }
+    counts[row(at: request.arrival), .refused] += 1
     let source = source(of: request)
     let silence = silence(of: request, source)
     if settings.refusal == .reset, request.downlink != .max {

@@ -36,9 +36,9 @@ public struct Connections: Sendable, Hashable {
 
   /// The sign by which a client notices that it gets no connection.
   public enum Refusal: String, Sendable, Hashable, CaseIterable {
-    /// It is told at once, after the way back.
+    /// The client is told at once, after the way back.
     case reset
-    /// It hears nothing until its time-out: that for connecting, or else that of the request.
+    /// The client hears nothing until its time-out: that for connecting, or else that of the request.
     case silent
   }
 
@@ -63,23 +63,4 @@ public struct ConnectionHabits: Sendable, Hashable {
     self.keepAlive = keepAlive
     self.roundTrips = roundTrips
   }
-}
-
-/// The figures of connections in one interval.
-public struct ConnectionCounts: Sendable, Hashable {
-  /// Requests that found their device's connection alive.
-  public var reused: Int64 = 0
-  /// Handshakes begun.
-  public var handshakes: Int64 = 0
-  /// Handshakes that found no place.
-  public var refused: Int64 = 0
-  /// Of the handshakes begun: too slow for their client.
-  public var late: Int64 = 0
-  /// By how many more connections are live at its end than at its start.
-  public var change: Int64 = 0
-  /// Waits for a handshake server of those that began here, microseconds, and the longest of them.
-  public var wait: Int64 = 0
-  public var longestWait: Int64 = 0
-
-  public init() {}
 }

@@ -75,25 +75,3 @@ public struct Proxies: Sendable, Hashable {
     self.budget = budget
   }
 }
-
-/// The figures of all proxies in one interval.
-public struct ProxyCounts: Sendable, Hashable {
-  /// Requests of clients that came.
-  public var requests: Int64 = 0
-  /// Retries sent.
-  public var retries: Int64 = 0
-  /// Retries that the budget did not allow.
-  public var refused: Int64 = 0
-  /// Failed requests that had no retry left.
-  public var exhausted: Int64 = 0
-  /// Tries given up by `Proxies.tryTimeout`.
-  public var timeouts: Int64 = 0
-  /// Answers of a proxy's own, because the server gave none: 503 where it lost the try, 504 where it was too slow.
-  public var answers: Int64 = 0
-  /// By how many more requests are at a proxy at its end than at its start; those of clients that have given up count no more.
-  public var change: Int64 = 0
-  /// The same of retries that count against the budget.
-  public var retryChange: Int64 = 0
-
-  public init() {}
-}

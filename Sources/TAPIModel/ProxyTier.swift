@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 
 /// The requests at the proxies, and when a proxy has something to do.
@@ -67,8 +68,7 @@ package struct ProxyTier {
   private var calls: [Call] = []
   private var free: [UInt32] = []
   private var timers = EventHeap<Timer>()
-  /// By interval, as many as something has happened in.
-  package private(set) var counts: [ProxyCounts] = []
+  package private(set) var counts = SideSeries<ProxyCount>()
 
   /// The memory of a request at a proxy. An array that grows is copied.
   package static let bytesPerCall =
@@ -87,10 +87,8 @@ package struct ProxyTier {
   /// When a proxy may have something to do next.
   package var nextTime: Instant { timers.nextTime }
 
-  private mutating func count(at time: Instant, _ body: (inout ProxyCounts) -> Void) {
-    let row = Int(time.microseconds / interval)
-    while counts.count <= row { counts.append(ProxyCounts()) }
-    body(&counts[row])
+  private mutating func count(_ count: ProxyCount, by n: Int64 = 1, at time: Instant) {
+    counts[Int(time.microseconds / interval), count] += n
   }
 
   // MARK: A request
@@ -104,12 +102,12 @@ package struct ProxyTier {
       request: request, deadline: deadline,
       proxy: UInt32(device.uniform(below: UInt64(settings.count))), stamp: 0,
       retryCount: UInt16(truncatingIfNeeded: retryCount))
-    count(at: now) { $0.requests += 1 }
+    count(.requests, at: now)
     let number = place(call)
     if deadline < now {
       calls[number].state = .unheard
     } else {
-      count(at: now) { $0.change += 1 }
+      count(.activeRequests, at: now)
     }
     return number
   }
@@ -135,7 +133,7 @@ package struct ProxyTier {
       // Its draws are its own: the service it needs, and whether an incident hits it.
       let bits = UInt32(truncatingIfNeeded: draws(call).child(1).bits)
       request.firstOrdinal = min(bits, UploadRequest.settingsFetch - 1)
-      count(at: now) { $0.retries += 1 }
+      count(.retries, at: now)
     }
     if call.state == .waiting {
       calls[number].state = .trying
@@ -145,7 +143,7 @@ package struct ProxyTier {
     return (request, Int(call.retryCount))
   }
 
-  /// Those of its latest retry.
+  /// The draws of a call's latest retry.
   private func draws(_ call: Call) -> RandomKey {
     call.request.key(key).child(RandomPurpose.proxy).child(UInt64(call.retries))
   }
@@ -160,7 +158,7 @@ package struct ProxyTier {
     arm(number)
   }
 
-  /// The same, and it never gets an answer.
+  /// The try of a call that somebody waits for never gets an answer.
   package mutating func keepSilent(_ number: Int) {
     calls[number].state = .silent
     arm(number)
@@ -176,19 +174,19 @@ package struct ProxyTier {
     let isFailure = status.map { settings.statuses.contains(Int($0)) } ?? settings.retriesUnanswered
     guard isFailure else { return false }
     guard Int(call.retries) < settings.retries else {
-      if settings.retries > 0 { count(at: now) { $0.exhausted += 1 } }
+      if settings.retries > 0 { count(.exhausted, at: now) }
       return false
     }
     let proxy = proxies[Int(call.proxy)]
     if let budget = settings.budget, proxy.retries >= budget.limit(active: proxy.active) {
-      count(at: now) { $0.refused += 1 }
+      count(.refused, at: now)
       return false
     }
     calls[number].retries += 1
     calls[number].isRetry = true
     calls[number].answer = nil
     proxies[Int(call.proxy)].retries += 1
-    count(at: now) { $0.retryChange += 1 }
+    count(.activeRetries, at: now)
     leaveServer(number)
     calls[number].state = .waiting
     calls[number].due = now + backoff(calls[number])
@@ -209,7 +207,7 @@ package struct ProxyTier {
     guard calls[number].isRetry else { return }
     calls[number].isRetry = false
     proxies[Int(calls[number].proxy)].retries -= 1
-    count(at: now) { $0.retryChange -= 1 }
+    count(.activeRetries, by: -1, at: now)
   }
 
   private mutating func leaveServer(_ number: Int) {
@@ -225,10 +223,8 @@ package struct ProxyTier {
     if calls[number].state != .unheard {
       endRetry(number, at: now)
       leaveServer(number)
-      count(at: now) {
-        $0.change -= 1
-        if isOwn { $0.answers += 1 }
-      }
+      count(.activeRequests, by: -1, at: now)
+      if isOwn { count(.answers, at: now) }
     }
     calls[number].state = .free
     calls[number].answer = nil
@@ -250,7 +246,7 @@ package struct ProxyTier {
 
   /// The proxy waits no more for the try of a call.
   package mutating func giveUp(_ number: Int, at now: Instant) -> GivenUp {
-    count(at: now) { $0.timeouts += 1 }
+    count(.timeouts, at: now)
     let call = calls[number]
     var givenUp = GivenUp(
       call: number, request: call.request, answer: call.answer, isAnswered: call.state == .trying)
@@ -290,7 +286,7 @@ package struct ProxyTier {
     if let answer = call.answer { return .ignore(close(number, at: now), answer) }
     endRetry(number, at: now)
     leaveServer(number)
-    count(at: now) { $0.change -= 1 }
+    count(.activeRequests, by: -1, at: now)
     calls[number].state = .unheard
     return nil
   }

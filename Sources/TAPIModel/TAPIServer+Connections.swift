@@ -1,11 +1,12 @@
+import FleetMetrics
 import SimulationKernel
 
 extension TAPIServer {
-  /// By interval, as far as something has happened by the end of a run; empty where connections cost nothing.
-  public func connectionCounts(before end: Instant) -> [ConnectionCounts] {
+  /// What has been counted by the end of a run; nil: connections cost nothing.
+  public func connectionCounts(before end: Instant) -> SideSeries<ConnectionCount>? {
     var table = connections
     table?.closeIdle(through: end - Span(microseconds: 1))
-    return table?.counts ?? []
+    return table?.counts
   }
 
   /// Opens the connections that the fleet has when a run begins; without it there are none.

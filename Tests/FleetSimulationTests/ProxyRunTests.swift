@@ -45,8 +45,8 @@ import Testing
   /// No wait before a retry.
   private let atOnce = Proxies.Backoff(base: Span(microseconds: 1), maximum: Span(microseconds: 1))
 
-  private func sum(_ record: RunRecord, _ figure: (ProxyRow) -> Int64) -> Int64 {
-    record.proxies.reduce(0) { $0 + figure($1) }
+  private func sum(_ record: RunRecord, _ count: ProxyCount) -> Int64 {
+    record.proxies.reduce(0) { $0 + $1[count] }
   }
 
   @Test(
@@ -58,14 +58,14 @@ import Testing
         devices: 50, gap: .seconds(5), server: bucket,
         proxies: Proxies(retries: retries, backoff: atOnce, budget: nil),
         incidents: always(.outage(status: 503, retryAfter: .none, keepsWork: true))))
-    let requests = sum(record, \.requests)
+    let requests = sum(record, .requests)
     let totals = record.series.totals
     #expect(requests > 500 && totals[.firstAttempts] + totals[.retries] == requests)
-    #expect(sum(record, \.retries) == Int64(retries) * requests)
+    #expect(sum(record, .retries) == Int64(retries) * requests)
     #expect(totals[.answers503] == Int64(1 + retries) * requests && totals.attempts == totals[.answers503])
-    #expect(sum(record, \.exhausted) == (retries > 0 ? requests : 0) && sum(record, \.refused) == 0)
+    #expect(sum(record, .exhausted) == (retries > 0 ? requests : 0) && sum(record, .refused) == 0)
     #expect(record.offeredPer100ms.reduce(0) { $0 + Int64($1) } == totals.attempts)
-    #expect(record.proxies.allSatisfy { $0.activeRequests == 0 && $0.activeRetries == 0 })
+    #expect(record.proxies.allSatisfy { $0[.activeRequests] == 0 && $0[.activeRetries] == 0 })
   }
 
   @Test(
@@ -81,10 +81,10 @@ import Testing
         proxies: Proxies(retries: 10, backoff: atOnce, budget: .init(share: share)),
         incidents: always(failing()), duration: .seconds(300)))
     let rows = record.proxies.dropFirst(5)
-    let requests = Double(rows.reduce(0) { $0 + $1.requests })
-    let found = 1 + Double(rows.reduce(0) { $0 + $1.retries }) / requests
+    let requests = Double(rows.reduce(0) { $0 + $1[.requests] })
+    let found = 1 + Double(rows.reduce(0) { $0 + $1[.retries] }) / requests
     #expect(abs(found / growth - 1) < 0.02, "\(found)")
-    #expect(rows.reduce(0) { $0 + $1.refused } > 0)
+    #expect(rows.reduce(0) { $0 + $1[.refused] } > 0)
   }
 
   @Test("With few requests at the server the minimum is what holds: no share of so few is a retry")
@@ -98,8 +98,8 @@ import Testing
     }
     let (none, many) = (try record(0), try record(1_000))
     // A fifth of five is one.
-    #expect(sum(none, \.retries) < sum(none, \.requests) / 10 && sum(none, \.refused) > 0)
-    #expect(sum(many, \.refused) == 0 && sum(many, \.exhausted) > 100)
+    #expect(sum(none, .retries) < sum(none, .requests) / 10 && sum(none, .refused) > 0)
+    #expect(sum(many, .refused) == 0 && sum(many, .exhausted) > 100)
   }
 
   @Test(
@@ -140,11 +140,11 @@ import Testing
       tries.append((time + service, retries, false))
     }
     work(until: end - 1)
-    #expect(sum(result.record, \.retries) == sent && sent > 10)
-    #expect(sum(result.record, \.refused) == refused && sum(result.record, \.exhausted) == exhausted)
-    result.record.proxies.append(ProxyRow(start: 0))
-    #expect(result.record.proxies[9].activeRequests == Int64(tries.count))
-    #expect(result.record.proxies[9].activeRetries == Int64(tries.filter(\.isRetry).count))
+    #expect(sum(result.record, .retries) == sent && sent > 10)
+    #expect(sum(result.record, .refused) == refused && sum(result.record, .exhausted) == exhausted)
+    result.record.proxies.append(SideRow())
+    #expect(result.record.proxies[9][.activeRequests] == Int64(tries.count))
+    #expect(result.record.proxies[9][.activeRetries] == Int64(tries.filter(\.isRetry).count))
   }
 
   @Test("A retry has draws of its own: of requests that fail by half, a quarter fails twice")
@@ -153,10 +153,10 @@ import Testing
       scenario(
         devices: 400, gap: .seconds(5), server: bucket, proxies: Proxies(budget: nil),
         incidents: always(failing(share: 500_000, afterWork: false))))
-    let (requests, retries) = (Double(sum(record, \.requests)), Double(sum(record, \.retries)))
+    let (requests, retries) = (Double(sum(record, .requests)), Double(sum(record, .retries)))
     // 8,000 requests: four standard deviations are 2.3 % and 2 %.
     #expect(requests > 7_000 && abs(retries / requests - 0.5) < 0.023)
-    #expect(abs(Double(sum(record, \.exhausted)) / requests - 0.25) < 0.02)
+    #expect(abs(Double(sum(record, .exhausted)) / requests - 0.25) < 0.02)
   }
 
   @Test("The wait before a retry is drawn evenly up to base, which doubles up to maximum: the means by hand")
@@ -170,8 +170,8 @@ import Testing
         incidents: always(failing(afterWork: false)), duration: .seconds(1_000), timeout: .hours(1)))
     // Little's law: requests that wait are requests per second times the mean of the waits together, (10 + 20 + 40 + 40) / 2.
     let rows = record.proxies.dropFirst(12)
-    let waiting = Double(rows.reduce(0) { $0 + $1.activeRetries }) / Double(rows.count)
-    let rate = Double(rows.reduce(0) { $0 + $1.requests }) / Double(rows.count * 10)
+    let waiting = Double(rows.reduce(0) { $0 + $1[.activeRetries] }) / Double(rows.count)
+    let rate = Double(rows.reduce(0) { $0 + $1[.requests] }) / Double(rows.count * 10)
     #expect(abs(waiting / rate / 55 - 1) < 0.05, "\(waiting / rate)")
   }
 
@@ -197,12 +197,12 @@ import Testing
     early.duration = .seconds(Int64(start) + 20)
     let record = try windowed(early)
     let totals = record.series.totals
-    #expect(sum(record, \.requests) == 1 && sum(record, \.retries) == 2 && sum(record, \.timeouts) == 3)
-    #expect(sum(record, \.answers) == 1 && sum(record, \.exhausted) == 1)
+    #expect(sum(record, .requests) == 1 && sum(record, .retries) == 2 && sum(record, .timeouts) == 3)
+    #expect(sum(record, .answers) == 1 && sum(record, .exhausted) == 1)
     #expect(totals[.answers2xx] == 3 && totals[.unheardAnswers] == 3)
     #expect(totals[.acceptedBatches] == 1 && totals[.duplicateBatches] == 2 && totals[.timeouts] == 0)
     #expect(totals[.deliveredEvents] == 1)
-    #expect(record.proxies.firstIndex { $0.answers > 0 } == start + 3)
+    #expect(record.proxies.firstIndex { $0[.answers] > 0 } == start + 3)
   }
 
   @Test("Events are conserved where clients cut their batches anew after a 504 whose try is accepted later")
@@ -226,7 +226,7 @@ import Testing
         $0.fleet[0].settings.backoff.maxRetryCount = 1_000
       })
     let totals = record.series.totals
-    #expect(sum(record, \.timeouts) > 100 && totals[.duplicateEvents] > 100)
+    #expect(sum(record, .timeouts) > 100 && totals[.duplicateEvents] > 100)
     #expect(totals.lostEvents == 0 && totals.openEvents < 100, "\(totals.openEvents)")
   }
 
@@ -244,9 +244,9 @@ import Testing
     )
     let lost = none.series.totals[.unanswered]
     #expect(lost > 50 && none.series.totals[.timeouts] > 0)
-    #expect(silent.series.totals[.unanswered] == lost && sum(silent, \.answers) == lost)
+    #expect(silent.series.totals[.unanswered] == lost && sum(silent, .answers) == lost)
     #expect(silent.series.totals[.timeouts] == 0)
-    #expect(sum(retrying, \.retries) == lost && sum(retrying, \.answers) == 0)
+    #expect(sum(retrying, .retries) == lost && sum(retrying, .answers) == 0)
     #expect(retrying.series.totals[.duplicateBatches] == 0)
   }
 
@@ -259,12 +259,13 @@ import Testing
           retries: 100, backoff: .init(base: .seconds(1), maximum: .seconds(1)), budget: nil),
         incidents: always(failing(afterWork: false)), timeout: .seconds(3)))
     // Waits of half a second in the mean: about six in the 3 s less a way.
-    let ratio = Double(sum(record, \.retries)) / Double(sum(record, \.requests))
-    #expect(ratio > 5 && ratio < 7 && sum(record, \.exhausted) == 0)
+    let ratio = Double(sum(record, .retries)) / Double(sum(record, .requests))
+    #expect(ratio > 5 && ratio < 7 && sum(record, .exhausted) == 0)
     let totals = record.series.totals
     #expect(totals[.timeouts] > 500)
     // 10 a second, each for 3 s less a way.
-    #expect(record.proxies.allSatisfy { $0.activeRequests < 60 && $0.activeRetries <= $0.activeRequests })
+    #expect(
+      record.proxies.allSatisfy { $0[.activeRequests] < 60 && $0[.activeRetries] <= $0[.activeRequests] })
     let silent = try windowed(
       scenario(
         devices: 50, gap: .seconds(5), server: bucket, proxies: Proxies(),
@@ -273,8 +274,8 @@ import Testing
             kind: .outage(status: nil, retryAfter: .none, keepsWork: true), start: .start,
             duration: .seconds(20))
         ], timeout: .seconds(3)))
-    #expect(silent.proxies[1].activeRequests > 10 && silent.proxies[3].activeRequests == 0)
-    #expect(sum(silent, \.retries) == 0)
+    #expect(silent.proxies[1][.activeRequests] > 10 && silent.proxies[3][.activeRequests] == 0)
+    #expect(sum(silent, .retries) == 0)
   }
 
   @Test("Each proxy has a budget of its own, and each device one proxy")
@@ -289,8 +290,10 @@ import Testing
     // Four at once for 1 s each are four a second for each proxy, and 200 a second come.
     for count in [1, 5] {
       let found = try record(count).proxies.dropFirst().dropLast()
-      for row in found { #expect(abs(Double(row.retries) / Double(40 * count) - 1) < 0.05, "\(row.retries)") }
-      #expect(found.allSatisfy { $0.activeRetries <= 4 * count })
+      for row in found {
+        #expect(abs(Double(row[.retries]) / Double(40 * count) - 1) < 0.05, "\(row[.retries])")
+      }
+      #expect(found.allSatisfy { $0[.activeRetries] <= 4 * count })
     }
   }
 

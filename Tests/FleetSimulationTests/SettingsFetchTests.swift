@@ -38,9 +38,9 @@ import UploadRetry
     #expect(try times(scenario) { $0 == .askedForSettings } == [100_000_000])
     #expect(try times(scenario) { $0 == .fetchedSettings } == [100_100_000])
     let record = try windowed(scenario)
-    #expect(record.settings.map(\.fetches) == (0..<30).map { $0 == 10 ? 1 : 0 })
-    #expect(record.settings.map(\.fetched) == record.settings.map(\.fetches))
-    #expect(record.settings.allSatisfy { $0.devicesWithout == 0 && $0.refused + $0.unanswered == 0 })
+    #expect(record.settings.map { $0[.fetches] } == (0..<30).map { $0 == 10 ? 1 : 0 })
+    #expect(record.settings.map { $0[.fetched] } == record.settings.map { $0[.fetches] })
+    #expect(record.settings.allSatisfy { $0[.devicesWithout] == 0 && $0[.refused] + $0[.unanswered] == 0 })
   }
 
   @Test(
@@ -54,7 +54,7 @@ import UploadRetry
     }
     #expect(try times(scenario) { $0 == .gotNoSettings(.status(503, retryAfter: nil)) } == [100_100_000])
     let record = try windowed(scenario)
-    #expect(record.settings.map(\.devicesWithout) == (0..<30).map { (10..<20).contains($0) ? 1 : 0 })
+    #expect(record.settings.map { $0[.devicesWithout] } == (0..<30).map { (10..<20).contains($0) ? 1 : 0 })
     scenario.tapi.settings = nil
     #expect(try windowed(scenario).settings == [])
   }
@@ -66,7 +66,7 @@ import UploadRetry
         Incident(kind: .cdnOutage, start: Instant(microseconds: 100_030_000), duration: .seconds(60))
       ]
     }
-    #expect(try windowed(scenario).settings.reduce(0) { $0 + $1.refused } == 1)
+    #expect(try windowed(scenario).settings.reduce(0) { $0 + $1[.refused] } == 1)
   }
 
   @Test(
@@ -83,10 +83,10 @@ import UploadRetry
     }
     let record = try windowed(scenario)
     // All 300 at once, five times: 40 tokens, and 30 more for every three seconds in between.
-    #expect(record.settings.reduce(0) { $0 + $1.fetches } == 1_500)
-    #expect(record.settings.reduce(0) { $0 + $1.fetched } == 40 + 30 * 4)
-    #expect(record.settings.reduce(0) { $0 + $1.refused } == 1_500 - 160)
-    #expect((record.settings.last?.devicesWithout ?? 0) == 270)
+    #expect(record.settings.reduce(0) { $0 + $1[.fetches] } == 1_500)
+    #expect(record.settings.reduce(0) { $0 + $1[.fetched] } == 40 + 30 * 4)
+    #expect(record.settings.reduce(0) { $0 + $1[.refused] } == 1_500 - 160)
+    #expect((record.settings.last?[.devicesWithout] ?? 0) == 270)
     // The server has nothing to do with it.
     var without = scenario
     without.tapi.settings = nil
@@ -109,8 +109,8 @@ import UploadRetry
         TokenBucketConfiguration(capacityMilliRequestsPerSecond: 8_000, burst: 20))
     }
     let record = try windowed(tight)
-    #expect(record.settings.reduce(0) { $0 + $1.fetched } <= 20)
-    #expect(record.settings.last?.devicesWithout ?? 0 >= 180)
+    #expect(record.settings.reduce(0) { $0 + $1[.fetched] } <= 20)
+    #expect(record.settings.last?[.devicesWithout] ?? 0 >= 180)
   }
 
   @Test("A client that never asks has no traffic, and the run of a fleet without an endpoint")
@@ -122,7 +122,7 @@ import UploadRetry
     without.tapi.settings = nil
     let record = try windowed(scenario)
     #expect(try windowed(without).series == record.series)
-    #expect(record.settings.allSatisfy { $0.fetches == 0 })
+    #expect(record.settings.allSatisfy { $0[.fetches] == 0 })
   }
 
   @Test("Coming back to the foreground is a reason to ask for clients that do so then, and for no others")

@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 import TAPIModel
 import Testing
@@ -40,8 +41,9 @@ private struct Endpoint: ~Copyable {
     return ends
   }
 
-  func counts(before time: Int64) -> [ConnectionCounts] {
-    server.connectionCounts(before: Instant(microseconds: time * 1_000))
+  func counts(before time: Int64) -> [SideRow<ConnectionCount>] {
+    let counts = server.connectionCounts(before: Instant(microseconds: time * 1_000))
+    return counts.map { $0.rows($0.count, interval: 1) } ?? []
   }
 }
 
@@ -87,11 +89,11 @@ extension Admission {
     #expect(endpoint.arrive(50_000) == .pending)
     #expect(endpoint.ends(through: 60_000) == [End(at: 50_209), End(at: 50_219)])
     let counts = endpoint.counts(before: 80_000)
-    #expect(counts.map(\.handshakes) == [1, 0, 0, 0, 1, 1, 0, 0])
-    #expect(counts.map(\.reused) == [0, 1, 1, 0, 0, 0, 0, 0])
-    #expect(counts.map(\.change) == [1, 0, 0, 0, -1, 1, 0, -1])
+    #expect(counts.map { $0[.handshakes] } == [1, 0, 0, 0, 1, 1, 0, 0])
+    #expect(counts.map { $0[.reused] } == [0, 1, 1, 0, 0, 0, 0, 0])
+    #expect(counts.map { $0[.live] } == [1, 1, 1, 1, 0, 1, 1, 0])
     // The second waited for the 9 ms that the first still took.
-    #expect(counts.map(\.longestWait) == [0, 0, 0, 0, 0, 9_000, 0, 0])
+    #expect(counts.map { $0[.longestWait] } == [0, 0, 0, 0, 0, 9_000, 0, 0])
   }
 
   @Test("The shorter of keep-alive and idle time-out counts; without keep-alive each upload has a connection")
@@ -106,7 +108,7 @@ extension Admission {
     #expect(none.ends(through: 1_000) == [End(at: 210)])
     #expect(none.arrive(1_000) == .pending)
     #expect(none.ends(through: 2_000) == [End(at: 1_210)])
-    #expect(none.counts(before: 2_000).map(\.change) == [0])
+    #expect(none.counts(before: 2_000).map { $0[.live] } == [0])
   }
 
   @Test("A connection is not idle while its request is at work, however long that takes")
@@ -120,8 +122,8 @@ extension Admission {
     // Over the same connection: it starts at once.
     #expect(endpoint.ends(through: 180_000) == [End(at: 100_010), End(at: 160_000)])
     // 20 s after the last answer.
-    #expect(endpoint.counts(before: 180_000).reduce(0) { $0 + $1.change } == 1)
-    #expect(endpoint.counts(before: 180_001).reduce(0) { $0 + $1.change } == 0)
+    #expect(endpoint.counts(before: 180_000).last?[.live] == 1)
+    #expect(endpoint.counts(before: 180_001).last?[.live] == 0)
   }
 
   @Test(
@@ -136,7 +138,7 @@ extension Admission {
     #expect(reset.arrive(1_100, device: 3) == .pending)
     #expect(reset.arrive(1_100, device: 4) == .pending)
     #expect(reset.arrive(1_100, device: 5) == .failed(1_150, isKnown: true, isRefusal: true))
-    #expect(reset.counts(before: 2_000).map(\.refused) == [2])
+    #expect(reset.counts(before: 2_000).map { $0[.refused] } == [2])
     // The answer gets lost: silence.
     #expect(reset.arrive(1_100, device: 6, downlink: .max) == .failed(31_050, isKnown: false))
     var silent = Endpoint(tier(1, 1_000, queueLimit: 0, refusal: .silent))
@@ -160,7 +162,9 @@ extension Admission {
     #expect(
       endpoint.ends(through: 9_000) == [End(at: 1_250), End(at: 2_250), End(at: 4_250)])
     let counts = endpoint.counts(before: 9_000)
-    #expect(counts.map(\.late) == [1] && counts.map(\.handshakes) == [4] && counts.map(\.change) == [3])
+    #expect(
+      counts.map { $0[.late] } == [1] && counts.map { $0[.handshakes] } == [4]
+        && counts.map { $0[.live] } == [3])
   }
 
   @Test("The limit counts live connections and handshakes, and idle ones make room as they close")
@@ -201,8 +205,8 @@ extension Admission {
     #expect(endpoint.ends(through: 8_000) == [End(at: 8_000, isServed: false)])
     #expect(endpoint.arrive(8_000) == .pending)
     #expect(endpoint.ends(through: 9_000) == [End(at: 8_210)])
-    #expect(endpoint.counts(before: 10_000).map(\.change) == [1])
-    #expect(endpoint.counts(before: 10_000).map(\.handshakes) == [3])
+    #expect(endpoint.counts(before: 10_000).map { $0[.live] } == [1])
+    #expect(endpoint.counts(before: 10_000).map { $0[.handshakes] } == [3])
   }
 }
 
@@ -231,9 +235,10 @@ extension Admission {
           shard: 0))
     }
     let counts = endpoint.server.connectionCounts(before: Instant(microseconds: now + 1))
-    let (refused, begun, wait) = counts.reduce((0, 0, 0)) {
-      ($0.0 + $1.refused, $0.1 + $1.handshakes, $0.2 + $1.wait)
+    func sum(_ count: ConnectionCount) -> Int64 {
+      counts.map { counts in (0..<counts.count).reduce(0) { $0 + counts[$1, count] } } ?? 0
     }
+    let (refused, begun, wait) = (sum(.refused), sum(.handshakes), sum(.wait))
     #expect(refused + begun == Int64(count))
     return (Double(refused) / Double(count), Double(wait) / Double(begun) / (Self.time * 1e6))
   }

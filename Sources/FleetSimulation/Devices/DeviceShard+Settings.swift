@@ -76,8 +76,8 @@ extension DeviceShard {
 
   // MARK: Requests
 
-  private mutating func count(at now: Int64, _ change: (inout SettingsRow) -> Void) {
-    settingsTraffic.count(row: rows.row(at: now), change)
+  private mutating func count(_ count: SettingsCount, by n: Int64 = 1, at now: Int64) {
+    settingsCounts[rows.row(at: now), count] += n
   }
 
   /// From now on the app runs on these. Devices without Settings are counted where fetches are requests.
@@ -86,7 +86,7 @@ extension DeviceShard {
     let wasWithout = record.pointee.settings == .builtIn
     record.pointee.settings = settings
     if fetches != nil, wasWithout != (settings == .builtIn) {
-      count(at: now) { $0.devicesWithout += wasWithout ? -1 : 1 }
+      count(.devicesWithout, by: wasWithout ? -1 : 1, at: now)
     }
   }
 
@@ -95,7 +95,7 @@ extension DeviceShard {
     let fetch = fetches.unsafelyUnwrapped + device.place
     fetch.pointee.count = fetch.pointee.count == .max ? 1 : fetch.pointee.count &+ 1
     fetch.pointee.isAwaited = true
-    count(at: now) { $0.fetches += 1 }
+    count(.fetches, at: now)
     if isTraced(device) { note(.askedForSettings, device, at: now) }
     if self[device].pointee.flags.contains(.offline) {
       endFetch(device, .noStatus, served: now, at: now, sink)
@@ -142,15 +142,7 @@ extension DeviceShard {
   ) {
     fetches?[device.place].isAwaited = false
     let isFetched = response == .status(200, retryAfter: nil)
-    count(at: now) {
-      if isFetched {
-        $0.fetched += 1
-      } else if response == .noStatus {
-        $0.unanswered += 1
-      } else {
-        $0.refused += 1
-      }
-    }
+    count(isFetched ? .fetched : response == .noStatus ? .unanswered : .refused, at: now)
     if isFetched { run(device, on: settingsServed(to: device, at: served), at: now) }
     if isTraced(device) { note(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now) }
     if pages != nil { finishLoading(device, at: now, sink) }

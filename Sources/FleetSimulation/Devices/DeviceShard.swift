@@ -20,14 +20,14 @@ import UploadRetry
 /// holds the batches that are due (`ReadyBatches`) and those that wait (`WaitingHeaps`).
 ///
 /// Its transitions by file:
-/// - `+Flush`: triggers and wake-ups; what has been created becomes batches. `+Events`: when events are created, and the next
-///   trigger.
-/// - `+Uploads`: an attempt leaves. `+Link`: what the network does to it. `+Answers`: how it ends, and how its batch does.
-/// - `+Client`: the device as a client of `UploadPipeline`, which decides. `+Queue`: that client's batches.
-/// - `+Lifecycle`, `+World` and `+System`: restarts, spikes, connectivity, sessions and windows in the background.
+/// - `+Flush`: triggers and wake-ups; what has been created becomes batches, and when the next trigger is.
+/// - `+Uploads`: an attempt leaves, what the network does to it, how it ends, and how its batch does.
+/// - `+Client`: the device as a client of `UploadPipeline`, which decides; checkers. `+Queue`: that client's batches.
+/// - `+Pages`: devices that are pages of a browser.
+/// - `+World` and `+System`: restarts, spikes, connectivity, sessions and windows in the background.
 /// - `+Settings`: the Settings that an app runs on, and the requests that fetch them.
-/// - `+FastPath` and `+FastRetry`: guards in front of the same transitions, for what happens most.
-/// - `+Checks` and `+Observation`: checkers and the tracer, which change nothing.
+/// - `+FastPath`: guards in front of the same transitions, for what happens most.
+/// - `+State`: digests of all that decides on what happens next.
 package struct DeviceShard: ~Copyable {
   private let place = InPlace()
   /// Behind a pointer, so that using a part of it never copies the whole.
@@ -41,7 +41,7 @@ package struct DeviceShard: ~Copyable {
   let devices: DeviceRows
   let loops: LoopRows?
   private let tables: SideTables
-  var settingsTraffic = SettingsTraffic()
+  var settingsCounts = SideSeries<SettingsCount>()
   /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
   /// Neither gates nor pages stand between a device's loop and the network, and nothing starts at the loop's end.
@@ -62,7 +62,7 @@ package struct DeviceShard: ~Copyable {
   let counters: IntervalCounters<DeviceSide>
   let intervalDeliveries: IntervalDeliveries
   var deliveries = DeliveryRecorder()
-  /// The same of each lane, where the client has lanes (O8).
+  /// Times to delivery of each lane, where the client has lanes (O8).
   var laneDeliveries: [Histogram]
   /// The first broken rule that a checker saw.
   package var violation: String?
@@ -294,14 +294,14 @@ struct RowCursor: BitwiseCopyable {
     return current
   }
 
-  /// The same, and the row of the time before stays the remembered one.
+  /// The row of a time; the row of the time before stays the remembered one.
   @inline(__always)
   func rowWithoutMoving(at time: Int64) -> Int {
     UInt64(bitPattern: time &- start) < UInt64(bitPattern: divider.divisor)
       ? current : rowByDivision(at: time)
   }
 
-  /// The same for times that hardly ever lie in the row of the one before.
+  /// For times that hardly ever lie in the row of the one before.
   @inline(__always)
   func rowByDivision(at time: Int64) -> Int { Int(truncatingIfNeeded: divider.quotient(time)) }
 
@@ -334,7 +334,7 @@ extension DeviceShard {
   package struct HeldEvents: Sendable {
     var acceptedUnconfirmed: Int64 = 0
     var pending = EventsByPlace()
-    /// Those of `pending` in closed apps that will be given up before they are sent again, by how.
+    /// Events of `pending` in closed apps that will be given up before they are sent again, by how.
     var doomed: [Measure: Int64] = [:]
   }
 
@@ -473,7 +473,7 @@ extension DeviceShard {
     devices = DeviceRows(copying: other.devices)
     loops = other.loops == nil ? nil : devices.loops
     tables = SideTables(copying: other.tables, plan, devices: other.count)
-    settingsTraffic = other.settingsTraffic
+    settingsCounts = other.settingsCounts
     if let others = other.pages {
       let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))
       copies.initialize(from: others, count: other.count)

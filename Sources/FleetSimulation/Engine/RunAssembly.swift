@@ -17,7 +17,7 @@ package struct RunAssembly: ~Copyable {
   /// The deliveries of the latest cohort.
   private var cohortDeliveries = Histogram()
   private var laneDeliveries: [Histogram] = []
-  private var settings = SettingsTraffic()
+  private var settings = SideSeries<SettingsCount>()
 
   package static func rowCount(_ scenario: Scenario) -> Int {
     let interval = scenario.interval.microseconds
@@ -42,7 +42,7 @@ package struct RunAssembly: ~Copyable {
     _ shard: borrowing DeviceShard, held: DeviceShard.HeldEvents? = nil, cohort: Cohort
   ) {
     shard.counters.merge(into: counters)
-    settings.merge(shard.settingsTraffic)
+    settings.merge(shard.settingsCounts)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     let held = held ?? shard.heldEvents
@@ -69,60 +69,17 @@ package struct RunAssembly: ~Copyable {
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
-    let counts = front.server.connectionCounts(before: .start + scenario.duration)
-    let settings =
-      scenario.tapi.settings == nil
-      ? [] : settings.rows(Self.rowCount(scenario), interval: scenario.interval.microseconds)
-    let connections = scenario.tapi.connections == nil ? [] : rows(of: counts)
-    let proxies = front.proxies.map { rows(of: $0.pointee.counts) }
+    let (number, interval) = (Self.rowCount(scenario), scenario.interval.microseconds)
+    let settings = scenario.tapi.settings == nil ? [] : settings.rows(number, interval: interval)
     var record = self.record(
       front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
       workersWaitingSince: front.server.waitingSince)
-    record.connections = connections
     record.settings = settings
-    record.proxies = proxies ?? []
+    record.connections =
+      front.server.connectionCounts(before: .start + Span(microseconds: record.series.duration))
+      .map { $0.rows(number, interval: interval) } ?? []
+    record.proxies = front.proxies.map { $0.pointee.counts.rows(number, interval: interval) } ?? []
     return record
-  }
-
-  /// Makes a row for each interval, in their order.
-  ///
-  /// - Parameters:
-  ///   - counts: by interval, as far as something has happened.
-  ///   - row: an interval's, by its start, microseconds, and its counts; nil: nothing has happened by then.
-  private func rows<Count, Row>(of counts: [Count], _ row: (_ start: Int64, _ count: Count?) -> Row) -> [Row]
-  {
-    (0..<Self.rowCount(scenario)).map {
-      row(Int64($0) * scenario.interval.microseconds, $0 < counts.count ? counts[$0] : nil)
-    }
-  }
-
-  private func rows(of counts: [ConnectionCounts]) -> [ConnectionRow] {
-    var live: Int64 = 0
-    return rows(of: counts) { start, count in
-      var row = ConnectionRow(start: start)
-      if let count {
-        (row.reused, row.handshakes, row.refused) = (count.reused, count.handshakes, count.refused)
-        (row.late, row.wait, row.longestWait) = (count.late, count.wait, count.longestWait)
-        live += count.change
-      }
-      row.live = live
-      return row
-    }
-  }
-
-  private func rows(of counts: [ProxyCounts]) -> [ProxyRow] {
-    var (requests, retries): (Int64, Int64) = (0, 0)
-    return rows(of: counts) { start, count in
-      var row = ProxyRow(start: start)
-      if let count {
-        (row.requests, row.retries, row.refused) = (count.requests, count.retries, count.refused)
-        (row.exhausted, row.timeouts, row.answers) = (count.exhausted, count.timeouts, count.answers)
-        requests += count.change
-        retries += count.retryChange
-      }
-      (row.activeRequests, row.activeRetries) = (requests, retries)
-      return row
-    }
   }
 
   /// - Parameters:

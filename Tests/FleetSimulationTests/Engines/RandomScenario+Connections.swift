@@ -40,17 +40,17 @@ extension RandomScenario {
       ("no keep-alive", { for i in $0.fleet.indices { $0.fleet[i].connection.keepAlive = .hours(1) } }),
       ("round trips", { for i in $0.fleet.indices { $0.fleet[i].connection.roundTrips = 0 } }),
     ]
-    var sum = ConnectionRow(start: 0)
+    var sum: [ConnectionCount: Int64] = [:]
     let seen = try RandomScenario.parts(
       parts, thatMatterIn: EngineEqualityTests.seeds, where: { $0.tapi.connections != nil },
       observe: { record in
         for row in record.connections {
-          sum.reused += row.reused
-          sum.refused += row.refused
-          sum.late += row.late
+          for count in ConnectionCount.allCases { sum[count, default: 0] += row[count] }
         }
       })
     #expect(seen == Set(parts.map(\.name)))
-    #expect(sum.reused > 0 && sum.refused > 0 && sum.late > 0)
+    for count in [.reused, .refused, .late] as [ConnectionCount] {
+      #expect(sum[count, default: 0] > 0, "\(count)")
+    }
   }
 }

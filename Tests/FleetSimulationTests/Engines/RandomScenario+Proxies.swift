@@ -50,21 +50,19 @@ extension RandomScenario {
       ("budget", { $0?.budget = nil }), ("share", { $0?.budget?.share = 0 }),
       ("minimum", { $0?.budget?.minimum = 0 }),
     ]
-    var sum = ProxyRow(start: 0)
+    var sum: [ProxyCount: Int64] = [:]
     let seen = try RandomScenario.parts(
       parts.map { part in (part.name, { part.remove(&$0.tapi.proxies) }) },
       thatMatterIn: EngineEqualityTests.watchedSeeds, where: { $0.tapi.proxies != nil },
       observe: { record in
         for row in record.proxies {
-          sum.retries += row.retries
-          sum.refused += row.refused
-          sum.exhausted += row.exhausted
-          sum.timeouts += row.timeouts
-          sum.answers += row.answers
+          for count in ProxyCount.allCases { sum[count, default: 0] += row[count] }
         }
       })
     #expect(seen == Set(parts.map(\.name)))
-    #expect(sum.retries > 0 && sum.refused > 0 && sum.exhausted > 0 && sum.timeouts > 0 && sum.answers > 0)
+    for count in [.retries, .refused, .exhausted, .timeouts, .answers] as [ProxyCount] {
+      #expect(sum[count, default: 0] > 0, "\(count)")
+    }
   }
 
   @Test(
@@ -73,7 +71,7 @@ extension RandomScenario {
     for seed in EngineEqualityTests.seeds {
       let scenarios = RandomScenario.withIdleProxies(seed: seed)
       var (without, with) = (try windowed(scenarios.without), try windowed(scenarios.with))
-      #expect(with.proxies.reduce(0) { $0 + $1.retries + $1.answers } == 0, "seed \(seed)")
+      #expect(with.proxies.reduce(0) { $0 + $1[.retries] + $1[.answers] } == 0, "seed \(seed)")
       with.proxies = []
       // Without proxies an answer that leaves after the end counts when its request comes.
       let last = with.series.rows.count - 1

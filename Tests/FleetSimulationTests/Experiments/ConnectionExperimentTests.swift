@@ -19,11 +19,11 @@ import Testing
     func share(_ part: Int64, _ whole: Int64) -> Double { Double(part) / Double(max(whole, 1)) }
     let rows = record.series.rows.suffix(30)
     let connections = record.connections.suffix(30)
-    let handshakes = connections.reduce(0) { $0 + $1.handshakes }
+    let handshakes = connections.reduce(0) { $0 + $1[.handshakes] }
     return (
       share(rows.reduce(0) { $0 + $1[.deliveredEvents] }, rows.reduce(0) { $0 + $1[.createdEvents] }),
-      share(connections.reduce(0) { $0 + $1.late }, handshakes),
-      share(connections.reduce(0) { $0 + $1.reused }, rows.reduce(0) { $0 + $1.attempts })
+      share(connections.reduce(0) { $0 + $1[.late] }, handshakes),
+      share(connections.reduce(0) { $0 + $1[.reused] }, rows.reduce(0) { $0 + $1.attempts })
     )
   }
 

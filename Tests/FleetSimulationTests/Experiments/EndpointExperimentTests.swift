@@ -75,7 +75,7 @@ import Testing
           "tapi.bucket.burst": "7", "tapi.settingsEndpoint": endpoint,
         ])
       return (
-        Double(record.series.rows.reduce(0) { $0 + $1.attempts }), record.settings.last?.devicesWithout ?? 0
+        Double(record.series.rows.reduce(0) { $0 + $1.attempts }), record.settings.last?[.devicesWithout] ?? 0
       )
     }
     let none = try run("null")

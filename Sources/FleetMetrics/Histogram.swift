@@ -172,9 +172,4 @@ public enum HistogramCSV {
   public static func bytes(of histogram: Histogram) -> [UInt8] {
     CSVFile.bytes(columns, buckets(of: histogram))
   }
-
-  /// Writes the whole file to `output`.
-  public static func write(_ histogram: Histogram, to output: inout some TextOutputStream) {
-    output.write(String(decoding: bytes(of: histogram), as: UTF8.self))
-  }
 }

@@ -139,11 +139,6 @@ public struct IntervalDeliveries: ~Copyable {
     return (lower(bucket), lower(bucket + 1))
   }
 
-  @inlinable
-  public func record(_ value: Int64, row: Int) {
-    record(histogramBucket: Histogram.bucket(of: value), row: row)
-  }
-
   /// Records a value by its bucket in a `Histogram`, whose buckets are finer.
   @inlinable @inline(__always)
   public func record(histogramBucket fine: Int, row: Int) {

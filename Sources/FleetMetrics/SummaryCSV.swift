@@ -87,16 +87,29 @@ public enum SummaryCSV {
     ) {
       .flag($0.baselineIsHealthy)
     },
-    .init(
-      "recovery_s", "s",
-      "From the last incident's end until: the fleet has caught up.", .lowerIsBetter
-    ) { .seconds($0.recoveryTime) },
-    .init(
-      "drained_s", "s",
-      "From the last incident's end until: 99 % of the events then held are delivered or dropped.",
-      .lowerIsBetter
-    ) { .seconds($0.drainedTime) },
+    untilAfterIncident("recovery_s", "the fleet has caught up") { $0.recoveryTime },
+    untilAfterIncident("drained_s", "99 % of the events then held are delivered or dropped") {
+      $0.drainedTime
+    },
   ]
+
+  /// A time from the last incident's end on.
+  private static func untilAfterIncident(
+    _ name: String, _ end: String, _ direction: Measure.Direction? = .lowerIsBetter,
+    _ time: @escaping @Sendable (RunSummary) -> Int64?
+  ) -> CSVColumn<RunSummary> {
+    .init(name, "s", "From the last incident's end until: \(end).", direction) { .seconds(time($0)) }
+  }
+
+  /// A statistic of all times to delivery.
+  private static func delivery(
+    _ name: String, _ statistic: String, _ time: @escaping @Sendable (RunSummary) -> Int64?
+  ) -> CSVColumn<RunSummary> {
+    .init(
+      "time_to_delivery_\(name)_s", "s",
+      "Creation to first acceptance, over all delivered events: \(statistic).", .lowerIsBetter
+    ) { .seconds(time($0)) }
+  }
 
   private static let delivery: [CSVColumn<RunSummary>] = [
     .init(
@@ -105,40 +118,17 @@ public enum SummaryCSV {
     ) {
       .decimal($0.timeToDeliveryMean.map { $0 / 1_000_000 }, decimals: 6)
     },
-    .init(
-      "time_to_delivery_p50_s", "s",
-      "Creation to first acceptance, over all delivered events: median, as all percentiles within 0.8 %.",
-      .lowerIsBetter
-    ) {
-      .seconds($0.timeToDeliveryP50)
-    },
-    .init(
-      "time_to_delivery_p90_s", "s",
-      "Creation to first acceptance, over all delivered events: 90th percentile.", .lowerIsBetter
-    ) {
-      .seconds($0.timeToDeliveryP90)
-    },
-    .init(
-      "time_to_delivery_p99_s", "s",
-      "Creation to first acceptance, over all delivered events: 99th percentile.", .lowerIsBetter
-    ) {
-      .seconds($0.timeToDeliveryP99)
-    },
-    .init(
-      "time_to_delivery_p99_9_s", "s",
-      "Creation to first acceptance, over all delivered events: 99.9th percentile.", .lowerIsBetter
-    ) { .seconds($0.timeToDeliveryP999) },
-    .init(
-      "time_to_delivery_max_s", "s", "Creation to first acceptance, over all delivered events: maximum.",
-      .lowerIsBetter
-    ) { .seconds($0.timeToDeliveryMax) },
+    delivery("p50", "median, as all percentiles within 0.8 %") { $0.timeToDeliveryP50 },
+    delivery("p90", "90th percentile") { $0.timeToDeliveryP90 },
+    delivery("p99", "99th percentile") { $0.timeToDeliveryP99 },
+    delivery("p99_9", "99.9th percentile") { $0.timeToDeliveryP999 },
+    delivery("max", "maximum") { $0.timeToDeliveryMax },
   ]
 
   private static let censoring: [CSVColumn<RunSummary>] = [
-    .init(
-      "recovery_horizon_s", "s",
-      "From the last incident's end until: the run's end, if that is long enough to see a recovery."
-    ) { .seconds($0.recoveryHorizon) }
+    untilAfterIncident("recovery_horizon_s", "the run's end, if that is long enough to see a recovery", nil) {
+      $0.recoveryHorizon
+    }
   ]
 
   /// The columns that verdicts stand on.
@@ -156,17 +146,10 @@ public enum SummaryCSV {
       "Events created from the first incident's start until the fleet has recovered; all without an incident.",
       .neither
     ) { .integer($0.affectedEvents) },
-    .init(
-      "affected_delivery_p50_s", "s",
-      "Time to delivery of the affected events: median, empty if more than `affected_horizon_s`.",
-      .lowerIsBetter
-    ) { .seconds($0.affectedDeliveryP50) },
-    .init(
-      "affected_delivery_p99_s", "s", "Time to delivery of the affected events: 99th percentile.",
-      .lowerIsBetter
-    ) {
-      .seconds($0.affectedDeliveryP99)
+    affected("affected_delivery_p50_s", "median, empty if more than `affected_horizon_s`") {
+      $0.affectedDeliveryP50
     },
+    affected("affected_delivery_p99_s", "99th percentile") { $0.affectedDeliveryP99 },
     .init(
       "affected_horizon_s", "s",
       "From the first incident's start to the run's end."
@@ -182,11 +165,19 @@ public enum SummaryCSV {
     ) { .decimal($0.excessLoadSeconds, decimals: 6) },
   ]
 
-  private static let delivery95 = CSVColumn<RunSummary>(
-    "time_to_delivery_p95_s", "s",
-    "Creation to first acceptance, over all delivered events: 95th percentile.",
-    .lowerIsBetter
-  ) { .seconds($0.timeToDeliveryP95) }
+  private static let delivery95 = delivery("p95", "95th percentile") { $0.timeToDeliveryP95 }
+
+  /// A statistic of the affected events' times to delivery.
+  private static func affected(
+    _ name: String, _ statistic: String, inIdealRun: Bool = false,
+    _ time: @escaping @Sendable (RunSummary) -> Int64?
+  ) -> CSVColumn<RunSummary> {
+    .init(
+      name, "s",
+      "Time to delivery of the affected events\(inIdealRun ? " in the ideal run" : ""): \(statistic).",
+      inIdealRun ? .neither : .lowerIsBetter
+    ) { .seconds(time($0)) }
+  }
 
   private static let lostOrBlocked = CSVColumn<RunSummary>(
     "lost_or_blocked_events", "events", "Events that the server never gets: lost, blocked or doomed.",
@@ -200,15 +191,12 @@ public enum SummaryCSV {
 
   /// Whether it was the server or its clients that took so long.
   private static let causes: [CSVColumn<RunSummary>] = [
-    .init(
-      "healthy_s", "s",
-      "From the last incident's end until: the server lastingly turns away at most 1 % of the requests.",
-      .lowerIsBetter
-    ) { .seconds($0.healthyTime) },
-    .init(
-      "possible_s", "s",
-      "From the last incident's end until: any client could have caught up, by the ideal run.", .neither
-    ) { .seconds($0.possibleTime) },
+    untilAfterIncident("healthy_s", "the server lastingly turns away at most 1 % of the requests") {
+      $0.healthyTime
+    },
+    untilAfterIncident("possible_s", "any client could have caught up, by the ideal run", .neither) {
+      $0.possibleTime
+    },
   ]
 
   private static let doomed: [CSVColumn<RunSummary>] = [
@@ -217,43 +205,19 @@ public enum SummaryCSV {
       "Events pending in closed apps at the end that will be given up unsent.",
       .lowerIsBetter
     ) { .integer($0.doomedEvents) },
-    .init(
-      "affected_delivery_p90_s", "s", "Time to delivery of the affected events: 90th percentile.",
-      .lowerIsBetter
-    ) { .seconds($0.affectedDeliveryP90) },
-    .init(
-      "affected_delivery_judged_s", "s",
-      "Time to delivery of the affected events: the highest of these that the ideal run reaches, by which verdicts judge.",
-      .lowerIsBetter
-    ) { .seconds($0.judgedDelivery) },
-    .init(
-      "ideal_delivery_p50_s", "s", "Time to delivery of the affected events in the ideal run: median.",
-      .neither
-    ) {
-      .seconds($0.idealDeliveryP50)
-    },
-    .init(
-      "ideal_delivery_p90_s", "s",
-      "Time to delivery of the affected events in the ideal run: 90th percentile.", .neither
-    ) {
-      .seconds($0.idealDeliveryP90)
-    },
-    .init(
-      "ideal_delivery_p99_s", "s",
-      "Time to delivery of the affected events in the ideal run: 99th percentile.", .neither
-    ) {
-      .seconds($0.idealDeliveryP99)
-    },
+    affected("affected_delivery_p90_s", "90th percentile") { $0.affectedDeliveryP90 },
+    affected(
+      "affected_delivery_judged_s",
+      "the highest of these that the ideal run reaches, by which verdicts judge"
+    ) { $0.judgedDelivery },
+    affected("ideal_delivery_p50_s", "median", inIdealRun: true) { $0.idealDeliveryP50 },
+    affected("ideal_delivery_p90_s", "90th percentile", inIdealRun: true) { $0.idealDeliveryP90 },
+    affected("ideal_delivery_p99_s", "99th percentile", inIdealRun: true) { $0.idealDeliveryP99 },
   ]
 
   /// The whole file, a row per summary in the order given.
   /// - `more`: columns that stand behind all others.
   public static func bytes(of summaries: [RunSummary], more: [CSVColumn<RunSummary>] = []) -> [UInt8] {
     CSVFile.bytes(columns + more, summaries)
-  }
-
-  /// Writes the whole file to `output`.
-  public static func write(_ summaries: [RunSummary], to output: inout some TextOutputStream) {
-    output.write(String(decoding: bytes(of: summaries), as: UTF8.self))
   }
 }

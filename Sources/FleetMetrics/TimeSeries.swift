@@ -136,9 +136,4 @@ public enum TimeSeriesCSV {
     record.synchronyPeriod > 0
       ? CSVFile.bytes(columns + [synchrony(of: record)], record.series.rows) : bytes(of: record.series)
   }
-
-  /// Writes the whole file to `output`.
-  public static func write(_ series: TimeSeries, to output: inout some TextOutputStream) {
-    output.write(String(decoding: bytes(of: series), as: UTF8.self))
-  }
 }

@@ -28,8 +28,7 @@ struct CSVTests {
     series[0, .blockedByAge] = 6
     series[1, .retries] = 3
     series[1, .droppedByAge] = 4
-    var text = ""
-    TimeSeriesCSV.write(series, to: &text)
+    let text = String(decoding: TimeSeriesCSV.bytes(of: series), as: UTF8.self)
     // Row 1 is a second long, so three retries are 3 a second; 10 in 1.5 s are 6.667.
     #expect(
       text == """
@@ -56,8 +55,7 @@ struct CSVTests {
     var histogram = Histogram()
     histogram.record(5, count: 2)
     histogram.record(1_000_000)
-    var text = ""
-    HistogramCSV.write(histogram, to: &text)
+    let text = String(decoding: HistogramCSV.bytes(of: histogram), as: UTF8.self)
     // 10^6 is in [2^19, 2^20), cut into buckets of 2^12 = 4,096: 244 · 4,096 = 999,424.
     #expect(
       text == """

@@ -2,6 +2,10 @@ import FleetMetrics
 import TestSupport
 import Testing
 
+extension IntervalDeliveries {
+  func record(_ value: Int64, row: Int) { record(histogramBucket: Histogram.bucket(of: value), row: row) }
+}
+
 @Suite("Times to delivery by interval")
 struct DeliveryTableTests {
   /// The nearest-rank definition on the values themselves; a bucket is 1/32 of an octave, so its middle is off by 1.6 % at most.

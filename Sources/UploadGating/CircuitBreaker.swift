@@ -1,6 +1,6 @@
 /// Stops requests to a host that is clearly down (O6): closed, open for a time that grows, half-open for a few probes.
 ///
-/// A configuration; the state is words that may lie anywhere, all zeros at first (`HostBreaker` keeps its own). The
+/// A configuration; the state is words that may lie anywhere, all zeros at first. The
 /// rate is that of the last `requests` outcomes that are younger than `window`. It opens above `thresholdPercent` with
 /// at least `minimumFailures`. Half-open it lets `probes` through; it closes when all of them have succeeded and opens
 /// again at the first that fails. An outcome that comes while it is open is not counted; one that comes while it is
@@ -209,53 +209,5 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     var word: UInt32 {
       UInt32(openings) | UInt32(probesOut) << 8 | UInt32(probesSucceeded) << 16 | (isTripped ? 1 << 24 : 0)
     }
-  }
-}
-
-/// A `CircuitBreaker` with its state, for an app that has one for each host.
-public struct HostBreaker: Sendable, Hashable {
-  public let breaker: CircuitBreaker
-  private var words: [UInt32]
-
-  public init(_ breaker: CircuitBreaker = CircuitBreaker()) {
-    self.breaker = breaker
-    words = Array(repeating: 0, count: breaker.stateWords)
-  }
-
-  /// The breaker of a launched app.
-  public init(_ breaker: CircuitBreaker, restoring snapshot: CircuitBreaker.Snapshot, now: Int64) {
-    self.init(breaker)
-    withWords { $0.restore(snapshot, $1, now: now) }
-  }
-
-  /// To persist.
-  public var snapshot: CircuitBreaker.Snapshot { reading { breaker.snapshot($0) } }
-
-  public func state(now: Int64) -> CircuitBreaker.State { reading { breaker.state($0, now: now) } }
-
-  /// Whether a request may leave; one that may is noted.
-  public mutating func request(now: Int64) -> CircuitBreaker.Permission {
-    let permission = reading { breaker.permission($0, now: now) }
-    if permission == .allowed || permission == .allowedAsProbe {
-      withWords { $0.take($1, now: now) }
-    }
-    return permission
-  }
-
-  /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
-  @discardableResult
-  public mutating func record(
-    failed: Bool, now: Int64, jitter: (Int64) -> Int64 = { $0 }
-  ) -> Int64 {
-    withWords { $0.record(failed: failed, $1, now: now, jitter: jitter) }
-  }
-
-  // `stateWords` is never 0, so there is a base address.
-  private func reading<R>(_ body: (UnsafePointer<UInt32>) -> R) -> R {
-    words.withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
-  }
-  private mutating func withWords<R>(_ body: (CircuitBreaker, UnsafeMutablePointer<UInt32>) -> R) -> R {
-    let breaker = breaker
-    return words.withUnsafeMutableBufferPointer { body(breaker, $0.baseAddress.unsafelyUnwrapped) }
   }
 }

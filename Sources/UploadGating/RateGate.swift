@@ -14,8 +14,8 @@ public struct RateWindow: Sendable, Hashable, BitwiseCopyable {
 /// One sliding window or two in series, both of which must grant before a request leaves (T1).
 ///
 /// Toggl calls its windows leaky buckets and promises at most 60 requests in a minute, which a leaky bucket of that
-/// size would not keep. A configuration; the state is a `log` of words that may lie anywhere, all zeros at first
-/// (`RateLimiter` keeps one of its own). Both windows share one log of the requests that have left.
+/// size would not keep. A configuration; the state is a `log` of words that may lie anywhere, all zeros at first.
+/// Both windows share one log of the requests that have left.
 public struct RateGate: Sendable, Hashable, BitwiseCopyable {
   public let first: RateWindow
   public let second: RateWindow?
@@ -68,40 +68,6 @@ public struct RateGate: Sendable, Hashable, BitwiseCopyable {
   /// Notes that a request leaves at `now`.
   public func take(_ requests: Int = 1, log words: UnsafeMutablePointer<UInt32>, now: Int64) {
     for _ in 0..<max(requests, 0) { log.append(now: now, words) }
-  }
-}
-
-/// A `RateGate` with its log, for an app that has one of it.
-public struct RateLimiter: Sendable, Hashable {
-  public let gate: RateGate
-  /// The log's words, to persist.
-  public private(set) var log: [UInt32]
-
-  public init(_ gate: RateGate) {
-    self.gate = gate
-    log = Array(repeating: 0, count: gate.logWords)
-  }
-
-  /// How long so many requests would have to wait to leave at once, microseconds; nil: never.
-  public func wait(for requests: Int = 1, in windows: RateGate.Windows = .both, now: Int64) -> Int64? {
-    log.withUnsafeBufferPointer { words in
-      words.baseAddress.flatMap { gate.earliest(for: requests, in: windows, log: $0, now: now) }
-    }.map { earliest in
-      let (wait, overflow) = earliest.subtractingReportingOverflow(now)
-      return overflow ? .max : wait
-    }
-  }
-
-  /// Lets so many requests leave at once if they may; otherwise says how long to wait, microseconds, and takes
-  /// nothing; nil: never.
-  public mutating func request(_ requests: Int = 1, now: Int64) -> Int64? {
-    guard let wait = wait(for: requests, now: now) else { return nil }
-    if wait == 0 {
-      log.withUnsafeMutableBufferPointer { words in
-        if let base = words.baseAddress { gate.take(requests, log: base, now: now) }
-      }
-    }
-    return wait
   }
 }
 

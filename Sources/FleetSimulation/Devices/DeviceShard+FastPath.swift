@@ -118,8 +118,8 @@ extension DeviceShard {
   }
 }
 
-/// The fast paths of clients that keep their batches apart and upload one after the other. They cover the answer or the time-out
-/// of the upload under way, and a wake-up. Rare cases (a drop, a pause, a batch that may not leave) go on in the general path.
+/// The fast path of clients that keep their batches apart and upload one after the other: the answer or the time-out of the upload
+/// under way. Rare cases (a drop, a pause, a batch that may not leave) go on in the general path.
 extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
   var hasFastFiles: Bool {
@@ -185,23 +185,6 @@ extension DeviceShard {
       }
     }
     continueLoop(device, from: loop(device).pointee.cursor, at: now, &calendar)
-    return true
-  }
-
-  /// A wake-up at `now` of a device that rests and has nothing else due.
-  @inline(never)
-  mutating func fastWakeUpWithFiles(_ device: DeviceIndex, at now: Int64, _ calendar: inout ShardCalendar)
-    -> Bool
-  {
-    let record = self[device]
-    let flags = record.pointee.flags
-    guard flags.isDisjoint(with: [.contended, .looping, .offline, .suspended]), flags.contains(.resting),
-      record.pointee.oldest != .noBatch, record.pointee.wakes(at: now), isReady(device, at: now)
-    else { return false }
-    record.pointee.flags.subtract([.due, .wakes])
-    endRest(device, at: now)
-    begin(device, byTrigger: false, cursor: 0)
-    continueLoop(device, from: 0, at: now, &calendar)
     return true
   }
 

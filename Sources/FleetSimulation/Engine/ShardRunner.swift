@@ -316,7 +316,6 @@ struct ShardRunner: ~Copyable {
       let device = items[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
-      if hasFastFiles, shard.fastWakeUpWithFiles(device, at: start &+ offset, &calendar) { continue }
       if hasFastRetries, shard.fastWakeUp(device, at: start &+ offset, &calendar) { continue }
       if isAlone(device) {
         shard.handleWakeUp(device, at: start &+ offset, &calendar)

@@ -74,22 +74,13 @@ public struct ConformanceRunner: Sendable {
     if !fromSettings.isEmpty { return fromSettings }
     let cohort = client.cohort(for: vector, config: config)
     let flushCount = FlushCount(vector.client.flushAt, countsAllEvents: client.preset.countsAllEvents)
-    for draws in Draws.choices(vector.jitter) {
-      let module = mismatches(
+    return Mismatch.first(of: Draws.choices(vector.jitter), vector.line) { draws in
+      mismatches(
         ModuleSubject(cohort, flushCount: flushCount, draws: draws, origin: vector.wallClock * 1_000_000),
         vector, steps)
-      let device = mismatches(DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
-      if module != device {
-        let only = (module + device).first { !module.contains($0) || !device.contains($0) }
-        return [
-          Mismatch(
-            line: only?.line ?? vector.line,
-            message: "the client module and the engine's device differ: \(only?.message ?? "")")
-        ]
-      }
-      if !module.isEmpty { return module }
+    } device: { draws in
+      mismatches(DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
     }
-    return []
   }
 
   private func mismatches(
@@ -142,6 +133,26 @@ public struct Mismatch: Sendable, Hashable {
     guard let expected, !matches(expected.value) else { return [] }
     let message = "\(what): expected \(text(expected.value)), got \(got())"
     return [Mismatch(line: expected.line, message: message)]
+  }
+
+  /// Returns the mismatches under the first draw that finds any. The client module alone and a device of the engine must find the
+  /// same.
+  static func first<Draw>(
+    of draws: [Draw], _ line: Int, module: (Draw) -> [Mismatch], device: (Draw) -> [Mismatch]
+  ) -> [Mismatch] {
+    for draw in draws {
+      let (module, device) = (module(draw), device(draw))
+      if module != device {
+        let only = (module + device).first { !module.contains($0) || !device.contains($0) }
+        return [
+          Mismatch(
+            line: only?.line ?? line,
+            message: "the client module and the engine's device differ: \(only?.message ?? "")")
+        ]
+      }
+      if !module.isEmpty { return module }
+    }
+    return []
   }
 }
 

@@ -9,7 +9,7 @@ struct PageCase {
   private let vector: VectorCase
   private let steps: [VectorStep]
   private let options: BrowserOptions
-  /// Those of a client that fetches none; nil: a case says what it fetches.
+  /// Settings of a client that fetches none; nil: a case says what it fetches.
   private let ownSettings: BrowserSettings?
 
   /// - Parameter settings: the preset's.
@@ -31,20 +31,11 @@ struct PageCase {
   func mismatches(draws: [UInt64]) -> [Mismatch] {
     let fromSettings = settingsMismatches(settings(vector.settings), vector.effective)
     if !fromSettings.isEmpty { return fromSettings }
-    for word in draws {
-      let module = mismatches(ModulePage(options, word: word))
-      let device = mismatches(DevicePage(options, word: word))
-      if module != device {
-        let only = (module + device).first { !module.contains($0) || !device.contains($0) }
-        return [
-          Mismatch(
-            line: only?.line ?? vector.line,
-            message: "the client module and the engine's device differ: \(only?.message ?? "")")
-        ]
-      }
-      if !module.isEmpty { return module }
+    return Mismatch.first(of: draws, vector.line) {
+      mismatches(ModulePage(options, word: $0))
+    } device: {
+      mismatches(DevicePage(options, word: $0))
     }
-    return []
   }
 
   private func settings(_ published: SettingsValue) -> BrowserSettings {

@@ -24,12 +24,12 @@ extension VectorFile {
   /// - `name`: the file as the user named it, for messages.
   /// - Throws: `ScenarioProblems`: all problems at once, with file, line and path.
   public init(text: String, name: String) throws(ScenarioProblems) {
-    self = try Self.record.read(text: text, name: name, .vectors)
+    self = try Self.keys.read(text: text, name: name, .vectors)
     self.name = name
     if title.isEmpty { title = name }
   }
 
-  private static let record = ObjectKeys(
+  private static let keys = ObjectKeys(
     VectorFile(), keepsRest: true,
     [
       Field(key: .init("format")),
@@ -82,11 +82,11 @@ extension VectorCase {
     var decoded = VectorCase()
     decoded.line = Int(node.position.line)
     decoder.names = []
-    _ = record.read(&decoder, node, id.isEmpty ? path : "\(path) \(id)", into: &decoded)
+    _ = keys.read(&decoder, node, id.isEmpty ? path : "\(path) \(id)", into: &decoded)
     return node.members == nil ? nil : decoded
   }
 
-  private static let record = ObjectKeys(
+  private static let keys = ObjectKeys(
     VectorCase(), keepsRest: true,
     [
       Field(reading: "id", \.id, .filled, isRequired: true),
@@ -98,9 +98,9 @@ extension VectorCase {
             ? "\(quoted(name)) is not a requirement that can be tested; those are \(Requirement.names)" : nil
         }, isRequired: true),
       Field(reading: "settings", \.settings, .settings),
-      Field(reading: "client", \.client, .object(VectorClient.record)),
+      Field(reading: "client", \.client, .object(VectorClient.keys)),
       Field(reading: "wallClock", .whole(-10_000_000_000...100_000_000_000)) { $0.wallClock = Int64($1) },
-      Field(reading: "given", \.given, .object(VectorGiven.record)),
+      Field(reading: "given", \.given, .object(VectorGiven.keys)),
       .check { decoder, _, _, decoded in
         decoder.names = Set(decoded.given.batches.map(\.name))
         return true
@@ -141,7 +141,7 @@ extension VectorCase {
       } else if member.value.text != nil {
         deviation.reason = Kind.filled.read(&decoder, member.value, path) ?? ""
       } else {
-        _ = VectorDeviation.record.read(&decoder, member.value, path, into: &deviation)
+        _ = VectorDeviation.keys.read(&decoder, member.value, path, into: &deviation)
       }
       deviations[member.key] = deviation
     }
@@ -150,7 +150,7 @@ extension VectorCase {
 }
 
 extension VectorDeviation {
-  fileprivate static let record = ObjectKeys(
+  fileprivate static let keys = ObjectKeys(
     VectorDeviation(),
     [
       Field(reading: "why", \.reason, .filled, isRequired: true),
@@ -159,7 +159,7 @@ extension VectorDeviation {
 }
 
 extension VectorClient {
-  fileprivate static let record = ObjectKeys(
+  fileprivate static let keys = ObjectKeys(
     VectorClient(),
     [
       Field(reading: "oauth", Kind<Bool>.bool) { $0.supportsOAuth = $1 },
@@ -178,7 +178,7 @@ extension VectorClient {
 }
 
 extension VectorGiven {
-  fileprivate static let record = ObjectKeys(
+  fileprivate static let keys = ObjectKeys(
     VectorGiven(),
     [
       Field(reading: "batches", \.batches, VectorBatch.kind.list(0 ... .max)),
@@ -198,11 +198,11 @@ extension VectorGiven {
 
 extension VectorBatch {
   fileprivate static let kind = Kind<VectorBatch> { decoder, node, path in
-    if node.text == nil { return Kind.object(record).read(&decoder, node, path) }
+    if node.text == nil { return Kind.object(keys).read(&decoder, node, path) }
     return Kind.filled.read(&decoder, node, path).map { VectorBatch(name: $0) }
   }
 
-  private static let record = ObjectKeys(
+  private static let keys = ObjectKeys(
     VectorBatch(),
     [
       Field(reading: "batch", \.name, .filled, isRequired: true),
@@ -232,7 +232,7 @@ extension VectorStep {
     for (index, element) in elements.enumerated() {
       let path = "\(path)[\(index)]"
       var step = VectorStep(line: Int(element.position.line))
-      _ = record.read(&decoder, element, path, into: &step)
+      _ = keys.read(&decoder, element, path, into: &step)
       guard kinds.count(where: { element[$0] != nil }) == 1 else { continue }
       if let last = steps.last, last.at > step.at {
         decoder.report("is before the step on line \(last.line)", at: element.position, path + ".at")
@@ -244,7 +244,7 @@ extension VectorStep {
 
   private static let kinds = ["trigger", "events", "answer", "restart"]
 
-  private static let record = ObjectKeys(
+  private static let keys = ObjectKeys(
     VectorStep(line: 0), keepsRest: true,
     [
       .refusal { node, _ in
@@ -252,7 +252,7 @@ extension VectorStep {
       },
       Field(reading: "trigger", Kind<TriggerKind>.known) { $0.action = .trigger($1) },
       Field(reading: "events", .whole(1...100_000)) { $0.action = .events($1, batch: "") },
-      Field(reading: "answer", .object(VectorAnswer.record)) {
+      Field(reading: "answer", .object(VectorAnswer.keys)) {
         $0.action = .answer(
           batch: $1.batch, status: $1.status, retryAfter: $1.retryAfter, rateLimitReset: $1.rateLimitReset)
         $0.body = $1.body
@@ -275,7 +275,7 @@ extension VectorStep {
       Field(reading: "settings", Kind<SettingsValue>.settings) { step, settings in
         if case .restart(let saved, _) = step.action { step.action = .restart(saved, settings: settings) }
       },
-      Field("expect", \.expect, keys: VectorExpectation.record, ""),
+      Field("expect", \.expect, keys: VectorExpectation.keys, ""),
       Field(reading: "at", \.at, .seconds, isRequired: true),
     ])
 }
@@ -287,7 +287,7 @@ private struct VectorAnswer: Sendable {
   var rateLimitReset: String?
   var body: SettingsValue?
 
-  static let record = ObjectKeys(
+  static let keys = ObjectKeys(
     VectorAnswer(),
     [
       .refusal { node, _ in
@@ -314,7 +314,7 @@ private struct VectorAnswer: Sendable {
 // MARK: What is expected
 
 extension VectorExpectation {
-  fileprivate static let record = ObjectKeys(
+  fileprivate static let keys = ObjectKeys(
     VectorStep(line: 0).expect, keepsRest: true,
     [
       Field(reading: "sends", \.sends, send.list(0 ... .max, isIndexed: false).located),

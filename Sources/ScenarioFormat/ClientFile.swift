@@ -12,7 +12,7 @@ package struct ClientFile: Sendable, Equatable {
   /// A cohort of clients that are as the base but for the switches.
   var cohort = Cohort.standIn
 
-  static let record = ObjectKeys(
+  static let keys = ObjectKeys(
     ClientFile(), keepsRest: true,
     [
       Field(
@@ -23,8 +23,8 @@ package struct ClientFile: Sendable, Equatable {
         "origin", \.preset.origin, .text, "What it was taken from: a repository with its commit, a document.",
         isSettable: false),
       Field(
-        "version", \.preset.version, Kind.object(VersionKeys.record).orNothing,
-        "Which version it is of, and when its own code was run.", writing: .unlessDefault, isSettable: false),
+        "version", \.preset.version, Kind.object(VersionKeys.keys).orNothing,
+        "Which version it is of, and when its own code was run.", isLater: true, isSettable: false),
       Field(
         "basedOn", \.base, .word(ClientPreset.names.map { ($0, $0) }),
         "The client that it is but for its switches.", isSettable: false),
@@ -44,7 +44,7 @@ package struct ClientFile: Sendable, Equatable {
       Field("sources", \.preset.sources, .sources, "Where switches have their values from, by their paths."),
       Field(
         "notes", \.preset.notes, Kind<String>.text.list(0...100, of: " of sentences", named: "notes"),
-        "What it does that no switch says, a sentence each.", writing: .unlessDefault, isSettable: false),
+        "What it does that no switch says, a sentence each.", isLater: true, isSettable: false),
       .check { _, node, _, file in
         file.preset.behaviour = file.cohort.behaviour
         // Where they are as in any scenario, a scenario's own stay.
@@ -77,7 +77,7 @@ package struct ClientFile: Sendable, Equatable {
     defaultValue = .members(
       (defaultValue.members ?? []).filter { !said.contains($0.key) }.map { ($0.key, $0.value) })
     let own = Cohort.clientKeys.write(ClientFile(preset).cohort, defaultValue: nil)
-    var members = record.write(ClientFile(preset)).members ?? []
+    var members = keys.write(ClientFile(preset)).members ?? []
     for index in members.indices where members[index].key == "switches" {
       members[index].value = own.without(defaultValue, at: "")
     }
@@ -150,7 +150,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
   fileprivate static let sources = Kind(
     schema: .members([
       ("type", .text("object")),
-      ("additionalProperties", .oneOf([.type("string"), SourceKeys.record.schema])),
+      ("additionalProperties", .oneOf([.type("string"), SourceKeys.keys.schema])),
     ]),
     read: { decoder, node, path in
       guard let members = node.members else {
@@ -170,8 +170,8 @@ extension Kind where Value == [String: ClientPreset.Source] {
         if let text = member.value.text {
           sources[member.key] = ClientPreset.Source(place: text)
         } else {
-          var source = SourceKeys.record.defaultValue
-          _ = SourceKeys.record.read(&decoder, member.value, place, into: &source, shortForm: "a string")
+          var source = SourceKeys.keys.defaultValue
+          _ = SourceKeys.keys.read(&decoder, member.value, place, into: &source, shortForm: "a string")
           sources[member.key] = source
         }
       }
@@ -180,36 +180,36 @@ extension Kind where Value == [String: ClientPreset.Source] {
     write: { sources in
       .members(
         sources.sorted { $0.key < $1.key }.map { path, source in
-          (path, source == .init(place: source.place) ? .text(source.place) : SourceKeys.record.write(source))
+          (path, source == .init(place: source.place) ? .text(source.place) : SourceKeys.keys.write(source))
         })
     })
 }
 
 private enum SourceKeys {
-  static let record = ObjectKeys(
+  static let keys = ObjectKeys(
     ClientPreset.Source(place: ""), keepsRest: true,
     [
       Field(
         "place", \.place, .text, "A file and its lines, a requirement, an address, or \"observed\".",
         example: "\"RetryHandler.kt:12\""),
-      Field("why", \.why, .text, "What the value alone does not say.", writing: .unlessDefault),
+      Field("why", \.why, .text, "What the value alone does not say.", isLater: true),
       Field(
         "by", \.evidence, Kind<ClientPreset.Evidence>.choice.orNothing,
         "How it is known: seen in a run of the client's own code, or only read in its source.",
-        writing: .unlessDefault),
+        isLater: true),
     ])
 }
 
 private enum VersionKeys {
-  static let record = ObjectKeys(
+  static let keys = ObjectKeys(
     ClientPreset.Version(number: ""), keepsRest: true,
     [
       Field(
         "number", \.number, .text, "What its publisher calls it, or a commit.", example: "\"4.2.0\""),
       Field(
-        "date", \.date, Kind<CalendarDate>.date.orNothing, "When it was published.", writing: .unlessDefault),
+        "date", \.date, Kind<CalendarDate>.date.orNothing, "When it was published.", isLater: true),
       Field(
-        "run", \.run, Kind<CalendarDate>.date.orNothing, "When its own code was run.", writing: .unlessDefault
+        "run", \.run, Kind<CalendarDate>.date.orNothing, "When its own code was run.", isLater: true
       ),
     ])
 }
@@ -257,7 +257,7 @@ extension ScenarioDecoder {
     settings = CohortSettings()
     defer { (settings, clientDefaults) = (outer, HTTPConfig()) }
     var file = ClientFile()
-    return ClientFile.record.read(&self, node, path, into: &file) ? file.preset : nil
+    return ClientFile.keys.read(&self, node, path, into: &file) ? file.preset : nil
   }
 }
 
@@ -283,11 +283,11 @@ extension ClientPreset {
   /// All of them, in that order.
   public static let all = names.map(shipped)
 
-  /// Those of the source documents and of the SDKs that were recorded.
+  /// The clients of the source documents and of the SDKs that were recorded.
   public static let documented = documentedNames.map(shipped)
   public static let documentedNames = files.filter(\.isDocumented).map(\.name)
 
-  /// Those that are taken from what others publish about their SDKs.
+  /// The clients that are taken from what others publish about their SDKs.
   public static let catalogue = files.filter { !$0.isDocumented }.map { shipped($0.name) }
 
   /// Whether it is one of them as it is.
@@ -323,7 +323,7 @@ extension ClientPreset {
       return (String(cString: file.name), file.is_documented)
     }
 
-  /// Those that have been asked for: a run needs one or two, and reading all takes longer than a small run.
+  /// The clients that have been asked for: a run needs one or two, and reading all takes longer than a small run.
   private static let read = Mutex<[String: ClientPreset]>([:])
 
   /// Reads a client file.
@@ -339,7 +339,7 @@ extension ClientPreset {
     var decoder = ScenarioDecoder(sources: [name])
     decoder.readsShippedClient = isShipped
     var file = ClientFile()
-    _ = ClientFile.record.read(&decoder, tree, "", into: &file)
+    _ = ClientFile.keys.read(&decoder, tree, "", into: &file)
     if decoder.hasErrors { throw ScenarioProblems(diagnostics: decoder.all) }
     self = file.preset
   }

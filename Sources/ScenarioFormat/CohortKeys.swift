@@ -14,10 +14,11 @@ extension Cohort {
       Field(
         "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
       Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
-      Field(
-        "share", \.shareOfFleet, Kind<Int64>.share(1...1_000_000).orNothing,
+      // `FleetShares` have made devices of it before.
+      .elsewhere(
+        "share", Kind<Int64>.share(1...1_000_000),
         "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
-        defaultValue: .said("what its devices make"), writing: .never),
+        .said("what its devices make")),
       .check { decoder, _, _, cohort in
         cohort.take(decoder.clientOfAll ?? .tapiDocument)
         return true
@@ -48,7 +49,7 @@ extension Cohort {
       Field(
         "holdsOpen", \.holdsOpen, .bool,
         "Whether each device has a stream, watch or long poll open.",
-        writing: .unlessDefault),
+        isLater: true),
     ] + loopFields + [
       .pollsHoldOne,
       timeoutField,
@@ -56,7 +57,7 @@ extension Cohort {
       Field(
         "connection", \.connection, keys: ConnectionHabits.keys,
         "How clients keep connections, with tapi.connections.",
-        writing: .unlessDefault),
+        isLater: true),
     ] + backgroundFields + [
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
@@ -96,7 +97,7 @@ extension Cohort {
       "uploadConcurrency", \.behaviour.uploadConcurrency,
       Kind<Int?>.count(1...1_000_000, or: "unlimited").orLargest,
       "uploads of a device at once", "S3"),
-    Field("uploads", \.self, keys: uploadKeys, "What becomes of their places.", writing: .unlessDefault),
+    Field("uploads", \.self, keys: uploadKeys, "What becomes of their places.", isLater: true),
     .ofClient(
       "flushWhileUploading", \.behaviour.flushWhileUploading, .choice, "a flush that comes while uploads run",
       "S17"),
@@ -107,7 +108,7 @@ extension Cohort {
       isLater: true, form: ["{strategy, size, timeout …}"]),
     Field(
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
-      writing: .unlessDefault),
+      isLater: true),
     .check { $0.checkFlushEnd($1, $2, &$3) },
   ]
 
@@ -119,12 +120,12 @@ extension Cohort {
     Field(
       "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
       "When the app is in the foreground.",
-      defaultValue: .said("it runs all the time"), writing: .unlessDefault),
+      defaultValue: .said("it runs all the time"), isLater: true),
     .strictEventsNeedBackground, .measuredRatesVaryOnce,
     Field(
       "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
       "When the system lets an app in the background send: its name, or the windows themselves.",
-      defaultValue: .said("a closed app sends nothing"), writing: .unlessDefault),
+      defaultValue: .said("a closed app sends nothing"), isLater: true),
     .windowsNeedSessions,
   ]
 
@@ -148,7 +149,7 @@ extension Cohort {
     Field(
       "classDelays", \.behaviour.policy.classDelays, .classDelays,
       "backoffs by the class of the failure",
-      defaultValue: .said("none"), writing: .unlessDefault, requirement: "O2"),
+      defaultValue: .said("none"), isLater: true, requirement: "O2"),
     Field(
       "gates", \.behaviour.gates, keys: ClientGates.keys, null: ClientGates(),
       "Parts between the upload loop and the network, over the client's key by key; null: none."),
@@ -165,7 +166,7 @@ extension Cohort {
       },
       Field(
         "settings", \.behaviour.settingsDefaults, .settingsDefaults,
-        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessDefault),
+        "What Settings mean that leave a value out, in the form of Settings.", isLater: true),
     ])
 
   static let standIn = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
@@ -177,11 +178,6 @@ extension Cohort {
   private var eventsValue: Events {
     get { Events(process: events, atOnce: eventsAtOnce, polls: polls) }
     set { (events, eventsAtOnce, polls) = (newValue.process, newValue.atOnce, newValue.polls) }
-  }
-  /// The share from which `FleetShares` have made devices before.
-  private var shareOfFleet: Int64? {
-    get { nil }
-    set {}
   }
   private var tenant: String? {
     get { writeKey }
@@ -289,11 +285,11 @@ extension FlushPolicy {
       Field(
         "rearm", \.rearm, .choice,
         "What starts the interval anew beside launches and sessions: nothing, flushes, their answers too; by the wall clock nothing at all.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "drift", \.driftPartsPerMillion, .partsPerMillion(0...10_000),
         "How wrong a device's clock may be.", defaultValue: .said("none"),
-        writing: .unlessDefault),
+        isLater: true),
       .refusal("phase") { _, flush in
         guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return nil }
         let interval = flush.interval.map { "an interval of \(Units.text($0))" } ?? "no interval"

@@ -47,11 +47,11 @@ extension ConnectionHabits {
       Field(
         "keepAlive", \.keepAlive, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "How long it keeps an idle connection; null: a new one for each upload.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "roundTrips", \.roundTrips, .count(0...10),
         "Ways there and back before the request leaves.",
-        writing: .unlessDefault),
+        isLater: true),
     ])
 }
 

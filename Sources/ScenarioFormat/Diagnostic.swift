@@ -6,7 +6,7 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
   public enum Severity: Sendable, Hashable {
     /// Nothing runs.
     case error
-    /// It runs: a value was repaired as an SDK would do, or what is asked for is probably not what is meant.
+    /// The scenario runs: a value was repaired as an SDK would do, or what is asked for is probably not what is meant.
     case warning
   }
   /// Whether the scenario can be run in spite of it.

@@ -43,7 +43,7 @@ struct EventKeys: Sendable, Equatable {
       Field("rate", \.rate, Kind.eventRate.orNothing, "A Poisson process; with a curve, its rate at 100%."),
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
-        writing: .unlessDefault),
+        isLater: true),
       // Read with its rows, by the check at the end.
       Field(
         "csv", \.csv, Kind(schema: .type("string"), read: { _, _, _ in "" }, write: { .text($0) }).orNothing,
@@ -52,7 +52,7 @@ struct EventKeys: Sendable, Equatable {
       Field(
         "share", \.share, Kind.share(1...1_000_000, allowed: "above 0% to 100%").orNothing,
         "The cohort's part of the rates in csv.", defaultValue: .said("100%")),
-      Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessDefault),
+      Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", isLater: true),
     ])
 
   fileprivate init() {}

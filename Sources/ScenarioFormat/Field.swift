@@ -2,20 +2,12 @@ import ScenarioModel
 
 /// The value of a key that a scenario leaves out.
 enum Default: Sendable {
-  /// The record's own value.
-  case ofRecord
+  /// The owner's own value.
+  case ofOwner
   /// A value that these words describe.
   case said(String)
   /// The client decides.
   case byClient
-}
-
-/// When a normalised scenario has a key.
-package enum Writing: Sendable {
-  case always
-  /// Where it is not what stands there anyway.
-  case unlessDefault
-  case never
 }
 
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
@@ -31,17 +23,19 @@ package struct Field<Owner: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
+  ///   - isLater: whether a normalised scenario has it only where it is not what stands there anyway.
+  ///   - isWritten: whether one has it at all.
   ///   - isSettable: whether `--set` and `compare` may change it.
   init<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
-    defaultValue: Default = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
+    defaultValue: Default = .ofOwner, isLater: Bool = false, isWritten: Bool = true, isSettable: Bool = true,
     requirement: String = "", form: [String] = [],
     get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
     key = { owner in
       ScenarioSchema.Key(
         name: name, shape: kind.shape, example: example, isRequired: !example.isEmpty, isSettable: isSettable,
-        isWritten: writing != .never, meaning: meaning, requirement: requirement, form: form,
+        isWritten: isWritten, meaning: meaning, requirement: requirement, form: form,
         schema: kind.schema, range: kind.range,
         defaultValue: defaultValue.text(kind.write(get(owner)), isRequired: !example.isEmpty))
     }
@@ -53,12 +47,12 @@ package struct Field<Owner: Sendable>: Sendable {
       return true
     }
     write = { owner, defaultValue, base in
-      if writing == .never { return nil }
+      if !isWritten { return nil }
       let value = get(owner)
       if kind.isLeftOut(value) { return nil }
       guard let base = base ?? defaultValue else { return kind.write(value) }
       let below = get(base)
-      if writing == .unlessDefault, value == below, let defaultValue, value == get(defaultValue) {
+      if isLater, value == below, let defaultValue, value == get(defaultValue) {
         return nil
       }
       return kind.layering?.write(value, below) ?? kind.write(value)
@@ -67,37 +61,36 @@ package struct Field<Owner: Sendable>: Sendable {
 
   init<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, example: String = "", defaultValue: Default = .ofRecord, writing: Writing = .always,
-    isSettable: Bool = true, requirement: String = "", form: [String] = []
+    _ meaning: String, example: String = "", defaultValue: Default = .ofOwner, isLater: Bool = false,
+    isWritten: Bool = true, isSettable: Bool = true, requirement: String = "", form: [String] = []
   ) {
     self.init(
-      name, kind, meaning, example: example, defaultValue: defaultValue, writing: writing,
-      isSettable: isSettable,
+      name, kind, meaning, example: example, defaultValue: defaultValue, isLater: isLater,
+      isWritten: isWritten, isSettable: isSettable,
       requirement: requirement, form: form, get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
   }
 
   /// A key in which clients differ: the client decides where it is left out.
-  /// - Parameter isLater: whether it is written only where the client has it otherwise.
   static func ofClient<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
     _ meaning: String, _ requirement: String, isLater: Bool = false, form: [String] = []
   ) -> Field {
     Field(
-      name, place, kind, meaning, defaultValue: .byClient, writing: isLater ? .unlessDefault : .always,
-      requirement: requirement, form: form)
+      name, place, kind, meaning, defaultValue: .byClient, isLater: isLater, requirement: requirement,
+      form: form)
   }
 
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
   /// - Parameter null: what null makes of the part; nil: it is not allowed.
   package init<Part: Sendable>(
-    _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: ObjectKeys<Part>,
-    null: Part? = nil, _ meaning: String, writing: Writing = .always
+    _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys: ObjectKeys<Part>,
+    null: Part? = nil, _ meaning: String, isLater: Bool = false, isWritten: Bool = true
   ) {
     key = { owner in
-      let keys = record.keys(defaultValue: owner[keyPath: place])
-      let object = record.schema(defaultValue: owner[keyPath: place])
+      let inner = keys.keys(defaultValue: owner[keyPath: place])
+      let object = keys.schema(defaultValue: owner[keyPath: place])
       return ScenarioSchema.Key(
-        name: name, shape: .object(keys), isWritten: writing != .never, meaning: meaning,
+        name: name, shape: .object(inner), isWritten: isWritten, meaning: meaning,
         schema: null == nil ? object : .oneOf([object, .type("null")]))
     }
     read = { decoder, node, path, owner in
@@ -105,13 +98,13 @@ package struct Field<Owner: Sendable>: Sendable {
         owner[keyPath: place] = null
         return true
       }
-      return record.read(&decoder, node, path, into: &owner[keyPath: place])
+      return keys.read(&decoder, node, path, into: &owner[keyPath: place])
     }
     write = { owner, defaultValue, base in
-      if writing == .never { return nil }
-      let object = record.write(
+      if !isWritten { return nil }
+      let object = keys.write(
         owner[keyPath: place], defaultValue: defaultValue?[keyPath: place], over: base?[keyPath: place])
-      return writing == .unlessDefault && object.members?.isEmpty ?? true ? nil : object
+      return isLater && object.members?.isEmpty ?? true ? nil : object
     }
   }
 
@@ -137,12 +130,26 @@ package struct Field<Owner: Sendable>: Sendable {
   }
 
   /// A key that is read elsewhere, or says what it is read of; written where there is something to write.
-  package init(key: ScenarioSchema.Key, writing value: PositionedValue? = nil) {
+  package init(
+    key: ScenarioSchema.Key, writing value: PositionedValue? = nil,
+    read: @escaping Check<Owner> = { _, _, _, _ in true }
+  ) {
     var key = key
     key.isWritten = value != nil
     self.key = { [key] _ in key }
-    read = { _, _, _, _ in true }
+    self.read = read
     write = { _, _, _ in value }
+  }
+
+  /// A key that is only checked here: its value has been taken elsewhere.
+  static func elsewhere<Value>(
+    _ name: String, _ kind: Kind<Value>, _ meaning: String, _ defaultValue: Default
+  ) -> Field {
+    Field(
+      key: ScenarioSchema.Key(
+        name: name, shape: kind.shape, meaning: meaning, schema: kind.schema, range: kind.range,
+        defaultValue: defaultValue.text(.null, isRequired: false))
+    ) { decoder, node, path, _ in kind.read(&decoder, node, path) != nil }
   }
 
   private init(_ check: @escaping Check<Owner>) {
@@ -186,8 +193,8 @@ extension Default {
     switch self {
     case .byClient: .words("by client")
     case .said(let words): .words(words)
-    case .ofRecord where isRequired || value.isNull: nil
-    case .ofRecord: .value(value)
+    case .ofOwner where isRequired || value.isNull: nil
+    case .ofOwner: .value(value)
     }
   }
 }
@@ -233,7 +240,7 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
     (self.keys, self.required, self.names, self.isAsked) = (keys, required, names, isAsked)
   }
 
-  /// The same keys with what they are when they are left out there.
+  /// Its keys, with this owner's values as those of keys that are left out.
   func keys(defaultValue: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.key?(defaultValue) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
   var schema: PositionedValue { schema(defaultValue: defaultValue) }
@@ -309,16 +316,16 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
 
 extension Kind {
   /// An object of these keys.
-  package static func object(_ record: ObjectKeys<Value>, shortForm: String? = nil) -> Kind {
+  package static func object(_ keys: ObjectKeys<Value>, shortForm: String? = nil) -> Kind {
     let layering = Layering<Value>(
       read: { decoder, node, path, base in
         var value = base
-        let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)
-        return isSound || record.keepsRest && node.members != nil ? value : nil
-      }, write: { record.write($0, defaultValue: record.defaultValue, over: $1) })
+        let isSound = keys.read(&decoder, node, path, into: &value, shortForm: shortForm)
+        return isSound || keys.keepsRest && node.members != nil ? value : nil
+      }, write: { keys.write($0, defaultValue: keys.defaultValue, over: $1) })
     return Kind(
-      shape: record.shape, schema: record.schema,
-      read: { layering.read(&$0, $1, $2, record.defaultValue) }, write: { record.write($0) },
+      shape: keys.shape, schema: keys.schema,
+      read: { layering.read(&$0, $1, $2, keys.defaultValue) }, write: { keys.write($0) },
       layering: layering)
   }
 

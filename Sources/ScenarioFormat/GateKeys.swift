@@ -144,12 +144,12 @@ struct JitteredBreaker: Sendable, Equatable {
         return isSound
       },
       Field(
-        "openTimeJitter", \.jitter, .jitter(), "How open times are spread.", writing: .unlessDefault),
+        "openTimeJitter", \.jitter, .jitter(), "How open times are spread.", isLater: true),
       Field("probes", \.breaker.probes, .count(1...3), "Requests that must succeed before it closes."),
       Field("retriesOnly", \.breaker.retriesOnly, .bool, "First tries leave while it is open."),
       Field(
         "whenOpen", \.breaker.failsWhenOpen, .word([("holds", false), ("fails", true)]),
-        "Whether what it stops waits, or is lost at once.", writing: .unlessDefault),
+        "Whether what it stops waits, or is lost at once.", isLater: true),
       .check { _, _, _, value in
         let breaker = value.breaker
         value.breaker = CircuitBreaker(
@@ -229,28 +229,28 @@ struct BudgetKeys: Sendable, Equatable {
       Field("perRun", \.perRun, Kind<Int>.count(0...65_535).orNull, "Retries in a run."),
       Field(
         "capacity", \.capacity, Kind<Int>.count(1...60_000).orNull,
-        "Tokens of the bucket; a retry costs one.", writing: .unlessDefault),
+        "Tokens of the bucket; a retry costs one.", isLater: true),
       Field(
         "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What a success adds, of a token.", defaultValue: .said("10%, with perRequest 0%"),
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What a first attempt adds, of a token.",
-        defaultValue: .said("0%"), writing: .unlessDefault),
+        defaultValue: .said("0%"), isLater: true),
       Field(
         "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
-        "What the success of a retry adds.", defaultValue: .said("perSuccess"), writing: .unlessDefault),
+        "What the success of a retry adds.", defaultValue: .said("perSuccess"), isLater: true),
       Field(
         "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNull,
         "What an upload without an answer costs.", defaultValue: .said("0%"),
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
         "A token comes back each time so long has passed.", defaultValue: .said("none comes")),
       Field(
         "whenSpent", \.refusesWhenSpent, .word([("hold", false), ("refuse", true)]),
-        "What becomes of a retry without a token.", writing: .unlessDefault),
+        "What becomes of a retry without a token.", isLater: true),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
         for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {
@@ -320,13 +320,13 @@ extension BackpressureController {
       Field(
         "targetLatency", \.targetLatency, Kind<Int64>.time().orNull,
         "An answer that takes longer is a sign of overload.", defaultValue: .said("none is"),
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "shortestGap", \.shortestGap, .time(to: .hours(1)), "Between two uploads at least.",
-        defaultValue: .said("100ms, where there is a longestGap"), writing: .unlessDefault),
+        defaultValue: .said("100ms, where there is a longestGap"), isLater: true),
       Field(
         "longestGap", \.longestGap, Kind<Int64>.time(to: .hours(1)).orNull.mapped({ $0 ?? 0 }, { $0 }),
-        "Between two uploads at most.", defaultValue: .said("uploads are not paced"), writing: .unlessDefault),
+        "Between two uploads at most.", defaultValue: .said("uploads are not paced"), isLater: true),
       .check { decoder, node, path, controller in
         if let gap = node["shortestGap"], controller.shortestGap > controller.longestGap {
           decoder.report(
@@ -357,7 +357,7 @@ extension PriorityLanes {
       Field(
         "oneBelowAfter", \.oneBelowAfter, Kind<Int>.count(1...255).orNull,
         "After so many interactive uploads one of the background leaves; null: none as long as others are due.",
-        writing: .unlessDefault),
+        isLater: true),
     ])
 }
 

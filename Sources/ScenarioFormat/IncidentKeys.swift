@@ -68,7 +68,7 @@ extension Form<Incident> {
         Field(
           "warmUp", \.warmUp, .span(from: .zero),
           "How long capacity then takes to rise from nothing.",
-          writing: .unlessDefault),
+          isLater: true),
         .refusal("retryAfter") { node, values in
           guard values.retryAfter != .none, node["retryAfter"] != nil else { return nil }
           switch values.status {

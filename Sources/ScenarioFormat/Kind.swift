@@ -17,7 +17,7 @@ package struct Kind<Value: Sendable>: Sendable {
   /// An object goes over what stands there; nil: a value stands in its place.
   var layering: Layering<Value>?
 
-  /// The same text for another type.
+  /// Another type, written as this one is.
   func mapped<Other: Sendable>(
     _ make: @escaping @Sendable (Value) -> Other, _ unmake: @escaping @Sendable (Other) -> Value
   ) -> Kind<Other> {

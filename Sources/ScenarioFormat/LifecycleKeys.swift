@@ -99,7 +99,7 @@ struct RolloutKeys: Sendable, Equatable {
       Field("share", \.share, .share(), "Of the devices that get them."),
       Field(
         "fetch", \.fetch, .fetch, "How often a running app fetches Settings too.",
-        defaultValue: .said("at launches alone"), writing: .unlessDefault),
+        defaultValue: .said("at launches alone"), isLater: true),
       Field(
         "settings", \.settings, .settings { $0.rollout }, "The new Settings, whole.",
         example: "\"settings-new.json\""),

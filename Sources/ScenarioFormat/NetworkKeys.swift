@@ -177,7 +177,7 @@ extension Sessions {
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull,
         "A factor on the rate at which closed apps are opened, by the time of day; share is that at 100%. Events that come in sessions "
-          + "follow it.", defaultValue: .said("the same all day"), writing: .unlessDefault),
+          + "follow it.", defaultValue: .said("the same all day"), isLater: true),
       .refusal { _, sessions in
         sessions.meanGap > Units.longestSpan
           ? "with sessions so long and a share so small the app is closed for more than "

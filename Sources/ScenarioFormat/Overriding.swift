@@ -272,7 +272,7 @@ extension Override {
     var keys = path.split(separator: ".").map(String.init)
     var places = [scenario]
     if ["settings", "policy", "client"].contains(keys.first) {
-      // Those of every cohort.
+      // Every cohort has its own.
       guard let cohorts = scenario.member("fleet")?.elements else { return nil }
       places = cohorts
     }

@@ -70,7 +70,7 @@ extension ClientPolicy {
       },
       Field(
         "jitterDraw", \.jitterDraw, .choice, "How long a device keeps its place in a jitter's range.",
-        writing: .unlessDefault, requirement: "J"),
+        isLater: true, requirement: "J"),
       .ofClient(
         "immediateRetries", \.immediateRetries, Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
         "retries without a wait, before the first backoff; with retries \"timer\" at once", "S10",
@@ -198,12 +198,12 @@ extension Kind where Value == ClassDelays {
       "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
       "After every other status that is retried.",
     ]
-    let record = ObjectKeys(
+    let keys = ObjectKeys(
       ClassDelays(), keepsRest: true,
       zip(ClassDelays.names, meanings).map {
-        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessDefault)
+        Field($0.name, $0.path, bounds.orNull, $1, isLater: true)
       })
-    return Kind<ClassDelays>.object(record).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
+    return Kind<ClassDelays>.object(keys).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
   }()
 }
 

@@ -39,7 +39,7 @@ extension PositionedValue {
     content = .object(members)
   }
 
-  /// The same object with some of its members as another has them.
+  /// Returns this object with some of its members as another has them.
   func taking(_ keys: Set<String>, from other: PositionedValue) -> PositionedValue {
     let own = (members ?? []).filter { !keys.contains($0.key) }
     return PositionedValue(

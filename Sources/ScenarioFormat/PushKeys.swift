@@ -25,7 +25,7 @@ extension PushCampaign {
       Field(
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
         "How often it is sent again, as normal load; at least over. A message still unopened gives way to the next.",
-        defaultValue: .said("once"), writing: .unlessDefault),
+        defaultValue: .said("once"), isLater: true),
       .refusal("every") { _, campaign in
         guard let every = campaign.every, campaign.over > every else { return nil }
         return "every \(Units.text(every)) is shorter than over, \(Units.text(campaign.over))"

@@ -38,11 +38,11 @@ struct ScenarioDocument: Sendable {
         example: "{ bucket: { capacity: \"4000/s\" } }"),
       Field(
         "network", \.ofAll, keys: Cohort.networkKeys, "Of cohorts without one of their own.",
-        writing: .never),
+        isWritten: false),
       Field(
         "client", \.client, Kind<ClientPreset>.client.orNothing,
         "Of cohorts without one of their own.", defaultValue: .said("tapi-document"),
-        writing: .never
+        isWritten: false
       ),
       .check { decoder, node, _, text in
         (decoder.ofAll, decoder.policyOfAll, decoder.clientOfAll) = (text.ofAll, node["policy"], text.client)
@@ -53,15 +53,15 @@ struct ScenarioDocument: Sendable {
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
         "push", \.scenario.push, .campaigns,
-        "Push messages, which make people open their apps.", writing: .unlessDefault),
+        "Push messages, which make people open their apps.", isLater: true),
       Field(
         "actions", \.actions, .actions,
         "What operators do during the run.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "scale", \.scale, .scale,
         "The scenario at a part of its size, as 1:20; refused where so few are left that chance decides.",
-        writing: .never),
+        isWritten: false),
       Field(
         key: .init(
           name: "settings", shape: .settings, meaning: "Of cohorts without their own.",
@@ -69,7 +69,7 @@ struct ScenarioDocument: Sendable {
       Field(
         "policy", \.ofAll.behaviour.policy, keys: ClientPolicy.keys,
         "Switches of every cohort, over its client's and below its own.",
-        writing: .never),
+        isWritten: false),
       Field(
         key: .init(
           name: "compare", shape: .axes, isSettable: false,

@@ -48,7 +48,7 @@ package enum ScenarioSchema {
     package var range = ""
     package var defaultValue: Default?
 
-    /// The same key where it may be missing.
+    /// This key where it may be missing.
     var optional: Key {
       var key = self
       key.isRequired = false
@@ -104,7 +104,7 @@ extension ScenarioSchema {
       ("size", text("^[0-9.]+(B|KB|MB|GB)$", "Such as \"500KB\"; powers of 1000.")),
       ("serviceTime", Kind.serviceTimeForms.schema), ("period", Kind.periodForms.schema),
       ("retryAfter", Kind.retryAfterForms.schema), ("incident", anyOf(Form<Incident>.incidents.map(\.key))),
-      ("action", anyOf(Form<ScenarioAction>.actions.map(\.key))), ("client", ClientFile.record.schema),
+      ("action", anyOf(Form<ScenarioAction>.actions.map(\.key))), ("client", ClientFile.keys.schema),
       ("cohort", Cohort.keys.schema),
     ]
   }

@@ -27,14 +27,14 @@ extension TAPIConfiguration {
       Field(
         "retryAfterHeader", \.retryAfterHeader, .choice,
         "The header of every retryAfter (O11).",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "retryAfterForm", \.retryAfterForm, .choice,
-        "How every retryAfter is written (S4).", writing: .unlessDefault),
+        "How every retryAfter is written (S4).", isLater: true),
       Field(
         "connections", \.connections, Kind.object(Connections.keys).orNull,
         "What connections cost and how many there may be.",
-        defaultValue: .said("none are modelled"), writing: .unlessDefault),
+        defaultValue: .said("none are modelled"), isLater: true),
       .refusal("connections", "limit") { _, found in
         guard let limit = found.connections?.limit, let workers = found.workers, limit < workers.count else {
           return nil
@@ -46,11 +46,11 @@ extension TAPIConfiguration {
       Field(
         "settingsEndpoint", \.settings, Kind.object(SettingsEndpoint.keys).orNull,
         "Where clients fetch their Settings.",
-        defaultValue: .said("none is modelled"), writing: .unlessDefault),
+        defaultValue: .said("none is modelled"), isLater: true),
       Field(
         "proxies", \.proxies, Kind.object(Proxies.keys).orNull,
         "Proxies that send failed requests again; words and defaults are Envoy's.",
-        defaultValue: .said("there are none"), writing: .unlessDefault),
+        defaultValue: .said("there are none"), isLater: true),
       .refusal("proxies") { _, found in
         found.proxies != nil && found.connections != nil
           ? "proxies and connections exclude each other: devices would be connected with the proxies, not with the server; "
@@ -59,25 +59,25 @@ extension TAPIConfiguration {
       Field("incidents", \.incidents, .incidents, "What happens to the server."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind<KeyLimit>.limit.list(of: " of limits", named: "limits"),
-        "Limits of single tenants or devices; the answer is 429.", writing: .unlessDefault),
+        "Limits of single tenants or devices; the answer is 429.", isLater: true),
       Field(
         "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
         "From this X-Retry-Count on the answer is 422.", defaultValue: .said("none is"),
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "requestSizeLimit", \.rules.requestSizeLimit, Kind<Int>.size(1...1_000_000_000).orNull,
-        "A larger request is answered 413.", defaultValue: .said("none is"), writing: .unlessDefault),
+        "A larger request is answered 413.", defaultValue: .said("none is"), isLater: true),
       Field(
         "deduplication", \.rules.deduplicationWindow,
         Kind<Span>.single(
           "window", .span(from: .zero), "How long after the first acceptance.", example: "\"24h\"", .zero
-        ).orNull, "Batches are recognised by their message ids.", writing: .unlessDefault),
+        ).orNull, "Batches are recognised by their message ids.", isLater: true),
       Field(
         "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
-        "Capacity that follows utilisation.", writing: .unlessDefault),
+        "Capacity that follows utilisation.", isLater: true),
       Field(
         "crash", \.rules.crash, Kind.object(LoadCrash.keys).orNull,
-        "A server that dies of its load.", writing: .unlessDefault),
+        "A server that dies of its load.", isLater: true),
       .refusal("crash", "queue") { _, found in
         found.rules.crash?.queue != nil && found.bucket != nil
           ? "a bucket has no queue that could be too long; write rate: \"5000/s\"" : nil
@@ -132,7 +132,7 @@ extension TokenBucketConfiguration {
         defaultValue: .said("a tenth of a second's worth, at least 1")),
       Field(
         "costPerEvent", \.costPerEvent, .number(0...1_000_000_000, allowed: "numbers from 0 to 1000"),
-        "Tokens of each event, beside the request's one.", writing: .unlessDefault),
+        "Tokens of each event, beside the request's one.", isLater: true),
       Field("serviceTime", \.serviceTime, .serviceTime, "Between admission and answer."),
       .check { _, node, _, bucket in
         if node["burst"] == nil { bucket.burst = max(bucket.capacityMilliRequestsPerSecond / 10_000, 1) }
@@ -157,19 +157,19 @@ extension WorkersConfiguration {
       Field(
         "queueTimeout", \.queueTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "Who has waited longer gets the overload answer and no worker.",
-        defaultValue: .said("never"), writing: .unlessDefault),
+        defaultValue: .said("never"), isLater: true),
       Field(
         "congestion", \.congestion, Kind.object(Congestion.keys).orNull,
         "Work that starts while q requests wait takes (1 + slowdown * q / queue) times as long.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "order", \.order, .choice,
         "Who is served next, by arrival or X-Retry-Count; a full queue refuses whoever would be last.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "codel", \.delayControl, Kind.object(ControlledDelay.keys).orNull,
         "Drops from the queue, by RFC 8289.",
-        writing: .unlessDefault),
+        isLater: true),
       .warning("order") { node, workers in
         node["order"] != nil && workers.queueLimit == 0 && workers.order != .fifo
           ? "nobody waits: queueLimit is 0" : nil
@@ -182,11 +182,11 @@ extension WorkersConfiguration {
       Field(
         "concurrencyLimit", \.concurrencyLimit, Kind.object(ConcurrencyLimit.keys).orNull,
         "An adaptive limit on the requests in the server.",
-        writing: .unlessDefault),
+        isLater: true),
       Field(
         "dependency", \.dependency, Kind.object(Dependency.keys).orNull,
         "What a worker calls for each request after its own work, such as a database.",
-        writing: .unlessDefault),
+        isLater: true),
       .check { decoder, node, path, workers in
         guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
         guard let limit = workers.queueLimit, limit > 0 else {

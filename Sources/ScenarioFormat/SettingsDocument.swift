@@ -69,7 +69,7 @@ package struct SettingsDocument: Sendable {
     inside(dialect.decode(SettingsTree.settingsValue(served)).findings, dialect)
   }
 
-  /// The same of one client, with values that are allowed one by one and work against each other.
+  /// Returns how one client reads them, with values that are allowed one by one and work against each other.
   package func findings(of client: ClientPreset, in dialect: SettingsDialect) -> [(
     path: String, finding: SettingsFinding
   )] {

@@ -11,7 +11,7 @@ extension SettingsEndpoint {
         "capacity", \.capacityMilliRequestsPerSecond, Kind<Int64>.rate.orNull,
         "Fetches, by a token bucket of its own.",
         defaultValue: .said("the server's, as for uploads")),
-      Field("burst", \.burst, .burst, "Fetches at once.", writing: .unlessDefault),
+      Field("burst", \.burst, .burst, "Fetches at once.", isLater: true),
       Field(
         "status", \.status, .count(400...599),
         "The answer to others, and to all in a cdnOutage."),

@@ -30,7 +30,7 @@ public struct CSVColumn<Source>: Sendable {
     self.value = value
   }
 
-  /// The same column, which people see under this title.
+  /// This column, which people see under a title.
   package func shown(_ title: String, _ text: @escaping @Sendable (Source) -> String) -> CSVColumn {
     var column = self
     (column.title, column.text) = (title, text)
@@ -206,7 +206,7 @@ package enum DecimalText {
     }
   }
 
-  /// The same, rounded down.
+  /// Returns `value` · `factor` / `divisor`, rounded down.
   static func floored(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
     quotient(value, times: factor, over: divisor)?.quotient
   }

@@ -59,7 +59,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   /// The better direction of a measure.
   public enum Direction: Sendable, Hashable {
     case lowerIsBetter, higherIsBetter
-    /// It describes, but doesn't rank.
+    /// Describes, but doesn't rank.
     case neither
   }
 

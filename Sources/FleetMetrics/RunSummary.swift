@@ -13,7 +13,7 @@ public struct RunSummary: Measured, Hashable {
   public var acceptedUnconfirmedEvents: Int64 = 0
   /// Largest offered load of any 1 s window (100 ms steps) divided by nominal capacity.
   public var peakOfferedRatio: Double?
-  /// The same from the end of an incident on; nil without incidents.
+  /// `peakOfferedRatio` from the end of an incident on; nil without incidents.
   public var herdFactor: Double?
   /// Seconds' worth of nominal capacity that the offered load was above it.
   public var excessLoadSeconds: Double?

@@ -56,7 +56,7 @@ extension Cohort {
     (lifecycle, connectTimeout) = (nil, nil)
     link.requestLossPartsPerMillion = 0
     link.answerLossPartsPerMillion = 0
-    // It waits in line for as long as it takes.
+    // A request waits in line for as long as it takes.
     timeout = scenario.duration + scenario.duration + .hours(1)
   }
 }

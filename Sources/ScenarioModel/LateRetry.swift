@@ -24,7 +24,7 @@ package struct LateRetry: Sendable, Hashable {
   }
   private var wholeIntervals: Int64 { asked.microseconds / interval.microseconds }
 
-  /// Those of a scenario, by the order of its keys and cohorts. "Just above" is by at most a quarter of the interval.
+  /// The late retries of a scenario, by the order of its keys and cohorts. "Just above" is by at most a quarter of the interval.
   package static func all(in scenario: Scenario) -> [LateRetry] {
     var found: [LateRetry] = []
     for (path, status, policy) in retryAfters(of: scenario.tapi) {

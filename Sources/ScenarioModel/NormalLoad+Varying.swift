@@ -252,7 +252,7 @@ extension Spike {
 }
 
 extension EventProcess {
-  /// The same with another rate; for forecasts.
+  /// This process with another rate; for forecasts.
   func faster(by factor: Double) -> EventProcess {
     func shorter(_ gap: Span) -> Span {
       Span(microseconds: max(Int64((Double(gap.microseconds) / factor).rounded()), 1))

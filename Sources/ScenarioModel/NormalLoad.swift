@@ -9,7 +9,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
   /// together (`Spike`); else the same.
   public var peakBatchesPerSecond: Double
-  /// The same without spikes, which are over soon.
+  /// The peak without spikes, which are over soon.
   public var busiestBatchesPerSecond: Double
   /// When that is, to 1/256 of the run; nil where rates don't vary.
   public var busiestTime: Span?

@@ -92,7 +92,7 @@ package struct PositionedValue: Sendable {
     }
   }
 
-  /// The same value with every position in it replaced: what `--set` and `compare` put into the tree reports
+  /// This value with every position in it replaced: what `--set` and `compare` put into the tree reports
   /// *their* place.
   package func moved(to position: Position) -> PositionedValue {
     var content = content

@@ -5,7 +5,7 @@ import TAPIModel
 ///
 /// Until the answer to a launch's fetch, and if it brings nothing, an app runs on what is built in; a page sends nothing at all.
 public enum SettingsFetch: String, Sendable, Hashable, CaseIterable {
-  /// It has its Settings from elsewhere.
+  /// The client has its Settings from elsewhere.
   case never
   /// At each launch of the app or page (S19).
   case launch

@@ -15,7 +15,7 @@ package struct TimeOutTie: Sendable, Hashable {
   /// A time-out of as good as the same length that ends at no flush.
   package var enough: Span { Span(microseconds: timeout.microseconds + 10_000) }
 
-  /// Those of a scenario, by the order of its cohorts.
+  /// The ties of a scenario, by the order of its cohorts.
   package static func all(in scenario: Scenario) -> [TimeOutTie] {
     let isSilent = scenario.tapi.incidents.contains { incident in
       if case .outage(status: nil, _, _) = incident.kind { true } else { false }

@@ -22,7 +22,7 @@ package struct IdealLine {
 
   package mutating func leave(_ request: UploadRequest, until time: Instant) { absent.add(request, at: time) }
 
-  /// Those that are back by `now` join the line.
+  /// Requests that are back by `now` join the line.
   package mutating func rejoin(at now: Instant) {
     while absent.nextTime <= now { waiting.append(absent.takeFirst().payload) }
   }

@@ -4,9 +4,9 @@ import SimulationKernel
 public struct LoadCrash: Sendable, Hashable {
   /// Waiting requests that are too many only beyond this; nil: any number may wait.
   public var queue: Int?
-  /// The same of arrivals a second, counted from full second to full second; thousandths, 1 … 10^12.
+  /// Arrivals a second that are too many only beyond this, counted from full second to full second; thousandths, 1 … 10^12.
   public var rateMilliRequestsPerSecond: Int64?
-  /// It dies of so long a time without a break; at least 1 ms.
+  /// The server dies of so long a time without a break; at least 1 ms.
   public var patience: Span
   /// Until it is back; at least 1 ms.
   public var downtime: Span

@@ -7,7 +7,7 @@ public struct ServerAction: Sendable, Hashable {
     case retryAfter(RetryAfterPolicy)
     /// A share of the requests is refused before anything is spent on them.
     case shed(Shedding)
-    /// The same with a share that falls evenly to nothing: the traffic is let in again little by little.
+    /// A shedding whose share falls evenly to nothing: the traffic is let in again little by little.
     case readmit(Shedding)
     /// The bucket's rate, or the number of workers, times `factorPartsPerMillion` / 10^6.
     case capacity(factorPartsPerMillion: Int64)

@@ -20,11 +20,11 @@ public struct ServerRules: Sendable, Hashable {
 public struct KeyLimit: Sendable, Hashable {
   /// Whose requests count together.
   public enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// Those of a write key.
+    /// Requests of a write key.
     case key
-    /// Those of the n-th devices of all cohorts of a write key, as the clients of one user share a token.
+    /// Requests of the n-th devices of all cohorts of a write key, as the clients of one user share a token.
     case device
-    /// Those of the whole fleet.
+    /// Requests of the whole fleet.
     case all
   }
   /// How requests are counted.

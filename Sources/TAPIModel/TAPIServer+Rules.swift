@@ -7,7 +7,7 @@ final class RuleBook {
     didSet { sortSheddings() }
   }
   private let writeKeys: [String]
-  /// Those of `faults`, by source; empty where there are none.
+  /// The sheddings of `faults`, by source; empty where there are none.
   private var sheddings: [[Shedding]] = []
   fileprivate var keyLimits: KeyLimits
   fileprivate let retryCountLimit: Int
@@ -49,7 +49,7 @@ final class RuleBook {
     if !isStanding, timeline.conditions.allSatisfy({ $0.faults.areNone }) { return nil }
   }
 
-  /// The same, which goes on by itself.
+  /// A copy that goes on by itself.
   init(copying other: RuleBook) {
     faults = other.faults
     writeKeys = other.writeKeys

@@ -122,7 +122,7 @@ public struct TAPIServer: ~Copyable {
     noteNextOwnTime()
   }
 
-  /// The same server, which may go on under other incidents and actions: all that differs lies ahead.
+  /// A copy of the server, which may go on under other incidents and actions: all that differs lies ahead.
   /// - `configuration`: the same but for these; those of both do the same up to the server's time (`commonUntil`).
   package init(
     copying other: borrowing TAPIServer, _ configuration: TAPIConfiguration, sources: [UploadSource]

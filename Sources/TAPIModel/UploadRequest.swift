@@ -62,7 +62,7 @@ public struct ServerAnswer: Sendable, Hashable {
     case other
     /// A limit of the tenant or of the device.
     case keyLimit
-    /// It had waited, for too long or for others' sake.
+    /// The request had waited, for too long or for others' sake.
     case shed
   }
 
@@ -90,7 +90,7 @@ public enum Admission: Sendable, Hashable {
   case lost
   /// Accepted at this time, but the answer never arrives.
   case unconfirmed(at: Instant)
-  /// It waits or is being served; `TAPIServer.nextCompletion` will tell.
+  /// The request waits or is being served; `TAPIServer.nextCompletion` will tell.
   case pending
   /// Its client gets no connection, notices it at this time, and may know that the server has got nothing. It is told at once, or
   /// its time-out tells it.

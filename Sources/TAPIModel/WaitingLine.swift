@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// Those that wait for a worker, in the order in which they are served.
+/// Requests that wait for a worker, in the order in which they are served.
 struct WaitingLine {
   /// Requests that have been tried again so often or more are in one lane.
   static let mostRetries = 63

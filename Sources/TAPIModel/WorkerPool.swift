@@ -47,7 +47,7 @@ struct WorkerPool {
     digest.add(workers)
     digest.add(held)
     digest.add(speed)
-    // Those that end at one instant do so in the order of their starts.
+    // Requests that end at one instant do so in the order of their starts.
     for work in running.inOrder.sorted(by: { $0.time < $1.time }) {
       digest.add(work.time.microseconds)
       digest.add(request(work.payload))

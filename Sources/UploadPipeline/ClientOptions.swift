@@ -200,7 +200,7 @@ public struct ClientTriggers: OptionSet, Sendable, Hashable {
   /// Every kind.
   public static let all = ClientTriggers(ClientTrigger.allCases)
 
-  /// Those in it, in the order of their declaration.
+  /// Its triggers, in the order of their declaration.
   public var kinds: [ClientTrigger] { ClientTrigger.allCases.filter(contains) }
 
   public func contains(_ trigger: ClientTrigger) -> Bool { isSuperset(of: ClientTriggers([trigger])) }

@@ -44,7 +44,7 @@ public struct ClientFlags: OptionSet, BitwiseCopyable, Sendable {
   /// The app is closed: no wait wakes it up. Triggers that come all the same do what they do.
   @inlinable public static var suspended: ClientFlags { ClientFlags(rawValue: 8_192) }
 
-  /// The same of a client whose loop begins.
+  /// The flags as they are once a loop begins.
   @inlinable
   @inline(__always)
   public func atBeginOfLoop(byTrigger: Bool) -> ClientFlags {

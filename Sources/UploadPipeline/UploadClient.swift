@@ -3,7 +3,7 @@ import UploadRetry
 
 /// A whole upload client for an app: events come in, requests go out, and nothing else decides.
 ///
-/// It keeps no payload and no clock. Events are numbers, 0 for the first that was ever added; the app keeps what they stand for, tells
+/// A client keeps no payload and no clock. Events are numbers, 0 for the first that was ever added; the app keeps what they stand for, tells
 /// what happens and when (microseconds since 1970), and does what `takeActions` says:
 /// ```swift
 /// var client = UploadClient(options: ClientOptions(), config: settings, flushCount: FlushCount(20))

@@ -209,7 +209,7 @@ public enum UploadResult: Sendable, Hashable, BitwiseCopyable {
   case delivered
   /// A status that is not retried.
   case dropped
-  /// It is tried again. `wait`: what the server asked to wait, microseconds; nil: nothing. `isRateLimit`: a 429.
+  /// The batch is tried again. `wait`: what the server asked to wait, microseconds; nil: nothing. `isRateLimit`: a 429.
   case failed(wait: Int64?, isRateLimit: Bool)
 }
 
@@ -231,14 +231,14 @@ public enum BatchChange {
 /// When a loop takes a batch.
 @frozen
 public enum BatchSchedule {
-  /// It is due, in its place by age.
+  /// Due, in its place by age.
   case due
-  /// It is due, behind all that are.
+  /// Due, behind all that are.
   case dueLast
-  /// It is due, and a gate holds its request by itself (K1, K2). A host may offer it again only when its own delay
+  /// Due, and a gate holds its request by itself (K1, K2). A host may offer it again only when its own delay
   /// (`delayEnd`) is over, if it tells the loop of it (`passHeld`).
   case held
-  /// It is due at a time to come.
+  /// Due at a time to come.
   case waiting(until: Int64)
   /// A loop has taken it out of the due ones.
   case taken
@@ -247,7 +247,7 @@ public enum BatchSchedule {
 /// The batches that a loop looks for.
 @frozen
 public enum QueueScan {
-  /// Those of one lane that are due (O8).
+  /// Batches of one lane that are due (O8).
   case due(in: PriorityLanes.Lane)
   /// All that are not under way.
   case held
@@ -319,7 +319,7 @@ public struct SavedState: BitwiseCopyable, Sendable {
 /// How a batch is given up.
 @frozen
 public enum ClientLoss: Sendable, Hashable {
-  /// By the retry machine: lost, or blocked (`RetryPolicy.givenUp`).
+  /// By the retry machine: lost, or blocked (`ClientPolicy.givenUp`).
   case limit(DropReason)
   /// The queue was full.
   case overflow

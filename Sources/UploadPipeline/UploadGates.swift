@@ -543,11 +543,11 @@ extension UploadClientHost where Self: ~Copyable {
 @usableFromInline
 enum GateVerdict {
   case allowed
-  /// It goes back into the queue, and the loop sends nothing more for now.
+  /// The upload goes back into the queue, and the loop sends nothing more for now.
   case held
-  /// It goes back into the queue, and the loop goes on with others.
+  /// The upload goes back into the queue, and the loop goes on with others.
   case skipped
-  /// It is lost.
+  /// The batch is lost.
   case refused
 }
 
@@ -555,7 +555,7 @@ enum GateVerdict {
 @usableFromInline
 enum LeaveVerdict {
   case leaves
-  /// It is lost, and the loop goes on with others.
+  /// The batch is lost, and the loop goes on with others.
   case refused
   /// The loop goes on with others.
   case skipped

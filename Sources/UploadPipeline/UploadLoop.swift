@@ -416,7 +416,7 @@ extension UploadClientHost where Self: ~Copyable {
     count(1, .resting, client, at: now)
   }
 
-  /// It waits no more.
+  /// The client waits no more.
   @inlinable
   @inline(__always)
   public mutating func endRest(_ client: ClientIndex, at now: Int64) {

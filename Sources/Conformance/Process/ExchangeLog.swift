@@ -110,7 +110,7 @@ package struct ChildReport: Sendable {
   package enum End: Sendable, Hashable {
     case exited(Int32)
     case signalled(Int32)
-    /// It still ran, and was ended.
+    /// The client still ran, and was ended.
     case stopped
     /// No process could be made.
     case unstartable(String)
@@ -121,7 +121,7 @@ package struct ChildReport: Sendable {
   /// `success` of that line; nil: the line is no JSON object that has it.
   package var success: Bool?
   package var outputBytes = 0
-  /// It wrote more than it may and was ended.
+  /// The client wrote more than it may and was ended.
   package var flooded = false
   /// The last line of its standard error.
   package var lastComplaint = ""

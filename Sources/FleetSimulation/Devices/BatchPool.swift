@@ -40,7 +40,7 @@ package struct BatchRecord: BitwiseCopyable {
     static let atTriggersOnly = Flags(rawValue: 32)
     /// The client gave its events up before any acceptance.
     static let dropped = Flags(rawValue: 64)
-    /// It has failed: its retry state (*files*) is not fresh.
+    /// The batch has failed: its retry state (*files*) is not fresh.
     static let hasRetryState = Flags(rawValue: 128)
   }
 

@@ -260,7 +260,7 @@ extension CohortPlan {
     /// Uploads may take longer than their latency, or get lost (`crossLink`).
     let isFaulty: Bool
     let latency: Sampler
-    /// The same from a table, where there is one.
+    /// The latency's table, where there is one.
     let table: LogNormalTable?
     let quantiles: LogNormalTable.View?
     /// Nothing but the latency says when an upload arrives, and it is drawn for each.

@@ -316,7 +316,7 @@ package struct DeviceRows {
 
   /// Gives the records their devices in the order of their phases, those of one phase in the order of their numbers.
   ///
-  /// It goes slice by slice of the phases, each with some ten thousand devices. Sorting them all at once would take a sixth of
+  /// This goes slice by slice of the phases, each with some ten thousand devices. Sorting them all at once would take a sixth of
   /// the records' own memory, more than anything that such a fleet's run needs later.
   package func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
     var shift: Int64 = 0

@@ -427,7 +427,7 @@ extension DeviceShard {
     return n == full ? last : nextInterval
   }
 
-  /// The same where flushes in between don't restart the count: the event that fills it has a number that is a multiple.
+  /// Draws ahead where flushes in between don't restart the count: the event that fills it has a number that is a multiple.
   @inline(never)
   private mutating func drawAheadCountingAll(
     _ device: DeviceIndex, nextInterval: Int64, horizon: Int64, at now: Int64

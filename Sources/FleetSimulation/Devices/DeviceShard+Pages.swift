@@ -42,7 +42,7 @@ struct PageRequest {
   /// The others.
   let riders: [BatchIndex]
   let isCopy: Bool
-  /// It carries no event; the carrier only stands for it.
+  /// No event is in it; the carrier only stands for it.
   let isEmpty: Bool
   /// The page's number for it; nil: the page has gone, or has learned how it ended.
   var upload: UInt32?
@@ -51,7 +51,7 @@ struct PageRequest {
   var isOpen: Bool { open > 0 }
 
   var batches: [BatchIndex] { isEmpty ? [] : records }
-  /// Those whose records count the attempt.
+  /// Batches whose records count the attempt.
   fileprivate var records: [BatchIndex] { [carrier] + riders }
   /// How deliveries name it.
   var name: Name { Name(carrier: carrier, attempt: attempt) }
@@ -67,7 +67,7 @@ struct PageRequests {
   private var requests: [PageRequest.Name: PageRequest] = [:]
   private var names: [UInt32: PageRequest.Name] = [:]
 
-  /// Those that the page waits for, in the order of their sending.
+  /// Uploads that the page waits for, in the order of their sending.
   var awaited: [UInt32] { names.keys.sorted() }
 
   mutating func append(_ request: PageRequest) {

@@ -248,7 +248,7 @@ extension DeviceShard {
     return next
   }
 
-  /// Those that `CohortPlan.keepsHeldApart` keeps in the heap, in any order.
+  /// Visits the batches that `CohortPlan.keepsHeldApart` keeps in the heap, in any order.
   @inline(__always)
   private func forEachHeld(
     _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, _ body: (WaitingHeaps.Entry) -> Void

@@ -89,7 +89,7 @@ extension DeviceShard {
           batches[batch].attempts = StatusQuery.number(batches[batch].attempts)
         }
       } else if options.pointee.actsAtFlushEnd, batches[batch].flags.contains(.accepted) {
-        // It was answered, and the client had not acted yet.
+        // Answered, and the client had not acted yet.
         batches[batch].flags.insert(.unknownOutcome)
       }
       batch = batches[batch].newer

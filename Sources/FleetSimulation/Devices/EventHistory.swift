@@ -12,7 +12,7 @@ import UploadRetry
 final class EventHistory {
   /// Event numbers that the server has accepted, in order and apart.
   private var accepted: [Range<UInt32>] = []
-  /// Those that the client has given up before, and those that it has blocked (O3).
+  /// Events that the client has given up before, and events that it has blocked (O3).
   private var dropped: [Range<UInt32>] = []
   private var blocked: [(events: Range<UInt32>, reason: DropReason)] = []
   /// Records left behind.

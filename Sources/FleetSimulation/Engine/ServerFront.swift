@@ -10,7 +10,7 @@ package protocol DeliverySink: ~Copyable {
 
 /// The server with what observes it: counts its answers and turns them into deliveries to devices.
 ///
-/// It also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
+/// The front also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   var server: TAPIServer
   /// nil: there are none. The tier lies apart: each window looks whether there is one, and would copy it for that.
@@ -60,7 +60,7 @@ package struct ServerFront: ~Copyable {
     self.checks = checks
   }
 
-  /// The same, which goes on under the incidents of `scenario`.
+  /// A copy that goes on under the incidents of `scenario`.
   init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))

@@ -7,7 +7,7 @@ import UploadPipeline
 
 /// The identity of a run: two scenarios with equal identities give equal records, because a run depends on nothing else.
 ///
-/// It is the scenario itself, so a property added to `Scenario` later counts here without anybody remembering it.
+/// The scenario itself is the identity, so a property added to `Scenario` later counts here without anybody remembering it.
 package struct RunIdentity: Hashable, Sendable {
   private let scenario: Scenario
 

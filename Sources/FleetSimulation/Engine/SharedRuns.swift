@@ -111,7 +111,7 @@ package final class SharedRuns: @unchecked Sendable {
     locked { if case .promised = members[number]?.state { true } else { false } }
   }
 
-  /// It will not be run after all.
+  /// Says that a scenario will not be run after all.
   package func drop(_ number: Int) { locked { leave(number) } }
 
   /// Runs a scenario to its end, from where it parts with others.
@@ -123,12 +123,12 @@ package final class SharedRuns: @unchecked Sendable {
     switch claim(number) {
     case .record(let record):
       return record
-    case .part(var course, let beginning):
+    case .part(var convoy, let beginning):
       do {
-        let part = beginning.map { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
-        return try run(&course, part, control)
+        let part = beginning.map { copy($0, for: convoy) } ?? RunInParts(convoy.lead, options: options)
+        return try run(&convoy, part, control)
       } catch {
-        locked { release(course.company) }
+        locked { release(convoy.companions) }
         throw error
       }
     }
@@ -139,15 +139,15 @@ package final class SharedRuns: @unchecked Sendable {
   private enum Claim {
     case record(RunRecord)
     /// From a beginning, or from the start.
-    case part(Course, from: Beginning?)
+    case part(Convoy, from: Beginning?)
   }
 
   /// A run with those that go with it.
-  private struct Course {
+  private struct Convoy {
     var number: Int
     var scenario: Scenario
     var keys: [Int]
-    var company: [Int: Member] = [:]
+    var companions: [Int: Member] = [:]
     /// Nobody else goes on with the beginning.
     var isLast = false
 
@@ -155,21 +155,21 @@ package final class SharedRuns: @unchecked Sendable {
     /// out later.
     var lead: Scenario {
       scenario.hasIncidents
-        ? scenario : company.values.lazy.map(\.scenario).first(where: \.hasIncidents) ?? scenario
+        ? scenario : companions.values.lazy.map(\.scenario).first(where: \.hasIncidents) ?? scenario
     }
 
     /// When they part.
     var halt: WindowedEngine.Halt {
       var halt = WindowedEngine.Halt()
-      for member in company.values { halt.time = min(halt.time, scenario.commonUntil(member.scenario)) }
+      for member in companions.values { halt.time = min(halt.time, scenario.commonUntil(member.scenario)) }
       halt.feedback = [Feedback.failure, .rateLimit].first { feedback in
-        company.values.contains { $0.keys[feedback.rawValue] != keys[feedback.rawValue] }
+        companions.values.contains { $0.keys[feedback.rawValue] != keys[feedback.rawValue] }
       }
       return halt
     }
 
     /// Whether the same happens to those that are still together.
-    var isOneStory: Bool { company.values.allSatisfy { $0.scenario.happensAs(scenario) } }
+    var hasOneTimeline: Bool { companions.values.allSatisfy { $0.scenario.happensAs(scenario) } }
 
     /// Whether another goes on with this one from where a run stands.
     func agrees(with other: Member, from part: RunInParts) -> Bool {
@@ -182,7 +182,7 @@ package final class SharedRuns: @unchecked Sendable {
     locked {
       while case .promised = members[number]!.state { condition.wait() }
       let member = members[number]!
-      var course = Course(number: number, scenario: member.scenario, keys: member.keys)
+      var convoy = Convoy(number: number, scenario: member.scenario, keys: member.keys)
       var beginning: Beginning?
       var others: [Int] = []
       switch member.state {
@@ -192,10 +192,10 @@ package final class SharedRuns: @unchecked Sendable {
         return .record(record)
       case .ready(let ready):
         ready.members.remove(number)
-        others = ready.members.filter { course.agrees(with: members[$0]!, from: ready.part) }
+        others = ready.members.filter { convoy.agrees(with: members[$0]!, from: ready.part) }
         ready.members.subtract(others)
         ready.readers += 1
-        course.isLast = ready.members.isEmpty && ready.readers == 1
+        convoy.isLast = ready.members.isEmpty && ready.readers == 1
         beginning = ready
       case .free, .promised:
         others = families[member.family, default: []].filter {
@@ -210,15 +210,15 @@ package final class SharedRuns: @unchecked Sendable {
       leave(number)
       for other in others {
         members[other]!.state = .promised
-        course.company[other] = members[other]
+        convoy.companions[other] = members[other]
       }
-      return .part(course, from: beginning)
+      return .part(convoy, from: beginning)
     }
   }
 
-  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts {
-    let part = course.isLast ? beginning.part : RunInParts(copying: beginning.part, as: course.lead)
-    part.become(course.lead)
+  private func copy(_ beginning: Beginning, for convoy: Convoy) -> RunInParts {
+    let part = convoy.isLast ? beginning.part : RunInParts(copying: beginning.part, as: convoy.lead)
+    part.follow(convoy.lead)
     locked {
       beginning.readers -= 1
       freeIfIdle(beginning)
@@ -229,14 +229,14 @@ package final class SharedRuns: @unchecked Sendable {
 
   // MARK: - Running
 
-  private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
+  private func run(_ convoy: inout Convoy, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
     var attempts = part.engine.attempts
     while try !part.run(
-      control: control, until: course.halt, ends: course.isOneStory ? ends : nil,
-      isAlone: course.company.isEmpty)
+      control: control, until: convoy.halt, ends: convoy.hasOneTimeline ? ends : nil,
+      isAlone: convoy.companions.isEmpty)
     {
-      let (staying, leaving) = split(course, from: part)
-      let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
+      let (staying, leaving) = split(convoy, from: part)
+      let worth = part.engine.time.reached >= convoy.scenario.duration.microseconds / Self.fewest
       let bytes = copyBytes(of: part.engine.scenario)
       let fits = locked {
         let fits = worth && self.bytes + bytes <= budget
@@ -257,17 +257,17 @@ package final class SharedRuns: @unchecked Sendable {
         if let beginning { freeIfIdle(beginning) }
         condition.broadcast()
       }
-      course.company = staying
-      part.become(course.lead)
+      convoy.companions = staying
+      part.follow(convoy.lead)
     }
     // Incidents and actions may differ behind the end only.
-    part.become(course.scenario)
-    let record = part.engine.record(as: course.scenario)
-    let scenario = course.scenario
+    part.follow(convoy.scenario)
+    let record = part.engine.record(as: convoy.scenario)
+    let scenario = convoy.scenario
     if let end = part.end { ends.add(end, of: scenario, sawNoFailure: record.sawNoFailure) }
     locked {
       count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
-      for (other, member) in course.company where members[other] != nil {
+      for (other, member) in convoy.companions where members[other] != nil {
         members[other]?.state = member.scenario.happensAs(scenario) ? .done(record) : .free
       }
       condition.broadcast()
@@ -279,10 +279,10 @@ package final class SharedRuns: @unchecked Sendable {
   private static let fewest: Int64 = 50
 
   private func split(
-    _ course: Course, from part: RunInParts
+    _ convoy: Convoy, from part: RunInParts
   ) -> (staying: [Int: Member], leaving: [Int: Member]) {
-    let staying = course.company.filter { course.agrees(with: $0.value, from: part) }
-    return (staying, course.company.filter { staying[$0.key] == nil })
+    let staying = convoy.companions.filter { convoy.agrees(with: $0.value, from: part) }
+    return (staying, convoy.companions.filter { staying[$0.key] == nil })
   }
 
   // MARK: - Under the lock
@@ -306,8 +306,8 @@ package final class SharedRuns: @unchecked Sendable {
     if beginning.members.isEmpty, beginning.readers == 0 { bytes -= beginning.bytes }
   }
 
-  private func release(_ company: [Int: Member]) {
-    for other in company.keys { members[other]?.state = .free }
+  private func release(_ companions: [Int: Member]) {
+    for other in companions.keys { members[other]?.state = .free }
     condition.broadcast()
   }
 
@@ -344,11 +344,11 @@ private final class RunInParts {
     engine = WindowedEngine(copying: other.engine, as: scenario)
     feedback = other.feedback
     moments = other.moments
-    // It has taken marks of devices, which it puts back at the end.
+    // A recorder has taken marks of devices, which it puts back at the end.
     recorder = other.recorder
   }
 
-  func become(_ scenario: Scenario) { if engine.scenario != scenario { engine.become(scenario) } }
+  func follow(_ scenario: Scenario) { if engine.scenario != scenario { engine.follow(scenario) } }
 
   /// Returns whether the run has ended.
   ///

@@ -17,7 +17,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
 
   /// The `status` of a time-out before the request has left: its client knows that the server has not got it.
   static var notSent: UInt16 { 1 }
-  /// The same of a connection that was refused: nobody waited for a time-out.
+  /// The `status` where the connection was refused: nobody waited for a time-out.
   static var refused: UInt16 { 2 }
 
   /// The `status` of an acceptance that is none yet: a proxy waits no more for a try, which the server may still accept. One item
@@ -75,7 +75,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
       resolves: resolves)
   }
 
-  /// The same in the calendar. It has had no place there before.
+  /// This delivery in the calendar, where it has had no place before.
   @inline(__always)
   func due(at offset: Int64) -> Delivery {
     var delivery = self
@@ -150,7 +150,7 @@ package struct UploadTicket: BitwiseCopyable {
   var offset: UInt32 { head & (1 &<< 19 &- 1) }
   package var retryCount: Int { Int(head &>> 19) }
 
-  /// The same on its way to a window. It has had none before.
+  /// This ticket on its way to a window; it has had none before.
   @inline(__always)
   func arriving(at offset: Int64) -> UploadTicket {
     var ticket = self

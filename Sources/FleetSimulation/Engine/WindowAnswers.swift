@@ -8,7 +8,7 @@ enum WindowAnswers {
   case given
   /// All get the same answer.
   case common(TAPIServer.FastAnswer)
-  /// Those that `ShardRunner.isAdmitted` marks are accepted, the others get this answer.
+  /// Requests that `ShardRunner.isAdmitted` marks are accepted, the others get this answer.
   case byAdmission(refusal: TAPIServer.FastAnswer)
 }
 

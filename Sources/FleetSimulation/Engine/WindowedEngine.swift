@@ -164,7 +164,7 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// Goes on as another scenario, with which the past is in common.
-  mutating func become(_ scenario: Scenario) {
+  mutating func follow(_ scenario: Scenario) {
     self.scenario = scenario
     let checks = runners[0].shard.plan.pointee.checks
     for (number, plan) in Self.plans(of: layout, scenario, checks: checks, clock).enumerated() {

@@ -62,7 +62,7 @@ package struct ObservedRun: Sendable {
     return uploads.count - 1
   }
 
-  /// It was answered, or was not.
+  /// An upload was answered, or was not.
   package mutating func ended(_ upload: Int, _ end: LiveEnd, at time: Int64) {
     for event in uploads[upload] { failedAt[event] = time }
     guard case .answer(let status, _, _) = end, (100...599).contains(status) else {

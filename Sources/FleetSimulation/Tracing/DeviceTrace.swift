@@ -86,7 +86,7 @@ extension DeviceTrace {
     case fetchedSettings
     /// A request for Settings leaves.
     case askedForSettings
-    /// It brought none.
+    /// A request for Settings brought none.
     case gotNoSettings(UploadResponse)
   }
 
@@ -130,14 +130,14 @@ extension DeviceTrace {
     case overflow
     /// A gate refused it (`ClientGates.refusing`).
     case refused
-    /// It is not lost, but kept with a reason (`ClientPolicy.givenUp`).
+    /// Not lost, but kept with a reason (`ClientPolicy.givenUp`).
     case blocked
   }
 
   public enum LaunchSettings: Sendable, Hashable {
-    /// Those of the scenario from the start.
+    /// The scenario's own, from the start.
     case base
-    /// Those published during the run.
+    /// Settings published during the run.
     case rollout
     /// The CDN was down: the defaults.
     case builtIn

@@ -21,7 +21,7 @@ extension ClientGates {
         "breaker", \.jitteredBreaker, Kind.object(JitteredBreaker.keys).orNull,
         "stops requests to a host that is down", "O6", form: ["{requests, window, threshold, openTime …}"]),
       .ofClient(
-        "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull, "so many 4xx block a query",
+        "failureWindow", \.failureWindow, Kind.object(FailureWindow.keys).orNull, "so many 4xx block a query",
         "K1"),
       .ofClient(
         "projectDelay", \.projectDelay, Kind.object(ProjectDelay.keys).orNull,
@@ -38,7 +38,7 @@ extension ClientGates {
           ? "is a budget of retries itself; leave one of the two out, or write retryBudget: null" : nil
       },
       .ofClient(
-        "adaptiveThrottling", \.pausingThrottle, Kind.object(PausingThrottle.keys).orNull,
+        "adaptiveThrottling", \.throttle, Kind.object(AdaptiveThrottle.keys).orNull,
         "rejects at the client what the server would", "O5"),
       .ofClient(
         "controller", \.controller, Kind.object(BackpressureController.keys).orNull,
@@ -150,34 +150,21 @@ struct JitteredBreaker: Sendable, Equatable {
       Field(
         "whenOpen", \.breaker.failsWhenOpen, .word([("holds", false), ("fails", true)]),
         "Whether what it stops waits, or is lost at once.", isLater: true),
-      .check { _, _, _, value in
-        let breaker = value.breaker
-        value.breaker = CircuitBreaker(
-          requests: breaker.requests, window: breaker.window, thresholdPercent: breaker.thresholdPercent,
-          minimumFailures: breaker.minimumFailures, openTime: breaker.openTime,
-          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes, retriesOnly: breaker.retriesOnly,
-          failsWhenOpen: breaker.failsWhenOpen)
-        return true
-      },
     ])
 }
 
-/// A failure window, and what becomes of uploads meanwhile.
-struct FailureBlock: Sendable, Equatable {
-  var window = FailureWindow()
-  var refuses = true
-
+extension FailureWindow {
   fileprivate static let keys = ObjectKeys(
-    FailureBlock(), keepsRest: true,
+    FailureWindow(), keepsRest: true,
     [
-      Field("failures", \.window.failures, .count(1...65_535), "How many 4xx block a query."),
-      Field("span", \.window.span, .time(), "Within this time; the block lasts to its end."),
+      Field("failures", \.failures, .count(1...65_535), "How many 4xx block a query."),
+      Field("span", \.span, .time(), "Within this time; the block lasts to its end."),
       Field(
         "whenBlocked", \.refuses, .word([("refuse", true), ("hold", false)]),
         "Whether a blocked upload is refused for good or held."),
-      Field("queries", \.window.queries, .count(1...1_000), "Among how many queries uploads are divided."),
+      Field("queries", \.queries, .count(1...1_000), "Among how many queries uploads are divided."),
       Field(
-        "exempt", \.window.exemptPercent, .share(0...1_000_000, unit: 10_000),
+        "exempt", \.exemptPercent, .share(0...1_000_000, unit: 10_000),
         "Uploads that belong to no query."),
     ])
 }
@@ -280,16 +267,12 @@ struct RetryThrottling: Sendable, Equatable {
     ])
 }
 
-/// A throttle, and how long it waits.
-struct PausingThrottle: Sendable, Equatable {
-  var throttle = AdaptiveThrottle()
-  var pause = ClientGates().throttlePause
-
+extension AdaptiveThrottle {
   fileprivate static let keys = ObjectKeys(
-    PausingThrottle(), keepsRest: true,
+    AdaptiveThrottle(), keepsRest: true,
     [
-      Field("k", \.throttle.factor, .factor, "Requests for each accepted one that are let through."),
-      Field("window", \.throttle.window, .time(), "How far back they are counted."),
+      Field("k", \.factor, .factor, "Requests for each accepted one that are let through."),
+      Field("window", \.window, .time(), "How far back they are counted."),
       Field("pause", \.pause, .time(), "How long a rejected upload waits."),
     ])
 }
@@ -385,20 +368,6 @@ extension ClientGates {
       } else if retryThrottling != nil {
         retryBudget = nil
       }
-    }
-  }
-  fileprivate var failureBlock: FailureBlock? {
-    get { failureWindow.map { FailureBlock(window: $0, refuses: refusesWhileBlocked) } }
-    set {
-      failureWindow = newValue?.window
-      if let newValue { refusesWhileBlocked = newValue.refuses }
-    }
-  }
-  fileprivate var pausingThrottle: PausingThrottle? {
-    get { throttle.map { PausingThrottle(throttle: $0, pause: throttlePause) } }
-    set {
-      throttle = newValue?.throttle
-      if let newValue { throttlePause = newValue.pause }
     }
   }
 }

@@ -10,6 +10,8 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   public package(set) var factor: Int
   /// Microseconds.
   public package(set) var window: Int64
+  /// How long a client sends nothing after a rejection, unless a trigger comes before, microseconds.
+  public var pause: Int64 = 1_000_000
 
   /// The book's numbers: K = 2, two minutes.
   public init(factor: Int = 2_000, window: Int64 = 120_000_000) {

@@ -23,7 +23,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   public package(set) var retriesOnly: Bool
   /// What it stops fails at once and is lost; else it waits.
   public package(set) var failsWhenOpen: Bool
-  private let log: SlidingLog
+  private var log: SlidingLog { SlidingLog(capacity: requests, span: window) }
 
   /// The document's numbers: 20 requests, 2 min, 50 %, 5 failures, 30 s → 60 s → 2 min.
   public init(
@@ -40,7 +40,6 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     self.probes = min(max(probes, 1), 3)
     self.retriesOnly = retriesOnly
     self.failsWhenOpen = failsWhenOpen
-    log = SlidingLog(capacity: self.requests, span: self.window)
   }
 
   /// The breaker's answer to a request.

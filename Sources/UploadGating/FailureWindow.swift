@@ -9,6 +9,8 @@ public struct FailureWindow: Sendable, Hashable, BitwiseCopyable {
   public package(set) var queries: Int
   /// The share of requests that no window counts or blocks (multi-analysis queries), percent.
   public package(set) var exemptPercent: Int
+  /// Whether what is asked for while a window blocks is refused and lost, not held.
+  public var refuses = true
 
   /// Keen's numbers: ten failures within an hour.
   public init(

@@ -21,16 +21,12 @@ public struct ClientGates: Sendable, Hashable {
   public var openTimeJitter = Jitter.none
   /// K1: counts 4xx.
   public var failureWindow: FailureWindow?
-  /// K1: what is asked for while the window blocks is refused and lost, not held.
-  public var refusesWhileBlocked = true
   /// K2: counts 429 and 503. A request draws its delay once, when the loop first looks at it; its retry is another request.
   public var projectDelay: ProjectDelay?
   /// O3.
   public var retryBudget: RetryBudget?
   /// Rejections at the client, by the server's acceptance lately.
   public var throttle: AdaptiveThrottle?
-  /// How long a client sends nothing after a rejection, unless a trigger comes before, microseconds.
-  public var throttlePause: Int64 = 1_000_000
   /// O5: uploads at once and events in a batch, both within what the cohort allows.
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
@@ -50,7 +46,7 @@ public struct ClientGates: Sendable, Hashable {
   /// The gates that lose what they stop, by the names that scenarios give them.
   public var refusing: [String] {
     [
-      (failureWindow != nil && refusesWhileBlocked, "failureWindow"),
+      (failureWindow?.refuses ?? false, "failureWindow"),
       (breaker?.failsWhenOpen ?? false, "breaker"),
       (losesWhileRateLimited, "losesWhileRateLimited"),
       (retryBudget?.decidesAtFailures ?? false, "retryThrottling"),

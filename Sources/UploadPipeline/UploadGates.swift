@@ -37,10 +37,9 @@ extension UploadClientHost where Self: ~Copyable {
   /// A trigger ends the pause after a rejection at the client. One of the same instant does not: it would ask with the same word.
   @inlinable
   func endThrottlePause(_ client: ClientIndex, at now: Int64) {
-    let gates = options.pointee.gates
-    guard gates.throttle != nil else { return }
+    guard let throttle = options.pointee.gates.throttle else { return }
     let end = throttlePauseEnd(client)
-    if end.pointee != now &+ gates.throttlePause { end.pointee = 0 }
+    if end.pointee != now &+ throttle.pause { end.pointee = 0 }
   }
 
   @inlinable
@@ -94,9 +93,21 @@ extension UploadClientHost where Self: ~Copyable {
   /// Notes that the requests of `n` batches are held by themselves (K1, K2), the first of them until then.
   @inlinable
   public mutating func noteHeld(_ n: Int64 = 1, until: Int64, _ client: ClientIndex, at now: Int64) {
-    var flags: GateHold.Flags = [.resumes, .skips, .fromStart]
-    if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+    let flags = resuming(client).union([.skips, .fromStart])
     note(hold: GateHold(until: until, flags: flags), times: n, client, at: now)
+  }
+
+  /// The flags of a hold with which the wake-up goes on.
+  @inlinable
+  func resuming(_ client: ClientIndex) -> GateHold.Flags {
+    state(of: client).pointee.flags.contains(.byTrigger) ? [.resumes, .byTrigger] : .resumes
+  }
+
+  /// Holds one batch back while the loop goes on with others.
+  @inlinable
+  mutating func skip(until: Int64, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
+    note(hold: GateHold(until: until, flags: .skips), client, at: now)
+    return .skipped
   }
 
   @inlinable
@@ -168,7 +179,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether a batch's query is blocked and lost with it (K1).
   @inlinable
   mutating func isRefused(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
-    guard options.pointee.gates.refusesWhileBlocked, let rule = options.pointee.gates.failureWindow,
+    guard let rule = options.pointee.gates.failureWindow, rule.refuses,
       let window = failureWindow(of: batch, client)
     else { return false }
     return rule.blockedUntil(window.pointee, now: now) != nil
@@ -179,10 +190,8 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(never)
   mutating func gatesSay(of batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
-    let time = now
     var until: Int64 = 0
-    var flags: GateHold.Flags = .resumes
-    if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+    var flags = resuming(client)
     if gates.throttle != nil, case let end = throttlePauseEnd(client).pointee, end > now {
       // An answer, or another hold's end, goes on with the loop before the pause is over.
       let held = hold(client).pointee.until
@@ -198,7 +207,7 @@ extension UploadClientHost where Self: ~Copyable {
       }
     }
     if let breaker = gates.breaker, !breaker.retriesOnly {
-      switch breaker.permission(words(layout.breaker, client), now: time) {
+      switch breaker.permission(words(layout.breaker, client), now: now) {
       case .allowed, .allowedAsProbe: break
       case .refused where breaker.failsWhenOpen, .refusedWhileProbing where breaker.failsWhenOpen:
         return .refused
@@ -215,7 +224,7 @@ extension UploadClientHost where Self: ~Copyable {
         if controller.paces {
           let end = controller.earliest(
             part(layout.pace, client, as: BackpressureController.Pace.self).pointee)
-          if end > time {
+          if end > now {
             until = end
             flags.insert(.wakes)
           }
@@ -223,10 +232,10 @@ extension UploadClientHost where Self: ~Copyable {
       }
       if let gate = gates.rateGate {
         let log = words(layout.rateLog, client)
-        if let end = gate.earliest(log: log, now: time), end > time {
+        if let end = gate.earliest(log: log, now: now), end > now {
           until = max(until, end)
           flags.insert(.wakes)
-          if gates.restartsRun, let slot = gate.earliest(in: .first, log: log, now: time), slot > time {
+          if gates.restartsRun, let slot = gate.earliest(in: .first, log: log, now: now), slot > now {
             until = slot
             flags.insert(.fromStart)
           }
@@ -247,61 +256,55 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(never)
   mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
-    let time = now
     let isRetry = self.batch(batch).attempts > 0
     let budget = part(layout.budget, client, as: RetryBudget.State.self)
     if isRetry, let rule = gates.retryBudget, !rule.decidesAtFailures || options.pointee.actsAtFlushEnd {
-      switch rule.permission(budget.pointee, now: time) {
+      switch rule.permission(budget.pointee, now: now) {
       case .allowed: break
       case .refusedForThisRun where rule.refusesWhenSpent, .refused where rule.refusesWhenSpent:
         return .refused
       case .refusedForThisRun, .refused(until: nil):
-        note(hold: GateHold(until: .max, flags: .skips), client, at: now)
-        return .skipped
+        return skip(until: .max, client, at: now)
       case .refused(let until?):
-        note(hold: GateHold(until: max(until, time + 1), flags: .skips), client, at: now)
-        return .skipped
+        return skip(until: max(until, now + 1), client, at: now)
       }
     }
     if isRetry, let breaker = gates.breaker, breaker.retriesOnly {
-      let permission = breaker.permission(words(layout.breaker, client), now: time)
+      let permission = breaker.permission(words(layout.breaker, client), now: now)
       if permission != .allowed, permission != .allowedAsProbe {
         if breaker.failsWhenOpen { return .refused }
         // While a probe is out, until the next trigger.
         var until = Int64.max
         if case .refused(let end) = permission { until = end }
-        note(hold: GateHold(until: until, flags: .skips), client, at: now)
-        return .skipped
+        return skip(until: until, client, at: now)
       }
     }
     if let throttle = gates.throttle {
       let state = part(layout.throttle, client, as: AdaptiveThrottle.State.self)
-      if throttle.rejects(&state.pointee, now: time, word: self.word(.gate(at: time), for: batch, client)) {
+      if throttle.rejects(&state.pointee, now: now, word: self.word(.gate(at: now), for: batch, client)) {
         count(1, .throttledRequests, client, at: now)
-        var flags: GateHold.Flags = .resumes
-        if self.state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
-        let end = time + gates.throttlePause
+        let end = now + throttle.pause
         throttlePauseEnd(client).pointee = end
-        note(hold: GateHold(until: end, flags: flags), client, at: now)
+        note(hold: GateHold(until: end, flags: resuming(client)), client, at: now)
         return .held
       }
     }
     if let rule = gates.retryBudget {
       if isRetry {
-        rule.take(&budget.pointee, now: time)
+        rule.take(&budget.pointee, now: now)
       } else {
-        rule.recordRequest(&budget.pointee, now: time)
+        rule.recordRequest(&budget.pointee, now: now)
       }
     }
     if let breaker = gates.breaker, isRetry || !breaker.retriesOnly {
-      breaker.take(words(layout.breaker, client), now: time)
+      breaker.take(words(layout.breaker, client), now: now)
     }
-    if let gate = gates.rateGate { gate.take(log: words(layout.rateLog, client), now: time) }
+    if let gate = gates.rateGate { gate.take(log: words(layout.rateLog, client), now: now) }
     if let controller = gates.controller {
       if controller.paces {
-        part(layout.pace, client, as: BackpressureController.Pace.self).pointee.latest = time
+        part(layout.pace, client, as: BackpressureController.Pace.self).pointee.latest = now
       }
-      if controller.needsLatencies { noteSent(batch, controller, client, at: time) }
+      if controller.needsLatencies { noteSent(batch, controller, client, at: now) }
     }
     return .leaves
   }
@@ -322,7 +325,6 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(never)
   mutating func gatesHear(status: Int, of batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
-    let time = now
     let isSuccess = (200...299).contains(status)
     let failed = status == 0 || status == 429 || status >= 500
     if let breaker = gates.breaker {
@@ -332,7 +334,7 @@ extension UploadClientHost where Self: ~Copyable {
         var draws = draws(for: batch, question: now, client)
         word = draws.next()
       }
-      let openTime = breaker.record(failed: failed, words(layout.breaker, client), now: time) {
+      let openTime = breaker.record(failed: failed, words(layout.breaker, client), now: now) {
         jitter.delay(of: $0, longest: breaker.longestOpenTime, word: word)
       }
       if openTime > 0 {
@@ -343,30 +345,30 @@ extension UploadClientHost where Self: ~Copyable {
     if let rule = gates.failureWindow, (400...499).contains(status),
       let window = failureWindow(of: batch, client)
     {
-      rule.recordFailure(&window.pointee, now: time)
+      rule.recordFailure(&window.pointee, now: now)
     }
     if let delay = gates.projectDelay {
       let state = part(layout.projectDelay, client, as: ProjectDelay.State.self)
       if isSuccess { delay.recordSuccess(&state.pointee) }
       if ProjectDelay.counts(status: status) {
-        delay.recordFailure(&state.pointee, status: status, now: time)
+        delay.recordFailure(&state.pointee, status: status, now: now)
       }
     }
     if let budget = gates.retryBudget {
       let state = part(layout.budget, client, as: RetryBudget.State.self)
       if isSuccess {
         budget.recordSuccess(
-          &state.pointee, isRetry: self.batch(batch).attempts > 1, now: time)
+          &state.pointee, isRetry: self.batch(batch).attempts > 1, now: now)
       } else if failed {
-        budget.recordFailure(&state.pointee, hasAnswer: status != 0, now: time)
+        budget.recordFailure(&state.pointee, hasAnswer: status != 0, now: now)
       }
     }
     if isSuccess, let throttle = gates.throttle {
       throttle.recordAccept(
-        &part(layout.throttle, client, as: AdaptiveThrottle.State.self).pointee, now: time)
+        &part(layout.throttle, client, as: AdaptiveThrottle.State.self).pointee, now: now)
     }
     if let controller = gates.controller {
-      let latency = controller.needsLatencies ? takeLatency(of: batch, controller, client, at: time) : nil
+      let latency = controller.needsLatencies ? takeLatency(of: batch, controller, client, at: now) : nil
       let signal = controller.signal(status: status, latency: latency)
       controller.record(
         signal, &part(layout.controller, client, as: BackpressureController.State.self).pointee)
@@ -420,11 +422,8 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func gatesHear(
     _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
   ) {
-    if case .status(let status, _) = response {
-      gatesHear(status: status, of: batch, client, at: now)
-    } else {
-      gatesHear(status: 0, of: batch, client, at: now)
-    }
+    let status = if case .status(let status, _) = response { status } else { 0 }
+    gatesHear(status: status, of: batch, client, at: now)
   }
 
   // MARK: Restarts

@@ -277,7 +277,7 @@ struct ScenarioGenerator {
       gates.failureWindow = FailureWindow(
         failures: random.pick([1, 65_535]), span: time, queries: random.pick([1, 7, 1_000]),
         exemptPercent: random.pick([0, 33, 100]))
-      gates.refusesWhileBlocked = random.chance(50)
+      gates.failureWindow?.refuses = random.chance(50)
     }
     if random.chance(30) { gates.projectDelay = ProjectDelay(base: random.pick([0, time]), longest: longer) }
     if random.chance(30) {
@@ -295,7 +295,7 @@ struct ScenarioGenerator {
     }
     if random.chance(30) {
       gates.throttle = AdaptiveThrottle(factor: random.pick([1_000, 1_001, 1_000_000]), window: time)
-      gates.throttlePause = longer
+      gates.throttle?.pause = longer
     }
     if random.chance(30) {
       let gap = span(1_000...3_600_000_000).microseconds

@@ -238,7 +238,7 @@ struct GatesTests {
     #expect(refusing.answer("1", 404) == ["lost 1 status", "lost 2 refused"])
     let holding = desk {
       $0.failureWindow = FailureWindow(failures: 2, span: seconds(60))
-      $0.refusesWhileBlocked = false
+      $0.failureWindow?.refuses = false
     }
     #expect(holding.flush(3) == ["send 0 #0"])
     #expect(holding.answer("0", 404) == ["lost 0 status", "send 1 #0"])
@@ -409,7 +409,7 @@ struct GatesTests {
   func throttle() {
     let desk = desk(random: SeededGenerator(seed: 1)) {
       $0.throttle = AdaptiveThrottle(factor: 1_000)
-      $0.throttlePause = seconds(3)
+      $0.throttle?.pause = seconds(3)
     }
     #expect(desk.flush(1) == ["send 0 #0"])
     #expect(desk.loseAnswer("0") == [])
@@ -431,7 +431,7 @@ struct GatesTests {
   func throttlePause() {
     let desk = desk(uploads: 4) {
       $0.throttle = AdaptiveThrottle()
-      $0.throttlePause = seconds(3)
+      $0.throttle?.pause = seconds(3)
     }
     func holds() -> Int {
       desk.client.takeActions().count {

@@ -164,7 +164,8 @@ struct RandomClientTests {
           failsWhenOpen: chance(30))
       }
       if chance(30) { gates.failureWindow = FailureWindow(failures: 3, span: seconds(20), queries: 2) }
-      gates.refusesWhileBlocked = chance(50)
+      let refuses = chance(50)
+      gates.failureWindow?.refuses = refuses
       if chance(30) { gates.projectDelay = ProjectDelay(base: seconds(2), longest: seconds(20)) }
       if chance(30) { gates.retryBudget = RetryBudget(perRun: below(3)) }
       if chance(20) { gates.retryBudget = RetryBudget(maxTokens: 4, tokenRatio: 500) }
@@ -172,7 +173,7 @@ struct RandomClientTests {
       if chance(30) { gates.controller = BackpressureController(longestConcurrency: 3, smallestBatch: 1) }
       gates.reconciles = chance(40)
       gates.losesWhileRateLimited = chance(20)
-      if !isRebatch, !gates.reservesWholeRun, gates.refusesWhileBlocked, policy.limitsCheck == .whenDue {
+      if !isRebatch, !gates.reservesWholeRun, refuses, policy.limitsCheck == .whenDue {
         gates.lanes = PriorityLanes(
           interactivePartsPerMillion: 400_000, oneBelowAfter: gates.restartsRun ? nil : 2)
       }

@@ -278,7 +278,7 @@ struct GateCompositionTests {
   func holds() throws {
     let fleet = document([(404, 0, 10)], duration: 200) {
       $0.failureWindow = FailureWindow(failures: 3, span: 60_000_000)
-      $0.refusesWhileBlocked = false
+      $0.failureWindow?.refuses = false
     }
     let (summary, sent, _) = try fleet.run()
     #expect(summary[.refusedByGate] == 0 && summary[.droppedByStatus] == 3)

@@ -25,10 +25,10 @@ struct GateDecodingTests {
       "gates: { breaker: {}, failureWindow: {}, projectDelay: {}, retryBudget: {}, adaptiveThrottling: {}, controller: {} }"
     )
     #expect(gates.breaker == CircuitBreaker())
-    #expect(gates.failureWindow == FailureWindow() && gates.refusesWhileBlocked)
+    #expect(gates.failureWindow == FailureWindow() && gates.failureWindow?.refuses == true)
     #expect(gates.projectDelay == ProjectDelay())
     #expect(gates.retryBudget == RetryBudget())
-    #expect(gates.throttle == AdaptiveThrottle() && gates.throttlePause == 1_000_000)
+    #expect(gates.throttle == AdaptiveThrottle() && gates.throttle?.pause == 1_000_000)
     #expect(gates.controller == BackpressureController())
     #expect(gates.rateGate == nil && !gates.reconciles)
   }
@@ -60,12 +60,12 @@ struct GateDecodingTests {
       longestOpenTime: 20_000_000, probes: 2, retriesOnly: true)
     expected.failureWindow = FailureWindow(
       failures: 4, span: 90_000_000, queries: 3, exemptPercent: 20)
-    expected.refusesWhileBlocked = false
+    expected.failureWindow?.refuses = false
     expected.projectDelay = ProjectDelay(base: 1_000_000, longest: 8_000_000)
     expected.retryBudget = RetryBudget(
       perRun: 7, bucket: .init(capacity: 9, perSuccess: 500, trickle: 30_000_000))
     expected.throttle = AdaptiveThrottle(factor: 1_500, window: 40_000_000)
-    expected.throttlePause = 250_000
+    expected.throttle?.pause = 250_000
     expected.controller = BackpressureController(
       longestConcurrency: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decreasePercent: 10,
       targetLatency: 3_000_000, shortestGap: 250_000, longestGap: 40_000_000)

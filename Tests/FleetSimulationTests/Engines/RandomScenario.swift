@@ -420,7 +420,7 @@ struct RandomScenario {
       gates.failureWindow = FailureWindow(
         failures: int(1...10), span: Int64(int(1...90)) * 1_000_000, queries: pick([1, 3]),
         exemptPercent: pick([0, 20]))
-      gates.refusesWhileBlocked = chance(50)
+      gates.failureWindow?.refuses = chance(50)
     }
     if chance(25) {
       gates.projectDelay = ProjectDelay(
@@ -434,7 +434,7 @@ struct RandomScenario {
     if chance(35) {
       gates.throttle = AdaptiveThrottle(
         factor: pick([1_000, 2_000]), window: pick([1_000_000, 120_000_000]))
-      gates.throttlePause = pick([1_000, 5_000_000])
+      gates.throttle?.pause = pick([1_000, 5_000_000])
     }
     if chance(35) {
       gates.controller = BackpressureController(

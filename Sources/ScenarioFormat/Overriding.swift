@@ -153,11 +153,8 @@ struct Overriding {
   private static func cohort(_ part: String, of cohorts: [PositionedValue]) throws(PathProblem) -> Int {
     if let index = cohorts.firstIndex(where: { ScenarioPaths.name(of: $0) == part }) { return index }
     if let index = Int(part), cohorts.indices.contains(index) { return index }
-    let names = cohorts.compactMap(ScenarioPaths.name(of:))
-    let hint = Spelling.hint(for: part, among: names)
     throw PathProblem(
-      message: "no cohort is called \(quoted(part))\(hint) The cohorts: "
-        + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : ""))
+      message: ScenarioPaths.noCohort(part, among: cohorts.compactMap(ScenarioPaths.name(of:))))
   }
 
   private func checkSettings(_ parts: ArraySlice<String>, _ path: String) throws(PathProblem) {

@@ -139,6 +139,12 @@ enum ScenarioPaths {
     "fleet." + (name(of: elements[index]) ?? "\(index)")
   }
 
+  /// The message that no cohort has a name, with the names that there are.
+  static func noCohort(_ name: String, among names: [String]) -> String {
+    "no cohort is called \(quoted(name))\(Spelling.hint(for: name, among: names)) The cohorts: "
+      + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : "")
+  }
+
   /// The name of a cohort, or of another element of a list that has one.
   static func name(of element: PositionedValue) -> String? {
     if let name = element["name"]?.text, PathText.isName(name) { name } else { nil }

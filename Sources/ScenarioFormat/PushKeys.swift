@@ -70,72 +70,56 @@ extension ScenarioDecoder {
   /// Whether there is somebody to open each message.
   mutating func checkCampaigns(of scenario: Scenario, _ root: PositionedValue) {
     guard let nodes = root["push"]?.elements, nodes.count == scenario.push.count else { return }
-    for (index, campaign) in scenario.push.enumerated() {
-      let (node, path) = (nodes[index], element(index, of: "push"))
-      let names = node["to"]?.elements ?? []
-      for (place, name) in (campaign.cohorts ?? []).enumerated() {
-        check(
-          cohort: name, of: scenario.fleet,
-          at: (names.indices.contains(place) ? names[place] : node).position,
-          element(place, of: join(path, "to")))
-      }
-      if campaign.cohorts == nil, !scenario.fleet.contains(where: { $0.sessions != nil }) {
-        report(
-          "no cohort has sessions, so that nobody can open the message; \(Self.remedy("one of them"))",
-          at: node, path, [])
-      }
+    func remedy(_ cohort: String) -> String {
+      "give \(cohort) for example sessions: { share: \"5%\", length: { exponential: \"3m\" } }"
     }
-  }
-
-  private static func remedy(_ cohort: String) -> String {
-    "give \(cohort) for example sessions: { share: \"5%\", length: { exponential: \"3m\" } }"
-  }
-
-  private mutating func check(cohort name: String, of fleet: [Cohort], at position: Position, _ path: String)
-  {
-    if let cohort = cohort(name, of: fleet, at: position, path), cohort.sessions == nil {
-      report(
-        "\(name) has no sessions, so that its apps are always open; \(Self.remedy("it"))", at: position, path)
+    for (index, campaign) in scenario.push.enumerated() {
+      check(campaign.cohorts, "to", of: nodes[index], element(index, of: "push"), scenario.fleet) {
+        $0.sessions == nil
+          ? "\($0.name) has no sessions, so that its apps are always open; \(remedy("it"))" : nil
+      } unlessAny: {
+        "no cohort has sessions, so that nobody can open the message; \(remedy("one of them"))"
+      }
     }
   }
 
   /// Whether there is something open to be cut off.
   mutating func checkCuts(of scenario: Scenario, _ root: PositionedValue) {
     guard let nodes = root["tapi"]?["incidents"]?.elements, nodes.count == scenario.tapi.incidents.count
-    else {
-      return
-    }
-    let remedy = "give it holdsOpen: true if it has a stream, a watch or a long poll"
+    else { return }
+    let remedy = "holdsOpen: true if it has a stream, a watch or a long poll"
     for (index, incident) in scenario.tapi.incidents.enumerated() {
       guard case .cut(let cohorts, _) = incident.kind else { continue }
-      let path = element(index, of: "tapi.incidents")
-      let names = nodes[index]["of"]?.elements ?? []
-      for (place, name) in (cohorts ?? []).enumerated() {
-        let position = (names.indices.contains(place) ? names[place] : nodes[index]).position
-        let path = element(place, of: join(path, "of"))
-        if let cohort = cohort(name, of: scenario.fleet, at: position, path), !cohort.holdsOpen {
-          report("\(name) has nothing open that could be cut off; \(remedy)", at: position, path)
-        }
-      }
-      if cohorts == nil, !scenario.fleet.contains(where: \.holdsOpen) {
-        report(
-          "no cohort has anything open that could be cut off; \(remedy.replacing("give it", with: "give one"))",
-          at: nodes[index], path, [])
+      check(cohorts, "of", of: nodes[index], element(index, of: "tapi.incidents"), scenario.fleet) {
+        $0.holdsOpen ? nil : "\($0.name) has nothing open that could be cut off; give it \(remedy)"
+      } unlessAny: {
+        "no cohort has anything open that could be cut off; give one \(remedy)"
       }
     }
   }
 
-  /// The cohort of this name; nil after a problem.
-  private mutating func cohort(_ name: String, of fleet: [Cohort], at position: Position, _ path: String)
-    -> Cohort?
-  {
-    guard let cohort = fleet.first(where: { $0.name == name }) else {
-      let names = fleet.map(\.name)
-      report(
-        "no cohort is called \(quoted(name))\(Spelling.hint(for: name, among: names)) The cohorts: "
-          + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : ""), at: position, path)
-      return nil
+  /// Looks at the cohorts that a list names; nil: at all, of which one has to be right.
+  /// - Parameters:
+  ///   - key: of the list, in `node`.
+  ///   - problem: what is wrong with a cohort; nil: nothing.
+  ///   - none: the message that there is no right one.
+  private mutating func check(
+    _ names: [String]?, _ key: String, of node: PositionedValue, _ path: String, _ fleet: [Cohort],
+    _ problem: (Cohort) -> String?, unlessAny none: () -> String
+  ) {
+    guard let names else {
+      if fleet.allSatisfy({ problem($0) != nil }) { report(none(), at: node, path, []) }
+      return
     }
-    return cohort
+    let nodes = node[key]?.elements ?? []
+    for (place, name) in names.enumerated() {
+      let position = (nodes.indices.contains(place) ? nodes[place] : node).position
+      let path = element(place, of: join(path, key))
+      guard let cohort = fleet.first(where: { $0.name == name }) else {
+        report(ScenarioPaths.noCohort(name, among: fleet.map(\.name)), at: position, path)
+        continue
+      }
+      if let problem = problem(cohort) { report(problem, at: position, path) }
+    }
   }
 }

@@ -136,7 +136,12 @@ struct DecideCommand: Study {
         let decision = try Decision(
           suite, today: today, proposed: proposed.scenario, allowed: allowed,
           skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
-          expect: runs.control.expect(more:), run: runs.summaries.values)
+          progress: { decision, left in
+            runs.control.expect(more: left)
+            if !options.isQuiet, let line = decision.soFar(left: left.count) {
+              environment.console.printError(line + "\n")
+            }
+          }, run: runs.summaries.values)
         if let illness = decision.illness {
           let load = percent(NormalLoad(today).peakUtilisation)
           throw CommandFailure(

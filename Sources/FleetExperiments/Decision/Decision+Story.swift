@@ -24,6 +24,14 @@ extension Decision {
     story.add(.risk, risk)
   }
 
+  /// What is known while so many runs are left, in a line; nil before every case has had its first look, and once it is decided.
+  package func soFar(left: Int) -> String? {
+    guard left > 0, cases.allSatisfy({ $0.pairs >= Self.looks[0] }) else { return nil }
+    let (better, worse) = (told(.better).count, told(.worse).count)
+    return "So far, in \(FigureText.count(runCount, "run")): \(FigureText.count(better, "figure")) better, "
+      + "\(worse) worse. Up to \(left) more exclude a failure in 5 % of them; Ctrl-C ends with what is known."
+  }
+
   // MARK: Figures
 
   /// A criterion's figure with today's or the proposed Settings; failures are of all runs.

@@ -90,12 +90,13 @@ package struct Decision: Sendable {
   /// - Parameter allowed: metrics that may get worse.
   /// - Parameter skipped: seeds that are left out, from the scenario's own on.
   /// - Parameter budget: attempts to simulate at most, those of the first look aside.
-  /// - Parameter expect: hears which runs are left as far as is known, whenever that changes.
+  /// - Parameter progress: hears what is known and which runs are left, whenever that changes.
   /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
   package init(
     _ suite: IncidentSuite, today: Scenario, proposed: Scenario, allowed: Set<String> = [],
-    skipping skipped: Int = 0, budget: Int64 = defaultBudget, expect: ([Scenario]) -> Void = { _ in },
+    skipping skipped: Int = 0, budget: Int64 = defaultBudget,
+    progress: (Decision, _ left: [Scenario]) -> Void = { _, _ in },
     run: ([Scenario]) throws -> [RunSummary]
   ) throws {
     self.suite = suite
@@ -105,13 +106,13 @@ package struct Decision: Sendable {
     self.skipped = UInt64(skipped)
     cases = suite.cases.map { Case(suite: $0) }
     do {
-      expect(left)
+      progress(self, left)
       try runs(today: [0: 2], proposed: [:], run)
       illness = HealthWording.sentence(cases.first?.today.map(\.baseline) ?? [])
       if illness == nil {
         try lengthen(run)
-        expect(left)
-        try look(budget: budget, expect, run)
+        progress(self, left)
+        try look(budget: budget, progress, run)
       }
       isFinished = true
     } catch let error as CancellationError {
@@ -135,11 +136,11 @@ package struct Decision: Sendable {
   }
 
   private mutating func look(
-    budget: Int64, _ expect: ([Scenario]) -> Void, _ run: ([Scenario]) throws -> [RunSummary]
+    budget: Int64, _ progress: (Decision, [Scenario]) -> Void, _ run: ([Scenario]) throws -> [RunSummary]
   ) throws {
     let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
     try runs(today: all, proposed: all, run)
-    expect(left)
+    progress(self, left)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
       var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
@@ -160,7 +161,7 @@ package struct Decision: Sendable {
       }
       guard !today.isEmpty || !proposed.isEmpty, Double(attempts) + cost <= Double(budget) else { return }
       try runs(today: today, proposed: proposed, run)
-      expect(left)
+      progress(self, left)
     }
   }
 

@@ -370,24 +370,26 @@ extension RunAnalysis {
         rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
       return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
     }
+    let fewShare = 0.01
+    func few(_ row: TimeSeries.Row, share: Double) -> Double { max(1, share * Double(row.attempts)) }
     func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {
-      max(0, failed - max(1, 0.01 * Double(row.attempts)))
+      max(0, failed - few(row, share: fewShare))
     }
+    let many = (0..<count).map { beyond(excess($0), rows[$0]) }
     let start = incidents(of: record).map { $0.start }.min() ?? 0
-    let first = rows.firstIndex { $0.start + $0.length > start } ?? count
-    let caused = (first..<max(first, count)).reduce(0) { $0 + beyond(excess($1), rows[$1]) }
+    let first = rows.prefix(count).firstIndex { $0.start + $0.length > start } ?? count
+    let caused = many[first...].reduce(0, +)
     var (toCome, strayFrom) = (0.0, count)
-    while strayFrom > 0 {
-      let row = strayFrom - 1
-      toCome += beyond(excess(row), rows[row]) - beyond(failed(twinRows[row]), twinRows[row])
+    for row in (0..<count).reversed() {
+      toCome += many[row] - beyond(failed(twinRows[row]), twinRows[row])
       if toCome > 0.001 * caused { break }
       strayFrom = row
     }
     return calm(
       record, after: end, notBefore: end, rows: count, strayFrom: strayFrom, excess: excess,
       tolerance: { row in
-        let share = max(0.01, failed(twinRows[row]) / Double(max(twinRows[row].attempts, 1)))
-        return max(1, share * Double(rows[row].attempts))
+        let twinShare = failed(twinRows[row]) / Double(max(twinRows[row].attempts, 1))
+        return few(rows[row], share: max(fewShare, twinShare))
       })
   }
 

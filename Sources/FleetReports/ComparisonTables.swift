@@ -314,7 +314,7 @@ extension TrialReport {
     return text
   }
 
-  /// The same of a difference.
+  /// Returns the text under the pointer at a difference: its own interval, and how sure it is.
   private static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
     guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
       return "\(metric.name): too few pairs"

@@ -5,8 +5,8 @@ import TAPIModel
 ///
 /// A bucket's burst stands for what one second forgives another. A tenth of a second's worth of a small capacity is a handful of
 /// tokens. Requests that come at the same moment by chance are then refused that a large fleet's server would admit. So the
-/// burst is divided too, but never below `leastBurst(for:)`; why that number, and how small a fleet may be, is measured in
-/// `experiments/scale`.
+/// burst is divided too, but never below `leastBurst` for each of up to ten batches that a device sends at once; why that number,
+/// and how small a fleet may be, is measured in `experiments/scale`.
 public struct Scaling: Sendable, Hashable {
   /// 1 of so many: 1 … 10^6.
   public var divisor: Int

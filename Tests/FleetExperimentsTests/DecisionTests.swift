@@ -81,6 +81,25 @@ struct DecisionTests {
     #expect(found.cases.allSatisfy { $0.today.count == Decision.looks[0] })
   }
 
+  @Test("what is known on the way is said from the first look at every case on, while runs are left")
+  func soFar() throws {
+    var lines: [(pairs: [Int], line: String?, left: Int)] = []
+    _ = try Decision(
+      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, budget: .max,
+      progress: { decision, left in
+        lines.append((decision.cases.map(\.pairs), decision.soFar(left: left.count), left.count))
+      },
+      run: { scenarios in
+        Self.runs(of: scenarios) { run, isProposed, isOutage in
+          if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+        }
+      })
+    let said = lines.filter { $0.line != nil }
+    #expect(!said.isEmpty && said.count < lines.count)
+    #expect(lines.allSatisfy { ($0.line != nil) == ($0.left > 0 && $0.pairs.allSatisfy { $0 >= 6 }) })
+    #expect(said.allSatisfy { $0.line?.contains(": 1 figure better, 0 worse.") ?? false })
+  }
+
   @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
   func worse() throws {
     let found = try decision { run, isProposed, isOutage in

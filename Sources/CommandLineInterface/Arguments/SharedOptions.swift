@@ -170,8 +170,8 @@ extension Option where Value == String? {
     Self(
       "scale", "1:n", .text,
       help:
-        "The scenario at a part of its size: devices, capacity and limits divided by n, the burst not below 20 tokens. Refused "
-        + "where so few are left that chance decides.")
+        "The scenario at a part of its size: devices, capacity and limits divided by n, the burst not below 20 tokens, or 200 where "
+        + "devices send all batches at once. Refused where so few are left that chance decides.")
   }
 }
 

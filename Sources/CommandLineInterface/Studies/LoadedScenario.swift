@@ -246,8 +246,9 @@ extension Console {
 
   /// Prints warnings, a line each, each once, and returns what it printed.
   func printOnce(_ warnings: [String]) -> [String] {
-    for warning in warnings.uniqued { printError(warning + "\n") }
-    return warnings.uniqued
+    let once = warnings.uniqued
+    for warning in once { printError(warning + "\n") }
+    return once
   }
 }
 

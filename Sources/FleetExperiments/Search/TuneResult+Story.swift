@@ -330,7 +330,7 @@ extension TuneResult {
     if isRecommended { story.add(.note, finding + "; this breaks it no more often") }
     story.add(
       .reason, unmet.best.isEmpty ? ["each of them alone is kept by some"] : unmet.best.map(reached))
-    if let loss = loss { story.add(.lost, text(loss)) }
+    if let loss { story.add(.lost, text(loss)) }
     if !isRecommended {
       story.add(.next, "leave the Settings as they are, or loosen a requirement")
       if !changes.isEmpty {

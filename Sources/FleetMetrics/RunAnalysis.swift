@@ -248,8 +248,6 @@ struct Reach {
   private let twin: RunRecord
   private let ideal: RunRecord?
 
-  var hasIdeal: Bool { ideal != nil }
-
   init(_ record: RunRecord, _ references: ReferenceRuns) {
     (self.record, twin, ideal) = (record, references.twin, references.ideal)
     let twin = references.twin.series
@@ -331,20 +329,20 @@ extension RunAnalysis {
   ///
   /// Events that were given up count as settled: a run is judged by its losses apart. A fleet has not caught up while operators
   /// still hold something that they take back within the run. Before the ideal run has, a fleet has caught up only if it gave up
-  /// what others still deliver, and holds no more than its twin.
+  /// what others still deliver, and holds no more than its twin. Where the ideal run never has, the twin alone is the reference.
   /// - Parameter possible: `Reach.possibleTime`.
   /// - Returns: nil if that can't be seen within the run.
   static func recoveryTime(
     of record: RunRecord, _ reach: Reach, possible: Int64?, after end: Int64
   ) -> Int64? {
     let held = record.actions.map { $0.end }.filter { $0 < record.series.duration }.max() ?? end
-    let reached = reach.hasIdeal ? possible.map { end + $0 } ?? .max : end
+    let reached = possible.map { end + $0 }
     return calm(
-      record, after: end, notBefore: max(end, held, reach.gaveUpMany ? end : reached),
+      record, after: end, notBefore: max(end, held, reach.gaveUpMany ? end : reached ?? end),
       rows: reach.backlog.count,
       excess: { row in
         let rowEnd = record.series.start(of: row) + record.series.length(of: row)
-        return Double(rowEnd >= reached ? reach.excess(row) : reach.excessOverTwin(row))
+        return Double(rowEnd >= reached ?? .max ? reach.excess(row) : reach.excessOverTwin(row))
       }, tolerance: { Double(reach.tolerance[$0]) })
   }
 

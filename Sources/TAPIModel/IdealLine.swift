@@ -11,7 +11,7 @@ package struct IdealLine {
   /// Requests in line; those that are absent are not.
   package var count: Int { waiting.count }
   /// The request whose turn it is.
-  package var first: UploadRequest? { waiting.inOrder.first }
+  package var first: UploadRequest? { waiting.first }
   /// When the next absent request comes back.
   package var nextReturn: Instant { absent.nextTime }
 

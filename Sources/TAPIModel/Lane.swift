@@ -4,6 +4,8 @@ struct Lane<Element> {
   private var head = 0
 
   var count: Int { elements.count - head }
+  /// The oldest.
+  var first: Element? { head < elements.count ? elements[head] : nil }
 
   /// The oldest first.
   var inOrder: ArraySlice<Element> { elements[head...] }

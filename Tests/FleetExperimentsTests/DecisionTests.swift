@@ -31,8 +31,7 @@ struct DecisionTests {
   ) throws -> Decision {
     try Decision(
       IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, allowed: allowed,
-      budget: budget
-    ) { Self.runs(of: $0, change) }
+      budget: budget, run: { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) })
   }
 
   private static func runs(
@@ -83,21 +82,49 @@ struct DecisionTests {
 
   @Test("what is known on the way is said from the first look at every case on, while runs are left")
   func soFar() throws {
+    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
+      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+    }
     var lines: [(pairs: [Int], line: String?, left: Int)] = []
     _ = try Decision(
       IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, budget: .max,
       progress: { decision, left in
         lines.append((decision.cases.map(\.pairs), decision.soFar(left: left.count), left.count))
       },
-      run: { scenarios in
-        Self.runs(of: scenarios) { run, isProposed, isOutage in
-          if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-        }
-      })
+      run: { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) })
     let said = lines.filter { $0.line != nil }
     #expect(!said.isEmpty && said.count < lines.count)
     #expect(lines.allSatisfy { ($0.line != nil) == ($0.left > 0 && $0.pairs.allSatisfy { $0 >= 6 }) })
     #expect(said.allSatisfy { $0.line?.contains(": 1 figure better, 0 worse.") ?? false })
+  }
+
+  @Test("runs that need only not fail are held against an ideal run where they fail against their twin")
+  func alone() throws {
+    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
+      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+    }
+    var (whole, alone): ([Scenario], [Scenario]) = ([], [])
+    let found = try Decision(
+      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed,
+      run: { scenarios in
+        whole += scenarios
+        return Self.runs(of: scenarios, change)
+      },
+      failures: { scenarios in
+        alone += scenarios
+        return Self.runs(of: scenarios) { run, isProposed, isOutage in
+          change(&run, isProposed, isOutage)
+          if isOutage { run.recoveryTime = nil }
+        }
+      })
+    #expect(found.outcome == .publish && found.cases.allSatisfy { $0.failures == 0 })
+    #expect(found.cases.allSatisfy { $0.proposed.count == Decision.faultless })
+    #expect(alone.count == found.cases.reduce(0) { $0 + $1.proposed.count - $1.pairs })
+    let (outage, rest) = (
+      alone.filter { $0.tapi.incidents.count == 2 }, alone.count { $0.tapi.incidents.count != 2 }
+    )
+    #expect(!outage.isEmpty && rest > 0 && outage.allSatisfy(whole.contains))
+    #expect(Set(whole).intersection(alone).count == outage.count)
   }
 
   @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
@@ -293,7 +320,7 @@ struct DecisionTests {
   func fullSize() throws {
     var today = Self.today
     today.scale = 1_000
-    let found = try Decision(IncidentSuite(of: today), today: today, proposed: Self.proposed) { scenarios in
+    let runs = { (scenarios: [Scenario]) in
       scenarios.map { scenario in
         var run = RunSummary(run: "", seed: scenario.seed)
         run[.createdEvents] = 1_000_000
@@ -304,6 +331,8 @@ struct DecisionTests {
         return run
       }
     }
+    let found = try Decision(
+      IncidentSuite(of: today), today: today, proposed: Self.proposed, run: runs, failures: runs)
     #expect(found.outcome == .publish)
     #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 39,497,000)")
   }

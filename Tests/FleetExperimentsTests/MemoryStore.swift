@@ -45,7 +45,7 @@ extension Runs where Value == RunSummary {
       nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
     // Limits on retries count in the formula.
     record.reachedRetryLimit = true
-    let recording = Recording(needsReferences: false, text: Recording.summary.text) { scenario, _, _ in
+    let recording = Recording(references: .none, text: Recording.summary.text) { scenario, _, _ in
       try summary(scenario)
     }
     return Runs(recording, in: store, workers: 1, engine: { [record] _, _, _ in record })

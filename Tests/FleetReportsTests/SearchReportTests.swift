@@ -31,7 +31,7 @@ struct SearchReportTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
     ])
-    let recording = Recording<RunSummary>(needsReferences: false) { scenario, _, _ in
+    let recording = Recording<RunSummary>(references: .none) { scenario, _, _ in
       let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
       var summary = RunSummary(run: "", seed: scenario.seed)
       summary.hasIncidents = true

@@ -121,7 +121,9 @@ struct ConformanceCommandTests {
   func moved() throws {
     let scratch = try Scratch()
     let copy = scratch.url.appendingPathComponent("tool")
-    try FileManager.default.copyItem(at: Tool.executable, to: copy)
+    // Copied by another process: a child of this one would hold it open for writing, and then it can't be run.
+    let copying = try Process.run(URL(filePath: "/bin/cp"), arguments: [Tool.executable.path, copy.path])
+    copying.waitUntilExit()
     let process = Process()
     process.executableURL = copy
     process.arguments = ["conformance"]

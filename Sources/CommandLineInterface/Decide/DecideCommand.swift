@@ -137,11 +137,11 @@ struct DecideCommand: Study {
           suite, today: today, proposed: proposed.scenario, allowed: allowed,
           skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
           progress: { decision, left in
-            runs.control.expect(more: left)
+            runs.control.expect(more: left.compared, alone: left.alone)
             if !options.isQuiet, let line = decision.soFar(left: left.count) {
               environment.console.printError(line + "\n")
             }
-          }, run: runs.summaries.values)
+          }, run: runs.summaries.values, failures: runs.runs(.failure).values)
         if let illness = decision.illness {
           let load = percent(NormalLoad(today).peakUtilisation)
           throw CommandFailure(
@@ -164,7 +164,7 @@ struct DecideCommand: Study {
             // Its first seeds alone: today's runs are there already.
             decided.instead = try Decision(
               suite, today: today, proposed: trial.scenario, allowed: allowed, budget: 0,
-              run: runs.summaries.values)
+              run: runs.summaries.values, failures: runs.summaries.values)
           }
         }
         return decided

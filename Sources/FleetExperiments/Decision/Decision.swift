@@ -8,7 +8,7 @@ import ScenarioModel
 /// more than 5 % of the runs has to be excluded too (59 runs without one). A budget of simulated attempts ends the runs
 /// otherwise. Levels are those of `SeedPlan`, which allow for repeated looks.
 ///
-///     let decision = try Decision(suite, today: today, proposed: proposed, run: runs.values)
+///     let decision = try Decision(suite, today: today, proposed: proposed, run: runs.values, failures: runs.values)
 ///     decision.outcome   // .publish
 package struct Decision: Sendable {
   package enum Outcome: Sendable, Hashable {
@@ -65,6 +65,16 @@ package struct Decision: Sendable {
     package var risk: Double { ExactBinomial.upperBound(of: failures, in: proposed.count) }
   }
 
+  /// Runs that are still to be made.
+  package struct Left {
+    package var compared: [Scenario] = []
+    /// Those that need only tell whether they fail.
+    package var alone: [Scenario] = []
+
+    package var count: Int { compared.count + alone.count }
+  }
+  package typealias Run = ([Scenario]) throws -> [RunSummary]
+
   /// Seeds after which it looks. The first are few: large differences need no more, and runs of a fleet cost.
   package static let looks = [6, 15, 30, 60, 120]
   /// Once something is worse, the rest is looked at with so many seeds at most.
@@ -92,12 +102,12 @@ package struct Decision: Sendable {
   /// - Parameter budget: attempts to simulate at most, those of the first look aside.
   /// - Parameter progress: hears what is known and which runs are left, whenever that changes.
   /// - Parameter run: summaries of scenarios, in their order.
+  /// - Parameter failures: of runs that need only tell whether they fail and what they lose (`Recording.failure`).
   /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
   package init(
     _ suite: IncidentSuite, today: Scenario, proposed: Scenario, allowed: Set<String> = [],
     skipping skipped: Int = 0, budget: Int64 = defaultBudget,
-    progress: (Decision, _ left: [Scenario]) -> Void = { _, _ in },
-    run: ([Scenario]) throws -> [RunSummary]
+    progress: (Decision, Left) -> Void = { _, _ in }, run: Run, failures: Run
   ) throws {
     self.suite = suite
     todayScenario = today
@@ -107,12 +117,12 @@ package struct Decision: Sendable {
     cases = suite.cases.map { Case(suite: $0) }
     do {
       progress(self, left)
-      try runs(today: [0: 2], proposed: [:], run)
+      try runs(today: [0: 2], proposed: [:], run, failures)
       illness = HealthWording.sentence(cases.first?.today.map(\.baseline) ?? [])
       if illness == nil {
         try lengthen(run)
         progress(self, left)
-        try look(budget: budget, progress, run)
+        try look(budget: budget, progress, run, failures)
       }
       isFinished = true
     } catch let error as CancellationError {
@@ -136,10 +146,10 @@ package struct Decision: Sendable {
   }
 
   private mutating func look(
-    budget: Int64, _ progress: (Decision, [Scenario]) -> Void, _ run: ([Scenario]) throws -> [RunSummary]
+    budget: Int64, _ progress: (Decision, Left) -> Void, _ run: Run, _ failures: Run
   ) throws {
     let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
-    try runs(today: all, proposed: all, run)
+    try runs(today: all, proposed: all, run, failures)
     progress(self, left)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
@@ -160,24 +170,27 @@ package struct Decision: Sendable {
         return sum + each * Double(more)
       }
       guard !today.isEmpty || !proposed.isEmpty, Double(attempts) + cost <= Double(budget) else { return }
-      try runs(today: today, proposed: proposed, run)
+      try runs(today: today, proposed: proposed, run, failures)
       progress(self, left)
     }
   }
 
   /// The runs that are left if nothing that is known by now changes: to be published, each case needs as many as exclude a failure.
-  private var left: [Scenario] {
-    if isRefused || cases.allSatisfy({ $0.pairs > 0 }) && !mayGetBetter { return [] }
-    return cases.indices.flatMap { place in
-      [
-        (todayScenario, cases[place].today.count, Self.looks[0]),
-        (proposedScenario, cases[place].proposed.count, Self.faultless),
-      ]
-      .flatMap { base, made, wanted in
-        let scenario = suite.scenario(cases[place].suite, of: base)
-        return (min(made, wanted)..<wanted).map { scenario.with(seed: seed($0)) }
-      }
+  private var left: Left {
+    var left = Left()
+    if isRefused || cases.allSatisfy({ $0.pairs > 0 }) && !mayGetBetter { return left }
+    for (place, one) in cases.enumerated() {
+      let (a, b, first) = (one.today.count, one.proposed.count, Self.looks[0])
+      left.compared += scenarios(place, todayScenario, min(a, first)..<first)
+      left.compared += scenarios(place, proposedScenario, min(b, first)..<first)
+      left.alone += scenarios(place, proposedScenario, min(max(b, first), Self.faultless)..<Self.faultless)
     }
+    return left
+  }
+
+  private func scenarios(_ place: Int, _ base: Scenario, _ seeds: Range<Int>) -> [Scenario] {
+    let scenario = suite.scenario(cases[place].suite, of: base)
+    return seeds.map { scenario.with(seed: seed($0)) }
   }
 
   /// The seed of the first run.
@@ -189,30 +202,42 @@ package struct Decision: Sendable {
   package var attempts: Int64 { cases.reduce(0) { $0 + $1.attempts } }
   package var runCount: Int { cases.reduce(0) { $0 + $1.today.count + $1.proposed.count } }
 
-  /// Makes the runs up to so many seeds of each case.
+  /// Makes the runs up to so many seeds of each case. Proposed Settings have more than today's where the rest need only not fail.
   private mutating func runs(
-    today: [Int: Int], proposed: [Int: Int], _ run: ([Scenario]) throws -> [RunSummary]
+    today: [Int: Int], proposed: [Int: Int], _ run: Run, _ failures: Run
   ) throws {
-    let (old, new) = (todayScenario, proposedScenario)
-    func scenarios(_ place: Int, _ base: Scenario, _ seeds: Range<Int>) -> [Scenario] {
-      let scenario = suite.scenario(cases[place].suite, of: base)
-      return seeds.map { scenario.with(seed: seed($0)) }
+    typealias Part = (place: Int, isToday: Bool, seeds: Range<Int>)
+    var (compared, alone): ([Part], [Part]) = ([], [])
+    for (place, one) in cases.enumerated() {
+      let (a, b) = (one.today.count, one.proposed.count)
+      let (newA, newB) = (max(a, today[place] ?? 0), max(b, proposed[place] ?? 0))
+      let pairs = min(newA, newB)
+      compared += [(place, true, a..<newA), (place, false, min(a, b, pairs)..<pairs)]
+      alone.append((place, false, max(b, pairs)..<newB))
     }
-    var asked: [(place: Int, isToday: Bool, scenarios: [Scenario])] = []
-    for place in cases.indices {
-      let (a, b) = (cases[place].today.count, cases[place].proposed.count)
-      if let count = today[place], count > a { asked.append((place, true, scenarios(place, old, a..<count))) }
-      if let count = proposed[place], count > b {
-        asked.append((place, false, scenarios(place, new, b..<count)))
+    func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: ArraySlice<RunSummary>)] {
+      let parts = parts.filter { !$0.seeds.isEmpty }
+      var rows = try run(
+        parts.flatMap { scenarios($0.place, $0.isToday ? todayScenario : proposedScenario, $0.seeds) })[...]
+      return parts.map { part in
+        defer { rows = rows.dropFirst(part.seeds.count) }
+        return (part, rows.prefix(part.seeds.count))
       }
     }
-    var made = try run(asked.flatMap(\.scenarios))[...]
-    for (place, isToday, scenarios) in asked {
-      let rows = made.prefix(scenarios.count)
-      made = made.dropFirst(rows.count)
-      if isToday { cases[place].today += rows } else { cases[place].proposed += rows }
+    let pairs = try make(compared, run)
+    let others = try make(alone, failures)
+    // What fails against its twin need not fail against an ideal run.
+    let doubtful = others.flatMap { part, rows in
+      zip(part.seeds, rows).filter { $0.1.fails }.map { (part.place, false, $0.0..<$0.0 + 1) }
     }
-    for place in Set(asked.map(\.place)) where cases[place].pairs > 0 { judge(place) }
+    let made = try pairs + others + make(doubtful, run)
+    for (part, rows) in made {
+      let (one, seeds) = (part.place, part.seeds)
+      let old = part.isToday ? cases[one].today : cases[one].proposed
+      let new = old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound)
+      if part.isToday { cases[one].today = Array(new) } else { cases[one].proposed = Array(new) }
+    }
+    for place in Set(made.map(\.0.place)) where cases[place].pairs > 0 { judge(place) }
   }
 
   // MARK: Judging

@@ -129,8 +129,9 @@ public final class ComparisonControl: Sendable {
   }
 
   /// Says which scenarios are left to run, in place of what it said before.
-  package func expect(more scenarios: [Scenario]) {
-    let more = RunPlan.first(of: scenarios)
+  /// - Parameter alone: those that are run without an ideal run.
+  package func expect(more scenarios: [Scenario], alone: [Scenario] = []) {
+    let more = RunPlan.first(of: scenarios) + RunPlan.first(of: alone, references: .twin)
     func total(_ durations: some Sequence<Span>) -> Int64 { durations.reduce(0) { $0 + $1.microseconds } }
     state.withLock { state in
       state.expectedRuns = state.runs.count + more.count

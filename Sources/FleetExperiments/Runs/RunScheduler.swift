@@ -24,9 +24,9 @@ final class RunScheduler<Value: Sendable>: Sendable {
     var hasValues = true
 
     /// - Parameter known: the values that are there; nil: none is.
-    init(_ scenarios: [Scenario], known: [Value?]? = nil, needReferences: Bool) {
+    init(_ scenarios: [Scenario], known: [Value?]? = nil, references: RunPlan.References) {
       let left = scenarios.indices.filter { known?[$0] == nil }.map { scenarios[$0] }
-      self.init(plan: RunPlan(left, needReferences: needReferences), scenario: { $0.scenario(left) })
+      self.init(plan: RunPlan(left, references: references), scenario: { $0.scenario(left) })
       self.known = known
     }
 
@@ -284,7 +284,7 @@ enum Workers {
 ///
 /// Twins that differ in their clients' reactions alone are a group. The first of a group is made in any case and stands for the
 /// others if no upload failed in it; otherwise they follow it.
-struct RunPlan: Sendable {
+package struct RunPlan: Sendable {
   /// A run, by the first request that needs it. Runs are known by their positions in `runs`.
   struct Run: Sendable, Hashable {
     var request: Int
@@ -307,6 +307,9 @@ struct RunPlan: Sendable {
 
     static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
   }
+
+  /// The runs with which a request's own is compared.
+  package enum References: Sendable { case none, twin, twinAndIdeal }
 
   /// The runs that a request needs, by identities of any kind.
   struct Request<Identity: Hashable> {
@@ -375,22 +378,23 @@ struct RunPlan: Sendable {
   }
 
   /// The plan of scenarios, by what their runs depend on.
-  /// - Parameter needReferences: whether they are compared with twins and ideal runs.
-  init(_ scenarios: [Scenario], needReferences: Bool = true) {
+  /// - Parameter references: what they are compared with.
+  init(_ scenarios: [Scenario], references: References = .twinAndIdeal) {
     self.init(
       scenarios.map { scenario in
         let own = RunIdentity(scenario)
-        guard needReferences else { return Request(own: own) }
+        guard references != .none else { return Request(own: own) }
         let twin = scenario.withoutIncidents
         return Request(
           own: own, twin: (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin)),
-          ideal: scenario.hasIncidents ? RunIdentity(scenario.ideal) : nil)
+          ideal: references == .twinAndIdeal && scenario.hasIncidents
+            ? RunIdentity(scenario.ideal) : nil)
       })
   }
 
   /// The runs that scenarios need whatever comes of them.
-  static func first(of scenarios: [Scenario]) -> [Scenario] {
-    let plan = RunPlan(scenarios)
+  static func first(of scenarios: [Scenario], references: References = .twinAndIdeal) -> [Scenario] {
+    let plan = RunPlan(scenarios, references: references)
     return plan.first.map { plan.runs[$0].scenario(scenarios) }
   }
 

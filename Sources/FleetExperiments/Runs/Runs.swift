@@ -18,17 +18,17 @@ package struct Recording<Value: Sendable>: Sendable {
     var value: @Sendable (ArraySlice<UInt8>, Scenario) throws(StoredRecord.Problem) -> Value
   }
 
-  /// Whether it is made of the records of twin and ideal run too.
-  let needsReferences: Bool
+  /// The other runs of whose records it is made.
+  let references: RunPlan.References
   /// nil: no store keeps it.
   package let text: Text?
   let value: @Sendable (Scenario, _ record: RunRecord, ReferenceRuns) throws -> Value
 
   package init(
-    needsReferences: Bool = true, text: Text? = nil,
+    references: RunPlan.References = .twinAndIdeal, text: Text? = nil,
     value: @escaping @Sendable (Scenario, _ record: RunRecord, ReferenceRuns) throws -> Value
   ) {
-    (self.needsReferences, self.text, self.value) = (needsReferences, text, value)
+    (self.references, self.text, self.value) = (references, text, value)
   }
 }
 
@@ -157,7 +157,7 @@ package final class Runs<Value: Sendable>: Sendable {
 
   private func make(_ scenarios: [Scenario]) throws {
     memory.withLock { $0.twins.forgetIfMany() }
-    var group = RunScheduler<Void>.Group(scenarios, needReferences: recording.needsReferences)
+    var group = RunScheduler<Void>.Group(scenarios, references: recording.references)
     let asked = Set(group.plan.own)
     for (position, run) in group.plan.runs.enumerated() where run.kind == .twin && !asked.contains(position) {
       group.records[position] = memory.withLock { $0.twins[group.scenario(run)] }
@@ -201,7 +201,7 @@ package final class Runs<Value: Sendable>: Sendable {
       open: { number in
         let scenarios = scenarios(number)
         let known = try scenarios.map { try self.read($0) }
-        return .init(scenarios, known: known, needReferences: self.recording.needsReferences)
+        return .init(scenarios, known: known, references: self.recording.references)
       },
       make: { try $0.record(self.control) },
       reduce: { scenario, record, references in
@@ -260,19 +260,30 @@ extension RunSummary {
 
 extension Recording where Value == RunSummary {
   /// A row of `summary.csv`, without its name.
-  package static let summary = Recording(
-    text: Text(
-      name: "summary", isPartOf: ReplicationSample.name,
-      bytes: { summary in
-        var writer = StoredLines.Writer()
-        StoredSummary.write(summary, to: &writer)
-        return writer.bytes
-      },
-      value: { body, scenario throws(StoredRecord.Problem) in
-        var reader = StoredLines.Reader(body)
-        return try StoredSummary.read(&reader).scaled(as: scenario)
-      })
-  ) { scenario, record, references in RunSummary(scenario, record, references) }
+  package static let summary = summary("summary", isPartOf: ReplicationSample.name, .twinAndIdeal)
+
+  /// A row of which `fails` alone may be asked, and what was lost. Held against the twin alone, a run that does not fail does not
+  /// fail against an ideal run either: no client is ahead of that.
+  package static let failure = summary("failure", isPartOf: nil, .twin)
+
+  private static func summary(
+    _ name: String, isPartOf whole: String?, _ references: RunPlan.References
+  ) -> Recording {
+    Recording(
+      references: references,
+      text: Text(
+        name: name, isPartOf: whole,
+        bytes: { summary in
+          var writer = StoredLines.Writer()
+          StoredSummary.write(summary, to: &writer)
+          return writer.bytes
+        },
+        value: { body, scenario throws(StoredRecord.Problem) in
+          var reader = StoredLines.Reader(body)
+          return try StoredSummary.read(&reader).scaled(as: scenario)
+        })
+    ) { scenario, record, references in RunSummary(scenario, record, references) }
+  }
 }
 
 /// The part of a run that replications keep.
@@ -322,7 +333,7 @@ extension Recording where Value == SeriesCounts {
     let columns = study.weights.map(\.column.rawValue).joined(separator: ",")
     let rows = study.observed.rows.count
     return Recording(
-      needsReferences: false,
+      references: .none,
       text: Text(
         name: "counts " + columns + " " + study.observed.rows.map(String.init).joined(separator: ","),
         bytes: { counts in

@@ -118,6 +118,33 @@ struct IdealRunTests {
     }
   }
 
+  @Test("A run that has caught up with its twin has caught up with the ideal run, too")
+  func twinAlone() throws {
+    var random = SeededGenerator(seed: 29)
+    let clients = ClientPreset.all.filter { $0.page == nil }
+    var (known, failing) = (0, 0)
+    for seed in 1...UInt64(TestDepth.cases(12, exhaustively: 40, wholly: 200)) {
+      var own = Self.scenario(&random, seed)
+      own.duration = .minutes(Int64.random(in: 20...60, using: &random))
+      own.fleet[0].take(clients[Int(seed) * 7 % clients.count])
+      if seed % 3 == 0 {
+        own.fleet[0].sessions = Sessions(
+          sharePartsPerMillion: 300_000, length: .exponential(mean: .minutes(5)))
+      }
+      let (record, twin) = (try Simulation.run(own), try Simulation.run(own.withoutIncidents))
+      let alone = RunAnalysis.summary(of: record, ReferenceRuns(twin: twin), name: "", seed: seed)
+      let whole = RunAnalysis.summary(
+        of: record, ReferenceRuns(twin: twin, ideal: try Simulation.run(own.ideal)), name: "", seed: seed)
+      if alone.neverRecovers {
+        failing += 1
+        continue
+      }
+      known += 1
+      #expect(!whole.neverRecovers && alone.lostOrBlockedEvents == whole.lostOrBlockedEvents, "seed \(seed)")
+    }
+    #expect(known > 0 && failing > 0)
+  }
+
   @Test(
     "The plain engine and the windowed engine agree on the ideal runs of random scenarios, with every checker"
   )

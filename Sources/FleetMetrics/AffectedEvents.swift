@@ -17,17 +17,18 @@ package struct AffectedEvents {
   private var undelivered: [(watched: Int64, events: Int64)] = []
 
   /// - Parameters:
-  ///   - start: of the part; intervals that it cuts belong to it as a whole.
+  ///   - start: of the part; intervals that it cuts belong to it as a whole, and that of its start in any case.
   ///   - end: of the part.
   /// - Complexity: O(cells of the record's `deliveryTable`).
   package init(of record: RunRecord, from start: Int64, to end: Int64) {
     let series = record.series
     delivered = Array(repeating: 0, count: IntervalDeliveries.bucketCount)
     horizon = max(0, series.duration - start)
-    guard series.interval > 0, start < end else { return }
+    guard series.interval > 0, start <= end else { return }
     let rows = series.rows.count
     let first = min(rows, Int(max(0, start) / series.interval))
-    let last = min(rows, Int((min(end, series.duration) + series.interval - 1) / series.interval))
+    let last = min(
+      rows, max(first + 1, Int((min(end, series.duration) + series.interval - 1) / series.interval)))
     var open = (0..<rows).map { series[$0, .createdEvents] }
     created = open[first..<max(first, last)].reduce(0, +)
     let part = first..<max(first, last)

@@ -99,13 +99,18 @@ public struct CohortLosses: Sendable, Hashable {
 extension RunRecord {
   /// Returns the fate of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
   public func losses(beyond references: ReferenceRuns) -> [CohortLosses] {
+    zip(cohorts, unavoidable(references)).map { CohortLosses($0, unavoidable: $1) }
+  }
+
+  /// Returns each cohort's events that could not be delivered within the run: the ideal run's, or the twin's if they are more.
+  func unavoidable(_ references: ReferenceRuns) -> [EventsByPlace] {
     func pending(_ place: Int, of run: RunRecord?) -> EventsByPlace {
       guard let run, run.cohorts.indices.contains(place) else { return EventsByPlace() }
       return run.cohorts[place].pending
     }
     return cohorts.indices.map { place in
       let (twin, ideal) = (pending(place, of: references.twin), pending(place, of: references.ideal))
-      return CohortLosses(cohorts[place], unavoidable: ideal.total > twin.total ? ideal : twin)
+      return ideal.total > twin.total ? ideal : twin
     }
   }
 }

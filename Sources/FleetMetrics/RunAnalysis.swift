@@ -31,7 +31,7 @@ public enum RunAnalysis {
     summary.hasIncidents = !incidents.isEmpty
     summary.baseline = health(of: twin)
     summary.doomedEvents = record.doomedEvents
-    summary.lateEvents = max(0, summary.pendingEvents - record.doomedEvents - (reach.backlog.last ?? 0))
+    summary.lateEvents = lateEvents(of: record, references, atBest: reach.backlog.last ?? 0)
     if let firstEnd = incidents.map({ $0.end }).min(), let lastEnd = incidents.map({ $0.end }).max() {
       if canSeeRecovery(record, after: lastEnd) {
         summary.recoveryHorizon = record.series.duration - lastEnd
@@ -46,6 +46,17 @@ public enum RunAnalysis {
     addAffected(of: record, references, to: &summary)
     summary.cohorts = record.losses(beyond: references)
     return summary
+  }
+
+  /// Pending at the end, not doomed, and beyond what could not be delivered: of the fleet, or of its cohorts where one of them
+  /// holds less than that because it lost what others still hold.
+  private static func lateEvents(of record: RunRecord, _ references: ReferenceRuns, atBest: Int64) -> Int64 {
+    let whole = record.series.totals[.backlogEvents] - record.doomedEvents - atBest
+    let cohorts = zip(record.cohorts, record.unavoidable(references)).reduce(Int64(0)) { sum, cohort in
+      let excess = cohort.0.pending.total - cohort.0.doomedEvents - cohort.1.total
+      return sum + (excess > 0 ? excess : min(0, excess + cohort.0.lostOrBlockedEvents))
+    }
+    return max(0, whole, cohorts)
   }
 
   /// The incidents that happen within the run.
@@ -337,17 +348,20 @@ extension RunAnalysis {
   ) -> Int64? {
     let held = record.actions.map { $0.end }.filter { $0 < record.series.duration }.max() ?? end
     let reached = possible.map { end + $0 }
+    let series = record.series
     return calm(
-      record, after: end, notBefore: max(end, held, reach.gaveUpMany ? end : reached ?? end),
+      record, notBefore: max(end, held, reach.gaveUpMany ? end : reached ?? end),
       rows: reach.backlog.count,
       excess: { row in
-        let rowEnd = record.series.start(of: row) + record.series.length(of: row)
+        let rowEnd = series.start(of: row) + series.length(of: row)
         return Double(rowEnd >= reached ?? .max ? reach.excess(row) : reach.excessOverTwin(row))
-      }, tolerance: { Double(reach.tolerance[$0]) })
+      }, tolerance: { Double(reach.tolerance[$0]) }
+    ).map { series.start(of: $0) + series.length(of: $0) - end }
   }
 
   /// Returns the time from `end` until the server turns nobody away any more. From then on few requests fail, over each look ahead
-  /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them.
+  /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them. Waves of
+  /// failures are over once none has come for twice as long as two pauses between them lasted.
   ///
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
   /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after it.
@@ -369,9 +383,8 @@ extension RunAnalysis {
       return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
     }
     let fewShare = 0.01
-    func few(_ row: TimeSeries.Row, share: Double) -> Double { max(1, share * Double(row.attempts)) }
     func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {
-      max(0, failed - few(row, share: fewShare))
+      max(0, failed - max(1, fewShare * Double(row.attempts)))
     }
     let many = (0..<count).map { beyond(excess($0), rows[$0]) }
     let start = incidents(of: record).map { $0.start }.min() ?? 0
@@ -383,24 +396,30 @@ extension RunAnalysis {
       if toCome > 0.001 * caused { break }
       strayFrom = row
     }
-    return calm(
-      record, after: end, notBefore: end, rows: count, strayFrom: strayFrom, excess: excess,
+    let found = calm(
+      record, notBefore: end, rows: count, strayFrom: strayFrom, excess: excess,
       tolerance: { row in
         let twinShare = failed(twinRows[row]) / Double(max(twinRows[row].attempts, 1))
-        return few(rows[row], share: max(fewShare, twinShare))
-      })
+        return max(fewShare, twinShare) * Double(rows[row].attempts)
+      }, least: 1)
+    guard let found else { return nil }
+    let ill = (0..<found).filter { many[$0] > 0 && rows[$0].start + rows[$0].length > end }
+    // Waves that repeat have two such pauses at least.
+    let pause = zip(ill, ill.dropFirst()).map { $1 - $0 }.sorted(by: >).dropFirst().first ?? 0
+    return pause > 1 && count - found < 2 * pause ? nil : max(0, rows[found].start - end)
   }
 
-  /// Time from `end` to the end of the first row from which on an excess is within its tolerance: in that row, and in the mean over
-  /// each look ahead that lies in the run. O(rows).
+  /// The first row from which on an excess is within its tolerance: in that row, and in the mean over each look ahead that lies in
+  /// the run. O(rows).
   /// - `earliest`: no row that ends before it counts.
   /// - `strayFrom`: from this row on what is beyond the tolerance is not the first row, and hides none before it.
+  /// - `least`: so much is within the tolerance of a row and of a look ahead in any case.
   private static func calm(
-    _ record: RunRecord, after end: Int64, notBefore earliest: Int64, rows: Int, strayFrom: Int = .max,
-    excess: (_ row: Int) -> Double, tolerance: (_ row: Int) -> Double
-  ) -> Int64? {
+    _ record: RunRecord, notBefore earliest: Int64, rows: Int, strayFrom: Int = .max,
+    excess: (_ row: Int) -> Double, tolerance: (_ row: Int) -> Double, least: Double = 0
+  ) -> Int? {
     let series = record.series
-    guard end < series.duration, series.interval > 0 else { return nil }
+    guard earliest < series.duration, series.interval > 0 else { return nil }
     let width = lookAheadRows(record)
     var (sum, allowed) = (0.0, 0.0)
     var found: Int?
@@ -414,13 +433,13 @@ extension RunAnalysis {
       }
       if series.start(of: row) + series.length(of: row) < earliest { break }
       if row + width > rows { continue }
-      if sum > allowed {
+      if sum > max(allowed, least) {
         if row < strayFrom { break }
         continue
       }
-      if excess(row) <= tolerance(row) { found = row }
+      if excess(row) <= max(tolerance(row), least) { found = row }
     }
-    return found.map { series.start(of: $0) + series.length(of: $0) - end }
+    return found
   }
 
   /// Time from `end` until 99 % of the events held then have been delivered or dropped.

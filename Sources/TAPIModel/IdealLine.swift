@@ -1,19 +1,20 @@
 import SimulationKernel
 
 /// The endless line before an ideal run's server: first come, first served. Whoever cannot be reached when its turn comes loses its
-/// place, and joins the end as soon as it can be reached again.
+/// place, and joins the end as soon as it can be reached again. Whoever a limit of its own holds up waits aside, and counts.
 package struct IdealLine {
   private var waiting = Lane<UploadRequest>()
   private var absent = EventHeap<UploadRequest>()
+  private var limited = EventHeap<UploadRequest>()
 
   package init() {}
 
   /// Requests in line; those that are absent are not.
-  package var count: Int { waiting.count }
+  package var count: Int { waiting.count + limited.count }
   /// The request whose turn it is.
   package var first: UploadRequest? { waiting.first }
-  /// When the next absent request comes back.
-  package var nextReturn: Instant { absent.nextTime }
+  /// When the next request comes back.
+  package var nextReturn: Instant { min(absent.nextTime, limited.nextTime) }
 
   package mutating func append(_ request: UploadRequest) { waiting.append(request) }
 
@@ -22,8 +23,12 @@ package struct IdealLine {
 
   package mutating func leave(_ request: UploadRequest, until time: Instant) { absent.add(request, at: time) }
 
+  /// A limit of its own holds a request up until then.
+  package mutating func hold(_ request: UploadRequest, until time: Instant) { limited.add(request, at: time) }
+
   /// Requests that are back by `now` join the line.
   package mutating func rejoin(at now: Instant) {
+    while limited.nextTime <= now { waiting.append(limited.takeFirst().payload) }
     while absent.nextTime <= now { waiting.append(absent.takeFirst().payload) }
   }
 }

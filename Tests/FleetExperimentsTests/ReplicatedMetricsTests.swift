@@ -38,6 +38,27 @@ struct ReplicatedMetricsTests {
     #expect(MetricCatalogue.metric(named: "seed") == nil)
   }
 
+  @Test("delivery is judged by one percentile in all runs: the highest that every ideal run reaches")
+  func onePercentile() throws {
+    func row(_ seed: UInt64, reaches99: Bool) -> RunSummary {
+      var run = run(seed: seed)
+      (run.affectedEvents, run.affectedHorizon) = (100, 7_200 * Self.second)
+      (run.affectedDeliveryP50, run.affectedDeliveryP90) = (Int64(seed) * Self.second, 600 * Self.second)
+      run.idealDeliveryP50 = Self.second
+      if reaches99 { (run.idealDeliveryP90, run.idealDeliveryP99) = (2 * Self.second, 3 * Self.second) }
+      return run
+    }
+    var metrics = ReplicatedMetrics(variants: ["a", "b"])
+    let judged = try index(MetricCatalogue.affectedDelivery)
+    metrics.add(row(10, reaches99: true), to: 0)
+    metrics.add(row(20, reaches99: true), to: 1)
+    #expect(metrics.values(of: judged, variant: 0) == [.censored(horizon: 7_200)])
+    metrics.add(row(30, reaches99: false), to: 0)
+    metrics.add(row(40, reaches99: true), to: 1)
+    #expect(metrics.judgedPercent == 50)
+    #expect(metrics.sample(judged, variant: 0).mean == 20 && metrics.sample(judged, variant: 1).mean == 30)
+  }
+
   @Test("a metric read back from the text of summary.csv is the same as of the run itself")
   func readBack() throws {
     let summary = run(recovery: 1_234, attempts: 5_359.412_9)

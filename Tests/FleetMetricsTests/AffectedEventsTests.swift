@@ -96,6 +96,15 @@ struct AffectedEventsTests {
     #expect(abs(p50 - 250 * second) < 8 * second && abs(p99 - 299 * second) < 10 * second)
   }
 
+  @Test("a part that is an instant has the events of its interval")
+  func instant() throws {
+    let events = (0..<100).map { Event(created: 100 * second, delivered: 100 * second + 1_000 + $0) }
+    let affected = AffectedEvents(
+      of: record(events, duration: 1_000 * second), from: 100 * second, to: 100 * second)
+    #expect(affected.created == 100)
+    #expect(abs(try #require(affected.percentile(99)) - 1_100) < 40)
+  }
+
   @Test(
     "dropping events makes a percentile longer, where over delivered events alone it would make it shorter")
   func droppingDoesNotPay() {

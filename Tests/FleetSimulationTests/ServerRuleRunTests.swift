@@ -155,6 +155,17 @@ import Testing
     #expect(rows.map { $0[.deliveredEvents] } == [600, 600, 600, 600, 600, 0, 0, 0])
     // 2,400 + 1,800 + 1,200 + 600.
     #expect(rows.reduce(0) { $0 + $1[.answers429] } == 6_000)
+    // Nobody is ahead of the quota: the last of them are let in at 240 s, in the row that ends 240 s after the outage.
+    scenario.interval = .seconds(1)
+    scenario.tapi.incidents = [
+      incident(.outage(status: 503, retryAfter: .none, keepsWork: true), seconds: 1)
+    ]
+    let summary = RunAnalysis.summary(
+      of: try Simulation.run(scenario),
+      ReferenceRuns(
+        twin: try Simulation.run(scenario.withoutIncidents), ideal: try Simulation.run(scenario.ideal)),
+      name: "", seed: 1)
+    #expect(summary.possibleTime == 240 * 1_000_000 && summary.recoveryTime == 240 * 1_000_000)
   }
 
   @Test("cohorts.csv: each cohort's events apart, and together the run's", arguments: UInt64(1)...20)

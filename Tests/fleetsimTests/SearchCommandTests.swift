@@ -37,7 +37,7 @@ struct SearchCommandTests {
   }
 
   static let tune = [
-    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "4", "--budget", "480",
+    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "6", "--budget", "720",
   ]
 
   /// That search, made once for all tests, with one worker: its files are in `out`, its runs in `out.journal`.

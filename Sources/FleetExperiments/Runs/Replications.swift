@@ -213,11 +213,15 @@ public struct ReplicatedMetrics: Sendable {
   package private(set) var judgedPercent = 99
   /// By variant, metric and replication.
   private var values: [[[MetricValue]]]
+  /// By variant and replication: delivery of the affected events at each of `percentiles`.
+  private var deliveries: [[[MetricValue]]]
+  private static let percentiles = [99, 90, 50]
 
   public init(variants: [String], metrics: [Metric] = MetricCatalogue.all) {
     self.variants = variants
     self.metrics = metrics
     values = Array(repeating: Array(repeating: [], count: metrics.count), count: variants.count)
+    deliveries = Array(repeating: [], count: variants.count)
   }
 
   /// Adds the next replication of a variant.
@@ -229,6 +233,7 @@ public struct ReplicatedMetrics: Sendable {
       judgedPercent = summary.judgedPercent
       for index in metrics.indices where metrics[index].name == MetricCatalogue.affectedDelivery {
         metrics[index].title = MetricCatalogue.delivered(judgedPercent)
+        for place in values.indices { values[place][index] = deliveries[place].map(judged) }
       }
     }
     add(to: variant, summary.column)
@@ -238,8 +243,21 @@ public struct ReplicatedMetrics: Sendable {
   /// - `column`: the number in a column, nil if it is empty.
   public mutating func add(to variant: Int, _ column: (_ name: String) -> Double?) {
     for (index, metric) in metrics.enumerated() {
-      values[variant][index].append(metric.value(column))
+      guard metric.name == MetricCatalogue.affectedDelivery else {
+        values[variant][index].append(metric.value(column))
+        continue
+      }
+      let delivery = Self.percentiles.map { percent in
+        metric.value { column($0 == metric.name ? "affected_delivery_p\(percent)_s" : $0) }
+      }
+      deliveries[variant].append(delivery)
+      values[variant][index].append(judged(delivery))
     }
+  }
+
+  /// A run's delivery of the affected events at the percentile that all are judged by.
+  private func judged(_ delivery: [MetricValue]) -> MetricValue {
+    delivery[Self.percentiles.firstIndex(of: judgedPercent) ?? 0]
   }
 
   /// The place of a metric; nil: it is not among them.

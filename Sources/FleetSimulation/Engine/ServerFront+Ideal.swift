@@ -152,7 +152,8 @@ extension ServerFront {
       case .pending: book()
       default:
         // A limit of the sender's own: others need not wait for it.
-        tier.pointee.line.leave(request, until: now + idle)
+        tier.pointee.line.hold(request, until: now + idle)
+        count(1, .serverQueue, at: now)
       }
     }
     tier.pointee.nextTime = min(

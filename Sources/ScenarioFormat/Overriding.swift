@@ -14,6 +14,10 @@ struct SettingsChange {
   var value: PositionedValue
   /// The path as the user wrote it.
   var path: String
+
+  /// Whether it is a whole file of Settings, as a CDN serves it.
+  var isOfFile: Bool { parts.isEmpty && value.text != nil }
+  var isOfEveryCohort: Bool { PathText.parse(path)?.dropFirst().first == Override.everyCohort }
 }
 
 /// Applies overrides to the tree of a scenario, before it is decoded: so all checks and messages hold for

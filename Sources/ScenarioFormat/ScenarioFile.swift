@@ -36,24 +36,26 @@ public struct ScenarioFile: Sendable {
   private(set) var sources: [String]
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
-  /// Whether Settings for all cohorts reach only the clients that fetch any: they are a file that a CDN serves.
-  package var isServed = false
+  /// Whether Settings for all cohorts reach the clients that fetch none, too.
+  package var reachesAll = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private(set) var clientFiles: [String: PositionedValue?] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// Problems of the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
+  /// Problems of the files that `--settings` replaces: reported where a cohort keeps its own.
+  private var problemsOfReplaced: [Diagnostic] = []
 
   /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the scenario) to text. It
   /// may throw an error, whose description is shown; it is called at most once a path. Problems of those files are reported by
   /// `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
-    text: String, name: String, settingsText: (text: String, name: String)? = nil, isServed: Bool = false,
+    text: String, name: String, settingsText: (text: String, name: String)? = nil, reachesAll: Bool = false,
     readFile: (String) throws -> String
   ) throws {
     sources = [name]
-    self.isServed = isServed
+    self.reachesAll = reachesAll
     root = try JSON5Parser.parse(text, file: name)
     guard root.members != nil else {
       let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
@@ -63,12 +65,15 @@ public struct ScenarioFile: Sendable {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
       lacksReplacement = replacement == nil
     }
-    // Clients that a served file does not reach keep what the scenario gives them.
-    let isReplaced = settingsText != nil && !isServed
-    for (path, node) in FileReferences.settings(in: root, onlyCompared: isReplaced) {
-      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
-        settingsFiles[name] = parseSettings(text, name: name)
-      }
+    let references = FileReferences.settings(in: root, onlyCompared: settingsText != nil)
+    readSettings(references, with: readFile)
+    if settingsText != nil {
+      // Clients that a file does not reach keep what the scenario gives them.
+      let (known, read) = (fileProblems.count, Set(references.map(\.node.text)))
+      let replaced = FileReferences.settings(in: root, onlyCompared: false)
+      readSettings(replaced.filter { !read.contains($0.node.text) }, with: readFile)
+      problemsOfReplaced = Array(fileProblems[known...])
+      fileProblems.removeSubrange(known...)
     }
     for (path, node) in FileReferences.clients(in: root) {
       if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
@@ -78,6 +83,16 @@ public struct ScenarioFile: Sendable {
     for (path, node) in FileReferences.rates(in: root) {
       if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
         rateFiles[name] = parseRates(text, name: name)
+      }
+    }
+  }
+
+  private mutating func readSettings(
+    _ references: [FileReferences.Reference], with readFile: (String) throws -> String
+  ) {
+    for (path, node) in references {
+      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
+        settingsFiles[name] = parseSettings(text, name: name)
       }
     }
   }
@@ -155,7 +170,7 @@ public struct ScenarioFile: Sendable {
       var resolution = SettingsResolution(
         replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
         allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
-      resolution.reachesOnlyFetching = isServed
+      (resolution.reachesAll, resolution.problemsOfReplaced) = (reachesAll, problemsOfReplaced)
       settings = resolution.configs(of: overriding.root)
       decoder = resolution.decoder
     }

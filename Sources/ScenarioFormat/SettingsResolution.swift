@@ -35,8 +35,10 @@ struct SettingsResolution {
   var decoder: ScenarioDecoder
   var decoded: [String: CohortSettings.Version] = [:]
   var reported: Set<Diagnostic> = []
-  /// Whether what is published for all reaches only the clients that fetch Settings.
-  var reachesOnlyFetching = false
+  /// Whether what is published for all reaches the clients that fetch no Settings, too.
+  var reachesAll = false
+  /// Problems of the files that `replacement` stands for: reported where a cohort keeps its own.
+  var problemsOfReplaced: [Diagnostic] = []
   /// How the fleet's clients read Settings.
   var dialects: Set<SettingsDialect> = []
   /// Paths of overrides of which it has been said that a client does not read them.
@@ -53,29 +55,42 @@ struct SettingsResolution {
     }
     let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
     dialects = Set(readers.map(\.dialect))
+    // Where no client fetches Settings, keys for all are those of the clients' code.
+    let keysReachAll = reachesAll || !readers.contains(where: \.fetches)
+    if !reachesAll, replacement != nil, !readers.allSatisfy(\.fetches) {
+      for problem in problemsOfReplaced { decoder.add(problem) }
+    }
     var configs: [CohortSettings] = []
     for (index, cohort) in cohorts.enumerated() {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
       let client = readers[index]
-      let isReached = client.fetches || !reachesOnlyFetching
+      let isReached = client.fetches || reachesAll
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, let name = node?.text { key = "file " + name }
       key?.append(" " + client.key)
+      let ofCohort = changes.filter { change in
+        change.cohort == index
+          || change.cohort == nil && (isReached || keysReachAll && !change.isOfFile)
+      }
       var settings = CohortSettings()
       if let key, let version = decoded[key] {
         settings.base = version
       } else {
         settings.base = base(
-          node, place, cohort: index, client, isReached: isReached, declaredAt: (node ?? cohort).position)
+          node, place, ofCohort.filter { !$0.isOfRollout }, client, isReached: isReached,
+          declaredAt: (node ?? cohort).position)
         if let key { decoded[key] = settings.base }
       }
       let published = decoder.publications[index]
       if let node = published?.node["settings"] ?? cohort["rollout"]?["settings"] {
         let place = published?.path ?? ScenarioPaths.cohort(index, of: cohorts) + ".rollout"
-        settings.rollout = rollout(node, place + ".settings", cohort: index, client)
+        let isOfAll = changes.contains { $0.cohort == index && $0.isOfRollout && $0.isOfEveryCohort }
+        settings.rollout =
+          isOfAll && !isReached
+          ? settings.base : rollout(node, place + ".settings", cohort: index, client)
       }
       configs.append(settings)
     }
@@ -83,8 +98,8 @@ struct SettingsResolution {
   }
 
   private mutating func base(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind, isReached: Bool,
-    declaredAt position: Position
+    _ node: PositionedValue?, _ place: String, _ changes: [SettingsChange], _ client: SettingsReaderKind,
+    isReached: Bool, declaredAt position: Position
   ) -> CohortSettings.Version {
     let replacement = isReached ? replacement : nil
     let none =
@@ -96,9 +111,6 @@ struct SettingsResolution {
     }
     var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
-    let changes = changes.filter {
-      ($0.cohort == nil && isReached || $0.cohort == cohort) && !$0.isOfRollout
-    }
     return version(settings, changes, client, declaredAt: position)
   }
 

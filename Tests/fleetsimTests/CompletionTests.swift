@@ -102,7 +102,7 @@ struct CompletionTests {
             "-n '__fleetsim_at \(command.name)' \(option.short.map { "-s \($0) " } ?? "")-l \(option.name) "))
       }
     }
-    #expect(zsh.contains("'=[Settings JSON for every cohort, in place of the scenario'\\''s]:file:_files'"))
+    #expect(zsh.contains("scenario'\\''s, for the clients that fetch any]:file:_files'"))
     #expect(
       zsh.contains(
         #":a,b,c:_sequence compadd - none additive\:10 additive\:2s additive\:10\:2s symmetric\:10 "#

@@ -170,7 +170,8 @@ struct InitTests {
     }
     #expect(try changes() == [])
     try scratch.write("cdn.json", #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 100 } } }"#)
-    let changed = try changes("--settings", "cdn.json")
+    #expect(try changes("--settings", "cdn.json") == [])
+    let changed = try changes("--set", "fleet.*.settings=cdn.json")
     #expect(changed.count == 1 && changed[0].hasSuffix(": backoffConfig.maxRetryCount 3 → 100"), "\(changed)")
     let given = ["--settings", "cdn.json"]
     let refused = try Tool.run(
@@ -205,6 +206,20 @@ struct InitTests {
     }
     #expect(open.scenario.contains(#"events: { rate: "96/day" },"#))
     #expect(open.scenario.contains(#"curve: { points: [{ at: "0s", factor: "#))
+  }
+
+  @Test("keys of Settings are compared where a client fetches any, whatever the others are, and one is one")
+  func partlyFetching() throws {
+    let scratch = try Scratch()
+    let made = try Tool.run(
+      [
+        "init", "my.json5", "--client", "posthog:50%,segment-kotlin:50%", "--devices", "2000", "--events",
+        "1/min-open", "--use", "12m:2.4m", "--capacity", "200/s",
+      ], in: scratch.url)
+    #expect(made.code == 0 && made.standardOutput.contains(" 1 event a minute each"), "\(made)")
+    let text = try scratch.text("my.json5")
+    #expect(text.contains("\"settings.rateLimitConfig.maxRetryCount\": "), "\(text)")
+    #expect(text.contains("// Only clients that fetch Settings have these.\n"), "\(text)")
   }
 
   @Test("a last incident that was worse than the model's is told, with what may explain it")

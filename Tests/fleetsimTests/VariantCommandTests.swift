@@ -96,6 +96,40 @@ struct VariantCommandTests {
     #expect(figures([labelled[1]]) == figures(try rows(alone, scratch)))
   }
 
+  /// A browser's client that fetches no Settings beside phones that do.
+  private static func mixed(_ first: String) -> String {
+    """
+    { format: 1, seed: 1, duration: "1h", interval: "10s", network: { latency: "100ms" },
+      tapi: { bucket: { capacity: "20/s" }, incidents: [{ kind: "outage", at: "10m", for: "10m", status: 503 }] },
+      fleet: [\(first){ name: "web", devices: 20, client: "posthog", events: { rate: "60/h" } }] }
+    """
+  }
+
+  @Test("a Settings file and a key for all reach only the clients that fetch any, and the others are named")
+  func reach() throws {
+    let scratch = try scratch()
+    let swift =
+      #"{ name: "swift", settings: "own.json", devices: 20, client: "segment-swift", events: { rate: "60/h" } }, "#
+    try scratch.write("s.json5", Self.mixed(swift))
+    let own = figures(try rows(["run"], scratch))
+    // The scenario's own file for those that have it anyway changes nothing.
+    #expect(figures(try rows(["run", "--settings", "own.json"], scratch)) == own)
+    let varied = ["--vary", "settings.backoffConfig.maxRetryCount=3,30"]
+    #expect(figures([try rows(["compare"] + varied, scratch)[0]]) == own)
+    let told = try Tool.run(["compare", "s.json5", "--seed", "5", "-q"] + varied, in: scratch.url)
+    #expect(
+      told.standardError.contains(
+        "settings.backoffConfig.maxRetryCount reaches swift (segment-swift) alone: web (posthog) fetches no Settings"
+      ), "\(told)")
+    try scratch.write("s.json5", Self.mixed(""))
+    let alone = try Tool.run(["run", "s.json5", "--seed", "5", "--settings", "new.json"], in: scratch.url)
+    let without = try Tool.run(["run", "s.json5", "--seed", "5"], in: scratch.url)
+    #expect(alone.standardOutput == without.standardOutput)
+    #expect(
+      alone.standardError.contains("new.json reaches no client: web (posthog) fetches no Settings"),
+      "\(alone)")
+  }
+
   @Test("verdicts call variants by label or key = value")
   func verdicts() throws {
     let scratch = try scratch()

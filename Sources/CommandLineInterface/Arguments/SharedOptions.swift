@@ -214,7 +214,7 @@ struct InputOptions: ParameterGroup {
   init(without less: [StudyOptions.Name] = [], severalSettings: Bool = false) {
     _settingsText = Option(
       "settings", severalSettings ? "a,b,c" : "file", .text,
-      help: "Settings JSON for every cohort, in place of the scenario's"
+      help: "Settings JSON as the CDN serves it, in place of the scenario's, for the clients that fetch any"
         + (severalSettings ? "; of several files, a variant for each." : "."))
     self.severalSettings = severalSettings
     omitted = Set(less.map(\.rawValue))

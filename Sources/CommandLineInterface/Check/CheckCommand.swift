@@ -77,8 +77,8 @@ struct CheckCommand: Study {
 
     func loaded(_ settingsPath: String?, _ files: Files) throws -> LoadedScenario {
       try LoadedScenario(
-        path, settingsPath: settingsPath, overrides: overrides.flatMap { try Assignment($0).overrides },
-        isServed: settingsPath != nil, files)
+        path, settingsPath: settingsPath, overrides: overrides.flatMap { try Assignment($0).overrides }, files
+      )
     }
   }
 

@@ -59,6 +59,7 @@ struct ValidateCommand: Command {
     let warnings =
       console.printWarnings([base] + variants, loaded.path)
       + console.printMissedFlushes([base] + variants, loaded.path)
+      + console.printOnce(loaded.reach(of: choices, [base] + variants))
     let load = NormalLoad(base.scenario)
     let all =
       choices.isEmpty

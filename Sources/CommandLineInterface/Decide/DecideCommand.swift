@@ -234,8 +234,7 @@ struct DecideCommand: Study {
   private func loaded(_ files: Files) throws -> [LoadedScenario] {
     try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
       try LoadedScenario(
-        path, settingsPath: $0, overrides: options.input.overrides, allowsUnread: proposedPath == nil,
-        isServed: true, files)
+        path, settingsPath: $0, overrides: options.input.overrides, allowsUnread: proposedPath == nil, files)
     }
   }
 

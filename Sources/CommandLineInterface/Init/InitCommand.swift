@@ -223,9 +223,10 @@ package struct InitCommand: Command {
       + "\(percent(load.peakUtilisation)) of the capacity.\n"
     if let use = answers.use, let rate = answers.rate.converted(to: .rate(per: 60_000_000, name: "min")) {
       let open = Double(answers.devices) * use.part
+      let each = MetricText.plain(rate.value / use.part)
       text +=
         "In the mean over the day that is \(FigureText.grouped(Int64(open.rounded()))) apps open at a time, "
-        + "\(MetricText.plain(rate.value / use.part)) events a minute each.\n"
+        + "\(each) \(each == "1" ? "event" : "events") a minute each.\n"
     }
     if answers.events == nil {
       text +=

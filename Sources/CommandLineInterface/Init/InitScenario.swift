@@ -50,8 +50,9 @@ extension InitCommand.Answers {
         path: "settings.backoffConfig.maxBackoffInterval", values: "[60, 120, 300, 900]",
         reason: "Which longest wait between retries brings the fleet back best?"),
     ]
+    let reached = fetchesSettings ? clients.filter { $0.client.settingsFetch != .never } : clients
     let used = ((failsFirst ? [retries] : []) + all).filter { comparison in
-      clients.allSatisfy { $0.client.uses(String(comparison.path.dropFirst("settings.".count))) }
+      reached.allSatisfy { $0.client.uses(String(comparison.path.dropFirst("settings.".count))) }
     }
     return used + [
       Comparison(
@@ -136,6 +137,8 @@ extension InitCommand.Answers {
       return "    {\n" + (fetches && !everyoneFetches ? published("      ") : "")
         + lines.map { "      \($0)\n" }.joined() + "    },"
     }
+    let isPartlyReached =
+      fetchesSettings && !everyoneFetches && comparison.path.hasPrefix(SearchableSettings.prefix)
     let retryAfter = Span.seconds(20)
     let isBelowFlush = clients.allSatisfy { part in
       part.client.retries == .gate && part.client.page == nil
@@ -166,6 +169,7 @@ extension InitCommand.Answers {
       \(cohorts.joined(separator: "\n"))
         ],
         // \(comparison.reason)
+      \(isPartlyReached ? "  // Only clients that fetch Settings have these.\n" : "")\
         compare: {
           "\(comparison.path)": \(comparison.values),
         },

@@ -6,6 +6,7 @@ import ScenarioModel
 struct LoadedScenario {
   /// As the user named it.
   let path: String
+  private let settingsPath: String?
   private(set) var overrides: [Override]
   /// Whether an override may be of a key of Settings that a cohort's client does not read.
   private let allowsUnread: Bool
@@ -14,24 +15,26 @@ struct LoadedScenario {
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
-    _ path: String, _ input: InputOptions, allowsUnread: Bool = false, isServed: Bool = false, _ files: Files
+    _ path: String, _ input: InputOptions, allowsUnread: Bool = false, reachesAll: Bool = false,
+    _ files: Files
   ) throws {
     try self.init(
       path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread,
-      isServed: isServed, files)
+      reachesAll: reachesAll, files)
   }
 
-  /// - Parameter isServed: whether Settings for all reach only the clients that fetch any.
+  /// - Parameter reachesAll: whether Settings for all reach the clients that fetch none, too.
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
     _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false,
-    isServed: Bool = false, _ files: Files
+    reachesAll: Bool = false, _ files: Files
   ) throws {
-    (self.path, self.overrides, self.allowsUnread, self.files) = (path, overrides, allowsUnread, files)
+    (self.path, self.settingsPath, self.overrides, self.allowsUnread, self.files) =
+      (path, settingsPath, overrides, allowsUnread, files)
     let text = try files.text(path)
     let settings = try settingsPath.map { (text: try files.text($0), name: $0) }
     let folder = OutputDirectory.split(path).parent
-    file = try ScenarioFile(text: text, name: path, settingsText: settings, isServed: isServed) { name in
+    file = try ScenarioFile(text: text, name: path, settingsText: settings, reachesAll: reachesAll) { name in
       try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
     }
   }
@@ -156,6 +159,29 @@ struct LoadedScenario {
     }
     if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
     return decoded
+  }
+
+  /// Warns of Settings for all that do not reach some cohort of the scenario or of its variants.
+  func reach(of choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded]) -> [String] {
+    let overrides = (self.overrides + choices.flatMap(\.overrides)).filter {
+      $0.path == Override.settingsPath || $0.path.hasPrefix(SearchableSettings.prefix)
+    }
+    let files = [settingsPath].compactMap(\.self) + overrides.compactMap(\.settingsFile)
+    let keys = overrides.map(\.path).filter { $0 != Override.settingsPath }
+    let cohorts = decoded.flatMap(\.scenario.fleet)
+    func names(_ fetch: Bool) -> [String] {
+      cohorts.filter { $0.fetchesSettings == fetch }.map(\.nameWithClient).uniqued
+    }
+    let (reached, others) = (names(true), names(false))
+    let asked = (reached.isEmpty ? files : files + keys).uniqued
+    if asked.isEmpty || others.isEmpty { return [] }
+    let shown = asked.count > 3 ? asked.prefix(2) + ["\(asked.count - 2) more"] : asked
+    let isOne = (asked.count == 1, others.count == 1)
+    return [
+      "\(path): warning: \(Story.list(shown)) \(isOne.0 ? "reaches" : "reach") "
+        + (reached.isEmpty ? "no client" : Story.list(reached) + " alone")
+        + ": \(Story.list(others)) \(isOne.1 ? "fetches" : "fetch") no Settings"
+    ]
   }
 
   /// More variants than this are a mistake rather than a question.

@@ -174,6 +174,7 @@ struct StudyInput {
   ) throws {
     try self.init(
       [LoadedScenario(path, options.input, environment.files)], environment.console, choices: choices)
+    warnings += environment.console.printOnce(loaded[0].reach(of: self.choices, decoded))
   }
 
   /// Takes a small part of the fleet that keeps the answer of everything that is run, unless an option says which.

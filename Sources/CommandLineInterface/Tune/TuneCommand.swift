@@ -99,7 +99,7 @@ struct TuneCommand: Study {
     let files = environment.files
     let input = try StudyInput(
       paths.map {
-        try LoadedScenario($0, options.input, allowsUnread: true, isServed: !allowsAllKeys, files)
+        try LoadedScenario($0, options.input, allowsUnread: true, reachesAll: allowsAllKeys, files)
       }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }

@@ -51,7 +51,7 @@ struct DecideCommandTests {
   func publish() throws {
     let scratch = try scratch()
     let priced = try Tool.run(Self.command, in: scratch.url)
-    #expect(priced.code == 1 && priced.standardOutput.hasPrefix("DO NOT PUBLISH new.json ("), "\(priced)")
+    #expect(priced.code == 1 && priced.standardOutput.hasPrefix("AT A PRICE: new.json ("), "\(priced)")
     #expect(priced.story("worse") == [] && !priced.story("price").isEmpty, "\(priced)")
     #expect(
       priced.story("next").map { $0.hasSuffix(" --proposed new.json \(Self.worthIt.joined(separator: " "))") }

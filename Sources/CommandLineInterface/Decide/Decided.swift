@@ -72,6 +72,9 @@ struct Decided: Sendable {
   /// Whether the answer needed no decision by runs.
   var isUnrun: Bool { decision.cases.isEmpty }
 
+  /// Whether nothing but a price, which a person may accept, keeps the proposed Settings from being published.
+  private var isAtAPrice: Bool { settings.breaks.isEmpty && decision.isAtAPrice }
+
   /// Whether the proposed Settings are to be published.
   var isPublished: Bool { outcome == .publish }
 
@@ -80,7 +83,7 @@ struct Decided: Sendable {
     let proposed = Self.file(settings.names.proposed)
     return switch outcome {
     case .keep: "KEEP TODAY'S SETTINGS"
-    case .refuse: "DO NOT PUBLISH \(proposed)"
+    case .refuse: isAtAPrice ? "AT A PRICE: \(proposed)" : "DO NOT PUBLISH \(proposed)"
     case .publish: "PUBLISH \(proposed)"
     case .needsMore: "NOT DECIDED: \(proposed)"
     }

@@ -140,6 +140,10 @@ extension Decision {
     if !worse.isEmpty {
       return instead.isAtAPrice ? "only the price is left" : "that is not worse, others are"
     }
+    let missed = Set(gains).subtracting(instead.gains)
+    if isAtAPrice, !missed.isEmpty {
+      return "nothing is worse, but the gain of \(FigureText.count(missed.count, "case")) is gone, too"
+    }
     return instead.cells(.better).isEmpty
       ? "neither harm nor gain is left" : "nothing is worse, and a gain is left"
   }

@@ -321,6 +321,16 @@ package struct Decision: Sendable {
     isRefused && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
   }
 
+  /// The cases in which fewer runs fail, or fewer events are lost, which may have a price: their places.
+  package var gains: [Int] {
+    cases.indices.filter { place in
+      cases[place].cells.contains {
+        $0.state == .better
+          && ($0.criterion == .failures || metric($0.criterion)?.name == MetricCatalogue.lost)
+      }
+    }
+  }
+
   /// Whether some figure is better: without that nobody needs to know how rarely the proposed Settings fail.
   private var isBetter: Bool { cases.contains { $0.cells.contains { $0.state == .better } } }
 

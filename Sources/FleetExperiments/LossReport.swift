@@ -75,7 +75,7 @@ public struct LossReport: Sendable {
   /// The cohorts of all variants, the worst first: by what they lose, then by what is late.
   package var rows: [Row] {
     zip(variants.indices, sums).flatMap { variant, sum in
-      let charges = Dictionary(grouping: LossCharge.charges(of: sum.cohorts), by: \.cohort)
+      let charges = Dictionary(grouping: charges(variant), by: \.cohort)
       return zip(variants[variant].scenario.fleet.indices, sum.cohorts).map { place, losses in
         row(variant, place, losses, charges[place] ?? [], runs: Double(sum.runs))
       }
@@ -106,10 +106,14 @@ public struct LossReport: Sendable {
     return text + (2 * doomed > givenUp ? " ends before the app opens again" : "")
   }
 
-  /// Each variant's charges, the most first, with its place.
-  private var charges: [(variant: Int, charge: LossCharge)] {
-    zip(variants.indices, sums).flatMap { variant, sum in
-      LossCharge.charges(of: sum.cohorts).map { (variant, $0) }
+  /// A variant's charges, the most first. What was accepted after all was given up for nobody knows which of a cohort's reasons,
+  /// so that each is of no more events than the cohort has lost.
+  private func charges(_ variant: Int) -> [LossCharge] {
+    let cohorts = sums[variant].cohorts
+    return LossCharge.charges(of: cohorts).compactMap { charge in
+      var charge = charge
+      charge.events = min(charge.events, cohorts[charge.cohort].lostEvents)
+      return charge.events > 0 ? charge : nil
     }
   }
 
@@ -124,7 +128,10 @@ public struct LossReport: Sendable {
   public mutating func checkLimit(
     of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init()
   ) throws {
-    let limited = charges.filter {
+    let limited = variants.indices.flatMap { variant in
+      charges(variant).map { (variant: variant, charge: $0) }
+    }
+    .filter {
       $0.charge.limit != nil && (cohort ?? $0.charge.cohort) == $0.charge.cohort
     }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
@@ -163,20 +170,40 @@ public struct LossReport: Sendable {
   /// A line for each of the worst two charges, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {
     variants.indices.flatMap { variant in
-      charges.filter { $0.variant == variant }.prefix(variants.count > 1 ? 1 : 2).map {
-        note(variant, $0.charge)
+      let all = charges(variant)
+      // One line has all reasons of a cohort whose shares nobody knows.
+      let told = all.enumerated().filter { place, charge in
+        isKnown(variant, charge.cohort) || !all.prefix(place).contains { $0.cohort == charge.cohort }
+      }
+      return told.prefix(variants.count > 1 ? 1 : 2).map { _, charge in
+        isKnown(variant, charge.cohort)
+          ? note(variant, [charge]) : note(variant, all.filter { $0.cohort == charge.cohort })
       }
     }
   }
 
-  private func note(_ variant: Int, _ charge: LossCharge) -> String {
-    let events = Double(charge.events) * Double(scale) / Double(max(sums[variant].runs, 1))
+  /// Whether a cohort has lost all that its clients gave up.
+  private func isKnown(_ variant: Int, _ cohort: Int) -> Bool {
+    let losses = sums[variant].cohorts[cohort]
+    return losses.givenUp.values.reduce(0, +) <= losses.lostEvents
+  }
+
+  private func note(_ variant: Int, _ charges: [LossCharge]) -> String {
+    let check = check.flatMap { $0.variant == variant && charges.contains($0.charge) ? $0 : nil }
+    // A limit without which as much is lost is not the reason, if there are others.
+    let isFutile = check.map { $0.lost >= $0.before } ?? false
+    let charges = charges.filter { !isFutile || charges.count == 1 || $0 != check?.charge }
+    let charge = charges[0]
+    let lost =
+      isKnown(variant, charge.cohort) ? charge.events : sums[variant].cohorts[charge.cohort].lostEvents
+    let events = Double(lost) * Double(scale) / Double(max(sums[variant].runs, 1))
     let scenario = variants[variant].scenario
     let who = scenario.fleet[charge.cohort].nameWithClient
     let text =
       (variants.count > 1 ? variants[variant].name + ": " : "")
-      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): \(cause(variant, charge))"
-    guard let check, check.variant == variant, check.charge == charge else { return text }
+      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): "
+      + Story.list(charges.map { cause(variant, $0) }, "or")
+    guard let check, charges.contains(check.charge) else { return text }
     return "\(text); \(outcome(check))"
   }
 
@@ -187,8 +214,10 @@ public struct LossReport: Sendable {
     let left =
       lost == 0
       ? ": none"
-      : " the fleet loses \(counts[1]), in place of \(counts[0])"
-        + (check.mostLeft.map { ", most by \($0)" } ?? "")
+      : lost >= before
+        ? " no fewer are lost"
+        : " the fleet loses \(counts[1]), in place of \(counts[0])"
+          + (check.mostLeft.map { ", most by \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
       check.pending - check.pendingBefore > (check.before - check.lost) / 10

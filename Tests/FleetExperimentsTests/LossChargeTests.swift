@@ -107,6 +107,25 @@ struct LossChargeTests {
     #expect(alone.count == 2 && alone.allSatisfy { !$0.hasPrefix("\(variants[0].name): ") })
   }
 
+  @Test("What was accepted after it was given up is in no line: of several reasons nobody knows which")
+  func acceptedAfterAll() {
+    let variants = [Variant(name: "s", scenario: Self.outage(minutes: 10))]
+    func notes(lost: Int64) -> [String] {
+      var run = RunSummary(run: "s", seed: 1)
+      var losses = CohortLosses()
+      (losses.createdEvents, losses.lostEvents) = (1_000, lost)
+      losses.givenUp = [.lostWithPage: 90, .droppedByRetryLimit: 40]
+      run.cohorts = [losses]
+      return LossReport(variants, runs: [[run]]).notes
+    }
+    let (page, limit) = ("lost with the page that held them", "backoffConfig.maxRetryCount 100")
+    #expect(
+      notes(lost: 130)
+        == ["90 events: \(page)", "40 events: \(limit)"].map { "phones (tapi-document) " + $0 })
+    #expect(notes(lost: 100) == ["phones (tapi-document) 100 events: \(page) or \(limit)"])
+    #expect(notes(lost: 0).isEmpty)
+  }
+
   @Test(
     "The worst charge is checked: with as much as Settings allow, the run that a user would make loses what the note says"
   )

@@ -41,7 +41,9 @@ extension Decision {
       [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
       runs: [one.compared])
     try report.checkLimit(of: worst.row.place, options: options, control: control)
-    return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
+    return report.check.flatMap { check in
+      check.lost < check.before ? CheckedLoss(loss: worst, value: check.value, left: check.lost) : nil
+    }
   }
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.

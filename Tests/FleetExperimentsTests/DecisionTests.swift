@@ -251,7 +251,22 @@ struct DecisionTests {
         "\(Self.outage): caught up after 33 min 30 s (today 16 min 45 s), 30 extra requests a device (today 10)"
       ])
     #expect(told(found)[.worse].isEmpty)
-    #expect(found.waiver == "--allow recovery --allow attempts")
+    #expect(found.waiver == ["--allow", "recovery", "--allow", "attempts"])
+    // What is paid for, and a change without the price that does not have it.
+    #expect(found.gains.map { found.cases[$0].suite.phrase } == [Self.outage])
+    let free = try decision { run, isProposed, isOutage in
+      guard isOutage else { return }
+      run[.droppedByRetryLimit] = 5_000
+      run.attemptsAboveTwinPerDevice = isProposed ? 5 : 10
+    }
+    #expect(!free.isRefused && !free.cells(.better).isEmpty && free.gains.isEmpty)
+    let trials = try #require(
+      try KeyTrials(found, ["a", "b"].map { .init(key: $0, scenario: Self.today) }) { scenarios in
+        Self.runs(of: scenarios) { _, _, _ in }
+      })
+    #expect(
+      told(found, trials: trials, instead: free)[.cause].first?.hasSuffix(
+        "nothing is worse, but the gain of 1 case is gone, too") ?? false)
   }
 
   @Test("is not published where nothing gets better")

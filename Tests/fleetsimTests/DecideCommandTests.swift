@@ -275,6 +275,25 @@ struct DecideCommandTests {
     #expect(check.code == 0, "\(check)")
   }
 
+  @Test("the next command has the options of this one, as a shell takes them")
+  func nextCommand() throws {
+    let scratch = try Self.folder()
+    try scratch.write("new one.json", Self.settings(1_000))
+    let output = try Tool.run(
+      [
+        "decide", "fleet.json5", "--today", "today.json", "--incidents", "incidents.json5",
+        "--only-incidents",
+        "--set", "fleet.*.devices=29", "--seed", "2", "--allow", "endpoint", "--proposed", "new one.json",
+        "--budget", "1",
+      ], in: scratch.url)
+    #expect(
+      output.story("next") == [
+        "if what is worse is accepted: fleetsim decide fleet.json5 --today today.json --seed 2 "
+          + "--set 'fleet.*.devices=29' --incidents incidents.json5 --only-incidents --allow endpoint "
+          + "--proposed 'new one.json' --allow recovery --allow attempts"
+      ], "\(output)")
+  }
+
   @Test("of several changed keys the one that does the harm is named, and Settings without it are written")
   func cause() throws {
     let scratch = try Self.folder()

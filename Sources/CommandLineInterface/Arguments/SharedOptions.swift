@@ -221,7 +221,9 @@ struct InputOptions: ParameterGroup {
   }
 
   /// As given, without the scale.
-  var words: [String] { $seed.words + $settingsText.words + $settings.words }
+  var words: [String] { seedWords + $settingsText.words + $settings.words }
+  var seedWords: [String] { $seed.words }
+  var scaleWords: [String] { $scale.words }
 
   /// The Settings files that were given.
   var settingsFiles: [String] {

@@ -153,7 +153,10 @@ struct DecideCommand: Study {
               }.joined())
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
-        decided.command = "fleetsim decide \(path)" + (todayPath.map { " --today \($0)" } ?? "")
+        decided.command =
+          ["decide", path] + $todayPath.words + options.input.words + options.input.scaleWords
+          + options.journalWords + $incidentsPath.words
+          + (isOnlyGiven ? ["--only-incidents"] : []) + $allowed.words + (runsAnyway ? ["--anyway"] : [])
         decided.output = options.outputPath
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {

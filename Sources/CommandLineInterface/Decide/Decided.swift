@@ -26,8 +26,8 @@ struct Decided: Sendable {
   /// The decision on the proposed Settings without that key, by the first seeds of each case; nil: not run.
   var instead: Decision?
 
-  /// How the story's next command names the scenario and today's Settings; empty: it has none.
-  var command = ""
+  /// The words of the story's next command, without what is proposed; empty: it has none.
+  var command: [String] = []
   /// The directory of `--out`.
   var output: String?
 
@@ -273,23 +273,27 @@ extension Decided {
   /// The command to go on with.
   private var next: String? {
     guard !command.isEmpty, !isUnrun else { return nil }
-    let (directory, proposed) = (output ?? "DIR", "\(command) --proposed \(settings.names.proposed)")
+    func proposing(_ file: String, _ more: [String]?) -> String? {
+      more.map { (command + ["--proposed", file] + $0).shellCommand }
+    }
+    let directory = output ?? "DIR"
     let isAccepted = "if what is worse is accepted: "
     switch outcome {
     case .needsMore(let runs):
       // With some to spare, in millions.
       let each = Double(decision.attempts) / Double(max(decision.runCount, 1))
       let millions = (each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up)
-      return proposed + (output.map { " --out \($0)" } ?? "") + " --budget \(Int(millions))M"
+      return proposing(
+        settings.names.proposed, (output.map { ["--out", $0] } ?? []) + ["--budget", "\(Int(millions))M"])
     case .refuse:
-      if withoutCause != nil, instead?.isRefused == false, instead?.cells(.better).isEmpty == false {
-        return "\(command) --proposed \(directory)/\(FileName.withoutCause)"
+      if withoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty,
+        !isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
+      {
+        return proposing("\(directory)/\(FileName.withoutCause)", [])
       }
-      return decision.waiver.map { isAccepted + "\(proposed) \($0)" }
+      return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:
-      return decision.waiver.map {
-        isAccepted + "\(command) --proposed \(directory)/\(FileName.settings) \($0)"
-      }
+      return proposing("\(directory)/\(FileName.settings)", decision.waiver).map { isAccepted + $0 }
     case .publish: return nil
     }
   }

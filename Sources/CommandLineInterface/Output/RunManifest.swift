@@ -54,15 +54,7 @@ struct RunManifest {
   }
 
   /// The command line as a shell takes it.
-  var command: String {
-    let isPlain = { (c: Character) in c.isASCII && (c.isLetter || c.isNumber || "-_./:=+,%@".contains(c)) }
-    let words = arguments.map { word in
-      !word.isEmpty && word.allSatisfy(isPlain)
-        ? word
-        : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    }
-    return (["fleetsim"] + words).joined(separator: " ")
-  }
+  var command: String { arguments.shellCommand }
 
   var text: String {
     let runs = runs.map { run in
@@ -170,5 +162,18 @@ enum ResultsVersion {
       "\(subject) \(results > 0 ? "results version \(results)" : "a fleetsim that did not number its results yet"), this "
         + "build has results version \(CommandLineTool.resultsVersion): the two may differ for the same scenario and seed; "
         + remedy)
+  }
+}
+
+extension [String] {
+  /// These arguments of fleetsim as a command line that a shell takes.
+  var shellCommand: String {
+    let isPlain = { (c: Character) in c.isASCII && (c.isLetter || c.isNumber || "-_./:=+,%@".contains(c)) }
+    let words = map { word in
+      !word.isEmpty && word.allSatisfy(isPlain)
+        ? word
+        : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+    return (["fleetsim"] + words).joined(separator: " ")
   }
 }

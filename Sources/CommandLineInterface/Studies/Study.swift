@@ -80,6 +80,8 @@ struct StudyOptions: ParameterGroup {
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 
+  var journalWords: [String] { $askedJournal.words }
+
   var form: AnswerForm {
     get throws(UsageError) { try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose) }
   }

@@ -173,9 +173,13 @@ struct TuneCommand: Study {
 
   /// The command that decides on what is recommended.
   private var next: String {
-    let today = options.input.settingsPath.map { " --today \($0)" } ?? ""
-    let out = options.outputPath ?? "DIR"
-    return "fleetsim decide \(paths[0])\(today) --proposed \(out)/\(FileName.settings)"
+    let input = options.input
+    let today = input.settingsPath.map { ["--today", $0] } ?? []
+    // Settings that were set are in the file.
+    let set = input.settings.filter { !$0.path.hasPrefix(SearchableSettings.prefix) }
+    return
+      (["decide", paths[0]] + today + input.seedWords + set.flatMap { ["--set", $0.text] } + input.scaleWords
+      + ["--proposed", (options.outputPath ?? "DIR") + "/\(FileName.settings)"]).shellCommand
   }
 
   // MARK: The search space

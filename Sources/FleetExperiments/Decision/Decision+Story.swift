@@ -279,11 +279,11 @@ package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
 
 extension Decision {
   /// The options that let the worse be: nil where a run more fails, or nothing is better.
-  package var waiver: String? {
+  package var waiver: [String]? {
     let worse = cells(.worse).filter(\.cell.counts).map { metric($0.cell.criterion)?.name }
     guard !worse.isEmpty, !worse.contains(nil), !cells(.better).isEmpty else { return nil }
     return DecisionCriterion.allCases.filter { criterion in
       worse.contains { $0.map(criterion.metrics.contains) ?? false }
-    }.map { "--allow \($0.rawValue)" }.joined(separator: " ")
+    }.flatMap { ["--allow", $0.rawValue] }
   }
 }

@@ -93,7 +93,9 @@ struct CheckCommandTests {
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines.count == 5, "\(output.standardOutput)")
-    #expect(lines[0].hasPrefix("✗ 001-outage-herd: lost 0 → 5,"))
+    #expect(
+      lines[0].hasPrefix(
+        "✗ 001-outage-herd: 5 of 5 runs fail (lose more than 1 %), 0 when recorded; lost 0 → 5,"))
     let cause = output.story("cause").first ?? ""
     #expect(cause.hasPrefix("settings.backoffConfig.maxRetryCount 100 → 3; phones"))
     #expect(cause.hasSuffix("backoffConfig.maxRetryCount 3 reached"))
@@ -253,6 +255,35 @@ struct CheckCommandTests {
       #expect(error.text.replacing("%25", with: "").firstIndex(of: "%") == nil)
     }
     #expect(try worse(scratch, longer).first == found.first.map { String($0.metric) })
+  }
+
+  @Test("a Settings file in place of the scenario's is told as the same change by --set, at its own path")
+  func settingsFile() throws {
+    let scratch = try Scratch()
+    let scenario = """
+      { format: 1, seed: 13, duration: "3h", interval: "5s", settings: "settings.json",
+        tapi: { bucket: { capacity: "10/s", burst: 20 }, overload: { status: 429, retryAfter: "20s" },
+          incidents: [{ kind: "outage", at: "40m", for: "10m", status: 503 }] },
+        fleet: [{ name: "phones", devices: 100, events: { rate: "1/min" } }] }
+      """
+    func settings(_ most: Int) -> String {
+      "{ \"httpConfig\": { \"backoffConfig\": {\n\"maxRetryCount\": \(most), \"jitterPercent\": 10 } } }"
+    }
+    try scratch.write("app/settings.json", settings(100))
+    try scratch.write("app/harm.json", settings(2))
+    let paths = ["app/a.json5", "app/b.json5"]
+    for path in paths { try scratch.write(path, scenario) }
+    #expect(try Tool.run(["check"] + paths + ["--record", "--seeds", "5"], in: scratch.url).code == 0)
+    let file = try Tool.run(["check"] + paths + ["--settings", "app/harm.json"], in: scratch.url)
+    let key = ["--set", "settings.backoffConfig.maxRetryCount=2"]
+    let set = try Tool.run(["check"] + paths + key, in: scratch.url)
+    func headlines(_ output: Tool.Output) -> [Substring] {
+      output.standardOutput.split(separator: "\n").filter { $0.hasPrefix("✗ ") }
+    }
+    #expect(headlines(file).count == 2 && headlines(file) == headlines(set), "\(file) \(set)")
+    #expect(headlines(file).allSatisfy { $0.contains("5 of 5 runs fail") }, "\(file)")
+    #expect(file.story("cause").allSatisfy { $0.contains("100 → 2 (app/harm.json:2)") }, "\(file)")
+    #expect(file.standardOutput.split(separator: "fleetsim decide tries").count == 2, "\(file)")
   }
 
   @Test("GitHub's annotation is at the key that changed, in the Settings or in the scenario")

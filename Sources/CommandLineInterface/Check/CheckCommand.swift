@@ -287,7 +287,7 @@ struct CheckCommand: Study {
   private func tell(
     _ subjects: [Subject], _ found: [[RunSummary]], _ input: StudyInput, _ console: Console
   ) throws {
-    let outcomes = subjects.indices.compactMap { index in
+    var outcomes = subjects.indices.compactMap { index in
       subjects[index].baseline.map { baseline in
         CheckOutcome(
           subjects[index].path, subjects[index].file,
@@ -298,6 +298,7 @@ struct CheckCommand: Study {
           changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]))
       }
     }
+    for index in outcomes.indices.dropLast() { outcomes[index].isLast = false }
     switch format {
     case .text:
       let form = try options.form

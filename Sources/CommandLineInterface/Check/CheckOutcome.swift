@@ -18,6 +18,8 @@ struct CheckOutcome {
   let file: BaselineFile
   let check: BaselineCheck
   let changedKeys: [ChangedKey]
+  /// Whether it is the last of those that are told, which says what holds of all.
+  var isLast = true
   /// The cause that gave up the events that were not lost when it was recorded; nil: no loss is worse.
   let loss: String?
 

@@ -21,8 +21,8 @@ extension CheckOutcome {
       story.add(.cause, reason)
       story.add(.next, "--record, if that is meant")
     }
-    if check.isOfSettings {
-      story.add(.note, "of this scenario's incidents alone; fleetsim decide tries others, too")
+    if check.isOfSettings, isLast {
+      story.add(.note, "of these incidents alone; fleetsim decide tries others, too")
     }
     let rest = moved.count - (worse.isEmpty ? better.count : 0)
     story.add(.note, rest > 0 ? FigureText.count(rest, "other metric") + " moved (--verbose)" : nil)
@@ -31,7 +31,11 @@ extension CheckOutcome {
 
   /// `caught up 36 min ± 1 s → 1 h 15 min ± 2 min (+112 %)`
   private var finding: String {
-    if !worse.isEmpty { return told.map(CheckReport.movement).joined(separator: "; ") }
+    if !worse.isEmpty {
+      // Beside what is shown to be worse, runs that fail come first, though these seeds alone do not tell.
+      let failing = check.open.map { [CheckReport.failures($0)] } ?? []
+      return (failing + told.map(CheckReport.movement)).joined(separator: "; ")
+    }
     let count = check.changes.count
     if moved.isEmpty { return (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }
     return better.isEmpty

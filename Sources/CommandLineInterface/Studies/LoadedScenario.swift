@@ -77,7 +77,11 @@ struct LoadedScenario {
   /// Where the value of a path of `ScenarioValues` stands: the file from the working directory, and the line.
   func place(of key: String) -> (file: String, line: Int)? {
     file.place(of: key).map { place in
-      (file: place.file == path ? path : OutputDirectory.sibling(of: path, place.file), line: place.line)
+      // The command line names its files from where it is given, a scenario from where it lies.
+      let isNamedHere = [path, settingsPath].contains(place.file)
+      return (
+        file: isNamedHere ? place.file : OutputDirectory.sibling(of: path, place.file), line: place.line
+      )
     }
   }
 

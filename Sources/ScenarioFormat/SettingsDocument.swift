@@ -314,3 +314,14 @@ extension SettingsDocument {
     return members.flatMap { leaves($0.value, path.isEmpty ? $0.key : "\(path).\($0.key)") }
   }
 }
+
+extension Cohort {
+  /// The values of its client where Settings name none.
+  package var ownSettings: HTTPConfig {
+    self.settingsDialect == .document
+      ? preset.settingsDefaults
+      : self.settingsDialect.decode(
+        SettingsTree.settingsValue(SettingsTree.defaults), defaults: preset.settingsDefaults
+      ).config
+  }
+}

@@ -27,6 +27,29 @@ struct SettingsCheckCommandTests {
     return try Tool.run(["validate", "--settings", "cdn.json", "--client", client] + more, in: scratch.url)
   }
 
+  @Test("what Settings change in a client of a file is what they name")
+  func changesOfOwnClient() throws {
+    let scratch = try Scratch()
+    func changes(_ settings: String) throws -> [String] {
+      try scratch.write(
+        "s.json5",
+        """
+        { format: 1, duration: "3h", tapi: { bucket: { capacity: "100/s" } }, \(settings)
+          fleet: [{ name: "p", devices: 100, events: { every: "10m" }, client: { name: "x", meaning: "y",
+            basedOn: "segment-kotlin", switches: { settings: { backoffConfig: { maxRetryCount: 5 } } } } }] }
+        """)
+      let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
+      #expect(output.code == 0, "\(output)")
+      return output.standardOutput.matches(of: /the Settings change x: (.*)/).map { String($0.1) }
+    }
+    #expect(try changes("").isEmpty)
+    #expect(try changes("settings: { rateLimitConfig: { enabled: true }, backoffConfig: {} },").isEmpty)
+    #expect(
+      try changes("settings: { backoffConfig: { maxRetryCount: 7 } },") == [
+        "backoffConfig.maxRetryCount 5 → 7"
+      ])
+  }
+
   @Test(
     "four bad values of a file are four findings with line, consequence and source, in the order of the file")
   func fourFindings() throws {

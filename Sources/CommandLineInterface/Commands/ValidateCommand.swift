@@ -210,7 +210,7 @@ extension Scenario {
   fileprivate var settingsChanges: [String] {
     fleet.compactMap { cohort -> String? in
       guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
-      let changes = SettingsDocument(cohort.preset.settingsDefaults).differences(
+      let changes = SettingsDocument(cohort.ownSettings).differences(
         to: SettingsDocument(cohort.settings))
       if changes.isEmpty { return nil }
       let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }

@@ -93,6 +93,7 @@ struct RequirementTests {
       ("failures <= 20m", "which counts runs: write 0, or 5% of the runs"),
       ("peak_offered_ratio <= 1s", "which is a ratio: write 1.5 or 150%"),
       ("retries <= 5%", "which is in requests: write a number"),
+      ("recovery <= 20", "'20' is no limit of 'recovery', which is a time: write 20m or 90s"),
       ("health = yes", "'health' is true or false, not 'yes'"),
       ("lost <= ", "'' is no limit of 'lost'"),
     ])

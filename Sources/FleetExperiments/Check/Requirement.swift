@@ -117,10 +117,12 @@ public struct Requirement: Sendable {
     case ("", _):
       if let flag = ["true": 1.0, "false": 0][text] { return (flag, false) }
       throw Problem(description: "'\(name)' is true or false, not '\(text)'")
-    case ("s", .number?), ("s", .span?), ("1", .number?), ("1", .percent?):
+    // A column's name has the unit, a criterion's has not.
+    case ("s", .number?) where name.hasSuffix("_s") || quantity?.value == 0,
+      ("s", .span?), ("1", .number?), ("1", .percent?):
       return (quantity?.baseValue ?? 0, false)
     case ("events", .percent?), ("runs", .percent?): return (quantity?.baseValue ?? 0, true)
-    case (_, .number?): return (quantity?.value ?? 0, false)
+    case (_, .number?) where unit != "s": return (quantity?.value ?? 0, false)
     default:
       let right =
         switch unit {

@@ -120,8 +120,15 @@ extension TuneResult {
     }
     if !fresh.isShownBetter { story.add(.same, "nothing is shown to be better by what matters") }
     if fresh.score >= 0 { story.add(.worse, "score \(scoreText) of today's") }
+    let isOpen = { (evidence: CriterionEvidence) in
+      evidence.finding.standing != .worse && !evidence.isNotWorse
+    }
     story.add(
-      .open, figures { $0.finding.standing != .worse && !$0.isNotWorse }.map { "not shown no worse: \($0)" })
+      .open, figures { isOpen($0) && $0.finding.mean != 0 }.map { "not shown no worse: \($0)" })
+    let equal = fresh.evidence.joined().filter { isOpen($0) && $0.finding.mean == 0 }.map(name).uniqued
+    story.add(
+      .open,
+      equal.isEmpty ? nil : "\(Story.list(equal)): no difference seen, in too few seeds to exclude one")
     story.add(
       .next,
       seedsNeeded.map {

@@ -191,6 +191,12 @@ struct VerdictTests {
     let text = standings.story
     #expect(text.title == "No difference that matters between full and equal (10 seeds)")
     #expect(text[.same] == ["differences below 5 % do not matter"])
+    // By 6 % and half of an interval.
+    let close = [300, 319].map { recovery in
+      (0..<10).map { run("v", recovery: recovery, seed: UInt64($0)) }
+    }
+    let within = Standings(["full", "equal"], rows: close, interval: 40 * Self.second)
+    #expect(within.story[.same] == ["differences below 5 % or the interval of 40 s do not matter"])
     // 1 − 0.05^(1/10).
     #expect(text[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])
   }

@@ -149,7 +149,25 @@ extension Standings {
   private var threshold: String {
     let isPlain = seeds < MetricRule.fewestForTest
     let share = MetricText.plain((isPlain ? MetricRule.plainShare : MetricRule.relevantShare) * 100)
-    return "differences below \(share) % " + (isPlain ? "are not ruled out" : "do not matter")
+    return "differences below \(share) %" + (isPlain ? " are not ruled out" : floorText + " do not matter")
+  }
+
+  /// ` or the interval of 5 s`, where two of the best lie further apart in a time than that share, and within an interval.
+  private var floorText: String {
+    let isWithin = leaders.contains { second in
+      leaders.contains { first in
+        first < second
+          && criteria(first, second).contains { criterion in
+            guard case .metric(let index) = criterion, metrics.metrics[index].isCensored else { return false }
+            let finding = finding(of: second, to: first, on: criterion)
+            let figures = [first, second].compactMap {
+              metrics.values(of: index, variant: $0).compactMap(\.restricted).mean
+            }
+            return abs(finding.mean) * finding.unit > MetricRule.relevantShare * (figures.min() ?? 0)
+          }
+      }
+    }
+    return isWithin ? " or the interval of \(MetricText.span(seconds: interval))" : ""
   }
 
   private func tellFailures(_ story: inout Story) {

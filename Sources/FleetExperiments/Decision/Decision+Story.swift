@@ -222,8 +222,7 @@ extension Decision {
       return figures.allSatisfy(\.isNever)
         ? "\(phrase): no Setting brings the fleet back, only capacity does" : nil
     }
-    return
-      "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity; \(figures[1].text) with the proposed Settings"
+    return "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity"
   }
 
   private func wakeUps(_ place: Int) -> [Double] {

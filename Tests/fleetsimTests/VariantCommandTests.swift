@@ -130,6 +130,18 @@ struct VariantCommandTests {
       "\(alone)")
   }
 
+  @Test("a warning about a value to compare names the option that gave it, or the scenario")
+  func warned() throws {
+    let scratch = try scratch()
+    let key = "settings.backoffConfig.maxRetryCount"
+    let varied = try Tool.run(["compare", "s.json5", "--seed", "5", "--vary", key + "=0,9"], in: scratch.url)
+    #expect(varied.standardError.contains("--vary: warning: \(key): with 0, "), "\(varied)")
+    let text = try scratch.text("s.json5")
+    try scratch.write("s.json5", text.replacing("fleet:", with: "compare: { \"\(key)\": [0, 9] }, fleet:"))
+    let section = try Tool.run(["compare", "s.json5", "--seed", "5"], in: scratch.url)
+    #expect(section.standardError.contains("s.json5: warning: \(key): with 0, "), "\(section)")
+  }
+
   @Test("verdicts call variants by label or key = value")
   func verdicts() throws {
     let scratch = try scratch()

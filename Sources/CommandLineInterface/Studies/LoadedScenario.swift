@@ -153,7 +153,15 @@ struct LoadedScenario {
     var decoded: [ScenarioFile.Decoded] = []
     for choice in choices {
       do {
-        decoded.append(try decode(choice, of: base))
+        var variant = try decode(choice, of: base)
+        let isOfSection = choice.overrides.allSatisfy { override in
+          base.axes.contains { $0.path == override.path && $0.values.contains(override.value) }
+        }
+        for index in variant.warnings.indices where variant.warnings[index].file == "--set" {
+          if base.warnings.contains(variant.warnings[index]) { continue }
+          variant.warnings[index].file = isOfSection ? path : "--vary"
+        }
+        decoded.append(variant)
       } catch let error as ScenarioProblems {
         for var problem in error.diagnostics where problem.severity == .error {
           if problem.file == "--set" { problem.file = "--vary" }

@@ -170,7 +170,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
   package func heldEvents(of client: ClientIndex) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
   package func heldBatches(of client: ClientIndex) -> UInt32 { UInt32(batches.count) }
   package mutating func waitingBatches(of client: ClientIndex, at now: Int64) -> UInt32 {
-    for index in batches.indices where batches[index].lookAt <= now { batches[index].lookAt = 0 }
+    endWaits(at: now)
     return UInt32(batches.count { !$0.isUploading && $0.lookAt > now })
   }
   package func firstWait(of client: ClientIndex) -> Int64? {
@@ -189,7 +189,13 @@ extension ArrayQueue: UploadClientHost, EventRecording {
       && (!batch.waitsForTrigger || stateAddress.pointee.flags.contains(.byTrigger))
   }
 
+  /// Batches whose time has come are due from now on.
+  private mutating func endWaits(at now: Int64) {
+    for index in batches.indices where batches[index].lookAt <= now { batches[index].lookAt = 0 }
+  }
+
   package mutating func takeNextDue(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
+    endWaits(at: now)
     let found = batches.firstIndex {
       $0.firstOrdinal >= loopCursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
     }

@@ -43,6 +43,11 @@ public struct ClientGates: Sendable, Hashable {
   /// Whether there is nothing to ask.
   public var isEmpty: Bool { Self.parts.allSatisfy { $0.bytes(self) == nil } }
 
+  /// Whether a part of them counts or plans by whole runs, so that a run can't start over on its way.
+  @usableFromInline var planLoops: Bool {
+    reservesWholeRun || restartsRun || lanes != nil || projectDelay != nil || retryBudget?.perRun != nil
+  }
+
   /// The gates that lose what they stop, by the names that scenarios give them.
   public var refusing: [String] {
     [

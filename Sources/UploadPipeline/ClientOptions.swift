@@ -51,6 +51,12 @@ public struct ClientOptions: Sendable {
   public var whileWaiting: WhileWaiting
   /// Whether a batch that waits holds its upload's place.
   @inlinable public var blocks: Bool { if case .blocks = whileWaiting { true } else { false } }
+  /// Whether the running loop goes back for a batch whose wait is over. Where uploads overlap, new batches may keep a loop running
+  /// for good; a client whose gates plan runs waits for its end.
+  @inlinable var goesBack: Bool {
+    uploads > 1 && wakesByTimer && !isRebatch && flushWhileUploading == .joins && !blocks
+      && (!keepsGates || !gates.planLoops)
+  }
   /// Whether a batch that waits is in nobody's way, and the oldest events make room for the newest.
   package var makesRoomAtOnce: Bool { !blocks && batchLimit == .max && overflow == .dropsOldest }
   /// Whether a batch that is answered 413 is cut in two. *files* only.

@@ -150,6 +150,7 @@ extension UploadClientHost where Self: ~Copyable {
         let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
         if look <= now {
           schedule(batch, .due, client)
+          if options.pointee.goesBack, uploads(of: client) > 0 { setCursor(0, of: client) }
         } else {
           schedule(batch, .waiting(until: look), client)
         }
@@ -220,7 +221,11 @@ extension UploadClientHost where Self: ~Copyable {
     if !options.pointee.hasQuirks || !keepsWait(client, until: time, kind, at: now) {
       state.pointee.gate.pause(until: time, kind: kind)
     }
-    if options.pointee.rateLimitEndsLoop { state.pointee.flags.insert(.draining) }
+    if options.pointee.rateLimitEndsLoop {
+      state.pointee.flags.insert(.draining)
+    } else if options.pointee.goesBack, uploads(of: client) > 0 {
+      setCursor(0, of: client)
+    }
   }
 
   /// Whether a wait that is under way stays when another is announced (`RetryQuirks.keepsWait`).

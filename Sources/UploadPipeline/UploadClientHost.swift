@@ -40,7 +40,7 @@ public protocol UploadQueue: ~Copyable {
   /// How many batches these are. Asked for with `ClientOptions.batchLimit` only.
   func heldBatches(of client: ClientIndex) -> UInt32
   /// How many batches wait for a time after `now`; those whose time has come are due from now on. Asked for with
-  /// `WhileWaiting.blocks` only, as is `firstWait`.
+  /// `WhileWaiting.blocks` only.
   mutating func waitingBatches(of client: ClientIndex, at now: Int64) -> UInt32
   /// When the wait of the first of them is over; nil: there is none.
   mutating func firstWait(of client: ClientIndex) -> Int64?

@@ -204,7 +204,10 @@ extension UploadClientHost where Self: ~Copyable {
     _ client: ClientIndex, from cursor: UInt32, at now: Int64, _ sink: Sink
   ) {
     let state = state(of: client)
-    var cursor = options.pointee.blocks ? startOver(client) : cursor
+    var cursor = cursor
+    if options.pointee.blocks || options.pointee.goesBack && isSomeWaitOver(client, at: now) {
+      cursor = startOver(client)
+    }
     while oldest(of: client) != .noBatch, uploads(of: client) < options.pointee.uploads,
       !options.pointee.blocks || hasWorker(client, at: now),
       state.pointee.flags.isDisjoint(with: .draining.union(.offline)), isReady(client, at: now)
@@ -266,17 +269,33 @@ extension UploadClientHost where Self: ~Copyable {
     }
     if uploads(of: client) == 0 {
       endLoop(client, at: now, sink)
-    } else if options.pointee.keepsGates || options.pointee.blocks {
+    } else if options.pointee.keepsGates || options.pointee.blocks || options.pointee.goesBack {
       wakeRunningLoop(client, at: now, sink)
     }
   }
 
-  /// *blocks*: the loop is that of workers, each of which goes on with the oldest batch that is due.
+  /// The loop goes on with the oldest batch that is due. *blocks*: it is that of workers, each of which does so.
   @inlinable
   @inline(never)
   mutating func startOver(_ client: ClientIndex) -> UInt32 {
     setCursor(0, of: client)
     return 0
+  }
+
+  /// Whether the running loop may have passed a batch that waits no more. With nothing under way the next loop begins at once.
+  @inlinable
+  @inline(never)
+  mutating func isSomeWaitOver(_ client: ClientIndex, at now: Int64) -> Bool {
+    if uploads(of: client) == 0 { return false }
+    if options.pointee.keepsGates {
+      let held = hold(client).pointee
+      if held.flags.contains(.skips), held.until <= now {
+        forgetHold(client)
+        return true
+      }
+    }
+    guard let wait = firstWait(of: client) else { return false }
+    return wait <= now
   }
 
   /// *blocks*: whether some worker neither waits for an answer nor for the next try of its batch.
@@ -286,13 +305,15 @@ extension UploadClientHost where Self: ~Copyable {
     uploads(of: client) &+ waitingBatches(of: client, at: now) < options.pointee.uploads
   }
 
-  /// A loop that waits for answers goes on when a gate's hold is over, and *blocks* when a batch's wait is.
+  /// A loop that waits for answers goes on when a gate's hold is over, or the wait of a batch that it comes back to.
   @inlinable
   @inline(never)
   public mutating func wakeRunningLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     var due = Int64.max
     if options.pointee.keepsGates, let until = gateWakeUp(client, at: now).until { due = until }
-    if options.pointee.blocks, options.pointee.wakesByTimer, let wait = firstWait(of: client) {
+    let comesBack = options.pointee.goesBack || options.pointee.blocks && options.pointee.wakesByTimer
+    // What is due already leaves at an answer.
+    if comesBack, let wait = firstWait(of: client), wait > now {
       due = min(due, max(wait, state(of: client).pointee.gate.waitUntil))
     }
     if due != .max { wake(client, at: due, sink) }

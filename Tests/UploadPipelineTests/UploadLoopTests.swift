@@ -41,6 +41,34 @@ struct UploadLoopTests {
     #expect(failing.flush() == ["send 0 #1"])
   }
 
+  @Test("With a timer a batch is tried again when its wait is over, though others are under way")
+  func goesBack() {
+    for uploads in [2, UInt32.max] {
+      let desk = Desk(options { ($0.uploads, $0.wakesByTimer) = (uploads, true) })
+      #expect(desk.flush(1) == ["send 0 #0"])
+      #expect(desk.flush(1) == ["send 1 #0"])
+      let wakes = desk.answer("0", 503)
+      #expect(wakes.count == 1 && wakes[0].hasPrefix("wake"))
+      desk.pass(0.1)
+      _ = desk.flush(1)
+      desk.pass(10)
+      // With two at once the third has the free place.
+      if uploads == 2 {
+        #expect(desk.wakeUp() == [])
+        #expect(desk.answer("1", 200) == ["delivered 1", "send 0 #1"])
+      } else {
+        #expect(desk.wakeUp() == ["send 0 #1"])
+      }
+      #expect(desk.answer("0", 200).first == "delivered 0")
+    }
+    // Tried again at triggers only, it waits for the next loop.
+    let gate = Desk(options { $0.uploads = 2 })
+    _ = (gate.flush(1), gate.flush(1))
+    #expect(gate.answer("0", 503) == [])
+    gate.pass(10)
+    #expect(gate.flush(1) == ["send 2 #0"])
+  }
+
   @Test("A flush that comes while uploads run is ignored: it does not even seal")
   func ignored() {
     let desk = Desk(options { $0.flushWhileUploading = .ignored })

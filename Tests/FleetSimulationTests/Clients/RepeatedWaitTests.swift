@@ -1,6 +1,7 @@
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
+import TAPIModel
 import Testing
 import UploadGating
 import UploadRetry
@@ -9,6 +10,36 @@ import UploadRetry
 /// another word all the same.
 @Suite("Waits that one batch draws again and again")
 struct RepeatedWaitTests {
+  /// Each request of such a client is on its own: tries that arrive in the outage are counted one by one, without a client.
+  @Test("Requests that overlap are each tried again when due, and not when there are none under way")
+  func overlapping() throws {
+    var cohort = Cohort(
+      name: "calls", devices: 1, events: .periodic(every: .milliseconds(100), phase: .flush),
+      flush: FlushPolicy(count: 1, interval: nil), latency: .constant(.milliseconds(76)))
+    (cohort.retries, cohort.timeout, cohort.uploadConcurrency) = (.timer, .seconds(2), .max)
+    cohort.queue.maximumBatchEvents = 1
+    cohort.policy.waits = try #require(DelayLadder(milliseconds: [1_000]))
+    cohort.settings.backoff.jitter = .none
+    let outage = Incident(
+      kind: .outage(status: nil, retryAfter: .none, keepsWork: true), start: .start + .seconds(60),
+      duration: .seconds(10))
+    let scenario = Scenario(
+      duration: .minutes(10), interval: .seconds(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000_000, burst: 1_000_000)),
+        incidents: [outage]), fleet: [cohort])
+    var (retries, latest) = (0, Int64(0))
+    for event in stride(from: 0 as Int64, to: 75_000, by: 100) {
+      var arrival = event + 76
+      while (60_000..<70_000).contains(arrival) { (retries, arrival) = (retries + 1, arrival + 3_000) }
+      if arrival > event + 76 { latest = max(latest, arrival) }
+    }
+    let rows = try Simulation.run(scenario).series.rows
+    #expect(abs(rows.reduce(0) { $0 + $1[.retries] } - Int64(retries)) <= 4)
+    let last = try #require(rows.indices.last { rows[$0][.retries] > 0 })
+    #expect(abs(Int64(last) - latest / 1_000) <= 1)
+  }
+
   @Test("D4: no round of Datafly's seven tries repeats the jitter of another")
   func rounds() throws {
     let hours: Int64 = 6

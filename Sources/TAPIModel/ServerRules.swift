@@ -74,7 +74,8 @@ public struct KeyLimit: Sendable, Hashable {
 /// Capacity that follows utilisation, late.
 ///
 /// Every `interval` the utilisation u of the interval gone by is measured. Where it is more than 10 % off the target, capacity is
-/// to become capacity · u / target, within the bounds, and does so `delay` later. An outage looks like idleness to it.
+/// to become c · u / target, within the bounds, and does so `delay` later; c is the interval's mean capacity. An outage looks like
+/// idleness to it.
 public struct Autoscaling: Sendable, Hashable {
   /// Utilisation aimed at, parts per million, 10^4 … 10^6.
   public var target: Int64

@@ -428,6 +428,21 @@ struct WindowLimitTests {
     #expect(server.capacityHistory.last?.time == Instant(microseconds: 45_000_000))
   }
 
+  @Test(
+    "Constant load has its capacity once the first change takes effect, whatever the delay",
+    arguments: [0, 7, 30, 60, 90, 120, 180])
+  func autoscalingIsSteady(delay: Int64) {
+    var server = bucket(200, burst: 1) {
+      $0.autoscaling = Autoscaling(
+        target: 700_000, interval: .seconds(60), delay: .seconds(delay), minimum: 250_000, maximum: 2_000_000)
+    }
+    for time in stride(from: 0 as Int64, to: 3_600_000_000, by: 10_000) { _ = server.status(request(time)) }
+    // 100/s at 70 %: 142.9/s of the configured 200/s.
+    let scales = server.capacityHistory.map { Double($0.scale) / 1e6 }
+    #expect(scales.dropFirst().allSatisfy { abs($0 - 100 / 0.7 / 200) < 0.001 }, "\(scales)")
+    #expect(server.capacityHistory[1].time == Instant(microseconds: (60 + delay) * 1_000_000))
+  }
+
   @Test("More workers start on what waits at once; fewer end what they have begun")
   func workersScale() {
     var configuration = TAPIConfiguration(

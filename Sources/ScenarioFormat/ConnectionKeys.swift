@@ -69,6 +69,13 @@ extension ScenarioDecoder {
       }
       return
     }
+    if connections.limit != nil, scenario.fleet.contains(where: \.holdsOpen),
+      let node = root["tapi"]?["connections"]?["limit"]
+    {
+      warn(
+        "what devices hold open (holdsOpen) takes no connection: the limit is one of their requests alone",
+        at: node.position, "tapi.connections.limit")
+    }
     let (need, capacity) = (scenario.normalHandshakesPerSecond, connections.handshakes.capacityMilli)
     guard need * 1_000 > Double(capacity), let node = root["tapi"]?["connections"]?["handshakes"] else {
       return

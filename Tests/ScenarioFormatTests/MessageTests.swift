@@ -68,6 +68,19 @@ struct MessageTests {
   @Test("about an override", arguments: cases(MessageGoldens.overrides))
   func overrides(_ test: Case) { check(test) }
 
+  @Test("a limit of connections that what devices hold open does not count for")
+  func openConnections() {
+    var text = ScenarioText()
+    text.tapi = "connections: { handshakes: { count: 4, time: '5ms' }, limit: 50 }"
+    #expect(text.messages() == [])
+    text.cohort += ", holdsOpen: true"
+    #expect(
+      text.messages() == [
+        "s.json5:2: warning: tapi.connections.limit: what devices hold open (holdsOpen) takes no connection: the limit is one "
+          + "of their requests alone"
+      ])
+  }
+
   @Test("missing parts, a wrong format and an empty fleet are all reported at once")
   func allAtOnce() {
     let text = """

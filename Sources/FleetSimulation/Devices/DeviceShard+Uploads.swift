@@ -28,7 +28,11 @@ extension DeviceShard {
     let row = counters[rows.row(at: now)]
     let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
     setUploads(uploads(of: device) &+ 1, of: device)
-    countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
+    if plan.pointee.network.isFaulty, isCut(device, at: now) {
+      row[.inFlight] &+= 1  // Nobody sends it.
+    } else {
+      countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
+    }
     if departsLater {
       departures.append(
         Departure(upload, batch, device, attempt: attempt, retryCount: retryCount, at: now))
@@ -282,6 +286,12 @@ extension Measure {
 
 /// Slow and lossy links, connections that don't come about, and batches that turn out too large.
 extension DeviceShard {
+  /// Whether an upload that leaves now is what the device was cut off from.
+  private func isCut(_ device: DeviceIndex, at now: Int64) -> Bool {
+    let moments = plan.pointee.world.moments
+    return moments.failUploads && moments.isCut(key(of: device), at: now)
+  }
+
   /// Returns the latency of a batch's latest attempt as the link makes it. If `up` is `.max`, nothing reaches the server, and the
   /// client's giving up is arranged. If `down` is `.max`, no answer comes back.
   @inline(never)
@@ -294,9 +304,7 @@ extension DeviceShard {
     let (link, timeout) = (plan.pointee.network.link, plan.pointee.network.timeout)
     let connecting = min(plan.pointee.network.connectTimeout, timeout)
     var latency = latency
-    if plan.pointee.world.moments.failUploads,
-      plan.pointee.world.moments.isCut(key(of: device), at: now)
-    {
+    if isCut(device, at: now) {
       let way = min(Int64(latency.down), timeout)
       giveUp(batch, device, after: way, status: Delivery.refused, .cut, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)

@@ -52,6 +52,13 @@ struct CutTests {
     #expect(counts(rows, .timeouts) == [:] && counts(rows, .unanswered) == [:])
   }
 
+  @Test("Attempts are the requests that are sent: what was cut off is none of them")
+  func attempts() throws {
+    let record = try Simulation.run(scenario(share: 1_000_000))
+    #expect(record.cost.total[.attempts] == 1_000)
+    #expect(record.series.rows.reduce(0) { $0 + $1[.answers2xx] } == 1_000)
+  }
+
   @Test("With full jitter the return is even over the first wait, and so are cuts over their span")
   func even() throws {
     var jittered = scenario(devices: 20_000, share: 1_000_000, wait: 10_000_000)

@@ -65,7 +65,8 @@ extension TAPIConfiguration {
   /// Faults of single requests cost an ideal client nothing, unless they concern every request or the server's work.
   fileprivate mutating func becomeIdeal() {
     incidents = incidents.compactMap { $0.ofCapacity }
-    actions = actions.filter { if case .capacity = $0.kind { true } else { false } }
+    // When an action ends may be for another to say, which is none of an ideal run.
+    actions = zip(actions, actions.ends).compactMap { $0.ofCapacity(until: $1) }
     rules.retryCountLimit = nil
     (rules.requestSizeLimit, rules.crash) = (nil, nil)
     overload = Overload()
@@ -74,6 +75,21 @@ extension TAPIConfiguration {
     (workers.queueLimit, workers.queueTimeout, workers.congestion) = (nil, nil, nil)
     (workers.order, workers.delayControl, workers.concurrencyLimit) = (.fifo, nil, nil)
     server = .workers(workers)
+  }
+}
+
+extension ServerAction {
+  /// The action as far as it keeps everybody out, or the same devices, or takes capacity away; nil: it does not.
+  fileprivate func ofCapacity(until end: Instant) -> ServerAction? {
+    var action = self
+    if end != .never { action.duration = end - start }
+    switch kind {
+    case .shed(let shedding) where shedding.isByDevice || shedding.share == 1_000_000: return action
+    case .readmit(let shedding) where shedding.isByDevice: return action
+    case .capacity: return self
+    // An attempt that is drawn for itself has another at once.
+    case .retryAfter, .shed, .readmit, .restart: return nil
+    }
   }
 }
 

@@ -1,20 +1,21 @@
 import SimulationKernel
 
 /// The endless line before an ideal run's server: first come, first served. Whoever cannot be reached when its turn comes loses its
-/// place, and joins the end as soon as it can be reached again. Whoever a limit of its own holds up waits aside, and counts.
+/// place, and joins the end as soon as it can be reached again. Whoever a limit of its own or operators hold up waits aside, and
+/// counts.
 package struct IdealLine {
   private var waiting = Lane<UploadRequest>()
   private var absent = EventHeap<UploadRequest>()
-  private var limited = EventHeap<UploadRequest>()
+  private var held = EventHeap<UploadRequest>()
 
   package init() {}
 
-  /// Requests in line; those that are absent are not.
-  package var count: Int { waiting.count + limited.count }
+  /// Requests in line and held; those that are absent are not.
+  package var count: Int { waiting.count + held.count }
   /// The request whose turn it is.
   package var first: UploadRequest? { waiting.first }
   /// When the next request comes back.
-  package var nextReturn: Instant { min(absent.nextTime, limited.nextTime) }
+  package var nextReturn: Instant { min(absent.nextTime, held.nextTime) }
 
   package mutating func append(_ request: UploadRequest) { waiting.append(request) }
 
@@ -23,17 +24,21 @@ package struct IdealLine {
 
   package mutating func leave(_ request: UploadRequest, until time: Instant) { absent.add(request, at: time) }
 
-  /// A limit of its own holds a request up until then.
-  package mutating func hold(_ request: UploadRequest, until time: Instant) { limited.add(request, at: time) }
+  package mutating func hold(_ request: UploadRequest, until time: Instant) { held.add(request, at: time) }
 
   /// Requests that are back by `now` join the line.
   package mutating func rejoin(at now: Instant) {
-    while limited.nextTime <= now { waiting.append(limited.takeFirst().payload) }
+    while held.nextTime <= now { waiting.append(held.takeFirst().payload) }
     while absent.nextTime <= now { waiting.append(absent.takeFirst().payload) }
   }
 }
 
 extension TAPIServer {
+  /// Until when operators refuse a request at least; nil: they don't.
+  package func refusalEnd(of request: UploadRequest) -> Instant? {
+    rules?.shedding(of: request, key) == nil ? nil : nextBoundary
+  }
+
   /// When the server has room for a request if nothing else happens to it: by now, later, or not before its next own time (`.never`).
   package func room(for request: UploadRequest) -> Instant {
     if outage != nil { return .never }

@@ -109,7 +109,7 @@ final class RuleBook {
   }
 
   /// The action that refuses a request at the door. A request or device that a share has is in every larger one.
-  fileprivate func shedding(of request: UploadRequest, _ fleet: RandomKey) -> Shedding? {
+  func shedding(of request: UploadRequest, _ fleet: RandomKey) -> Shedding? {
     let source = Int(request.shard)
     guard source < sheddings.count else { return nil }
     return sheddings[source].first { shedding in

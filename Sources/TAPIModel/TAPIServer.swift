@@ -170,7 +170,7 @@ public struct TAPIServer: ~Copyable {
   /// The times since when workers have waited for the dependency. Their waits are not in `usage` before they have done with it.
   package var waitingSince: [Instant] { dependency?.waitingSince ?? [] }
 
-  private var nextBoundary: Instant {
+  var nextBoundary: Instant {
     nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : .never
   }
 

@@ -140,6 +140,11 @@ extension ServerFront {
         tier.pointee.line.leave(request, until: time)
         continue
       }
+      if let end = server.refusalEnd(of: request) {
+        tier.pointee.line.hold(request, until: end)
+        count(1, .serverQueue, at: now)
+        continue
+      }
       tier.pointee.noteVisit(request, waitedFrom: request.arrival, at: now)
       request.arrival = now
       let tokens = costsByEvent ? server.microTokensTaken : 0

@@ -167,6 +167,50 @@ struct IdealRunTests {
     }
   }
 
+  @Test("Nobody is back before operators let everybody in, and then the backlog needs its time")
+  func shedding() throws {
+    var cohort = Cohort(
+      name: "phones", devices: 3_000, events: .periodic(every: .seconds(60), phase: .random))
+    cohort.flush = FlushPolicy(count: nil, interval: .seconds(60))
+    (cohort.retries, cohort.queue.mode) = (.timer, .rebatch)
+    var scenario = Scenario(
+      duration: .minutes(40), interval: .seconds(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 100_000, burst: 100)),
+        overload: Overload(status: 503),
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(5),
+            duration: .minutes(5))
+        ]), fleet: [cohort])
+    let end = Instant.start + .minutes(10)
+    // One request a device waits, 3,000 of them, and carries what comes meanwhile; 100 a second are served.
+    let (backlog, closed) = (30.0, 600.0)
+    for (kind, expected) in [
+      (nil, backlog), (.shed(Shedding()), closed + backlog),
+      // Each attempt is drawn for itself, and a client has as many as it likes.
+      (.shed(Shedding(share: 990_000)), backlog), (.readmit(Shedding()), backlog),
+      (.shed(Shedding(share: 300_000, isByDevice: true)), closed + backlog * 0.3),
+    ] as [(ServerAction.Kind?, Double)] {
+      scenario.tapi.actions = kind.map { [ServerAction($0, at: end, for: .minutes(10))] } ?? []
+      let found = try Self.summary(of: scenario)
+      let possible = Double(try #require(found.possibleTime)) / 1e6
+      #expect(abs(possible - expected) <= 5, "\(kind.map { "\($0)" } ?? "no action")")
+      if let recovery = found.recoveryTime { #expect(Double(recovery) / 1e6 >= possible - 2) }
+    }
+    // The last are let in at the end; a tenth may be 1 % of the events that have come since the outage began.
+    scenario.tapi.actions = [ServerAction(.readmit(Shedding(isByDevice: true)), at: end, for: .minutes(10))]
+    let readmitted = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+    #expect((closed * 0.9...closed).contains(readmitted))
+    // One action ends where the next begins, and that one may be none of the ideal run's.
+    scenario.tapi.actions = [
+      ServerAction(.shed(Shedding()), at: end),
+      ServerAction(.readmit(Shedding()), at: end + .minutes(2), for: .minutes(1)),
+    ]
+    let possible = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+    #expect(abs(possible - 120 - backlog) <= 5)
+  }
+
   private static func summary(of scenario: Scenario) throws -> RunSummary {
     RunAnalysis.summary(
       of: try Simulation.run(scenario),

@@ -157,6 +157,26 @@ struct CheckCommandTests {
     return scratch
   }
 
+  @Test("of a large fleet the part is recorded that keeps the answer, unless an option says which")
+  func part() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.scenario(devices: 20_000, capacity: "1400/s"))
+    func recorded(_ options: String...) throws -> (text: String, scale: String?) {
+      let baseline = options.isEmpty ? "part.json" : "whole.json"
+      let output = try Tool.run(
+        ["check", "s.json5", "--record", "--seeds", "2", "--baseline", baseline] + options, in: scratch.url)
+      let text = try scratch.text(baseline)
+      let scale = text.firstMatch(of: /"scale=1:([0-9]+)"/).map { String($0.1) }
+      return (output.standardOutput, scale)
+    }
+    let part = try recorded()
+    let divisor = try #require(part.scale)
+    #expect(part.text.contains("recorded in part.json (1:\(divisor) of 20,000 devices)\n"), "\(part)")
+    let again = try Tool.run(["check", "s.json5", "--baseline", "part.json"], in: scratch.url)
+    #expect(again.code == 0, "\(again)")
+    #expect(try recorded("--scale", "1:2").scale == "2")
+  }
+
   @Test("a recording that cannot be written does not say that it was, and names its own option")
   func fullDisk() throws {
     let scratch = try Scratch()

@@ -21,8 +21,8 @@ struct CheckCommand: Study {
     ],
     examples: [
       .init(
-        "fleetsim check my.json5 --record --scale 1:20",
-        "Record a small version of a scenario that gives the same answer:"),
+        "fleetsim check my.json5 --record",
+        "Record a scenario, at the part of its size that keeps its answer (--scale 1:1: the whole fleet):"),
       .init("fleetsim check scenario.json5", "Is it still as good?"),
       .init(
         "fleetsim check out/decision/suite/*.json5 --settings cdn.json",
@@ -115,6 +115,9 @@ struct CheckCommand: Study {
       let recorded = subjects[index].baseline?.overrides ?? []
       subjects[index].overrides =
         !records ? recorded + overrides : overrides.isEmpty ? recorded : overrides
+      if records, subjects[index].baseline == nil {
+        subjects[index].overrides += try smallFleet(subjects[index].loaded(nil, files))
+      }
     }
     let input = try StudyInput(subjects.map { try $0.loaded(settingsPath, files) }, console)
     for (subject, decoded) in zip(subjects, input.bases) {
@@ -152,6 +155,13 @@ struct CheckCommand: Study {
           try tell(subjects, found, input, console)
         }
       })
+  }
+
+  /// Seeds tell more than size, as in `compare`.
+  private func smallFleet(_ loaded: LoadedScenario) throws -> [String] {
+    if loaded.overrides.contains(where: { $0.path == Override.scalePath }) { return [] }
+    let small = try StudyInput.smallFleet([loaded.with(scale: .whole).decode().scenario])
+    return try small.divisor > loaded.decode().scenario.scale ? ["scale=\(small.text)"] : []
   }
 
   /// - Throws: `CommandFailure` 1 of a Settings file of which no run need show that it does harm.
@@ -232,7 +242,7 @@ struct CheckCommand: Study {
     var files: [String: BaselineFile] = [:]
     var recorded = ""
     for (index, subject) in subjects.enumerated() {
-      let summaries = found[index]
+      let (summaries, scenario) = (found[index], input.bases[index].scenario)
       var baseline = Baseline(
         scenario: subject.name, overrides: subject.overrides, seeds: seeds[index], summaries: summaries,
         tolerances: subject.baseline?.edited ?? [:])
@@ -241,7 +251,10 @@ struct CheckCommand: Study {
       files[subject.file.path, default: subject.file].replace(baseline)
       recorded +=
         "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
-        + "\(FigureText.count(baseline.seeds.count, "seed")) recorded in \(subject.file.path)\n"
+        + "\(FigureText.count(baseline.seeds.count, "seed")) recorded in \(subject.file.path)"
+        + (scenario.scale > 1
+          ? " (\(FigureText.fleet(of: scenario.fullSize, scale: Int64(scenario.scale))))" : "")
+        + "\n"
         + Self.notices(baseline)
       if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
         console.printError(
@@ -274,7 +287,7 @@ struct CheckCommand: Study {
       if load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) {
         environment.console.printError(
           "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
-            + "\(percent(meant)); to record a smaller fleet under the same load, write --scale 1:20\n")
+            + "\(percent(meant)); --record takes a part of a large fleet under the same load by itself\n")
       }
     }
     for note in Discreteness(scenario).notes {

@@ -185,9 +185,15 @@ struct StudyInput {
     let asked = loaded[0].overrides + choices.flatMap(\.overrides)
     if asked.contains(where: { $0.path == Override.scalePath }) { return }
     let whole = try self.whole
-    let smallest = Scaling.smallest(of: whole.decoded.map(\.scenario), leaving: devices)
-    let scale = Scaling(divisor: smallest.divisor / margin)
+    let scale = Self.smallFleet(whole.decoded.map(\.scenario), leaving: devices, margin: margin)
     if scale.divisor > scenario.scale { self = try at(scale) }
+  }
+
+  /// The part that `takeSmallFleet` takes of these scenarios.
+  static func smallFleet(
+    _ scenarios: [Scenario], leaving devices: Int = Scaling.enoughDevices, margin: Int = 2
+  ) -> Scaling {
+    Scaling(divisor: max(1, Scaling.smallest(of: scenarios, leaving: devices).divisor / margin))
   }
 
   /// The whole fleet.

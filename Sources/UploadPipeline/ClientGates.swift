@@ -44,7 +44,7 @@ public struct ClientGates: Sendable, Hashable {
   public var isEmpty: Bool { Self.parts.allSatisfy { $0.bytes(self) == nil } }
 
   /// Whether a part of them counts or plans by whole runs, so that a run can't start over on its way.
-  @usableFromInline var planLoops: Bool {
+  var planLoops: Bool {
     reservesWholeRun || restartsRun || lanes != nil || projectDelay != nil || retryBudget?.perRun != nil
   }
 

@@ -54,8 +54,9 @@ public struct ClientOptions: Sendable {
   /// Whether the running loop goes back for a batch whose wait is over. Where uploads overlap, new batches may keep a loop running
   /// for good; a client whose gates plan runs waits for its end.
   @inlinable var goesBack: Bool {
-    uploads > 1 && wakesByTimer && !isRebatch && flushWhileUploading == .joins && !blocks
-      && (!keepsGates || !gates.planLoops)
+    guard uploads > 1, wakesByTimer, !isRebatch, !blocks, !planLoops else { return false }
+    if case .joins = flushWhileUploading { return true }
+    return false
   }
   /// Whether a batch that waits is in nobody's way, and the oldest events make room for the newest.
   package var makesRoomAtOnce: Bool { !blocks && batchLimit == .max && overflow == .dropsOldest }
@@ -76,6 +77,7 @@ public struct ClientOptions: Sendable {
       gateLayout = ClientGates.Layout(gates)
       keepsGates = !gates.isEmpty
       hasLanes = gates.lanes != nil
+      planLoops = gates.planLoops
     }
   }
   /// Where the gates' states lie in a client's row.
@@ -84,6 +86,7 @@ public struct ClientOptions: Sendable {
   public private(set) var keepsGates: Bool
   /// Whether the loop goes over two lanes (O8).
   public private(set) var hasLanes: Bool
+  @usableFromInline private(set) var planLoops: Bool
 
   public init(
     policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil, uploads: Int = 1,
@@ -129,6 +132,7 @@ public struct ClientOptions: Sendable {
     gateLayout = ClientGates.Layout(gates)
     keepsGates = !gates.isEmpty
     hasLanes = gates.lanes != nil
+    planLoops = gates.planLoops
   }
 
   private mutating func setGrowsNewest() {

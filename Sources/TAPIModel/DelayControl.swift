@@ -19,24 +19,25 @@ struct DelayControl {
     isDropping = false
   }
 
-  /// The one to be served of those that wait, in their order; `drop` gets those before it that are not.
+  /// The one to be served of those that `take` gives in their order; `drop` gets those before it that are not.
   mutating func next(
-    from line: inout WaitingLine, at now: Instant, drop: (UploadRequest) -> Void
+    from line: inout WaitingLine, at now: Instant, take: (inout WaitingLine) -> UploadRequest?,
+    drop: (UploadRequest) -> Void
   ) -> UploadRequest? {
-    var request = line.takeFirst()
+    var request = take(&line)
     var mayDrop = mayDrop(request, behind: line.count, at: now)
     if isDropping {
       isDropping = mayDrop
       while isDropping, nextDrop <= now, let dropped = request {
         drop(dropped)
         drops += 1
-        request = line.takeFirst()
+        request = take(&line)
         isDropping = self.mayDrop(request, behind: line.count, at: now)
         if isDropping { nextDrop = later(nextDrop) }
       }
     } else if mayDrop, let dropped = request {
       drop(dropped)
-      request = line.takeFirst()
+      request = take(&line)
       mayDrop = self.mayDrop(request, behind: line.count, at: now)
       isDropping = true
       // Dropping that has ended a short while ago goes on about as fast as it was.

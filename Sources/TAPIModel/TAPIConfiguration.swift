@@ -65,7 +65,7 @@ public struct WorkersConfiguration: Sendable, Hashable {
   public var serviceTimePerEvent: Span
   /// Requests that may wait; nil: unbounded.
   public var queueLimit: Int?
-  /// A request that has waited so long, and gets no worker at that instant either, is shed: it gets the overload answer; nil: never.
+  /// A request that has waited longer when its turn comes is shed: it gets the overload answer and no worker; nil: never.
   public var queueTimeout: Span?
   public var congestion: Congestion?
   public var order: QueueOrder

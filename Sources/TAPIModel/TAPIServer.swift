@@ -179,7 +179,7 @@ public struct TAPIServer: ~Copyable {
       nextOwnTime = outcomes[nextOutcome].at
       return
     }
-    nextOwnTime = min(nextBoundary, pool.nextCompletion, pool.nextTimeout)
+    nextOwnTime = min(nextBoundary, pool.nextCompletion)
     if let next = dependency?.nextTime { nextOwnTime = min(nextOwnTime, next) }
     if let next = rules?.nextTime { nextOwnTime = min(nextOwnTime, next) }
     if let next = connections?.nextTime { nextOwnTime = min(nextOwnTime, next) }
@@ -201,11 +201,8 @@ public struct TAPIServer: ~Copyable {
       let scaling = rules?.nextTime ?? .never
       let call = dependency?.nextTime ?? .never
       let connected = connections?.nextTime ?? .never
-      let timeout = pool.nextTimeout
-      if min(boundary, completion, scaling, call, connected, timeout) > limit { return nil }
-      if timeout < min(boundary, completion, scaling, call, connected) {
-        answerShed([pool.takeTimedOut()], at: timeout)
-      } else if boundary <= min(completion, scaling, call, connected) {
+      if min(boundary, completion, scaling, call, connected) > limit { return nil }
+      if boundary <= min(completion, scaling, call, connected) {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
       } else if scaling <= min(completion, call, connected) {

@@ -53,20 +53,6 @@ struct WaitingLine {
     take(from: 63 - occupied.leadingZeroBitCount, oldest: order == .lifo)
   }
 
-  /// The lane of the one that came first; nil: nobody waits. In each lane that one is the oldest.
-  private var oldestLane: Int? {
-    if order == .fifo || order == .lifo { return count == 0 ? nil : 0 }
-    return lanes.indices.filter { lanes[$0].count > 0 }.min { arrival(inLane: $0) < arrival(inLane: $1) }
-  }
-
-  private func arrival(inLane lane: Int) -> Instant { lanes[lane].first?.arrival ?? .never }
-
-  /// When the one that has waited longest came; nil: nobody waits.
-  var oldestArrival: Instant? { oldestLane.map(arrival) }
-
-  /// The one that has waited longest, of one at least.
-  mutating func takeOldest() -> UploadRequest { take(from: oldestLane ?? 0, oldest: true) }
-
   private mutating func take(from lane: Int, oldest: Bool) -> UploadRequest {
     let request = oldest ? lanes[lane].takeOldest() : lanes[lane].takeNewest()
     if lanes[lane].count == 0 { occupied &= ~(1 << UInt64(lane)) }

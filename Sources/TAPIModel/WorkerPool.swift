@@ -62,11 +62,6 @@ struct WorkerPool {
   var queued: Int { line.count }
   var busy: Int { running.count + held }
   var nextCompletion: Instant { running.nextTime }
-  /// When the request that has waited longest waits no more. One that gets a worker at that instant is served.
-  var nextTimeout: Instant {
-    guard let queueTimeout, let oldest = line.oldestArrival else { return .never }
-    return oldest + queueTimeout
-  }
 
   /// Starts or queues a request; false if it is refused. `onShed` gets one that has to leave the queue for it.
   mutating func admit(
@@ -112,12 +107,18 @@ struct WorkerPool {
     }
   }
 
-  /// The request that has waited longest waits no more.
-  mutating func takeTimedOut() -> UploadRequest { line.takeOldest() }
-
   private mutating func takeNext(now: Instant, onShed: (UploadRequest) -> Void) -> UploadRequest? {
-    if delayControl == nil { return line.takeFirst() }
-    return delayControl?.next(from: &line, at: now, drop: onShed)
+    if queued == 0 && delayControl == nil { return nil }
+    let queueTimeout = queueTimeout
+    func takeInTime(_ line: inout WaitingLine) -> UploadRequest? {
+      while let next = line.takeFirst() {
+        guard let queueTimeout, now - next.arrival > queueTimeout else { return next }
+        onShed(next)
+      }
+      return nil
+    }
+    if delayControl == nil { return takeInTime(&line) }
+    return delayControl?.next(from: &line, at: now, take: takeInTime, drop: onShed)
   }
 
   /// More workers start on what waits; fewer end what they have begun.

@@ -389,7 +389,7 @@ FIGURES = {
     (E + "012-circuit-breaker/README.md", "012-circuit-breaker/partial/summary.csv"): [
         ("| none | {} | {} | at once |", "run=null: answers_5xx_other; time_to_delivery_p99_s"),
         ("| default | {} | {} | {} |", "run={}: answers_5xx_other; time_to_delivery_p99_s; recovery_s"),
-        ("| opens above 20 % | {} | {} | 3 min 40 s |", """run={ "threshold": "20%" }: answers_5xx_other; time_to_delivery_p99_s"""),
+        ("| opens above 20 % | {} | {} | 2 min |", """run={ "threshold": "20%" }: answers_5xx_other; time_to_delivery_p99_s"""),
     ],
     (E + "013-shared-token/README.md", "013-shared-token/traffic/summary.csv"): [
         ("| 35/min | 55/min | {} of {} | …", "run=35/min: answers_429; attempts"),
@@ -693,9 +693,9 @@ FIGURES = {
     ],
     (E + "028-fleet-hosts/README.md", "028-fleet-hosts/costly-5/summary.csv"): [
         ("(theirs) | … | … | … | {} | > {} |", "run=additive:10+clamp · seed=1: recovery_s; affected_delivery_p99_s"),
-        ("| 10 % on top of 5 min | … | … | … | {} to {} | … |", hosts("additive:10", "min recovery_s", "max recovery_s")),
+        ("| 10 % on top of 5 min | … | … | … | {} | … |", hosts("additive:10", "max recovery_s")),
         ("| 10 % on top of 5 min | … | … | … | … | {} |", "run=additive:10 · seed=1: affected_delivery_p99_s"),
-        ("| full, 5 min | … | … | … | {} to {} | … |", hosts("full", "min recovery_s", "max recovery_s")),
+        ("| full, 5 min | … | … | … | {} | … |", hosts("full", "max recovery_s")),
         ("| full, 5 min | … | … | … | … | {} |", "run=full · seed=1: affected_delivery_p99_s"),
     ],
     (E + "028-fleet-hosts/README.md", "028-fleet-hosts/costly-15/summary.csv"): [
@@ -720,7 +720,7 @@ FIGURES = {
         ("419 sends, {} lost", shipped("spread", "segment-swift", "lost_events")),
         ("174 sends, {} lost", shipped("none", "segment-python", "lost_events")),
         ("149 sends, {} lost", shipped("none", "posthog", "lost_events")),
-        ("143 sends, {} lost | 1 min 40 s", shipped("60s", "posthog", "lost_events")),
+        ("143 sends, {} lost | 1 min,", shipped("60s", "posthog", "lost_events")),
     ],
     (E + "030-midnight-renewals/README.md", "030-midnight-renewals/first/sums.csv"): [
         ("| 288,000 (173,000 are 60 %) | {},", sleeps(10, 10, "requests")),

@@ -3,8 +3,8 @@
 #
 # Each line of experiments/NAME/runs is "RESULT  COMMAND…"; the command's files go to results/NAME/RESULT. To keep results small,
 # histograms of delivery times are left out (summary.csv holds their percentiles), mean curves (report.html shows them), differences between
-# variants of several seeds, and report.html unless RESULT ends in +report. A line of `runs` leaves more out or puts something in, for all
-# results or, with "of RESULT…" behind it, for these:
+# variants of several seeds, of run.json the answer and the files' digests, and report.html unless RESULT ends in +report. A line of
+# `runs` leaves more out or puts something in, for all results or, with "of RESULT…" behind it, for these:
 #
 #   # without time series        for an experiment with many variants
 #   # without pictures           there is none of the comparison
@@ -36,6 +36,11 @@ for name in "$@"; do
     if says 'without pictures'; then rm -f "$out/comparison.svg"; fi
     if says 'without tables'; then rm -f "$out/statistics.csv" "$out/replications.csv"; fi
     rm -rf "$out.journal"
+    # What the answer said and the digests of all files: half of what a result would take.
+    find "$out" -name run.json | while read -r run; do
+      sed '/^  "answer": {/,/^  },$/d; /^  "files": \[/,/^  \],$/d' "$run" >"$run.short"
+      mv "$run.short" "$run"
+    done
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done
   if [ -x "experiments/$name/picture.py" ] && command -v python3 >/dev/null; then "experiments/$name/picture.py"; fi

@@ -156,7 +156,7 @@ extension WorkersConfiguration {
         "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"), "Requests that may wait."),
       Field(
         "queueTimeout", \.queueTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
-        "Who has waited longer gets the overload answer and no worker.",
+        "Who has waited longer gets the overload answer and no worker: when a worker would take it, not before.",
         defaultValue: .said("never"), isLater: true),
       Field(
         "congestion", \.congestion, Kind.object(Congestion.keys).orNull,

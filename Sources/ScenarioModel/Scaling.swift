@@ -134,7 +134,7 @@ public struct Scaling: Sendable, Hashable {
 
   /// The burst that a part of a fleet keeps: `leastBurst` for each batch that a device sends at once.
   private static func leastBurst(for fleet: [Cohort]) -> Int64 {
-    let batches = fleet.map { min($0.uploadConcurrency, batchesAtOnce) }.max() ?? 1
+    let batches = fleet.map { min($0.behaviour.uploadConcurrency, batchesAtOnce) }.max() ?? 1
     return leastBurst * Int64(batches)
   }
 }

@@ -158,10 +158,12 @@ package enum CSVFile {
       CSVValue.text(column.name).append(to: &text)
     }
     text.append(UInt8(ascii: "\n"))
+    // A column is not copied for each of its cells.
+    let values = columns.map { $0.value }
     for row in rows {
-      for (i, column) in columns.enumerated() {
+      for (i, value) in values.enumerated() {
         if i > 0 { text.append(UInt8(ascii: ",")) }
-        column.value(row).append(to: &text)
+        value(row).append(to: &text)
       }
       text.append(UInt8(ascii: "\n"))
     }

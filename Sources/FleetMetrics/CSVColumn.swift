@@ -158,12 +158,11 @@ package enum CSVFile {
       CSVValue.text(column.name).append(to: &text)
     }
     text.append(UInt8(ascii: "\n"))
-    // A column is not copied for each of its cells.
-    let values = columns.map { $0.value }
     for row in rows {
-      for (i, value) in values.enumerated() {
+      // By its place, a column is not copied for each of its cells.
+      for i in columns.indices {
         if i > 0 { text.append(UInt8(ascii: ",")) }
-        value(row).append(to: &text)
+        columns[i].value(row).append(to: &text)
       }
       text.append(UInt8(ascii: "\n"))
     }

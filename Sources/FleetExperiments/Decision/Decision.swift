@@ -260,11 +260,7 @@ package struct Decision: Sendable {
       }
       return cell
     }
-    let gain = cases[place].cells.firstIndex { cell in
-      cell.state == .better
-        && (cell.criterion == .failures || metric(cell.criterion)?.name == MetricCatalogue.lost)
-    }
-    guard let gain else { return }
+    guard let gain = cases[place].cells.firstIndex(where: isGain) else { return }
     for later in cases[place].cells.indices
     where later > gain && metric(cases[place].cells[later].criterion)?.name != MetricCatalogue.lost {
       cases[place].cells[later].isPrice = true
@@ -321,15 +317,14 @@ package struct Decision: Sendable {
     isRefused && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
   }
 
-  /// The cases in which fewer runs fail, or fewer events are lost, which may have a price: their places.
-  package var gains: [Int] {
-    cases.indices.filter { place in
-      cases[place].cells.contains {
-        $0.state == .better
-          && ($0.criterion == .failures || metric($0.criterion)?.name == MetricCatalogue.lost)
-      }
-    }
+  /// Whether fewer runs fail, or fewer events are lost, which may have a price.
+  private func isGain(_ cell: Cell) -> Bool {
+    cell.state == .better
+      && (cell.criterion == .failures || metric(cell.criterion)?.name == MetricCatalogue.lost)
   }
+
+  /// The places of the cases with such a gain.
+  package var gains: [Int] { cases.indices.filter { cases[$0].cells.contains(where: isGain) } }
 
   /// Whether some figure is better: without that nobody needs to know how rarely the proposed Settings fail.
   private var isBetter: Bool { cases.contains { $0.cells.contains { $0.state == .better } } }

@@ -66,6 +66,21 @@ struct VariantChoiceTests {
   }
 
   @Test(
+    "objects are named by the members that differ, by all of them where one has no other, and by their text where no member tells",
+    arguments: [
+      (["{base:'30ms',longest:'1s'}", "{base:'30ms',longest:'5s'}"], ["longest 1s", "longest 5s"]),
+      (["null", "{capacity:5}", "{capacity:5,perRun:0}"], ["null", "capacity 5", "capacity 5, perRun 0"]),
+      (["{at:{connect:'5s',request:'20s'}}", "20s"], ["at.connect 5s, at.request 20s", "20s"]),
+      (
+        ["[{slots:60,span:'1m'},{slots:3,span:'1s'}]", "[]"], ["slots 60, span 1m + slots 3, span 1s", "[]"]
+      ),
+      (["{a:1}", "{'a':1}"], ["{a:1}", "{'a':1}"]), (["{}", "{a:true}"], ["{}", "a true"]),
+    ])
+  func objects(values: [String], names: [String]) {
+    #expect(VariantChoice.axis(ScenarioFile.Axis(path: "fleet.*.x", values: values)).map(\.name) == names)
+  }
+
+  @Test(
     "nobody chooses incidents, the network or how many events there are",
     arguments: [
       ("tapi.incidents.0.for", false), ("tapi.incidents", false), ("network.latency.median", false),
@@ -78,7 +93,9 @@ struct VariantChoiceTests {
     #expect(VariantChoice(name: "v", overrides: [Override(path: path, value: "v")]).isOption == isOption)
   }
 
-  @Test("sentences call a variant key = value, with the section where two have that key, and never an object")
+  @Test(
+    "sentences call a variant key = value, with the section where two have that key, and an object by its members"
+  )
   func titles() {
     func titles(_ path: String, _ values: String...) -> [String] {
       VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)).map(\.title)
@@ -89,7 +106,7 @@ struct VariantChoiceTests {
         == ["rateLimitConfig.maxRetryCount = 3", "rateLimitConfig.maxRetryCount = 100"])
     #expect(titles("settings.rateLimitConfig.maxRetryInterval", "60") == ["maxRetryInterval = 60"])
     #expect(
-      titles("tapi.bucket", "{capacity:1}", "{capacity:2}") == ["value 1 of bucket", "value 2 of bucket"])
+      titles("tapi.bucket", "{capacity:1}", "{capacity:2}") == ["bucket = capacity 1", "bucket = capacity 2"])
     #expect(titles(Override.jitterPath, "full") == ["full"])
     #expect(titles(Override.clientPath, "segment-swift") == ["segment-swift"])
     #expect(titles(Override.settingsPath, "new.json") == ["new.json"])
@@ -98,8 +115,8 @@ struct VariantChoiceTests {
       VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["{c:2}"])),
       [VariantChoice(name: "new", overrides: [Override(path: "d", value: "3")], isLabelled: true)],
     ])
-    #expect(combined.map(\.name) == ["a=1 · b={c:2} · new"])
-    #expect(combined.map(\.title) == ["a=1 · value 1 of b · new"])
+    #expect(combined.map(\.name) == ["a=1 · b=c 2 · new"])
+    #expect(combined.map(\.title) == combined.map(\.name))
   }
 
   @Test("too many combinations are counted without making or overflowing anything")

@@ -248,24 +248,53 @@ public struct VariantChoice: Sendable, Hashable {
 
   /// The choices along one axis.
   public static func axis(_ axis: ScenarioFile.Axis) -> [VariantChoice] {
-    let names = fileNames(axis)
-    return axis.values.enumerated().map { index, value in
+    let names = names(axis)
+    return zip(axis.values, names).map { value, name in
       let overrides = Override.choosing(axis.path, value)
       let isLabelled =
         [Override.jitterPath, Override.clientPath].contains(axis.path)
         || overrides.last?.settingsFile == value
       return VariantChoice(
-        name: names[index], overrides: overrides,
-        title: isLabelled ? names[index] : title(of: axis.path, value, place: index + 1),
+        name: name, overrides: overrides, title: isLabelled ? name : title(of: axis.path, name),
         isLabelled: isLabelled)
     }
   }
 
-  /// The values; of files in folders their names alone, if these tell them apart.
-  private static func fileNames(_ axis: ScenarioFile.Axis) -> [String] {
-    guard [Override.settingsPath, Override.clientPath].contains(axis.path) else { return axis.values }
-    let names = axis.values.map { $0.hasPrefix("{") ? $0 : String($0.split(separator: "/").last ?? "") }
-    return Set(names).count == names.count && !names.contains("") ? names : axis.values
+  /// The values; of files in folders their names, of objects their members, if these tell them apart.
+  private static func names(_ axis: ScenarioFile.Axis) -> [String] {
+    let values = axis.values
+    let objects = values.map { isPlain($0) ? nil : (try? JSON5Parser.parse($0)).map(members) }
+    let sets = objects.compactMap { $0.map(Set.init) }
+    let common = sets.dropFirst().reduce(sets.first ?? []) { $0.intersection($1) }
+    // What all of them have tells none apart, unless one has nothing else.
+    let isShort = sets.allSatisfy { !$0.isSubset(of: common) }
+    let isFile = [Override.settingsPath, Override.clientPath].contains(axis.path)
+    let names = zip(values, objects).map { value, members in
+      guard let members else {
+        return isFile && isPlain(value) ? String(value.split(separator: "/").last ?? "") : value
+      }
+      return members.filter { !isShort || !common.contains($0) }.joined(separator: ", ")
+    }
+    return Set(names).count == names.count && !names.contains("") ? names : values
+  }
+
+  private static func isPlain(_ value: String) -> Bool { !value.hasPrefix("{") && !value.hasPrefix("[") }
+
+  /// The members of an object as people say them, `longest 5s`; of a list its elements.
+  private static func members(_ value: PositionedValue) -> [String] {
+    switch value.content {
+    case .null: ["null"]
+    case .bool(let isTrue): ["\(isTrue)"]
+    case .number(let text), .string(let text): [text]
+    case .array(let elements):
+      [
+        elements.isEmpty
+          ? "[]" : elements.map { members($0).joined(separator: ", ") }.joined(separator: " + ")
+      ]
+    case .object(let own) where own.isEmpty: ["{}"]
+    case .object(let own):
+      own.flatMap { one in members(one.value).map { one.key + (one.value.members == nil ? " " : ".") + $0 } }
+    }
   }
 
   /// Shares of every cohort that have other Settings from the start.
@@ -279,15 +308,12 @@ public struct VariantChoice: Sendable, Hashable {
     }
   }
 
-  /// Returns `capacity = 2000/s`, with as many keys as tell it from the other keys of Settings. A value that is not plain is told
-  /// by its place among the values.
-  private static func title(of path: String, _ value: String, place: Int) -> String {
+  /// Returns `capacity = 2000/s`, with as many keys as tell it from the other keys of Settings.
+  private static func title(of path: String, _ name: String) -> String {
     let keys = path.split(separator: ".").map(String.init)
     let last = keys.last ?? path
     let isAmbiguous = HTTPConfig.knownKeyPaths.count { $0.hasSuffix("." + last) } > 1
-    let label = isAmbiguous ? keys.suffix(2).joined(separator: ".") : last
-    return value.hasPrefix("{") || value.hasPrefix("[")
-      ? "value \(place) of \(label)" : "\(label) = \(value)"
+    return (isAmbiguous ? keys.suffix(2).joined(separator: ".") : last) + " = " + name
   }
 
   /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.
@@ -298,19 +324,13 @@ public struct VariantChoice: Sendable, Hashable {
     let labels = labels(of: axes.map { $0.first?.overrides.first?.path ?? "" })
     let named = zip(axes, labels).map { axis, label in
       let prefix = axis.allSatisfy(\.isLabelled) ? "" : label + "="
-      return axis.map { choice in
-        let isPlain = !choice.name.hasPrefix("{") && !choice.name.hasPrefix("[")
-        return VariantChoice(
-          name: prefix + choice.name, overrides: choice.overrides,
-          title: isPlain ? prefix + choice.name : choice.title)
-      }
+      return axis.map { VariantChoice(name: prefix + $0.name, overrides: $0.overrides) }
     }
     return named.dropFirst().reduce(named[0]) { combined, axis in
       combined.flatMap { left in
         axis.map { right in
           VariantChoice(
-            name: left.name + " · " + right.name, overrides: left.overrides + right.overrides,
-            title: left.title + " · " + right.title)
+            name: left.name + " · " + right.name, overrides: left.overrides + right.overrides)
         }
       }
     }

@@ -10,7 +10,8 @@ package struct Figure: Sendable {
     case health(Bool)
     /// So many of the runs fail.
     case failures(Int, of: Int)
-    case mean(Double)
+    /// Where not all runs lived to see a time, it is at least that.
+    case mean(Double, isLeast: Bool = false)
     /// A time that no run lived to see: so many seconds were watched.
     case unseen(Double)
   }
@@ -32,7 +33,7 @@ package struct Figure: Sendable {
     switch (value, metric) {
     case (.health(let holds), _): holds ? "holds" : "does not hold"
     case (.failures(let count, let runs), _): "\(count) of \(runs)"
-    case (.mean(let mean), let metric?): MetricText.value(metric, mean)
+    case (.mean(let mean, let isLeast), let metric?): (isLeast ? "> " : "") + MetricText.value(metric, mean)
     case (.unseen(let watched), let metric?):
       MetricCatalogue.isReturn(metric) ? "never" : "> " + MetricText.value(metric, watched)
     default: "–"
@@ -44,7 +45,8 @@ package struct Figure: Sendable {
   /// It is uneven where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
   /// attempts above the twin's can be less than none.
   package var interval: String? {
-    guard case .mean = value, let metric, let estimate = estimate?(), var low = estimate.low,
+    guard case .mean(_, isLeast: false) = value, let metric, let estimate = estimate?(),
+      var low = estimate.low,
       let high = estimate.high, high > low
     else { return nil }
     if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
@@ -92,7 +94,7 @@ package struct Figure: Sendable {
     switch value {
     case .none, .health: nil
     case .failures(let count, let runs): runs > 0 ? Double(count) / Double(runs) : nil
-    case .mean(let mean): mean * (metric?.factor ?? 1)
+    case .mean(let mean, _): mean * (metric?.factor ?? 1)
     case .unseen(let watched): watched
     }
   }
@@ -101,14 +103,14 @@ package struct Figure: Sendable {
 extension ReplicatedMetrics {
   /// A variant's figure of a metric.
   package func figure(_ index: Int, _ variant: Int) -> Figure {
-    let sample = sample(index, variant: variant)
+    let (sample, share) = (sample(index, variant: variant), share(index, variant: variant))
     let value: Figure.Value =
       if sample.count == 0 {
         .none
-      } else if let share = share(index, variant: variant), share.successes == 0 {
+      } else if share?.successes == 0 {
         .unseen(sample.mean)
       } else {
-        .mean(sample.mean)
+        .mean(sample.mean, isLeast: share.map { $0.successes < $0.count } ?? false)
       }
     return Figure(value: value, metric: metrics[index]) {
       self.estimate(index, variant: variant)

@@ -150,7 +150,7 @@ FIGURES = {
          r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     ("README.md", "003-retry-after/spread/summary.csv"): [
-        ("drawn for each answer, they take {} minutes", """run={ "from": "30s", "to": "90s" }: recovery_s / 60"""),
+        ("drawn for each answer, they take {} minutes", """run=from 30s, to 90s: recovery_s / 60"""),
     ],
     ("README.md", "005-gate-or-timer/retries/summary.csv"): [
         ("take {} minutes with full jitter and", "run=full · retries=timer: recovery_s / 60 ~1"),
@@ -168,7 +168,7 @@ FIGURES = {
         ("at night and {} in the evening", "run=20h: recovery_s / 60 ~5"),
     ],
     ("README.md", "038-proxies/budget/summary.csv"): [
-        ("With Envoy's 20 % it is back in {}", """run={retries:3,perTryTimeout:"5s"}: recovery_s"""),
+        ("With Envoy's 20 % it is back in {}", """run=retries 3: recovery_s"""),
     ],
     ("README.md", "020-recommended-defaults/tuned/settings.json"): [
         ("a first wait of {}, a cap of {} and", "integrations/Segment.io/httpConfig/backoffConfig/baseBackoffInterval; "
@@ -198,11 +198,11 @@ FIGURES = {
     (E + "003-retry-after/README.md", "003-retry-after/spread/summary.csv"): [
         ("| 60 s | {} | {} of 40 min | … | {} |", "run=60s: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
         ("| 30–90 s, a draw each | {} | {} | … | {} |",
-         """run={ "from": "30s", "to": "90s" }: recovery_s ~20; idle_while_backlogged_s ~1; attempts / devices"""),
+         """run=from 30s, to 90s: recovery_s ~20; idle_while_backlogged_s ~1; attempts / devices"""),
         ("| none: 300 s | {} | {} of 40 min | … | {} |",
          "run=none: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
         ("{} events, rising |", "run=60s: pending_events"),
-        ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: pending_events"""),
+        ("{}, as without an outage |", """run=from 30s, to 90s: pending_events"""),
         ("{}, rising | 79 |", "run=none: pending_events"),
         # Of the 40 minutes after the incident, in which 4.8 million events are created.
         ("Such a pulse leaves {} of the capacity idle", "run=none: idle_while_backlogged_s / 2400"),
@@ -261,17 +261,17 @@ FIGURES = {
     ],
     # Limits
     (E + "038-proxies/README.md", "038-proxies/budget/summary.csv"): [
-        ("budget of 20 % it is back in {}, and", """run={retries:3,perTryTimeout:"5s"}: recovery_s"""),
+        ("budget of 20 % it is back in {}, and", """run=retries 3: recovery_s"""),
         ("| none | {} | {} |", "run=null: recovery_s; affected_delivery_p99_s"),
-        ("| no retry | {} | {} |", """run={retries:0,perTryTimeout:"5s"}: recovery_s; affected_delivery_p99_s"""),
+        ("| no retry | {} | {} |", """run=retries 0: recovery_s; affected_delivery_p99_s"""),
         ("| 1 retry, no budget | {} | {} |",
-         """run={retries:1,perTryTimeout:"5s",budget:null}: recovery_s; affected_delivery_p99_s"""),
-        ("| 3 retries, no budget | {} |", """run={retries:3,perTryTimeout:"5s",budget:null}: recovery_s"""),
-        ("| 3 retries, budget 20 % | {} | {} |", """run={retries:3,perTryTimeout:"5s"}: recovery_s; affected_delivery_p99_s"""),
+         """run=retries 1, budget null: recovery_s; affected_delivery_p99_s"""),
+        ("| 3 retries, no budget | {} |", """run=retries 3, budget null: recovery_s"""),
+        ("| 3 retries, budget 20 % | {} | {} |", """run=retries 3: recovery_s; affected_delivery_p99_s"""),
     ],
     (E + "038-proxies/README.md", "038-proxies/share/summary.csv"): [
-        ("| 20 % | {} |", """run={share:"20%"}: recovery_s"""), ("| 50 % | {} |", """run={share:"50%"}: recovery_s"""),
-        ("| 60 % | {} |", """run={share:"60%"}: recovery_s"""), ("| 80 % | {} |", """run={share:"80%"}: recovery_s"""),
+        ("| 20 % | {} |", """run=share 20%: recovery_s"""), ("| 50 % | {} |", """run=share 50%: recovery_s"""),
+        ("| 60 % | {} |", """run=share 60%: recovery_s"""), ("| 80 % | {} |", """run=share 80%: recovery_s"""),
     ],
     (E + "039-settings-fetches/README.md", "039-settings-fetches/cdn/cohorts.csv"): [
         ("destroys {} of the events that browsers make", "cohort=web: lost_events / created_events"),
@@ -384,12 +384,12 @@ FIGURES = {
         ("| none | {} | {} | {} × capacity |", "run=null: answers_5xx_other; recovery_s; herd_factor_ratio"),
         ("| default | {} | {} | {} × |", "run={}: answers_5xx_other; recovery_s; herd_factor_ratio"),
         ("| open for 2, 4, 8, 10 min | {} | {} | {} × |",
-         """run={ "openTime": "2m", "longestOpenTime": "10m" }: answers_5xx_other; recovery_s; herd_factor_ratio"""),
+         """run=openTime 2m, longestOpenTime 10m: answers_5xx_other; recovery_s; herd_factor_ratio"""),
     ],
     (E + "012-circuit-breaker/README.md", "012-circuit-breaker/partial/summary.csv"): [
         ("| none | {} | {} | at once |", "run=null: answers_5xx_other; time_to_delivery_p99_s"),
         ("| default | {} | {} | {} |", "run={}: answers_5xx_other; time_to_delivery_p99_s; recovery_s"),
-        ("| opens above 20 % | {} | {} | 2 min |", """run={ "threshold": "20%" }: answers_5xx_other; time_to_delivery_p99_s"""),
+        ("| opens above 20 % | {} | {} | 2 min |", """run=threshold 20%: answers_5xx_other; time_to_delivery_p99_s"""),
     ],
     (E + "013-shared-token/README.md", "013-shared-token/traffic/summary.csv"): [
         ("| 35/min | 55/min | {} of {} | …", "run=35/min: answers_429; attempts"),
@@ -473,7 +473,7 @@ FIGURES = {
     (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/retries/summary.csv"): [
         ("| three tries | 3 | {} |", "run=null: attempts / first_attempts"),
         ("a retry budget of 10 % of the requests | 1.1 | {} |",
-         """run={ "capacity": 5, "perRequest": "10%" }: attempts / first_attempts"""),
+         """run=capacity 5, perRequest 10%: attempts / first_attempts"""),
     ],
     (E + "021-optimistic-contention/README.md", "021-optimistic-contention/contest.csv"): [
         ("| 190 | published | 8,002 | 5,163 | 2,426 | 1,762 | 1,771 | | | ours | … | … | … | … | {} ±",

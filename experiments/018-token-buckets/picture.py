@@ -9,8 +9,8 @@ import drawing
 
 RESULT = "results/018-token-buckets"
 SHARES = ["1%", "20%", "30%", "50%"]
-KINDS = {"{perRun:0}": "no retries", "null": "three retries", "{capacity:5}": "bucket, per success",
-         '{capacity:5,perRequest:"10%"}': "bucket, per call"}
+KINDS = {"perRun 0": "no retries", "null": "three retries", "capacity 5": "bucket, per success",
+         "capacity 5, perRequest 10%": "bucket, per call"}
 
 def load(table, share, budget=None):
     """Requests that reach the server for each call, the mean of the seeds."""

@@ -177,9 +177,11 @@ struct TuneCommand: Study {
     let today = input.settingsPath.map { ["--today", $0] } ?? []
     // Settings that were set are in the file.
     let set = input.settings.filter { !$0.path.hasPrefix(SearchableSettings.prefix) }
-    return
-      (["decide", paths[0]] + today + input.seedWords + set.flatMap { ["--set", $0.text] } + input.scaleWords
-      + ["--proposed", (options.outputPath ?? "DIR") + "/\(FileName.settings)"]).shellCommand
+    let words = [
+      ["decide", paths[0]], today, input.seedWords, set.flatMap { ["--set", $0.text] }, input.scaleWords,
+      ["--proposed", (options.outputPath ?? "DIR") + "/\(FileName.settings)"],
+    ]
+    return words.flatMap(\.self).shellCommand
   }
 
   // MARK: The search space

@@ -39,12 +39,19 @@ public struct LossReport: Sendable {
     var value: String?
     /// Lost or blocked in that run with the limit as it is: of all cohorts, or of the one that was asked for.
     var before: Int64
-    /// The same with the higher limit.
-    var lost: Int64
-    /// Pending at the end of either run.
+    /// Pending at the end of that run.
     var pendingBefore: Int64
+    /// With the higher limit; nil: that run made more than `times` as many attempts, and was not made to its end.
+    var outcome: Outcome?
+    var times: Int64
+  }
+
+  package struct Outcome: Sendable {
+    /// Lost or blocked, as `Check.before`.
+    var lost: Int64
+    /// Pending at the end.
     var pending: Int64
-    /// What loses the most in that run.
+    /// What loses the most.
     var mostLeft: String?
   }
 
@@ -124,9 +131,12 @@ public struct LossReport: Sendable {
   /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most; `nil`: those of all count.
   /// - Parameter options: of that run.
   /// - Parameter control: of that run.
+  /// - Parameter few: attempts that it may make in any case. Without a limit it may retry for ever; it stops after these and after
+  ///   four times the attempts with the limit. So many take seconds.
   /// - Throws: the error of the run.
   public mutating func checkLimit(
-    of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init()
+    of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init(),
+    few: Int64 = 10_000_000
   ) throws {
     let limited = variants.indices.flatMap { variant in
       charges(variant).map { (variant: variant, charge: $0) }
@@ -150,20 +160,26 @@ public struct LossReport: Sendable {
         _ = limit.raise(in: &scenario.fleet[place])
       }
     }
-    let run = control.add(scenario)
+    let attempts = max(worstRun?.attempts ?? 0, 1)
+    let most = max(4 * attempts, few)
+    let run = control.add(scenario, mostAttempts: most)
+    let watched = control.runControl(run)
+    var outcome: Outcome?
     do {
-      let record = try Simulation.run(scenario, options: options, control: control.runControl(run))
-      check = Check(
-        variant: worst.variant, charge: worst.charge, value: value,
-        before: worstRun.map(lost) ?? 0,
-        lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents }
-          ?? record.lostOrBlockedEvents,
-        pendingBefore: worstRun?.pendingEvents ?? 0, pending: record.series.totals[.backlogEvents],
-        mostLeft: LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
-          .first?.text(in: scenario))
+      let record = try Simulation.run(scenario, options: options, control: watched)
+      if watched.attempts <= most {
+        outcome = Outcome(
+          lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents } ?? record.lostOrBlockedEvents,
+          pending: record.series.totals[.backlogEvents],
+          mostLeft: LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
+            .first?.text(in: scenario))
+      }
     } catch is CancellationError {
-      return
+      if watched.attempts <= most { return }
     }
+    check = Check(
+      variant: worst.variant, charge: worst.charge, value: value, before: worstRun.map(lost) ?? 0,
+      pendingBefore: worstRun?.pendingEvents ?? 0, outcome: outcome, times: most / attempts)
     control.finish(run)
   }
 
@@ -191,7 +207,7 @@ public struct LossReport: Sendable {
   private func note(_ variant: Int, _ charges: [LossCharge]) -> String {
     let check = check.flatMap { $0.variant == variant && charges.contains($0.charge) ? $0 : nil }
     // A limit without which as much is lost is not the reason, if there are others.
-    let isFutile = check.map { $0.lost >= $0.before } ?? false
+    let isFutile = check.map { ($0.outcome?.lost ?? 0) >= $0.before } ?? false
     let charges = charges.filter { !isFutile || charges.count == 1 || $0 != check?.charge }
     let charge = charges[0]
     let lost =
@@ -209,7 +225,9 @@ public struct LossReport: Sendable {
 
   /// `with 168 h: none`, `with 168 h the fleet loses 13.3 million, in place of 16.3 million`
   private func outcome(_ check: Check) -> String {
-    let (before, lost) = (check.before * scale, check.lost * scale)
+    let limit = check.value.map { "with \($0)" } ?? "without that limit"
+    guard let outcome = check.outcome else { return limit + ": over \(check.times) times the requests" }
+    let (before, lost) = (check.before * scale, outcome.lost * scale)
     let counts = [before, lost].map { FigureText.amount(Double($0)) }
     let left =
       lost == 0
@@ -217,12 +235,12 @@ public struct LossReport: Sendable {
       : lost >= before
         ? " no fewer are lost"
         : " the fleet loses \(counts[1]), in place of \(counts[0])"
-          + (check.mostLeft.map { ", most by \($0)" } ?? "")
+          + (outcome.mostLeft.map { ", most by \($0)" } ?? "")
     // What was not given up may still wait, instead of being delivered.
     let rest =
-      check.pending - check.pendingBefore > (check.before - check.lost) / 10
-      ? ", but \(FigureText.amount(Double(check.pending * scale))) still wait at the end" : ""
-    return (check.value.map { "with \($0)" } ?? "without that limit") + left + rest
+      outcome.pending - check.pendingBefore > (check.before - outcome.lost) / 10
+      ? ", but \(FigureText.amount(Double(outcome.pending * scale))) still wait at the end" : ""
+    return limit + left + rest
   }
 }
 

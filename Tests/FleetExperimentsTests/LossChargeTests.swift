@@ -174,6 +174,25 @@ struct LossChargeTests {
     #expect(none.check == nil && none.notes.isEmpty)
   }
 
+  @Test(
+    "A run without the limit that makes over four times the requests is not made to its end, and the note says so"
+  )
+  func endless() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
+    scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
+    let variants = [Variant(name: "s", scenario: scenario)]
+    let run = try Comparison.run(variants, workers: 1)[0].summary
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
+    let endless = try Comparison.run([Variant(name: "e", scenario: scenario)], workers: 1)[0].summary
+    #expect(endless.attempts > 4 * run.attempts && endless.lostOrBlockedEvents == 0)
+    for (few, end) in [(1, "with 1000: over 4 times the requests"), (endless.attempts, "with 1000: none")] {
+      var report = LossReport(variants, runs: [[run]])
+      try report.checkLimit(few: few)
+      #expect(report.notes.first?.contains("; " + end) == true, "\(report.notes)")
+    }
+  }
+
   private static func outage(minutes: Int64) -> Scenario {
     var cohort = Cohort(name: "phones", devices: 40, events: .poisson(meanGap: .seconds(10)))
     cohort.retries = .timer

@@ -119,10 +119,10 @@ struct DecideCommand: Study {
             + named.settings.names.today)
       }
     }
+    let largest = input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) }
     var plan = StudyPlan(
-      input, heading: input.heading(facts(suite)),
-      largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
-      find: { [self, answer] runs in
+      input, heading: input.heading(facts(suite)), largest: largest,
+      find: { [self, answer] (runs: StudyRuns) -> Decided in
         if let answer { return answer }
         if let search { runs.control.expect(more: search.scenarios) }
         guard let proposed = try named ?? found(search, loaded[0], runs) else {
@@ -153,10 +153,12 @@ struct DecideCommand: Study {
               }.joined())
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
-        decided.command =
-          ["decide", path] + $todayPath.words + options.input.words + options.input.scaleWords
-          + options.journalWords + $incidentsPath.words
-          + (isOnlyGiven ? ["--only-incidents"] : []) + $allowed.words + (runsAnyway ? ["--anyway"] : [])
+        let words = [
+          ["decide", path], $todayPath.words, options.input.words, options.input.scaleWords,
+          options.journalWords, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [], $allowed.words,
+          runsAnyway ? ["--anyway"] : [],
+        ]
+        decided.command = words.flatMap(\.self)
         decided.output = options.outputPath
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {

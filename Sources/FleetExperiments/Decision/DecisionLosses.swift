@@ -42,7 +42,9 @@ extension Decision {
       runs: [one.compared])
     try report.checkLimit(of: worst.row.place, options: options, control: control)
     return report.check.flatMap { check in
-      check.lost < check.before ? CheckedLoss(loss: worst, value: check.value, left: check.lost) : nil
+      check.outcome.flatMap { outcome in
+        outcome.lost < check.before ? CheckedLoss(loss: worst, value: check.value, left: outcome.lost) : nil
+      }
     }
   }
 

@@ -140,9 +140,10 @@ public final class ComparisonControl: Sendable {
   }
 
   /// The number of the run.
-  package func add(_ scenario: Scenario) -> Int {
+  /// - Parameter mostAttempts: after which it stops.
+  package func add(_ scenario: Scenario, mostAttempts: Int64 = .max) -> Int {
     state.withLock { state in
-      let run = Run(duration: scenario.duration, control: RunControl())
+      let run = Run(duration: scenario.duration, control: RunControl(mostAttempts: mostAttempts))
       if state.isCancelled { run.control.cancel() }
       state.runs.append(run)
       return state.runs.count - 1

@@ -9,7 +9,11 @@ public final class RunControl: Sendable {
   private let virtualMicroseconds = Atomic<Int64>(0)
   private let attemptsSoFar = Atomic<Int64>(0)
   private let passesSoFar = Atomic<Int64>(0)
-  public init() {}
+  /// The run stops soon after it has made more.
+  private let mostAttempts: Int64
+  public init() { mostAttempts = .max }
+  /// - Parameter mostAttempts: after which the run stops.
+  package init(mostAttempts: Int64) { self.mostAttempts = mostAttempts }
   /// Asks the run to stop; it throws `CancellationError` within milliseconds.
   public func cancel() { cancelled.store(true, ordering: .relaxed) }
   /// Whether the run has been asked to stop; it may not have noticed yet.
@@ -24,6 +28,7 @@ public final class RunControl: Sendable {
     virtualMicroseconds.store(virtualTime.microseconds, ordering: .relaxed)
     attemptsSoFar.store(attempts, ordering: .relaxed)
     passesSoFar.store(devicePasses, ordering: .relaxed)
+    if attempts > mostAttempts { cancel() }
   }
 }
 

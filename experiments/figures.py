@@ -753,6 +753,24 @@ FIGURES = {
         (f"| {day} December | … {'| … ' * place}| {{}} |", f"run={gap} & time_s={(day - 19) * 86400}: requests / 80000")
         for day in [19, 20, 22, 25, 30] for place, gap in enumerate(["1d", "2d", "3d", "4d"])
     ],
+    (E + "041-waiting-editors/README.md", "041-waiting-editors/released/sums.csv"): [
+        ("{} million requests a second, where", "run=0s: max requests / 10000"),
+        ("| at once | {} | {} times |", "run=0s: max requests * 100; max requests / 5000"),
+        ("| at a time within ten seconds | {} | {} times |", "run=10s: max requests * 100; max requests / 5000"),
+    ],
+    (E + "041-waiting-editors/README.md", "041-waiting-editors/released/summary.csv"): [
+        ("| at once | … | … | {} |", "run=0s: recovery_s"), ("| at a time within ten seconds | … | … | {} |", "run=10s: recovery_s"),
+    ],
+    (E + "041-waiting-editors/README.md", "041-waiting-editors/jitter/sums.csv"): [
+        ("drawn below ten seconds | {} | {} times |", "run=10: max requests * 100; max requests / 5000"),
+        ("drawn below a minute | {} | {} times |", "run=60: max requests * 100; max requests / 5000"),
+    ],
+    (E + "041-waiting-editors/README.md", "041-waiting-editors/jitter/summary.csv"): [
+        ("drawn below ten seconds | … | … | {} |", "run=10: recovery_s"), ("drawn below a minute | … | … | {} |", "run=60: recovery_s"),
+    ],
+    (GUIDES + "4-explanation/published-results.md", "041-waiting-editors/released/sums.csv"): [
+        ("three times its peak | {} million, {} times", "run=0s: max requests / 10000; max requests / 5000"),
+    ],
     (E + "033-synchronous-retries/README.md", "033-synchronous-retries/constant/summary.csv"): [
         ("| 20 times | {} ({} times) | {} | {} |", "run=1: herd_factor_ratio * 1000; herd_factor_ratio * 1000 / 667; answers_503; recovery_s"),
         ("| each 5 s | – | {} ({} times) | {} | {} |",

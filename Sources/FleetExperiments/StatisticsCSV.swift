@@ -219,11 +219,6 @@ public enum StatisticsReference {
         "live.csv",
         "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
         LiveComparison.columns),
-      ColumnReference.section(
-        "residuals.csv",
-        "One row for each row of the series that `calibrate` fits to; then for each column fitted: observed, fitted (mean of runs) and the "
-          + "residual, 2 √(observed + 3/8) − 2 √(fitted + 3/8).",
-        ResidualRow.firstColumns),
     ].joined(separator: "\n")
   }
 }

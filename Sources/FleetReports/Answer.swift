@@ -160,7 +160,6 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case pareto = "pareto.csv"
   case paretoPicture = "pareto.svg"
   case fitted = "fitted.json5"
-  case residuals = "residuals.csv"
   case calibrationPicture = "calibration.svg"
   case explorer = "explore.html"
   case settings = "settings.json"

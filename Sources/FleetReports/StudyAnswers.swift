@@ -52,9 +52,7 @@ extension CalibrationResult {
   package func answer(_ story: Story, facts: String, fitted: String) -> Answer {
     var answer = Answer(story, facts: facts)
     let values = TextTable(header: Self.header, rows: rows)
-    let errors = hasHeldOut ? TextTable(header: Self.errorHeader, rows: errorRows) : nil
     answer.terminal = [.table(values)]
-    answer.details = errors.map { [.table($0, title: "On the part held out")] } ?? []
     answer.page = [
       .table(values, title: "Fitted values"),
       .figure(
@@ -62,14 +60,6 @@ extension CalibrationResult {
         caption:
           "Counts of each interval, and below them the residuals on the scale that is fitted, where chance alone makes about 1. What is "
           + "shaded was held out."),
-    ]
-    if let errors {
-      answer.page.append(
-        .table(
-          errors, title: "On the part held out",
-          note: "Mean absolute percentage errors over the rows in which something was counted."))
-    }
-    answer.page.append(
       .terms([
         (
           "95 % interval",
@@ -84,11 +74,11 @@ extension CalibrationResult {
           "Residual",
           "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
         ),
-      ]))
+      ]),
+    ]
     let head = zip(study.keys, self.values).map { "// \($0.path): \($1)\n" }.joined()
     answer.data = [
-      OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
-      OutputFile(.residuals, residuals),
+      OutputFile(.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted)
     ]
     answer.pictures = [OutputFile(.calibrationPicture, text: chart.svg)]
     return answer
@@ -112,8 +102,8 @@ extension CalibrationResult {
 
   /// For each column what was counted, and below it the residuals round a line at 0.
   private var chart: Chart {
-    let panels = study.weights.enumerated().flatMap { index, weight in
-      let seen = curve(.spikes, .other, "observed") { observed(index, $0) }
+    let panels = study.observed.columns.enumerated().flatMap { index, column in
+      let seen = curve(.spikes, .other, "observed") { column.values[$0] }
       let fitted = curve(.spikes, .accent, "fitted") { expected.values[index][$0] }
       let residuals = curve(.spikes, .muted) { residual(index, $0) }
       let most = residuals.envelope.columns.reduce(2) { max($0, abs($1?.mean ?? 0)) }
@@ -125,7 +115,7 @@ extension CalibrationResult {
       let limit = max(seen.envelope.maximum, fitted.envelope.maximum, 1) * 1.05
       return [
         Chart.Panel(
-          name: "\(weight.column.title) an interval", y: .counts(to: limit), height: 110, shades: shades,
+          name: "\(column.kind.title) an interval", y: .counts(to: limit), height: 110, shades: shades,
           curves: [seen, fitted]),
         Chart.Panel(
           figures: "residual",

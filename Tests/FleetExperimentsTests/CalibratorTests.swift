@@ -47,9 +47,7 @@ struct CalibratorTests {
     model: @escaping ([Double], UInt64) -> [Double]
   ) throws -> CalibrationResult {
     let study = CalibrationStudy(
-      keys: try keys.map { try QuantityRange($0) }, observed: Self.observed(observed),
-      weights: [(.requests, 1)],
-      budget: budget)
+      keys: try keys.map { try QuantityRange($0) }, observed: Self.observed(observed), budget: budget)
     var calibrator = Calibrator(study) { requests in
       requests.map { request in
         let values = request.values.map { Quantity($0)?.baseValue ?? .nan }
@@ -170,8 +168,8 @@ struct CalibratorTests {
     let result = try calibrate([Self.level, Self.peak], series) { Self.run($0[0], $0[1], seed: $1) }
     #expect(result.study.heldOut == 48 && result.scatter.isExplained)
     // Expected is half of what was seen.
-    #expect(abs((result.scatter.errors[0] ?? 0) - 0.5) < 0.05)
-    #expect((result.scatter.chance[0] ?? 1) < 0.15)
+    let heldOut = try #require(result.scatter.heldOut)
+    #expect(abs(heldOut.error - 0.5) < 0.05 && (heldOut.chance ?? 1) < 0.15)
     #expect(abs(result.quantities[0].baseValue - 100) < 5)
   }
 }

@@ -42,16 +42,15 @@ struct ResumptionTests {
   }
 
   private static func calibration(
-    in store: MemoryStore? = nil, stops: @escaping @Sendable () throws -> Void = {}
+    in store: MemoryStore
   ) throws -> CalibrationResult {
     var text = "time,requests\n"
     for row in 0..<60 { text += "\(row * 10),\(100 + row % 7)\n" }
     let study = CalibrationStudy(
       keys: [try QuantityRange("fleet.a.devices=20..500")],
-      observed: try ObservedSeries(text: text, name: "m.csv"), weights: [(.requests, 1)],
+      observed: try ObservedSeries(text: text, name: "m.csv"),
       budget: CalibrationStudy.leastBudget)
     let runs = Runs(.counts(of: study), in: store, workers: 2) { scenario, _, _ in
-      try stops()
       var series = TimeSeries(interval: 10_000_000, duration: 600_000_000, rows: 60)
       for row in 0..<60 {
         let noise = RandomKey(seed: scenario.seed).child(UInt64(row)).unitOpen
@@ -60,7 +59,7 @@ struct ResumptionTests {
       return ReplicationTests.Engine.record(series)
     }
     var calibrator = Calibrator(study) { requests in
-      try runs.valuesUntilCancelled(
+      try runs.values(
         of: requests.map { request in
           var scenario = Self.empty.with(seed: UInt64(request.seed))
           scenario.fleet[0].devices = Int(Quantity(request.values[0])?.value ?? 0)
@@ -160,14 +159,6 @@ struct ResumptionTests {
     #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
     #expect(result.story.basis.hasPrefix("11 candidates, "))
     #expect(throws: CancellationError.self) { try tune(1) }
-  }
-
-  @Test("a calibration that is stopped in its first round names the nearest of the runs that it has")
-  func stoppedCalibration() throws {
-    let result = try Self.calibration(stops: Self.stops(after: 7))
-    #expect(!result.isFinished && result.runs == 7)
-    #expect(result.story.basis == "7 runs")
-    #expect(throws: CancellationError.self) { try Self.calibration(stops: Self.stops(after: 0)) }
   }
 
   /// As a signal does once so many runs are made.

@@ -114,12 +114,6 @@ struct StudyTests {
       ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "10000", "--set", "duration=20m"],
       60
     ),
-    (
-      [
-        "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "600", "--fit",
-        "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%",
-      ], 100
-    ),
   ]
 
   @Test(
@@ -129,13 +123,9 @@ struct StudyTests {
     let scratch = try scratch()
     for (name, text) in [
       ("a.json5", SearchCommandTests.scenario), ("cdn.json", SearchCommandTests.settings),
-      ("space.json5", SearchCommandTests.space), ("c.json5", CalibrateCommandTests.scenario),
+      ("space.json5", SearchCommandTests.space),
     ] {
       try scratch.write(name, text)
-    }
-    if command[0] == "calibrate" {
-      #expect(
-        try Tool.run(["run", "c.json5", "--seed", "1", "-q", "--out", "measured"], in: scratch.url).code == 0)
     }
     // The second goes on where the first was stopped.
     for more in [[], ["--json"]] {

@@ -10,16 +10,15 @@ struct CalibrateCommand: Study {
   static let help = CommandSpecification(
     name: "calibrate", abstract: "Fit unknown keys of a scenario to what was measured.",
     discussion: [
-      "Looks for the values with which the scenario gives the measured series: requests, 2xx, 429 and 5xx by interval, each on a scale "
-        + "where chance counts alike whatever the size (Anscombe's 2 √(n + 3/8)). Candidates are spread over the ranges and the "
-        + "search narrows to where the best lie; then a surface of second order through runs with seeds of their own says "
-        + "where the series lies. How far off that reading is, the same runs tell, each taken for a measured series in turn: "
-        + "that makes the 95 % intervals. The verdict says whether the fitted scenario explains the series, how far off it is on the "
-        + "part held out, and warns of keys that the series says nothing of, or that can't be told apart.",
+      "Looks for the values with which the scenario gives the measured series: requests, 2xx, 429 and 5xx by interval. "
+        + "The verdict says whether the fitted scenario explains the series, how far off it is on the "
+        + "last fifth of the rows, to which nothing is fitted, and warns of keys that the series says nothing of, or that can't be "
+        + "told apart.",
       "A measured file is a timeseries.csv, a CSV with the columns time (seconds), requests, 2xx, 429, 5xx (counts of the interval), or "
-        + "the JSON of a Prometheus range query of such counts, with a series for each status (code).",
-      "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), residuals.csv, calibration.svg, "
-        + "report.html and run.json. Every run is kept in the journal: a calibration that was killed goes on where it stood and gives "
+        + "the JSON of a Prometheus range query of such counts, with a series for each status (code). Every column that it has "
+        + "is fitted to.",
+      "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), calibration.svg, report.html and run.json. "
+        + "Every run is kept in the journal: a calibration that was killed goes on where it stood and gives "
         + "the same answer.",
     ],
     examples: [
@@ -38,43 +37,12 @@ struct CalibrateCommand: Study {
   )
   private var keys: [QuantityRange]
   @Option(
-    "weight", "column=w", each: ColumnWeight.reader,
-    help:
-      "How much a column counts, 0 to leave it out: \(ColumnWeight.names.joined(separator: ", ")). (default: 1 for those of "
-      + ObservedColumn.standard.map(\.rawValue).joined(separator: ", ") + " that the file has)")
-  private var weights: [ColumnWeight]
-  @Option(
-    "hold-out", "share", .share(0...800_000, "0% to 80%"),
-    help: "Part of the rows, from the end, that nothing is fitted to, 0% to 80%. (default: 20%)")
-  private var holdOut = CalibrationStudy.defaultHoldOut
-  @Option(
-    "budget", "runs", .count(1...1_000_000),
+    "budget", "runs", .count(CalibrationStudy.leastBudget...1_000_000),
     help:
       "Runs, from \(CalibrationStudy.leastBudget). (default: \(CalibrationStudy.defaultBudget(keys: 0)), and "
       + "\(CalibrationStudy.defaultBudget(keys: 1) - CalibrationStudy.defaultBudget(keys: 0)) for each key)")
   private var budget: Int?
   let options = StudyOptions()
-
-  /// How much a column counts.
-  private struct ColumnWeight {
-    var column: ObservedColumn
-    var weight: Double
-
-    static let names = ObservedColumn.allCases.map(\.rawValue)
-    static let reader = ValueReader { text in
-      let given = try Assignment(text, example: "429=2")
-      guard let column = ObservedColumn(rawValue: given.path) else {
-        throw UsageError(
-          "There is no column '\(given.path)' for '--weight <column=w>'; allowed: \(names.joined(separator: ", "))."
-        )
-      }
-      guard let weight = Quantity(given.value), weight.unit == .number, (0...1e6).contains(weight.value)
-      else {
-        throw InvalidValue(given.value, rest: ": a number from 0 to 1000000.")
-      }
-      return ColumnWeight(column: column, weight: weight.value)
-    }
-  }
 
   /// Keys of the run, not of the fleet or the server, which can't be fitted.
   private static let fixed = ["seed", "duration", "interval", "scale"]
@@ -90,11 +58,6 @@ struct CalibrateCommand: Study {
       guard !Self.fixed.contains(key.path) else {
         throw UsageError("'\(key.path)' is of the run, not of the fleet or the server, and can't be fitted.")
       }
-    }
-    if let budget, budget < CalibrationStudy.leastBudget {
-      throw UsageError(
-        "A budget of \(FigureText.count(budget, "run")) is too small: at least \(CalibrationStudy.leastBudget)."
-      )
     }
   }
 
@@ -116,7 +79,7 @@ struct CalibrateCommand: Study {
       find: { [observedPath] runs in
         let runs = runs.runs(.counts(of: study))
         var calibrator = Calibrator(study) { requests in
-          try runs.valuesUntilCancelled(
+          try runs.values(
             of: requests.map { request in
               let scenario = try decode(request.values, [interval]).scenario
               return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
@@ -126,7 +89,7 @@ struct CalibrateCommand: Study {
         return CalibrationFindings(
           observedPath: observedPath, result: result, fitted: try decode(result.values).normalisedJSON,
           runs: runs.counts)
-      }, isFinished: \.result.isFinished,
+      },
       answer: { $0.result.answer($0.story, facts: facts, fitted: $0.fitted) })
   }
 
@@ -135,20 +98,6 @@ struct CalibrateCommand: Study {
   /// - Throws: `ScenarioProblems`, `CommandFailure` 65, 66, `UsageError`.
   private func study(_ scenario: Scenario, _ files: Files) throws -> CalibrationStudy {
     let observed = try ObservedSeries(text: files.text(observedPath), name: observedPath)
-    var weights: [(column: ObservedColumn, weight: Double)] = []
-    for column in ObservedColumn.allCases {
-      let asked = self.weights.last { $0.column == column }?.weight
-      guard observed.values[column] != nil else {
-        guard asked ?? 0 > 0 else { continue }
-        throw UsageError(
-          "'--weight' asks for \(column.rawValue), which \(observedPath) does not have.")
-      }
-      let weight = asked ?? (ObservedColumn.standard.contains(column) ? 1 : 0)
-      if weight > 0 { weights.append((column, weight)) }
-    }
-    guard !weights.isEmpty else {
-      throw UsageError("No column is left to fit to: give one a '--weight' above 0.")
-    }
     let end = scenario.duration.microseconds
     if let last = observed.rows.last, Int64(last) * observed.interval >= end {
       throw CommandFailure(
@@ -157,9 +106,7 @@ struct CalibrateCommand: Study {
           + "\(FigureText.span(end)) is over; give --set duration=\(Units.text(Span(microseconds: (Int64(last) + 1) * observed.interval)))"
       )
     }
-    return CalibrationStudy(
-      keys: keys, observed: observed, weights: weights, holdOut: holdOut,
-      budget: budget)
+    return CalibrationStudy(keys: keys, observed: observed, budget: budget)
   }
 
   /// Every end of every range, and all of them together.
@@ -183,7 +130,7 @@ struct CalibrateCommand: Study {
 
   private func facts(_ scenario: Scenario, _ study: CalibrationStudy) -> String {
     let rows = study.observed.rows.count
-    let columns = study.weights.map(\.column.rawValue).joined(separator: ", ")
+    let columns = study.observed.columns.map(\.kind.rawValue).joined(separator: ", ")
     return
       "\(scenario.sizeText), \(FigureText.grouped(Int64(rows))) rows of \(FigureText.span(study.observed.interval)) from "
       + "\(observedPath) (\(columns)), the last \(FigureText.grouped(Int64(rows - study.heldOut))) held out"
@@ -204,7 +151,7 @@ struct CalibrationFindings: Sendable {
     return story
   }
 
-  /// A key or a column, by its place in the study.
+  /// A key, by its place in the study.
   private struct Part: Sendable {
     var result: CalibrationResult
     var index: Int
@@ -235,22 +182,12 @@ struct CalibrationFindings: Sendable {
       ) { findings in
         findings.result.study.keys.indices.map { Part(result: findings.result, index: $0) }
       },
-      .list(
-        "columns", "What it was fitted to.",
-        JSONShape<Part>([
-          .choice("column", "Which.") { $0.result.study.weights[$0.index].column },
-          .init("weight", "How much it counted.") { $0.result.study.weights[$0.index].weight },
-          .init(
-            "error", "Mean absolute percentage error on the part held out, as a share; null: nothing there."
-          ) {
-            $0.result.scatter.errors[$0.index]
-          },
-          .init("chanceError", "The same of runs of the fitted scenario.") {
-            $0.result.scatter.chance[$0.index]
-          },
-        ])
-      ) { findings in
-        findings.result.study.weights.indices.map { Part(result: findings.result, index: $0) }
+      .init(
+        "heldOutError",
+        "Mean absolute percentage error on the part held out, as a share, of the first column with a count there; null: none has."
+      ) { $0.result.scatter.heldOut?.error },
+      .init("chanceError", "That error of runs of the fitted scenario.") {
+        $0.result.scatter.heldOut?.chance
       },
       .anything("fitted", "The fitted scenario, as normalised.", ["object"]) { .raw($0.fitted) },
       .init("runsMade", "Runs that were made.") { $0.runs.made },

@@ -266,7 +266,7 @@ extension StudyPlan {
   init(
     _ input: StudyInput, heading: String, largest: [Scenario],
     find: @escaping @Sendable (StudyRuns) throws -> Found,
-    isFinished: @escaping (Found) -> Bool, answer: @escaping (Found) throws -> Answer
+    isFinished: @escaping (Found) -> Bool = { _ in true }, answer: @escaping (Found) throws -> Answer
   ) {
     let variants = largest.enumerated().map { Variant(name: "\($0)", scenario: $1) }
     self.init(

@@ -6,37 +6,28 @@ import SimulationKernel
 package struct CalibrationStudy: Sendable {
   package var keys: [QuantityRange]
   package let observed: ObservedSeries
-  /// The columns that count, and how much.
-  package let weights: [(column: ObservedColumn, weight: Double)]
   /// Rows from this one on are held out.
   package let heldOut: Int
   /// The rows and columns that are fitted, column after column.
   let fitted: [(column: Int, row: Int)]
   /// Runs in all, but for those that tell the error on the part held out.
   package var budget: Int
-  /// The seed of the draw of candidates.
-  package var seed: UInt64 = 1
 
   package static let mostKeys = 8
   package static let leastBudget = 200
-  package static let defaultHoldOut = 0.2
+  /// The part of the rows, from the end, that nothing is fitted to.
+  static let holdOut = 0.2
 
   /// Enough for a surface of second order and the race before it.
   package static func defaultBudget(keys: Int) -> Int { 200 + 150 * keys }
 
-  /// - Parameter holdOut: share of the rows, from the end.
-  package init(
-    keys: [QuantityRange], observed: ObservedSeries, weights: [(column: ObservedColumn, weight: Double)],
-    holdOut: Double = defaultHoldOut, budget: Int? = nil
-  ) {
+  package init(keys: [QuantityRange], observed: ObservedSeries, budget: Int? = nil) {
     self.keys = keys
     self.observed = observed
-    self.weights = weights
-    let heldOut = observed.rows.count - Int((Double(observed.rows.count) * holdOut).rounded())
+    let heldOut = observed.rows.count - Int((Double(observed.rows.count) * Self.holdOut).rounded())
     self.heldOut = heldOut
-    fitted = weights.enumerated().flatMap { column, weight in
-      let values = weight.weight > 0 ? observed.values[weight.column] : nil
-      return (0..<heldOut).filter { values?[$0] != nil }.map { (column, $0) }
+    fitted = observed.columns.enumerated().flatMap { index, column in
+      (0..<heldOut).filter { column.values[$0] != nil }.map { (index, $0) }
     }
     self.budget = budget ?? Self.defaultBudget(keys: keys.count)
   }
@@ -67,7 +58,7 @@ package struct CalibrationStudy: Sendable {
 
   /// The `index`-th point of a Halton sequence in a box, shifted by the seed.
   func spread(_ index: Int, in box: CalibrationBox, round: Int) -> Point {
-    let key = RandomKey(seed: seed).child(UInt64(round))
+    let key = RandomKey(seed: 1).child(UInt64(round))
     let point = HaltonSequence.point(index, dimensions: keys.count, key: key)
     return keys.indices.map { box.low[$0] + (box.high[$0] - box.low[$0]) * point[$0] }
   }
@@ -83,10 +74,6 @@ package struct CalibrationStudy: Sendable {
   /// Returns the stabilised count of each of `fitted`.
   func features(_ counts: SeriesCounts) -> [Double] {
     fitted.map { Self.stabilised(counts.values[$0.column][$0.row]) }
-  }
-
-  var observedFeatures: [Double] {
-    fitted.map { Self.stabilised((observed.values[weights[$0.column].column]?[$0.row] ?? nil) ?? 0) }
   }
 }
 
@@ -158,8 +145,8 @@ extension CalibrationStudy {
   package func counts(of series: TimeSeries) -> SeriesCounts {
     let rows = series.rows
     return SeriesCounts(
-      values: weights.map { weight in
-        observed.rows.map { $0 < rows.count ? Double(weight.column.count(rows[rows.startIndex + $0])) : 0 }
+      values: observed.columns.map { column in
+        observed.rows.map { $0 < rows.count ? Double(column.kind.count(rows[rows.startIndex + $0])) : 0 }
       })
   }
 }
@@ -177,8 +164,6 @@ package struct CalibrationResult: Sendable {
   package var runs: Int
   /// Whether the search came to rest within its budget.
   package var isSettled: Bool
-  /// Whether it came to its end; false: it was stopped, and the point is that of the run that came nearest.
-  package var isFinished = true
 
   /// The fitted value of each key, as a scenario takes it.
   package var values: [String] { study.values(point) }
@@ -237,10 +222,16 @@ package struct CalibrationScatter: Sendable {
   package var ratio: Double
   /// Whether a run of the fitted scenario could be as far off.
   package var isExplained: Bool
-  /// Mean absolute percentage errors on the part held out, by column; nil where nothing was counted or nothing is held out.
-  package var errors: [Double?]
-  /// The same of the scenario's own runs: what chance alone makes of it.
-  package var chance: [Double?]
+  /// The first column of which something was counted on the part held out; nil: none is.
+  package var heldOut: HeldOut?
+
+  /// Mean absolute percentage errors of a column on the part held out.
+  package struct HeldOut: Sendable {
+    package var column: ObservedColumn
+    package var error: Double
+    /// That of the scenario's own runs: what chance alone makes of it.
+    package var chance: Double?
+  }
 
   init(_ study: CalibrationStudy, _ runs: [SeriesCounts], observed: [Double], weights: [Double]) {
     let features = runs.map { study.features($0) }
@@ -260,15 +251,12 @@ package struct CalibrationScatter: Sendable {
     isExplained = seen <= own.mean + 4 * (own.standardDeviation ?? 0) || ratio < 1.1
     let rows = Array(study.heldOut..<study.observed.rows.count)
     let mean = SeriesCounts.mean(runs)
-    errors = study.weights.indices.map { column in
-      let values = study.observed.values[study.weights[column].column] ?? []
-      return Self.percentageError(rows.map { values[$0] }, rows.map { mean.values[column][$0] })
-    }
-    chance = study.weights.indices.map { column in
-      let errors = runs.compactMap { run in
-        Self.percentageError(rows.map { run.values[column][$0] }, rows.map { mean.values[column][$0] })
+    for (index, column) in study.observed.columns.enumerated() where heldOut == nil {
+      let expected = rows.map { mean.values[index][$0] }
+      guard let error = Self.percentageError(rows.map { column.values[$0] }, expected) else { continue }
+      let chance = runs.compactMap { run in Self.percentageError(rows.map { run.values[index][$0] }, expected)
       }
-      return errors.mean
+      heldOut = HeldOut(column: column.kind, error: error, chance: chance.mean)
     }
   }
 

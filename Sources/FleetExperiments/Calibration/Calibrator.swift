@@ -18,48 +18,32 @@ package struct Calibrator {
     package var values: [String]
     package var seed: Int
   }
-  /// A function that returns the counts of runs, in their order; nil for those that were not there yet when it was stopped.
-  package typealias Run = ([Request]) throws -> [SeriesCounts?]
+  /// A function that returns the counts of runs, in their order.
+  package typealias Run = ([Request]) throws -> [SeriesCounts]
 
   private struct Member {
     var point: CalibrationStudy.Point
     var features: [Double]
-    var counts: SeriesCounts
-    /// Weighted squares of the differences to the observed series.
+    /// Squares of the differences to the observed series.
     var distance: Double
   }
 
   private let study: CalibrationStudy
   private let counts: Run
   private let observed: [Double]
-  private let weights: [Double]
   private var members: [Member] = []
   private var round = 0
 
   package init(_ study: CalibrationStudy, run: @escaping Run) {
     self.study = study
     counts = run
-    observed = study.observedFeatures
-    weights = study.fitted.map { study.weights[$0.column].weight }
+    observed = study.features(
+      SeriesCounts(values: study.observed.columns.map { column in column.values.map { $0 ?? 0 } }))
   }
 
   /// Runs the whole search.
-  /// - Returns: where its runs throw `CancellationError`, the candidate that came nearest before, if there was any.
+  /// - Throws: what its runs throw; `CancellationError` where they were stopped.
   package mutating func run() throws -> CalibrationResult {
-    do {
-      return try search()
-    } catch let error as CancellationError {
-      guard let best = members.min(by: { $0.distance < $1.distance }) else { throw error }
-      var result = CalibrationResult(
-        study: study, point: best.point, draws: [best.point],
-        scatter: CalibrationScatter(study, [best.counts], observed: observed, weights: weights),
-        expected: best.counts, runs: members.count, isSettled: false)
-      result.isFinished = false
-      return result
-    }
-  }
-
-  private mutating func search() throws -> CalibrationResult {
     var box = try race()
     var isSettled = false
     var reading: Reading
@@ -121,22 +105,18 @@ package struct Calibrator {
     let found = try counts(
       points.enumerated().map { Request(values: study.values($1), seed: first + $0 + 1) })
     for (point, counts) in zip(points, found) {
-      guard let counts else { continue }
       let features = study.features(counts)
       var distance = 0.0
-      for f in features.indices {
-        distance += weights[f] * (features[f] - observed[f]) * (features[f] - observed[f])
-      }
-      members.append(Member(point: point, features: features, counts: counts, distance: distance))
+      for f in features.indices { distance += (features[f] - observed[f]) * (features[f] - observed[f]) }
+      members.append(Member(point: point, features: features, distance: distance))
     }
-    if found.contains(nil) { throw CancellationError() }
   }
 
   // MARK: Surface
 
   /// Runs that a surface of second order is laid through while the box is looked for.
   private var enough: Int {
-    max(24, SeriesSurface.terms(keys: study.keys.count, isQuadratic: true) * 5 / 2)
+    max(24, SeriesSurface.terms(keys: study.keys.count) * 5 / 2)
   }
 
   /// Runs kept back for the box in which the search ends.
@@ -208,7 +188,7 @@ package struct Calibrator {
   }
 
   private func weights(_ variances: [Double]) -> [Double] {
-    zip(weights, variances).map { $0 / max($1, Self.leastVariance) }
+    variances.map { 1 / max($0, Self.leastVariance) }
   }
 
   /// Returns the knowledge without the series: a value lies in its range, as likely here as there. A normal distribution with the
@@ -229,9 +209,7 @@ package struct Calibrator {
     }
     let point = study.rounded(reading.box.outside(centre).map { min(max($0, 0), 1) })
     let found = try counts(
-      (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) }
-    ).compactMap(\.self)
-    if found.count < Self.finalRuns { throw CancellationError() }
+      (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) })
     let scatter = CalibrationScatter(
       study, found, observed: observed, weights: weights(reading.variances))
     // A scenario that does not explain the series is not known as well as its own runs would have it.

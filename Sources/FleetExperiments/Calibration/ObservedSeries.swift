@@ -9,13 +9,12 @@ package struct ObservedSeries: Sendable {
   package var interval: Int64
   /// Number of the interval of each row, from the scenario's beginning; ascending.
   package var rows: [Int]
-  /// A value for each row, nil where there is none; counts of the interval.
-  package var values: [ObservedColumn: [Double?]]
+  /// What the file has of each column that can be fitted, in their order.
+  package var columns: [Column]
 
-  static let mostRows = 100_000
-  /// Of a CSV file; rows may lie before the scenario's beginning.
-  static let mostColumns = 10_000
-  static let mostLines = 1_000_000
+  package typealias Column = (kind: ObservedColumn, values: [Double?])
+
+  private static let mostRows = 100_000
 
   /// Reads `timeseries.csv`, a CSV file with columns called `time`, `requests`, `2xx` and so on, or the JSON answer of a
   /// Prometheus range query.
@@ -31,7 +30,8 @@ package struct ObservedSeries: Sendable {
     var start: Double?
     /// Seconds, with their lines.
     var times: [(value: Double, line: Int)] = []
-    var values: [ObservedColumn: [Double?]] = [:]
+    /// A value for each time, nil where there is none; counts of the interval.
+    var columns: [Column] = []
   }
 
   static func problem(_ file: String, _ line: Int, _ message: String) -> ScenarioProblems {
@@ -64,33 +64,22 @@ package struct ObservedSeries: Sendable {
     }
     interval = Int64(width)
     let start = (points.start ?? times[0].value) * 1e6
-    rows = []
-    var kept: [Int] = []
-    for (index, time) in times.enumerated() {
+    rows = try times.map { time in
       let place = (time.value * 1e6 - start) / width
-      guard abs(place) < 1e9, abs(place - place.rounded()) < 0.05 else {
+      guard (-0.05..<1e9).contains(place), abs(place - place.rounded()) < 0.05 else {
         throw Self.problem(
           name, time.line,
           "the time is no whole number of intervals (\(Quantity.decimal(width / 1e6, digits: 6)) s) after the beginning; rows of "
             + "one width are expected, and gaps of whole rows")
       }
-      let row = Int(place.rounded())
-      // Rows before the scenario's beginning do not count.
-      if row < 0 { continue }
-      if let last = rows.last, row <= last {
-        throw Self.problem(name, time.line, "a second row of the same interval")
-      }
-      rows.append(row)
-      kept.append(index)
+      return Int(place.rounded())
     }
-    guard let last = rows.last, last < Self.mostRows else {
+    columns = points.columns
+    if let last = rows.last, last >= Self.mostRows {
       throw Self.problem(
         name, times.last?.line ?? 1,
-        rows.isEmpty
-          ? "all rows lie before the beginning of the run, the time 0"
-          : "the last row is number \(rows.last ?? 0); at most \(Self.mostRows) rows can be run")
+        "the last row is number \(last); at most \(Self.mostRows) rows can be run")
     }
-    values = points.values.mapValues { column in kept.map { column[$0] } }
   }
 
   // MARK: CSV
@@ -100,9 +89,6 @@ package struct ObservedSeries: Sendable {
     guard let (_, header) = lines.next() else {
       throw problem(name, 1, "the file is empty; a header with the names of columns is expected")
     }
-    guard header.count <= mostColumns else {
-      throw problem(name, 1, "\(header.count) columns; at most \(mostColumns) are read")
-    }
     let names = header.prefix(20).map(CSVLines.shown).joined(separator: ", ")
     let own = columns(in: header, time: "time_s", \.ownNames)
     guard let (time, places) = own ?? columns(in: header, time: "time", { [$0.rawValue] }) else {
@@ -111,8 +97,7 @@ package struct ObservedSeries: Sendable {
         "found the columns \(names); expected those of timeseries.csv, or time, requests, 2xx, 429 and 5xx")
     }
     // The beginning of `timeseries.csv` is the beginning of the run.
-    var points = Points(start: own == nil ? nil : 0)
-    for (column, _) in places { points.values[column] = [] }
+    var points = Points(start: own == nil ? nil : 0, columns: places.map { ($0.column, []) })
     while let (line, cells) = lines.next() {
       guard cells.count == header.count else {
         throw problem(
@@ -126,13 +111,7 @@ package struct ObservedSeries: Sendable {
           "'\(CSVLines.shown(cells[time]))' is no time: a number is expected in the column '\(header[time])'")
       }
       points.times.append((value, line))
-      guard points.times.count <= mostLines else {
-        throw problem(
-          name, line,
-          "more than \(FigureText.grouped(Int64(mostLines))) rows; leave out those that the run does not reach"
-        )
-      }
-      for (column, indices) in places {
+      for (column, (_, indices)) in places.enumerated() {
         var sum: Double? = 0
         for place in indices {
           if cells[place].isEmpty || cells[place] == "NaN" {
@@ -146,13 +125,13 @@ package struct ObservedSeries: Sendable {
             )
           }
         }
-        points.values[column]?.append(sum)
+        points.columns[column].values.append(sum)
       }
     }
-    // The only rate among our own columns.
-    if own != nil, points.times.count > 1 {
+    // The first one, offered_rps, is the only rate among our own columns.
+    if own != nil, points.times.count > 1, points.columns[0].kind == .requests {
       let width = points.times[1].value - points.times[0].value
-      points.values[.requests] = points.values[.requests]?.map { $0.map { $0 * width } }
+      points.columns[0].values = points.columns[0].values.map { $0.map { $0 * width } }
     }
     return points
   }
@@ -184,13 +163,8 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
   case answers2xx = "2xx"
   case answers429 = "429"
   case answers5xx = "5xx"
-  case answers4xx = "4xx"
-  case unanswered
 
-  /// Those that a fit rests on where the file has them and nothing else is asked.
-  package static let standard: [ObservedColumn] = [.requests, .answers2xx, .answers429, .answers5xx]
-
-  package var title: String { self == .requests || self == .unanswered ? rawValue : "\(rawValue) answers" }
+  package var title: String { self == .requests ? rawValue : "\(rawValue) answers" }
 
   /// Returns the count of an interval of a run.
   func count(_ row: TimeSeries.Row) -> Int64 { facts.measures.reduce(0) { $0 + row[$1] } }
@@ -204,8 +178,6 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
     case .answers2xx: ([.answers2xx], ["answers_2xx"])
     case .answers429: ([.answers429], ["answers_429"])
     case .answers5xx: ([.answers503, .answers5xxOther], ["answers_503", "answers_5xx_other"])
-    case .answers4xx: ([.answers401, .answers4xxOther], ["answers_401", "answers_4xx_other"])
-    case .unanswered: ([.unanswered], ["unanswered_requests"])
     }
   }
 }
@@ -249,14 +221,9 @@ enum PrometheusAnswer {
           result, "a series without values; the answer of a range query is expected, not of an instant one")
       }
       let columns = [ObservedColumn.requests, answers(code)].compactMap(\.self)
-      var seen: Set<Double> = []
       for value in values {
         guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
           throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
-        }
-        guard seen.insert(time).inserted else {
-          throw problem(
-            value, "a second sample of the time \(Quantity.decimal(time, digits: 6)) in one series")
         }
         lines[time] = lines[time] ?? Int(value.position.line)
         guard let count = number(pair[1]) else { continue }
@@ -267,8 +234,8 @@ enum PrometheusAnswer {
     var points = ObservedSeries.Points()
     points.times = lines.keys.sorted().map { ($0, lines[$0] ?? 1) }
     // A series of a code is not there before its first answer: that is none, where another one has a value.
-    for column in [.requests, .answers2xx, .answers429, .answers5xx, .answers4xx] as [ObservedColumn] {
-      points.values[column] = points.times.map { sums[column]?[$0.value] ?? 0 }
+    points.columns = ObservedColumn.allCases.map { column in
+      (column, points.times.map { sums[column]?[$0.value] ?? 0 })
     }
     return points
   }
@@ -277,9 +244,8 @@ enum PrometheusAnswer {
   private static func answers(_ code: String) -> ObservedColumn? {
     switch code.first {
     case "2": .answers2xx
-    case "4": code == "429" ? .answers429 : .answers4xx
     case "5": .answers5xx
-    default: nil
+    default: code == "429" ? .answers429 : nil
     }
   }
 

@@ -1,5 +1,5 @@
-/// The dependence of a series on the keys within a box. Each feature has a surface of second order, or a plane with few runs. It
-/// is fitted by least squares to runs that each had a seed of their own.
+/// The dependence of a series on the keys within a box. Each feature has a surface of second order, which is fitted by least
+/// squares to runs that each had a seed of their own.
 ///
 /// Source: Box and Wilson, "On the experimental attainment of optimum conditions", J. R. Statist. Soc. B 13 (1951).
 struct SeriesSurface: Sendable {
@@ -10,24 +10,21 @@ struct SeriesSurface: Sendable {
   /// The runs' scatter round the surface, by feature.
   private(set) var variances: [Double]
 
-  static func terms(keys: Int, isQuadratic: Bool) -> Int {
-    isQuadratic ? (keys + 1) * (keys + 2) / 2 : keys + 1
-  }
+  static func terms(keys: Int) -> Int { (keys + 1) * (keys + 2) / 2 }
 
   /// - Parameters:
   ///   - places: of each run, -1 … 1 in each key.
   ///   - features: of each run.
   init(places: [[Double]], features: [[Double]]) {
     keys = places.first?.count ?? 0
-    let isQuadratic = places.count * 2 >= Self.terms(keys: keys, isQuadratic: true) * 3
-    terms = Self.terms(keys: keys, isQuadratic: isQuadratic)
+    terms = Self.terms(keys: keys)
     let count = features.first?.count ?? 0
-    let rows = places.map { Self.terms($0, isQuadratic: isQuadratic) }
+    let rows = places.map(Self.terms)
     var normal = SymmetricMatrix(size: terms)
     for row in rows { normal.addSquare(of: row) }
     // Runs that all have the same value of a key say nothing of it.
     for i in 0..<terms { normal[i, i] += 1e-6 * Double(max(places.count, 1)) }
-    let factor = normal.choleskyFactor
+    let factor = Cholesky(nearest: normal)
     let solved = rows.map { factor.solution($0) }
     coefficients = Array(repeating: 0, count: count * terms)
     variances = Array(repeating: 0, count: count)
@@ -47,13 +44,9 @@ struct SeriesSurface: Sendable {
     }
   }
 
-  /// 1, the keys, and of second order their products.
-  private static func terms(_ place: [Double], isQuadratic: Bool) -> [Double] {
-    var terms = [1.0] + place
-    if isQuadratic {
-      for i in place.indices { for j in i..<place.count { terms.append(place[i] * place[j]) } }
-    }
-    return terms
+  /// 1, the keys, and their products.
+  private static func terms(_ place: [Double]) -> [Double] {
+    [1] + place + place.indices.flatMap { i in place[i...].map { place[i] * $0 } }
   }
 
   private func coefficients(of feature: Int) -> ArraySlice<Double> {
@@ -64,10 +57,8 @@ struct SeriesSurface: Sendable {
   private func slopes(_ place: [Double]) -> [[Double]] {
     (0..<keys).map { key in
       var slopes = [0.0] + (0..<keys).map { $0 == key ? 1 : 0 }
-      if terms > keys + 1 {
-        for i in 0..<keys {
-          for j in i..<keys { slopes.append((i == key ? place[j] : 0) + (j == key ? place[i] : 0)) }
-        }
+      for i in 0..<keys {
+        for j in i..<keys { slopes.append((i == key ? place[j] : 0) + (j == key ? place[i] : 0)) }
       }
       return slopes
     }
@@ -109,7 +100,7 @@ struct SeriesSurface: Sendable {
       for _ in 0..<60 where damping < 1e6 {
         var damped = current.curvature
         for i in 0..<surface.keys { damped[i, i] *= 1 + damping }
-        let step = damped.choleskyFactor.solution(current.gradient)
+        let step = Cholesky(nearest: damped).solution(current.gradient)
         let next = zip(place, step).map { min(max($0 - $1, -limit), limit) }
         let found = derivatives(at: next, right)
         let moved = zip(place, next).map { abs($0 - $1) }.max() ?? 0
@@ -130,7 +121,7 @@ struct SeriesSurface: Sendable {
       at place: [Double], _ right: [Double]
     ) -> (cost: Double, gradient: [Double], curvature: SymmetricMatrix) {
       let keys = surface.keys
-      let values = SeriesSurface.terms(place, isQuadratic: surface.terms > keys + 1)
+      let values = SeriesSurface.terms(place)
       let slopes = surface.slopes(place)
       let products = matrix.times(values)
       var cost = 0.0
@@ -153,15 +144,12 @@ struct SeriesSurface: Sendable {
   }
 }
 
-/// A symmetric matrix, and the few things that are done with it.
+/// A symmetric matrix.
 struct SymmetricMatrix: Sendable {
   let size: Int
-  private var cells: [Double]
+  fileprivate var cells: [Double]
 
-  init(size: Int) {
-    self.size = size
-    cells = Array(repeating: 0, count: size * size)
-  }
+  init(size: Int) { (self.size, cells) = (size, Array(repeating: 0, count: size * size)) }
 
   subscript(i: Int, j: Int) -> Double {
     get { cells[i * size + j] }
@@ -183,9 +171,6 @@ struct SymmetricMatrix: Sendable {
       return sum
     }
   }
-
-  /// Where it is not positive, of the nearest that is.
-  var choleskyFactor: Cholesky { Cholesky(nearest: cells) }
 }
 
 /// The lower triangle L with L Lᵀ = a positive matrix, row by row.
@@ -194,12 +179,11 @@ struct Cholesky {
   private let size: Int
 
   /// Where the matrix is not positive, of the nearest that is.
-  init(nearest matrix: [Double]) {
-    size = Int(Double(matrix.count).squareRoot())
-    rows = matrix
+  init(nearest matrix: SymmetricMatrix) {
+    (size, rows) = (matrix.size, matrix.cells)
     for i in 0..<size {
       for j in 0...i {
-        let cell = matrix[i * size + j]
+        let cell = matrix[i, j]
         var sum = cell
         for k in 0..<j { sum -= rows[i * size + k] * rows[j * size + k] }
         rows[i * size + j] =

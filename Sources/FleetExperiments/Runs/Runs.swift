@@ -330,7 +330,7 @@ extension Recording where Value == VariantResult {
 extension Recording where Value == SeriesCounts {
   /// Returns the recording of the counts that can be compared with the observed series of a study.
   package static func counts(of study: CalibrationStudy) -> Recording {
-    let columns = study.weights.map(\.column.rawValue).joined(separator: ",")
+    let columns = study.observed.columns.map(\.kind.rawValue).joined(separator: ",")
     let rows = study.observed.rows.count
     return Recording(
       references: .none,
@@ -344,7 +344,7 @@ extension Recording where Value == SeriesCounts {
         value: { body, _ throws(StoredRecord.Problem) in
           var reader = StoredLines.Reader(body)
           var counts = SeriesCounts(values: [])
-          for _ in study.weights {
+          for _ in study.observed.columns {
             counts.values.append(try reader.values("column", count: rows).map(Double.init))
           }
           try reader.end()

@@ -107,7 +107,7 @@ struct CompletionTests {
       zsh.contains(
         #":a,b,c:_sequence compadd - none additive\:10 additive\:2s additive\:10\:2s symmetric\:10 "#
           + #"full equal decorrelated between\:2s\:10s'"#))
-    #expect(zsh.contains("'1::name:(tapi-document segment-swift "))
+    #expect(zsh.contains("'1::a,b,c:_sequence compadd - tapi-document segment-swift "))
     #expect(zsh.contains("'2::what:(scenario json bash zsh fish)'"))
     #expect(
       fish.contains("-l out -x -a '(__fish_complete_directories)'") && fish.contains("-l settings -r -F"))

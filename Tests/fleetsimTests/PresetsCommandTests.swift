@@ -11,177 +11,163 @@ struct PresetsCommandTests {
   }
 
   // The last table of the requirements, row by row.
-  @Test("all presets stand side by side, with what differs from the document marked")
-  func table() throws {
-    let output = try run()
-    #expect(output.code == 0)
-    #expect(output.standardError == "")
-    let expected = """
-      | switch                 | req | tapi-document        | segment-swift      | segment-kotlin     | segment-react-native |
-      | ---------------------- | --- | -------------------- | ------------------ | ------------------ | -------------------- |
-      | queue.mode             | S2  | files                |   files            |   files            | ≠ rebatch            |
-      | uploadConcurrency      | S3  | 1                    | ≠ unlimited        |   1                | ≠ unlimited          |
-      | flushWhileUploading    | S17 | joins                | ≠ ignored          | ≠ queued           |   joins              |
-      | settingsDialect        | S13 | document             | ≠ analytics-swift  | ≠ analytics-kotlin | ≠ analytics-react-   |
-      |                        |     |                      |                    |                    |   native             |
-      | settingsFetch          | S19 | launch               | ≠ foreground       |   launch           |   launch             |
-      | actsAtFlushEnd         | S17 | false                |   false            |   false            | ≠ true               |
-      | rateLimitEndsLoop      | S3  | true                 |   true             | ≠ false            |   true               |
-      | saving                 | S18 | atOnce               | ≠ atOnceAsItIs     | ≠ afterAnswers     | ≠ never              |
-      | triggers               | S17 | all                  | ≠ [count,          | ≠ [count,          | ≠ [count, interval,  |
-      |                        |     |                      |   interval,        |   interval,        |   manual,            |
-      |                        |     |                      |   manual,          |   manual,          |   reconnect,         |
-      |                        |     |                      |   reconnect,       |   reconnect,       |   foreground,        |
-      |                        |     |                      |   background]      |   foreground,      |   background]        |
-      |                        |     |                      |                    |   background]      |                      |
-      | countOfAnEvent         | S17 | 1                    | ≠ 2                |   1                |   1                  |
-      | countsAllEvents        | S17 | false                | ≠ true             |   false            |   false              |
-      | queue.maximumBatch     | D3  | 500                  |   500              |   500              | ≠ 1000               |
-      | Events                 |     |                      |                    |                    |                      |
-      | queue.maximumBatchSize | D3  | null                 |   null             |   null             | ≠ 512KB              |
-      | clampAfterJitter       | S10 | false                | ≠ true             | ≠ true             |   false              |
-      | missingRetryAfter      | S4  | maxRetryInterval     |   maxRetryInterval |   maxRetryInterval | ≠ fixed:60           |
-      | retryAfterOnOtherCodes | S7  | ignored              | ≠ pausesPipeline   |   ignored          | ≠ pausesPipeline     |
-      | retryAfterForms        | S4  | secondsOrDate        | ≠ secondsOnly      | ≠ secondsOnly      |   secondsOrDate      |
-      | noStatus               | S9  | backoff              | ≠ untouched        | ≠ asStatus500      | ≠ clientBackoff      |
-      | retryCountHeader       | S2  | always               | ≠ onlyAboveZeroMax | ≠ onlyAboveZeroMax | ≠ clientCounter      |
-      |                        |     |                      |   OfBatchAndGlobal |   OfBatchAndGlobal |                      |
-      | twoWaits               | S16 | laterReplaces        |   laterReplaces    |   laterReplaces    | ≠ shorterWinsRate    |
-      |                        |     |                      |                    |                    |   LimitBeatsBackoff  |
-      | limitReached           | S12 | dropBatch            |   dropBatch        |   dropBatch        | ≠ resetStateAndDrop  |
-      |                        |     |                      |                    |                    |   Flush              |
-      | rateLimitingOff        | S15 | legacy               | ≠ drop             | ≠ drop             | ≠ drop               |
-      | sendsAtLimit           | S12 | maxRetryCountPlusOne | ≠ maxRetryCount    | ≠ maxRetryCount    |   maxRetryCountPlus  |
-      |                        |     |                      |                    |                    |   One                |
-      | successEndsWait        | S16 | always               |   always           |   always           | ≠ onlyWhenNoOther    |
-      |                        |     |                      |                    |                    |   BatchOfTheFlush    |
-      |                        |     |                      |                    |                    |   Failed             |
-      | ageLimit               | S11 | sinceFirstFailure    |   sinceFirst       |   sinceFirst       | ≠ eventAgeSince      |
-      |                        |     |                      |   Failure          |   Failure          |   Queued             |
-      | limitsCheck            | S12 | whenDue              | ≠ beforeDue        | ≠ beforeDue        |   whenDue            |
-      | rateLimitRecord        | S11 | failure              | ≠ untouched        | ≠ untouched        |   failure            |
-      | backoffOff             | S15 | legacy               | ≠ forgets          | ≠ drop             | ≠ drop               |
-      | withoutSettings        | S13 | legacy               | ≠ drops400         | ≠ drops4xx         |   legacy             |
-      | overridden429          | S13 | ignored              | ≠ dropsAndPauses   |   ignored          | ≠ drops              |
-      | belowSuccess           | S8  | asTable              | ≠ discarded        | ≠ resets           |   asTable            |
-      | exponent               | S10 | ownFailures          |   ownFailures      |   ownFailures      | ≠ allFailures        |
-      | waitsInMilliseconds    | S10 | false                |   false            | ≠ true             |   false              |
-
-      | switch                   | req | segment-kotlin-main    | segment-browser        | segment-browser-batching |
-      | ------------------------ | --- | ---------------------- | ---------------------- | ------------------------ |
-      | page                     | S16 |   null                 | ≠ {strategy:           | ≠ {strategy:             |
-      |                          |     |                        |   "standard", size:    |   "batching", size: 10,  |
-      |                          |     |                        |   10, timeout: "5s",   |   timeout: "5s", retry   |
-      |                          |     |                        |   retryQueue: true,    |   Queue: true,           |
-      |                          |     |                        |   persistence: true,   |   persistence: true,     |
-      |                          |     |                        |   keepalive: false}    |   keepalive: false}      |
-      | uploadConcurrency        | S3  |   1                    | ≠ unlimited            | ≠ unlimited              |
-      | flushWhileUploading      | S17 | ≠ queued               |   joins                |   joins                  |
-      | settingsDialect          | S13 | ≠ analytics-kotlin     | ≠ analytics-next       | ≠ analytics-next         |
-      | rateLimitEndsLoop        | S3  | ≠ false                |   true                 |   true                   |
-      | saving                   | S18 | ≠ afterAnswers         |   atOnce               |   atOnce                 |
-      | triggers                 | S17 | ≠ [count, interval,    |   all                  |   all                    |
-      |                          |     |   manual, reconnect,   |                        |                          |
-      |                          |     |   foreground,          |                        |                          |
-      |                          |     |   background]          |                        |                          |
-      | retries                  | S17 |   gate                 | ≠ timer                | ≠ timer                  |
-      | flush.count              | S17 |   20                   | ≠ 1                    | ≠ 1                      |
-      | flush.interval           | S17 |   30s                  | ≠ null                 | ≠ null                   |
-      | clampAfterJitter         | S10 | ≠ true                 |   false                |   false                  |
-      | retryAfterOnOtherCodes   | S7  | ≠ pausesPipeline       |   ignored              |   ignored                |
-      | retryAfterForms          | S4  | ≠ secondsOnly          | ≠ secondsOnly          | ≠ secondsOnly            |
-      | noStatus                 | S9  | ≠ asStatus500          |   backoff              |   backoff                |
-      | retryCountHeader         | S2  | ≠ onlyAboveZeroMaxOf   | ≠ onlyAboveZeroMaxOf   | ≠ onlyAboveZeroMaxOf     |
-      |                          |     |   BatchAndGlobal       |   BatchAndGlobal       |   BatchAndGlobal         |
-      | rateLimitingOff          | S15 | ≠ drop                 |   legacy               |   legacy                 |
-      | sendsAtLimit             | S12 | ≠ maxRetryCount        |   maxRetryCountPlusOne |   maxRetryCountPlusOne   |
-      | limitsCheck              | S12 | ≠ beforeDue            |   whenDue              |   whenDue                |
-      | rateLimitRecord          | S11 | ≠ untouched            |   failure              |   failure                |
-      | backoffOff               | S15 | ≠ forgets              |   legacy               |   legacy                 |
-      | withoutSettings          | S13 | ≠ drops4xx             |   legacy               |   legacy                 |
-      | belowSuccess             | S8  | ≠ resets               |   asTable              |   asTable                |
-      | waitsInMilliseconds      | S10 | ≠ true                 |   false                |   false                  |
-      | timeout                  | S9  |   30s                  | ≠ 1d                   | ≠ 1d                     |
-      | maxRetryCount            | S12 |   100                  | ≠ 10                   | ≠ 10                     |
-      | maxBackoffInterval       | S10 |   300                  | ≠ 60                   | ≠ 60                     |
-
-      | switch                   | req | keen-existing          | keen-proposed          | offline-first          |
-      | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
-      | uploadConcurrency        | S3  | ≠ unlimited            | ≠ unlimited            | ≠ 4                    |
-      | queue.maximumBatchEvents | D3  | ≠ 1                    | ≠ 1                    |   500                  |
-      | retries                  | S17 |   gate                 | ≠ timer                | ≠ timer                |
-      | retryAfterOnOtherCodes   | S7  |   ignored              |   ignored              | ≠ delaysBatch          |
-      | readsRateLimitReset      | O11 |   false                |   false                | ≠ true                 |
-      | noStatus                 | S9  | ≠ untouched            | ≠ untouched            |   backoff              |
-      | rateLimited              | O2  | ≠ delaysBatch          | ≠ delaysBatch          | ≠ delaysBatch          |
-      | unauthorized             | O9  |   asTable              |   asTable              | ≠ refreshThenRetryOnce |
-      | givenUp                  | O3  |   dropped              |   dropped              | ≠ blocked              |
-      | rateLimit                | S4  | ≠ false                | ≠ false                |   true                 |
-      | backoff                  | S10 | ≠ false                | ≠ false                |   true                 |
-      | maxRetryCount            | S12 |   100                  |   100                  | ≠ 9                    |
-      | baseBackoffInterval      | S10 |   0.5                  |   0.5                  | ≠ 5                    |
-      | maxBackoffInterval       | S10 |   300                  |   300                  | ≠ 1800                 |
-      | jitterStrategy           | J   |   additive:10          |   additive:10          | ≠ full                 |
-      | breaker                  | O6  |   null                 |   null                 | ≠ {}                   |
-      | failureWindow            | K1  | ≠ {queries: 10}        |   null                 |   null                 |
-      | projectDelay             | K2  |   null                 | ≠ {}                   |   null                 |
-      | retryBudget              | O3  |   null                 |   null                 | ≠ {perRun: 20}         |
-      | controller               | O5  |   null                 |   null                 | ≠ {uploads: 4}         |
-      | reconcile                | O4  |   false                |   false                | ≠ true                 |
-
-      | switch                   | req | toggl                  | toggl-push             | datafly                |
-      | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
-      | queue.mode               | S2  |   files                |   files                | ≠ rebatch              |
-      | uploadConcurrency        | S3  | ≠ 3                    |   1                    |   1                    |
-      | triggers                 | S17 |   all                  |   all                  | ≠ [count, interval,    |
-      |                          |     |                        |                        |   manual, reconnect,   |
-      |                          |     |                        |                        |   foreground, wakeUp]  |
-      | triggersThatSkipWaits    | D7  |   []                   |   []                   | ≠ [manual, reconnect]  |
-      | queue.limit              | D1  |   null                 |   null                 | ≠ 1000                 |
-      | queue.maximumBatchEvents | D3  | ≠ 1                    | ≠ 1                    |   500                  |
-      | queue.maximumBatchSize   | D3  |   null                 |   null                 | ≠ 512KB                |
-      | retries                  | S17 | ≠ timer                | ≠ timer                | ≠ timer                |
-      | noStatus                 | S9  | ≠ untouched            | ≠ untouched            |   backoff              |
-      | limitReached             | S12 |   dropBatch            |   dropBatch            | ≠ startOverAtNext      |
-      |                          |     |                        |                        |   Trigger              |
-      | rateLimited              | O2  | ≠ delaysBatch          | ≠ delaysBatch          | ≠ delaysBatch          |
-      | rateLimit                | S4  | ≠ false                | ≠ false                |   true                 |
-      | backoff                  | S10 | ≠ false                | ≠ false                |   true                 |
-      | maxRetryCount            | S12 |   100                  |   100                  | ≠ 6                    |
-      | baseBackoffInterval      | S10 |   0.5                  |   0.5                  | ≠ 1                    |
-      | maxBackoffInterval       | S10 |   300                  |   300                  | ≠ 32                   |
-      | jitterStrategy           | J   |   additive:10          |   additive:10          | ≠ additive:50          |
-      | rateWindows              | T1  | ≠ [{slots: 60, span:   | ≠ [{slots: 60, span:   |   null                 |
-      |                          |     |   "1m"}, {slots: 3,    |   "1m"}, {slots: 3,    |                        |
-      |                          |     |   span: "1s"}]         |   span: "1s"}]         |                        |
-      | wholeRun                 | T2  | ≠ true                 |   false                |   false                |
-      | restartRun               | T3  |   false                | ≠ true                 |   false                |
-
-      ≠ is not what the document says; where no client of a table differs, the row is left out.
-      'fleetsim presets <name>' explains the switches of one client.
-
+  @Test(
+    "named presets stand side by side, with the values of the switches in which they differ",
+    arguments: [
       """
-    let tables = expected.components(separatedBy: "≠ is not what")
-    #expect(
-      output.standardOutput.hasPrefix(
-        tables[0] + "| switch                   | req | \(ClientPreset.catalogue[0].name) "))
-    #expect(output.standardOutput.hasSuffix("\n\n≠ is not what" + tables[1]))
-    for line in output.standardOutput.split(separator: "\n") { #expect(line.count <= 120, "\(line)") }
+      switch | req | tapi-document | segment-swift | segment-kotlin | segment-react-native
+      queue.mode | S2 | files | files | files | rebatch
+      uploadConcurrency | S3 | 1 | unlimited | 1 | unlimited
+      flushWhileUploading | S17 | joins | ignored | queued | joins
+      settingsDialect | S13 | document | analytics-swift | analytics-kotlin | analytics-react-native
+      settingsFetch | S19 | launch | foreground | launch | launch
+      actsAtFlushEnd | S17 | false | false | false | true
+      rateLimitEndsLoop | S3 | true | true | false | true
+      saving | S18 | atOnce | atOnceAsItIs | afterAnswers | never
+      triggers | S17 | all | [count, interval, manual, reconnect, background] \
+      | [count, interval, manual, reconnect, foreground, background] | [count, interval, manual, reconnect, foreground, background]
+      countOfAnEvent | S17 | 1 | 2 | 1 | 1
+      countsAllEvents | S17 | false | true | false | false
+      queue.maximumBatchEvents | D3 | 500 | 500 | 500 | 1000
+      queue.maximumBatchSize | D3 | null | null | null | 512KB
+      clampAfterJitter | S10 | false | true | true | false
+      missingRetryAfter | S4 | maxRetryInterval | maxRetryInterval | maxRetryInterval | fixed:60
+      retryAfterOnOtherCodes | S7 | ignored | pausesPipeline | ignored | pausesPipeline
+      retryAfterForms | S4 | secondsOrDate | secondsOnly | secondsOnly | secondsOrDate
+      noStatus | S9 | backoff | untouched | asStatus500 | clientBackoff
+      retryCountHeader | S2 | always | onlyAboveZeroMaxOfBatchAndGlobal | onlyAboveZeroMaxOfBatchAndGlobal | clientCounter
+      twoWaits | S16 | laterReplaces | laterReplaces | laterReplaces | shorterWinsRateLimitBeatsBackoff
+      limitReached | S12 | dropBatch | dropBatch | dropBatch | resetStateAndDropFlush
+      rateLimitingOff | S15 | legacy | drop | drop | drop
+      sendsAtLimit | S12 | maxRetryCountPlusOne | maxRetryCount | maxRetryCount | maxRetryCountPlusOne
+      successEndsWait | S16 | always | always | always | onlyWhenNoOtherBatchOfTheFlushFailed
+      ageLimit | S11 | sinceFirstFailure | sinceFirstFailure | sinceFirstFailure | eventAgeSinceQueued
+      limitsCheck | S12 | whenDue | beforeDue | beforeDue | whenDue
+      rateLimitRecord | S11 | failure | untouched | untouched | failure
+      backoffOff | S15 | legacy | forgets | drop | drop
+      withoutSettings | S13 | legacy | drops400 | drops4xx | legacy
+      overridden429 | S13 | ignored | dropsAndPauses | ignored | drops
+      belowSuccess | S8 | asTable | discarded | resets | asTable
+      exponent | S10 | ownFailures | ownFailures | ownFailures | allFailures
+      waitsInMilliseconds | S10 | false | false | true | false
+      """,
+      """
+      switch | req | segment-kotlin-main | segment-browser | segment-browser-batching
+      page | S16 | null | {strategy: "standard", size: 10, timeout: "5s", retryQueue: true, persistence: true, keepalive: false} \
+      | {strategy: "batching", size: 10, timeout: "5s", retryQueue: true, persistence: true, keepalive: false}
+      uploadConcurrency | S3 | 1 | unlimited | unlimited
+      flushWhileUploading | S17 | queued | joins | joins
+      settingsDialect | S13 | analytics-kotlin | analytics-next | analytics-next
+      rateLimitEndsLoop | S3 | false | true | true
+      saving | S18 | afterAnswers | atOnce | atOnce
+      triggers | S17 | [count, interval, manual, reconnect, foreground, background] | all | all
+      retries | S17 | gate | timer | timer
+      flush.count | S17 | 20 | 1 | 1
+      flush.interval | S17 | 30s | null | null
+      clampAfterJitter | S10 | true | false | false
+      retryAfterOnOtherCodes | S7 | pausesPipeline | ignored | ignored
+      retryAfterForms | S4 | secondsOnly | secondsOnly | secondsOnly
+      noStatus | S9 | asStatus500 | backoff | backoff
+      retryCountHeader | S2 | onlyAboveZeroMaxOfBatchAndGlobal | onlyAboveZeroMaxOfBatchAndGlobal \
+      | onlyAboveZeroMaxOfBatchAndGlobal
+      rateLimitingOff | S15 | drop | legacy | legacy
+      sendsAtLimit | S12 | maxRetryCount | maxRetryCountPlusOne | maxRetryCountPlusOne
+      limitsCheck | S12 | beforeDue | whenDue | whenDue
+      rateLimitRecord | S11 | untouched | failure | failure
+      backoffOff | S15 | forgets | legacy | legacy
+      withoutSettings | S13 | drops4xx | legacy | legacy
+      belowSuccess | S8 | resets | asTable | asTable
+      waitsInMilliseconds | S10 | true | false | false
+      timeout | S9 | 30s | 1d | 1d
+      maxRetryCount | S12 | 100 | 10 | 10
+      maxBackoffInterval | S10 | 300 | 60 | 60
+      """,
+      """
+      switch | req | keen-existing | keen-proposed | offline-first
+      uploadConcurrency | S3 | unlimited | unlimited | 4
+      queue.maximumBatchEvents | D3 | 1 | 1 | 500
+      retries | S17 | gate | timer | timer
+      retryAfterOnOtherCodes | S7 | ignored | ignored | delaysBatch
+      readsRateLimitReset | O11 | false | false | true
+      noStatus | S9 | untouched | untouched | backoff
+      rateLimited | O2 | delaysBatch | delaysBatch | delaysBatch
+      unauthorized | O9 | asTable | asTable | refreshThenRetryOnce
+      givenUp | O3 | dropped | dropped | blocked
+      rateLimit | S4 | false | false | true
+      backoff | S10 | false | false | true
+      maxRetryCount | S12 | 100 | 100 | 9
+      baseBackoffInterval | S10 | 0.5 | 0.5 | 5
+      maxBackoffInterval | S10 | 300 | 300 | 1800
+      jitterStrategy | J | additive:10 | additive:10 | full
+      breaker | O6 | null | null | {}
+      failureWindow | K1 | {queries: 10} | null | null
+      projectDelay | K2 | null | {} | null
+      retryBudget | O3 | null | null | {perRun: 20}
+      controller | O5 | null | null | {uploads: 4}
+      reconcile | O4 | false | false | true
+      """,
+      """
+      switch | req | toggl | toggl-push | datafly
+      queue.mode | S2 | files | files | rebatch
+      uploadConcurrency | S3 | 3 | 1 | 1
+      triggers | S17 | all | all | [count, interval, manual, reconnect, foreground, wakeUp]
+      triggersThatSkipWaits | D7 | [] | [] | [manual, reconnect]
+      queue.limit | D1 | null | null | 1000
+      queue.maximumBatchEvents | D3 | 1 | 1 | 500
+      queue.maximumBatchSize | D3 | null | null | 512KB
+      retries | S17 | timer | timer | timer
+      noStatus | S9 | untouched | untouched | backoff
+      limitReached | S12 | dropBatch | dropBatch | startOverAtNextTrigger
+      rateLimited | O2 | delaysBatch | delaysBatch | delaysBatch
+      rateLimit | S4 | false | false | true
+      backoff | S10 | false | false | true
+      maxRetryCount | S12 | 100 | 100 | 6
+      baseBackoffInterval | S10 | 0.5 | 0.5 | 1
+      maxBackoffInterval | S10 | 300 | 300 | 32
+      jitterStrategy | J | additive:10 | additive:10 | additive:50
+      rateWindows | T1 | [{slots: 60, span: "1m"}, {slots: 3, span: "1s"}] | [{slots: 60, span: "1m"}, {slots: 3, span: "1s"}] \
+      | null
+      wholeRun | T2 | true | false | false
+      restartRun | T3 | false | true | false
+      """,
+    ])
+  func table(expected: String) throws {
+    let rows = expected.split(separator: "\n").map { $0.components(separatedBy: " | ") }
+    let names = Array(rows[0][2...])
+    let isWithDocument = names[0] == "tapi-document"
+    let document = ClientPreset.tapiDocument
+    let output = try run((isWithDocument ? names : ["tapi-document"] + names).joined(separator: ","))
+    #expect(output.code == 0 && output.standardError == "")
+    let found =
+      try JSON(text: run(names.joined(separator: ","), "--json").standardOutput)["presets"]?.elements ?? []
+    #expect(found.compactMap { $0["name"]?.text } == names)
+    for row in rows.dropFirst() {
+      let entry = try #require(ClientPreset.switches.first { $0.name == row[0] })
+      #expect(entry.requirement == row[1])
+      for (preset, value) in zip(found, row[2...]) {
+        let own = preset["switches"]?.elements.first { $0["path"]?.text == entry.path }
+        #expect(own?["value"]?.text == value, "\(row[0])")
+        #expect(own?["differs"] == .bool(value != entry.value(document)))
+      }
+    }
+    // Where a line begins with a blank, the values above go on.
+    let lines = output.standardOutput.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+    #expect(lines.dropFirst().map { $0.prefix { $0 != " " } } == rows.dropFirst().map { $0[0][...] })
   }
 
-  @Test(
-    "below the tables stands of which clients the code was run, in which version and when, and of which it was not"
-  )
-  func runs() throws {
+  @Test("every client stands in the list, with its version and when its own code was run")
+  func list() throws {
     let text = try run().standardOutput
     let rows = text.split(separator: "\n").map { $0.replacing(#/ +/#, with: " ") }
-    #expect(rows.contains("| client | version | published | run |"))
-    #expect(rows.contains("| amplitude-node | 1.10.2 | 2023-06-20 | 2026-11-24 |"))
-    #expect(rows.contains("| segment-python | 2.4.0 | | 2026-11-24 |"))
-    #expect(rows.contains("| segment-swift | c9a0d63 | | 2026-11-22 |"))
-    let others = try #require(
-      text.components(separatedBy: "\nBy sources and documents alone, without a run: ").last)
-    #expect(others.hasPrefix("tapi-document, keen-existing,") && others.contains("datafly"))
+    #expect(rows.count == ClientPreset.all.count + 1)
+    #expect(rows[0] == "client differs version published run")
+    #expect(rows[1] == "tapi-document 0")
+    #expect(
+      rows.contains { $0.hasPrefix("amplitude-node ") && $0.hasSuffix(" 1.10.2 2023-06-20 2026-11-24") })
+    #expect(rows.contains { $0.hasPrefix("segment-python ") && $0.hasSuffix(" 2.4.0 2026-11-24") })
+    // As its own explanation says.
+    #expect(rows.contains("segment-swift 21 c9a0d63 2026-11-22"))
+    for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     let one = try run("amplitude-node").standardOutput
     #expect(
       one.contains(

@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetReports
 import ScenarioModel
 
 extension ClientPreset {
@@ -16,40 +17,44 @@ extension ClientPreset {
   }
 }
 
-/// `fleetsim presets`: where clients differ, side by side or one in words.
+/// `fleetsim presets`: all clients, some of them side by side, or one in words.
 struct PresetsCommand: Command {
   static let documents: [any DescribedDocument] = [PresetFindings.document]
   static let help = CommandSpecification(
     name: "presets", abstract: "Show the client presets and where they differ.",
     discussion: [
-      "Prints every switch in which clients differ, side by side as a Markdown table, with the requirement that it "
-        + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
-        + "what each switch means, may be and is taken from; so it does of a client file. "
-        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:.",
-      "A second table says of which clients the publisher's own code was run, in which version and when.",
+      "Prints in how many switches each client differs from the document, and of which clients the publisher's own code "
+        + "was run, in which version and when. With several names it prints the switches in which these differ, side by side, "
+        + "with the requirement that each belongs to; with one name what each switch means, may be and is taken from. "
+        + "Client files are taken as well. "
+        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:."
     ],
     examples: [
-      .init("fleetsim presets", "All clients side by side:"),
+      .init("fleetsim presets segment-swift,segment-kotlin", "Two, side by side:"),
       .init("fleetsim presets segment-swift", "One, explained:"),
     ])
 
   @Argument(
-    "name", .one(of: ClientPreset.names),
-    help: ClientPreset.names.joined(separator: ", ") + ", or a client file. (default: all)")
-  private var name: String?
+    "a,b,c", .several(of: ClientPreset.names),
+    help: ClientPreset.names.joined(separator: ", ") + ", or client files. (default: all)")
+  private var names: String?
   @Flag(.json) private var isJSON: Bool
 
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
     let console = invocation.environment.console
-    let preset = try name.map {
-      try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files)
+    let presets = try names.map {
+      try ValueReader<[String]>.words($0).map {
+        try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files)
+      }
     }
     if isJSON {
-      let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
+      let findings = PresetFindings(presets: presets ?? ClientPreset.all)
       return try console.printData(PresetFindings.document.text("presets", findings))
     }
-    try console.print(preset.map(Self.description) ?? Self.table)
+    if let presets, presets.count == 1 { return try console.print(Self.description(presets[0])) }
+    let width = console.columns
+    try console.print((presets.map { Self.table(of: $0, width: width) } ?? Self.list).terminal(width: width))
   }
 
   /// Stands before a value that is not the document's.
@@ -60,64 +65,37 @@ struct PresetsCommand: Command {
     entry.value(preset) != entry.value(document)
   }
 
-  // MARK: All
+  // MARK: Several
 
-  /// A Markdown table, aligned for a terminal, at most 120 columns wide; long values go on in the next row.
-  private static var table: String {
-    let others = Array(ClientPreset.all.dropFirst(4))
-    let tables = stride(from: 0, to: others.count, by: 3).map { first in
-      let some = Array(others[first..<min(first + 3, others.count)])
-      return table(of: some, widths: [24, 3] + some.map { max(22, $0.name.count) }) + "\n"
-    }
-    return table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
-      + tables.joined() + runs + "\n"
-        + """
-        \(mark)is not what the document says; where no client of a table differs, the row is left out.
-        'fleetsim presets <name>' explains the switches of one client.
-
-        """
+  /// Every client: how far it is from the document, and whether its own code was run.
+  private static var list: TextTable {
+    TextTable(
+      columns: [
+        .init(title: "client", isNumber: false), .init(title: "differs"),
+        .init(title: "version", isNumber: false),
+        .init(title: "published", isNumber: false), .init(title: "run", isNumber: false),
+      ],
+      rows: ClientPreset.all.map { client in
+        [
+          client.name, "\(ClientPreset.switches.count { differs($0, client) })", client.version?.number ?? "",
+          client.version?.date?.description ?? "", client.version?.run?.description ?? "",
+        ]
+      })
   }
 
-  /// The clients whose own code was run, with version and date, and the clients whose code was not.
-  private static var runs: String {
-    let run = ClientPreset.all.filter { $0.version?.run != nil }
-    var rows = [["client", "version", "published", "run"]]
-    rows += run.map { client in
-      [
-        client.name, client.version?.number ?? "", client.version?.date?.description ?? "",
-        client.version?.run?.description ?? "",
-      ]
-    }
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    rows.insert(widths.map { String(repeating: "-", count: $0) }, at: 1)
-    let others = ClientPreset.all.filter { $0.version?.run == nil }.map(\.name)
-    return lines(of: rows, widths) + "\n"
-      + folded("By sources and documents alone, without a run: \(others.joined(separator: ", ")).") + "\n"
-  }
-
-  private static func table(of presets: [ClientPreset], widths: [Int]) -> String {
-    let titles = ["switch", "req"] + presets.map(\.name)
-    var rows = [titles, widths.map { String(repeating: "-", count: $0) }]
-    for entry in ClientPreset.switches where presets.contains(where: { differs(entry, $0) }) {
-      let cells =
-        [wrapped(entry.name, to: widths[0]), [entry.requirement]]
-        + presets.enumerated().map { index, preset -> [String] in
-          let isMarked = differs(entry, preset)
-          let indent = String(repeating: " ", count: preset == document ? 0 : mark.count)
-          let lines = wrapped(entry.value(preset), to: widths[index + 2] - indent.count)
-          return lines.enumerated().map { ($0 == 0 && isMarked ? mark : indent) + $1 }
+  /// The switches in which clients are not alike, side by side; long values go on in the next row.
+  private static func table(of presets: [ClientPreset], width: Int) -> TextTable {
+    let room = max(width / presets.count - 14, 16)
+    return TextTable(
+      header: ["switch", "req"] + presets.map(\.name),
+      rows: ClientPreset.switches.flatMap { entry -> [[String]] in
+        let values = presets.map(entry.value)
+        if Set(values).count == 1 { return [] }
+        let cells = [[entry.name], [entry.requirement]] + values.map { wrapped($0, to: room) }
+        return (0..<(cells.map(\.count).max() ?? 0)).map { line in
+          cells.map { $0.indices.contains(line) ? $0[line] : "" }
         }
-      for line in 0..<(cells.map(\.count).max() ?? 0) {
-        rows.append(cells.map { $0.indices.contains(line) ? $0[line] : "" })
-      }
-    }
-    return lines(of: rows, widths)
-  }
-
-  private static func lines(of rows: [[String]], _ widths: [Int]) -> String {
-    rows.map { row in
-      "|" + zip(row, widths).map { " \($0)\(spaces($1 - $0.count)) |" }.joined() + "\n"
-    }.joined()
+      }, words: presets.count + 2)
   }
 
   /// Cuts a value before capital letters and behind blanks and hyphens into lines of at most `width`.
@@ -203,7 +181,7 @@ struct PresetFindings: Sendable {
     meaning: "the switches of each client.",
     shape: JSONShape([
       .list(
-        "presets", "All of them, or the one that was named.",
+        "presets", "All of them, or those that were named.",
         JSONShape<ClientPreset>([
           .init("name", "As a cohort's `client`.") { $0.name },
           .init("meaning", "What it is.") { $0.meaning },

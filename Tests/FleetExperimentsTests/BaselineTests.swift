@@ -312,23 +312,6 @@ struct BaselineTests {
         == [MetricCatalogue.lost])
   }
 
-  @Test("the first format judged every metric; what nobody asked for is told now")
-  func firstFormat() {
-    var baseline = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
-      summaries: [Self.run(lost: 0, recovery: 1), Self.run(lost: 0, recovery: 2)],
-      tolerances: [Self.lower: .notSignificantlyWorse, "lost_events": .absolute(3)])
-    #expect(baseline.edited == [Self.lower: .notSignificantlyWorse, "lost_events": .absolute(3)])
-    baseline.forgetDefaultsOfFirstFormat()
-    #expect(baseline.edited == ["lost_events": .absolute(3)])
-    let judged = baseline.entries.filter { $0.tolerance == .notSignificantlyWorse }.map(\.metric)
-    #expect(
-      judged
-        == MetricCatalogue.criteria(hasIncidents: true).filter { name in
-          baseline.entries.contains { $0.metric == name }
-        })
-  }
-
   @Test("tolerances that were edited outlive a new recording")
   func tolerances() throws {
     let baseline = Baseline(

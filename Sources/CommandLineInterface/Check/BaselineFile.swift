@@ -12,7 +12,6 @@ struct BaselineFile {
   var baselines: [Baseline] = []
   /// Where each metric stands in the file, by scenario and metric.
   private(set) var lines: [String: [String: Int]] = [:]
-  private var isOfFirstFormat = false
 
   init(path: String) { self.path = path }
 
@@ -39,7 +38,7 @@ struct BaselineFile {
           "seeds",
           .raw("{ \"first\": \(baseline.seeds.first), \"count\": \(baseline.seeds.count) }")
         ),
-        ("unhealthyTwins", baseline.unhealthyTwins.map { .integer(Int64($0)) } ?? .null),
+        ("unhealthyTwins", .integer(Int64(baseline.unhealthyTwins))),
         ("metrics", .object(baseline.entries.map { ($0.metric, .raw(Self.line($0))) })),
         ("scenarioValues", .object(baseline.values.map { ($0.path, .raw($0.text)) })),
       ])
@@ -51,13 +50,10 @@ struct BaselineFile {
       ])) + "\n"
   }
 
-  /// The format of the files that are written. The first format judged all metrics that have a better side, and had no values of
-  /// scenarios.
   private static let format = 2
-  private static let formats = 1...format
 
   /// How every baseline begins.
-  static let openings = formats.map { "{\n  \"program\": \"fleetsim\",\n  \"baseline\": \($0)," }
+  static let opening = "{\n  \"program\": \"fleetsim\",\n  \"baseline\": \(format),"
 
   private static func line(_ entry: Baseline.Entry) -> String {
     var parts: [String] = []
@@ -131,10 +127,8 @@ extension BaselineFile {
     [
       .check { decoder, node, path, file in
         if case .string("fleetsim")? = node["program"]?.content,
-          case .number(let number)? = node["baseline"]?.content, let format = Int(number),
-          formats.contains(format)
+          case .number("\(format)")? = node["baseline"]?.content
         {
-          file.isOfFirstFormat = format == 1
           return true
         }
         decoder.report(
@@ -144,9 +138,6 @@ extension BaselineFile {
       },
       Field(reading: "scenarios", \.baselines, Kind.object(baseline).list(0 ... .max), isRequired: true),
       .check { decoder, node, path, file in
-        if file.isOfFirstFormat {
-          for index in file.baselines.indices { file.baselines[index].forgetDefaultsOfFirstFormat() }
-        }
         for (baseline, node) in zip(file.baselines, node["scenarios"]?.elements ?? []) {
           guard file.lines[baseline.scenario] == nil else {
             decoder.report(
@@ -182,13 +173,8 @@ extension BaselineFile {
       Field(reading: "metrics", \.entries, metrics, isRequired: true),
       Field(reading: "scenario", \.scenario, .text, isRequired: true),
       Field(reading: "results", \.results, .digits(0...1_000_000)),
-      .check { decoder, node, path, baseline in
-        if let twins = node["unhealthyTwins"], !twins.isNull {
-          guard let count = Kind<Int>.digits(0...CheckCommand.mostSeeds).read(&decoder, twins, path) else {
-            return false
-          }
-          baseline.unhealthyTwins = count
-        }
+      Field(reading: "unhealthyTwins", \.unhealthyTwins, .digits(0...CheckCommand.mostSeeds)),
+      .check { _, node, _, baseline in
         baseline.values = (node["scenarioValues"]?.members ?? []).map { ($0.key, $0.value.prettyJSON) }
         return true
       },

@@ -231,7 +231,7 @@ struct CheckCommand: Study {
   /// The files that baselines are written to, each once.
   private func outputs(_ subjects: [Subject], _ files: Files) throws -> [SingleFile] {
     try subjects.map(\.file.path).uniqued.map {
-      try SingleFile($0, ours: BaselineFile.openings, option: "--baseline", files)
+      try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline", files)
     }
   }
 
@@ -330,14 +330,10 @@ struct CheckCommand: Study {
       .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")
   }
 
-  /// Returns the keys in which a scenario is not as it was recorded. Where the baseline has no values, these are the overrides
-  /// of this command line.
+  /// Returns the keys in which a scenario is not as it was recorded.
   private func changedKeys(
     _ baseline: Baseline, _ loaded: LoadedScenario, _ decoded: ScenarioFile.Decoded
   ) -> [CheckOutcome.ChangedKey] {
-    guard !baseline.values.isEmpty else {
-      return overrides.map { .init(text: $0, path: $0, place: nil) }
-    }
     let recorded = ScenarioValues(baseline.values.map { .init(path: $0.path, text: $0.text) })
     let given = settings.map(\.path)
     return ScenarioValues(decoded).changes(since: recorded).map { change in

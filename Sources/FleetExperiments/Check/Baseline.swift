@@ -24,12 +24,12 @@ public struct Baseline: Sendable {
   public var overrides: [String]
   public var seeds: SeedRange
   public var entries: [Entry]
-  /// The version of the results that the values are of; 0: from before there were any.
+  /// The version of the results that the values are of.
   public var results = 0
-  /// The scenario that was run: each value by its path, as JSON; empty: not known.
+  /// The scenario that was run: each value by its path, as JSON.
   public var values: [(path: String, text: String)] = []
-  /// How many twins did not hold their load without incidents; nil: not known.
-  public var unhealthyTwins: Int?
+  /// How many twins did not hold their load without incidents.
+  public var unhealthyTwins = 0
 
   public init(scenario: String, overrides: [String], seeds: SeedRange, entries: [Entry]) {
     self.scenario = scenario
@@ -75,14 +75,6 @@ public struct Baseline: Sendable {
             ? nil : (entry.metric, entry.tolerance)
         }
       }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// Tells what the first format judged without having been asked: all metrics that have a better side.
-  public mutating func forgetDefaultsOfFirstFormat() {
-    for index in entries.indices where entries[index].tolerance == .notSignificantlyWorse {
-      guard let metric = MetricCatalogue.metric(named: entries[index].metric) else { continue }
-      entries[index].tolerance = Self.tolerance(of: metric, hasIncidents: hasIncidents)
-    }
   }
 
   /// Returns the changes from each recorded run to the run under the same seed.

@@ -28,10 +28,10 @@ public struct BaselineCheck: Sendable {
   /// Whether other Settings are judged, as a decision on them does.
   package let isOfSettings: Bool
   public let changes: [MetricChange]
-  /// nil: the baseline does not say.
+  /// nil: the baseline lacks the metrics that tell.
   public let failures: Failures?
-  /// Whether most twins held their load when it was recorded, and do now; nil: the baseline does not say.
-  public let health: (then: Bool, now: Bool)?
+  /// Whether most twins held their load when it was recorded, and do now.
+  public let health: (then: Bool, now: Bool)
   /// The health of the fleet now, judged by its twins, seed by seed.
   public let twins: [BaselineHealth]
 
@@ -46,9 +46,9 @@ public struct BaselineCheck: Sendable {
     changes = baseline.changes(to: summaries, interval: interval, isOfSettings: isOfSettings)
     let twins = summaries.map(\.baseline)
     self.twins = twins
-    health = baseline.unhealthyTwins.map { unhealthy in
-      (unhealthy * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count)
-    }
+    health = (
+      baseline.unhealthyTwins * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count
+    )
     failures = Failures(baseline, summaries, at: isOfSettings ? SeedPlan.level : .once)
   }
 
@@ -70,7 +70,7 @@ public struct BaselineCheck: Sendable {
 
   private func found(_ judgement: MetricChange.Judgement) -> [Change] {
     var found: [Change] = []
-    if let health, health.then != health.now, health.now == (judgement == .better) { found.append(.health) }
+    if health.then != health.now, health.now == (judgement == .better) { found.append(.health) }
     if let failures, failures.standing == (judgement == .better ? .better : .worse) {
       found.append(.failures(failures))
     }

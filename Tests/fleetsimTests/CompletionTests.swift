@@ -56,8 +56,8 @@ struct CompletionTests {
         ["none,additive:10", "none,additive:10:2s", "none,additive:2s"]
       ),
       ("fleetsim compare cdn.json --jitter additive:", ["10", "10:2s", "2s"]),
-      ("fleetsim check cdn.json --format=", ["github", "json", "junit", "text"]),
       ("fleetsim trace cdn.json --format p", ["perfetto"]),
+      ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
       ("fleetsim presets toggl", ["toggl", "toggl-push"]),
       ("fleetsim conformance --client data", ["datafly"]),
       ("fleetsim tune --objective undel", ["undelivered_events"]),

@@ -33,7 +33,7 @@ struct CheckCommand: Study {
     ])
 
   private enum Format: String, CaseIterable {
-    case text, github, junit, json
+    case text, github, junit
   }
 
   @Argument(.scenarios) private var paths: [String]
@@ -52,8 +52,8 @@ struct CheckCommand: Study {
   @Option(.scale) private var scale: String?
   @Option(
     "format", "format", .name { _, names in InvalidValue("\(names.joined(separator: ", ")).") },
-    help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)")
-  private var askedFormat: Format?
+    help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)")
+  private var format = Format.text
   let options = StudyOptions(
     .check, without: [.journal, .seed, .set, .scale, .out],
     quiet: "Print what is worse, and one line a scenario.")
@@ -61,7 +61,6 @@ struct CheckCommand: Study {
   private static let defaultSeeds = 10
   static let mostSeeds = 10_000
   private var settingsPath: String? { options.input.settingsPath }
-  private var format: Format { askedFormat ?? (options.isJSON ? .json : .text) }
   /// `path=value`, as given.
   private var overrides: [String] { settings.map(\.text) + (scale.map { ["scale=\($0)"] } ?? []) }
 
@@ -83,7 +82,7 @@ struct CheckCommand: Study {
   }
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<[[RunSummary]]> {
-    if options.isJSON, askedFormat != nil || records {
+    if options.isJSON, format != .text || records {
       throw UsageError(
         "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
     }
@@ -102,7 +101,7 @@ struct CheckCommand: Study {
       throw UsageError(
         "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings.")
     }
-    if options.isVerbose, records || format != .text {
+    if options.isVerbose, records || format != .text || options.isJSON {
       throw UsageError(
         "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
       )
@@ -126,7 +125,9 @@ struct CheckCommand: Study {
     let scenarios = input.bases.map(\.scenario)
     if records {
       for (subject, scenario) in zip(subjects, scenarios) {
-        try warn(of: subject, scenario, environment)
+        for note in Discreteness(scenario).notes {
+          console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
+        }
       }
     }
     let seeds = zip(subjects, scenarios).map { subject, scenario in
@@ -279,52 +280,35 @@ struct CheckCommand: Study {
       ? "" : "Changes noticed in nine of ten checks: \(shares.joined(separator: ", ")) of the mean on\n"
   }
 
-  /// Warns of a fleet that was made smaller in front of the same server, which has no herd worth recording, and of a small one.
-  private func warn(of subject: Subject, _ scenario: Scenario, _ environment: CommandEnvironment) throws {
-    if !subject.overrides.isEmpty {
-      let unchanged = try LoadedScenario(subject.path, environment.files).decode().scenario
-      let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
-      if load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) {
-        environment.console.printError(
-          "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
-            + "\(percent(meant)); --record takes a part of a large fleet under the same load by itself\n")
-      }
-    }
-    for note in Discreteness(scenario).notes {
-      environment.console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
-    }
-  }
-
   // MARK: Checking
 
   private func tell(
     _ subjects: [Subject], _ found: [[RunSummary]], _ input: StudyInput, _ console: Console
   ) throws {
-    var outcomes = subjects.indices.compactMap { index in
+    let outcomes = subjects.indices.compactMap { index in
       subjects[index].baseline.map { baseline in
-        CheckOutcome(
-          subjects[index].path, subjects[index].file,
-          BaselineCheck(
-            baseline, found[index], interval: input.bases[index].scenario.interval.microseconds,
-            isOfSettings: settingsPath != nil),
-          of: input.bases[index].scenario,
-          changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]))
+        let scenario = input.bases[index].scenario
+        let check = BaselineCheck(
+          baseline, found[index], interval: scenario.interval.microseconds, isOfSettings: settingsPath != nil)
+        return CheckOutcome(
+          scenarioPath: subjects[index].path, file: subjects[index].file, check: check,
+          changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]),
+          isLast: index == subjects.count - 1, loss: check.cause(of: check.worse, in: scenario))
       }
     }
-    for index in outcomes.indices.dropLast() { outcomes[index].isLast = false }
     switch format {
+    case .text where options.isJSON:
+      try console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
     case .text:
       let form = try options.form
       try console.print(outcomes.map { CheckReport.answer($0).text(form, width: console.columns) }.joined())
     case .github: try console.printData(CheckReport.github(outcomes))
     case .junit: try console.printData(CheckReport.junit(outcomes))
-    case .json:
-      try console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }
     // The text has said it all.
-    if format == .text { throw CommandFailure(.failed, "") }
+    if format == .text, !options.isJSON { throw CommandFailure(.failed, "") }
     let names = failed.map { "\($0.name): \($0.worse.map(CheckReport.column).joined(separator: ", "))" }
     throw CommandFailure(
       .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")

@@ -66,7 +66,6 @@ struct CheckFindings: Sendable {
   private static let change = JSONShape<(change: MetricChange, line: Int)>([
     .init("metric", "Column of `summary.csv`.") { $0.change.metric.name },
     .init("unit", "Of the figures that follow.") { $0.change.metric.unit },
-    .init("isCriterion", "Whether the verdict decides by it.") { $0.change.isCriterion },
     .choice(
       "level",
       "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded."
@@ -77,11 +76,7 @@ struct CheckFindings: Sendable {
     .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
       $0.change.recorded.known
     },
-    .init("recordedLow95", "Lower end of its 95 % interval.") { ConfidenceInterval($0.change.recorded)?.low },
-    .init("recordedHigh95", "Upper end of the same.") { ConfidenceInterval($0.change.recorded)?.high },
     .init("presentMean", "Mean over the seeds now.") { $0.change.present.known },
-    .init("presentLow95", "Lower end of its 95 % interval.") { ConfidenceInterval($0.change.present)?.low },
-    .init("presentHigh95", "Upper end of the same.") { ConfidenceInterval($0.change.present)?.high },
     .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
     { $0.change.difference.sample.known },
     .init("differenceLow95", "Lower end of its 95 % interval (paired t).") {

@@ -1,6 +1,4 @@
 import FleetExperiments
-import FleetMetrics
-import ScenarioModel
 
 /// The outcome of checking one scenario.
 struct CheckOutcome {
@@ -19,23 +17,14 @@ struct CheckOutcome {
   let check: BaselineCheck
   let changedKeys: [ChangedKey]
   /// Whether it is the last of those that are told, which says what holds of all.
-  var isLast = true
+  let isLast: Bool
   /// The cause that gave up the events that were not lost when it was recorded; nil: no loss is worse.
   let loss: String?
 
-  init(
-    _ scenarioPath: String, _ file: BaselineFile, _ check: BaselineCheck, of scenario: Scenario,
-    changedKeys: [ChangedKey]
-  ) {
-    (self.scenarioPath, self.file, self.check, self.changedKeys) = (scenarioPath, file, check, changedKeys)
-    (worse, better) = (check.worse, check.better)
-    loss = check.cause(of: worse, in: scenario)
-  }
-
   var baseline: Baseline { check.baseline }
   var name: String { baseline.scenario }
-  let worse: [BaselineCheck.Change]
-  let better: [BaselineCheck.Change]
+  var worse: [BaselineCheck.Change] { check.worse }
+  var better: [BaselineCheck.Change] { check.better }
 
   /// Metrics that moved besides what is worse, and which of them are said to be better. Beside something worse, what became better
   /// may follow from it, so that only what ranks before it is.

@@ -50,20 +50,19 @@ public struct BaselineCheck: Sendable {
       baseline.unhealthyTwins * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count
     )
     failures = Failures(baseline, summaries, at: isOfSettings ? SeedPlan.level : .once)
-  }
-
-  /// The changes for the worse, in the verdict's order.
-  public var worse: [Change] { found(.worse) }
-
-  /// The improvements by the verdict's criteria, but for those that may follow from something worse: all that ranks behind
-  /// that.
-  public var better: [Change] {
+    worse = found(.worse)
     let worst = worse.first.map(rank) ?? .max
-    return found(.better).filter { change in
+    better = found(.better).filter { change in
       if case .metric(let metric) = change, !metric.isCriterion { return false }
       return rank(change) < worst
     }
   }
+
+  /// The changes for the worse, in the verdict's order.
+  public private(set) var worse: [Change] = []
+  /// The improvements by the verdict's criteria, but for those that may follow from something worse: all that ranks behind
+  /// that.
+  public private(set) var better: [Change] = []
 
   /// Runs that fail now and did not then, too few of them to tell; nil: none.
   public var open: Failures? { failures.flatMap { $0.now > $0.then && $0.standing == .undecided ? $0 : nil } }

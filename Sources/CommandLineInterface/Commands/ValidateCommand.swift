@@ -316,11 +316,10 @@ struct ScenarioFindings: Sendable {
   var clients: ClientDifferences
   var notes: [String]
 
-  private static func seconds(_ span: Span) -> Double { Double(span.microseconds) / 1e6 }
   private static func finite(_ ratio: Double) -> Double? { ratio.isFinite ? ratio : nil }
 
   static let document = CommandDocument<ScenarioFindings>(
-    meaning: "what a scenario amounts to.",
+    meaning: "what a scenario amounts to, beside what it says itself.",
     shape: JSONShape([
       .init("scenario", "The scenario file as it was named. One that is wrong prints no document.") {
         $0.path
@@ -329,16 +328,6 @@ struct ScenarioFindings: Sendable {
       .init("question", "The scenario's question.") { $0.scenario.question },
       .init("warnings", "What standard error has of warnings.") { $0.warnings },
       .init("notes", "In what the scenario is so small that chance decides.") { $0.notes },
-      .init("seed", "Of all randomness.") { $0.scenario.seed },
-      .init("duration_s", "Virtual length of a run.") { seconds($0.scenario.duration) },
-      .list(
-        "cohorts", "The fleet.",
-        JSONShape<Cohort>([
-          .init("name", "Its name.") { $0.name },
-          .init("devices", "How many devices.") { $0.devices },
-          .init("client", "The client preset.") { $0.client },
-        ])
-      ) { $0.scenario.fleet },
       .object(
         "load", "What the fleet asks of the server when nothing fails.",
         JSONShape<NormalLoad>([
@@ -353,24 +342,6 @@ struct ScenarioFindings: Sendable {
         ])
       ) { $0.load },
       .init("memory_bytes", "What one run is expected to take.") { MemoryEstimate($0.scenario).expected },
-      .list(
-        "incidents", "On the timeline of the server.",
-        JSONShape<Incident>([
-          .init("what", "In words.") { $0.kind.phrase },
-          .init("from_s", "When it begins.") { seconds($0.start - .start) },
-          .init("for_s", "How long it lasts.") { seconds($0.duration) },
-        ])
-      ) { $0.scenario.tapi.incidents },
-      .list(
-        "actions", "What operators do.",
-        JSONShape<ServerAction>([
-          .init("what", "In words.") { $0.kind.phrase },
-          .init("from_s", "When it begins.") { seconds($0.start - .start) },
-          .init("for_s", "How long it holds; null: until the next on the same, or the end of the run.") {
-            $0.duration.map(seconds)
-          },
-        ])
-      ) { $0.scenario.tapi.actions },
       .init("variants", "The names of what its compare section asks for.") { $0.choices.map(\.name) },
       .init(
         "settingsChanges",

@@ -6,10 +6,7 @@ extension LiveComparison {
   /// - Parameters:
   ///   - story: that of a run that was stopped is another than the comparison's.
   ///   - results: the measured run, then the predicted one.
-  ///   - folder: where the files of the prediction go.
-  package func answer(
-    _ story: Story, facts: String, results: [VariantResult], predictedIn folder: String
-  ) -> Answer {
+  package func answer(_ story: Story, facts: String, results: [VariantResult]) -> Answer {
     var answer = Answer(story, facts: facts)
     let summary = results[0].summary
     func count(_ events: Int64) -> String { FigureText.grouped(events) }

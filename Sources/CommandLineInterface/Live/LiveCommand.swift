@@ -117,7 +117,7 @@ struct LiveCommand: Study {
     var answer = found.comparison.answer(
       found.story,
       facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
-      results: [found.measured, found.predicted], predictedIn: Self.predictionFolder)
+      results: [found.measured, found.predicted])
     let choice = VariantChoice(name: found.measured.name, overrides: [])
     answer.data =
       [OutputFile(.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
@@ -159,18 +159,15 @@ struct LiveCommand: Study {
   /// - Throws: `CommandFailure` 65 of a scenario that no live run can do.
   private func check(_ scenario: Scenario, _ path: String) throws {
     let devices = scenario.devices
-    if command != nil, devices > Self.mostProcesses {
+    let (most, who) =
+      command == nil
+      ? (Self.mostDevices, "one machine can be") : (Self.mostProcesses, "processes can be started")
+    if devices > most {
       throw CommandFailure(
         .data,
-        "\(path): fleet: \(FigureText.grouped(devices)) devices are too many for --exec, which starts a process for each: at most "
-          + "\(Self.mostProcesses); --scale 1:\((devices - 1) / Self.mostProcesses + 1) runs a part of them")
-    }
-    if devices > Self.mostDevices {
-      throw CommandFailure(
-        .data,
-        "\(path): fleet: \(FigureText.grouped(devices)) devices are more than one machine can be: at most "
-          + "\(FigureText.grouped(Self.mostDevices)); --scale 1:\((devices - 1) / Self.mostDevices + 1) runs a part of them, "
-          + "with a part of the capacity")
+        "\(path): fleet: \(FigureText.grouped(devices)) devices are more than \(who): at most "
+          + "\(FigureText.grouped(most)); --scale 1:\((devices - 1) / most + 1) runs a part of them, with a part of the capacity"
+      )
     }
     if let cohort = scenario.fleet.first(where: {
       min($0.queue.maximumBatchEvents, Int(UInt16.max)) * $0.eventBytes > Self.largestBody

@@ -161,20 +161,6 @@ struct BaselineTests {
     #expect(alarms * 20 <= checks, "\(alarms) of \(checks)")
   }
 
-  @Test("the smallest change that will be noticed is told, by the formula for two means")
-  func noticed() throws {
-    let baseline = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
-      entries: [
-        .init(
-          metric: "recovery_s", tolerance: .notSignificantlyWorse,
-          values: Self.noisy.map { .time($0, horizon: 1_000) })
-      ])
-    let share = try #require(baseline.noticedShares.first?.share)
-    // s = 6.979 about 99.6; t(9) at 1 % two-sided is 3.250, at 20 % two-sided 1.383; times √(2/10).
-    #expect(abs(share - (3.250 + 1.383) * 6.979 * 0.44721 / 99.6) < 0.001)
-  }
-
   @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")
   func censoring() throws {
     func summary(_ recovery: Int64?) -> RunSummary {

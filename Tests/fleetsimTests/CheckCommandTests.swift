@@ -151,9 +151,7 @@ struct CheckCommandTests {
     try scratch.write("s.json5", Scenarios.small)
     let output = try Tool.run(["check", "s.json5", "--record", "--seeds", "3"], in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
-    #expect(
-      output.standardOutput.contains(
-        "metrics of 3 seeds recorded in baseline.json\nChanges noticed in nine of ten checks: "))
+    #expect(output.standardOutput.hasSuffix(" metrics of 3 seeds recorded in baseline.json\n"))
     return scratch
   }
 
@@ -426,7 +424,7 @@ struct CheckCommandTests {
         "baseline.json: there is no baseline yet; record one with: fleetsim check s.json5 --record"
       ),
       (["s.json5", "--seeds", "5"], 64, "goes with '--record'"),
-      (["s.json5", "--record", "--seeds", "1"], 64, "one seed has no interval; at least 2"),
+      (["s.json5", "--record", "--seeds", "1"], 64, "a whole number from 2 to 10000"),
       (["s.json5", "--format", "xml"], 64, "text, github, junit"),
       (["s.json5", "s.json5", "--record"], 64, "Two scenarios would both be called 's'"),
       (["s.json5", "--record", "--set", "duration"], 64, "it is written as duration=1h"),

@@ -42,7 +42,7 @@ struct CheckCommand: Study {
   private var baselinePath: String?
   @Flag("record", help: "Write what the scenarios give into the baseline.") private var records: Bool
   @Option(
-    "seeds", "n", .count(1...mostSeeds),
+    "seeds", "n", .count(2...mostSeeds),
     help: "Seeds to record, from the scenario's on. (default: as before, or \(defaultSeeds))")
   private var seeds: Int?
   @Option(
@@ -85,9 +85,6 @@ struct CheckCommand: Study {
     if options.isJSON, format != .text || records {
       throw UsageError(
         "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
-    }
-    if let seeds, seeds < 2 {
-      throw UsageError("The value '1' is invalid for '--seeds <n>': one seed has no interval; at least 2.")
     }
     if seeds != nil, !records {
       throw UsageError("The option '--seeds' goes with '--record': a check takes the seeds of the baseline.")
@@ -256,7 +253,6 @@ struct CheckCommand: Study {
         + (scenario.scale > 1
           ? " (\(FigureText.fleet(of: scenario.fullSize, scale: Int64(scenario.scale))))" : "")
         + "\n"
-        + Self.notices(baseline)
       if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
         console.printError(
           "\(subject.path): warning: \(illness); what a check holds it to is no well state\n")
@@ -269,15 +265,6 @@ struct CheckCommand: Study {
     }
     for output in outputs { try output.write(files[output.path]?.text ?? "") }
     if !options.isQuiet { try console.print(recorded) }
-  }
-
-  /// How small a change a check against this baseline will notice.
-  private static func notices(_ baseline: Baseline) -> String {
-    let shares = baseline.noticedShares.compactMap { metric, share in
-      share.map { "\(metric.name) from \(MetricText.plain($0 * 100)) %" }
-    }
-    return shares.isEmpty
-      ? "" : "Changes noticed in nine of ten checks: \(shares.joined(separator: ", ")) of the mean on\n"
   }
 
   // MARK: Checking

@@ -127,31 +127,6 @@ public struct Baseline: Sendable {
     return changes
   }
 
-  /// For each of the verdict's metrics, the share of its mean from which on a change is noticed in nine of ten checks. The runs
-  /// are taken to vary as the recorded ones do. `nil`: they don't vary, or the mean is 0.
-  /// Common seeds often let smaller ones be noticed.
-  ///
-  /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.2: the difference of two means of n runs has
-  /// √(2/n) of a run's spread.
-  public var noticedShares: [(metric: Metric, share: Double?)] {
-    let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
-    let headline = entries.compactMap { entry in
-      MetricCatalogue.metric(named: entry.metric).map { (metric: $0, entry: entry) }
-    }.filter { criteria.contains($0.metric.name) && $0.entry.tolerance == .notSignificantlyWorse }
-    return headline.map { metric, entry in
-      let sample = SampleStatistics(entry.values.compactMap(\.restricted))
-      guard let deviation = sample.standardDeviation, deviation > 0, sample.mean != 0, sample.count > 1 else {
-        return (metric, nil)
-      }
-      let level = MetricChange.level / Double(headline.count)
-      let reach =
-        StudentT.factor(confidence: 1 - level, degreesOfFreedom: sample.count - 1)
-        + StudentT.factor(confidence: 0.8, degreesOfFreedom: sample.count - 1)
-      let change = reach * deviation * (2 / Double(sample.count)).squareRoot()
-      return (metric, max(Metric.relevantShare, change / abs(sample.mean)))
-    }
-  }
-
   /// Whether no recorded run recovered from an incident that it had.
   public var neverRecovers: Bool {
     entries.contains { entry in

@@ -8,71 +8,81 @@ struct CompletionTests {
   private static let script =
     (try? Tool.run(["help", "completions", "bash"], in: Tool.repository).standardOutput) ?? ""
 
-  /// What bash offers for a line, with the cursor at its end: the words that readline would be given, sorted.
-  func offers(_ line: String, in directory: URL) throws -> [String] {
+  /// What bash has to offer for a line, with the cursor at its end: the words that readline would be given, sorted.
+  private static let expected: [(line: String, words: [String])] = [
+    ("fleetsim val", ["validate"]), ("fleetsim s", ["sweep"]),
+    ("fleetsim --v", ["--version"]),
+    ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
+    (
+      "fleetsim compare cdn.json --jitter ",
+      [
+        "additive:10", "additive:10:2s", "additive:2s", "between:2s:10s", "decorrelated", "equal", "full",
+        "none", "symmetric:10",
+      ]
+    ),
+    ("fleetsim compare cdn.json --jitter none,f", ["none,full"]),
+    ("fleetsim compare cdn.json --jitter full,none,f", []),
+    (
+      "fleetsim compare cdn.json --jitter=none,add",
+      ["none,additive:10", "none,additive:10:2s", "none,additive:2s"]
+    ),
+    ("fleetsim compare cdn.json --jitter additive:", ["10", "10:2s", "2s"]),
+    ("fleetsim trace cdn.json --format p", ["perfetto"]),
+    ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
+    ("fleetsim presets toggl", ["toggl", "toggl-push"]),
+    ("fleetsim conformance --client data", ["datafly"]),
+    ("fleetsim tune --objective undel", ["undelivered_events"]),
+    ("fleetsim init --client toggl-", ["toggl-push"]), ("fleetsim run --color a", ["always", "auto"]),
+    ("fleetsim help exit", ["exit-codes"]),
+    ("fleetsim help completions ", ["bash", "fish", "json", "scenario", "zsh"]),
+    ("fleetsim run c", ["cdn.json"]), ("fleetsim run --settings ", ["cdn.json", "out"]),
+    ("fleetsim run --out ", ["out"]), ("fleetsim merge o", ["out"]),
+    ("fleetsim run --seed ", []), ("fleetsim unknown ", []),
+  ]
+
+  /// What it offers, a line each, by one shell for all of them.
+  private static let offered: (lines: [String], complaints: String) = {
     // Readline takes = and : for words of their own.
     let driver = #"""
       eval "$0"
-      COMP_LINE=$1 COMP_POINT=${#1}
-      text=${1//=/ = }; text=${text//:/ : }
-      read -r -a COMP_WORDS <<<"$text"
-      case $1 in *' ') COMP_WORDS+=('') ;; esac
-      COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-      _fleetsim
-      printf '%s\n' "${COMPREPLY[@]}"
+      for COMP_LINE in "$@"; do
+        COMP_POINT=${#COMP_LINE}
+        text=${COMP_LINE//=/ = }; text=${text//:/ : }
+        read -r -a COMP_WORDS <<<"$text"
+        case $COMP_LINE in *' ') COMP_WORDS+=('') ;; esac
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        COMPREPLY=()
+        _fleetsim
+        printf '%s\n' "$(printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | tr '\n' ' ')"
+      done
       """#
+    guard let scratch = try? Scratch() else { return ([], "no folder") }
     let process = Process()
     process.executableURL = URL(filePath: "/bin/bash")
-    process.arguments = ["--norc", "--noprofile", "-c", driver, Self.script, line]
-    process.currentDirectoryURL = directory
+    process.arguments = ["--norc", "--noprofile", "-c", driver, script] + expected.map(\.line)
+    process.currentDirectoryURL = scratch.url
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
-    try process.run()
+    do {
+      try scratch.write("cdn.json", "{}")
+      try scratch.write("out/x", "")
+      try process.run()
+    } catch {
+      return ([], "\(error)")
+    }
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(complaints == "")
-    return text.split(separator: "\n").map(String.init).sorted()
-  }
+    return (text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init), complaints)
+  }()
 
-  @Test(
-    "bash completes commands, options and their values",
-    arguments: [
-      ("fleetsim val", ["validate"]), ("fleetsim s", ["sweep"]),
-      ("fleetsim --v", ["--version"]),
-      ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
-      (
-        "fleetsim compare cdn.json --jitter ",
-        [
-          "additive:10", "additive:10:2s", "additive:2s", "between:2s:10s", "decorrelated", "equal", "full",
-          "none", "symmetric:10",
-        ]
-      ),
-      ("fleetsim compare cdn.json --jitter none,f", ["none,full"]),
-      ("fleetsim compare cdn.json --jitter full,none,f", []),
-      (
-        "fleetsim compare cdn.json --jitter=none,add",
-        ["none,additive:10", "none,additive:10:2s", "none,additive:2s"]
-      ),
-      ("fleetsim compare cdn.json --jitter additive:", ["10", "10:2s", "2s"]),
-      ("fleetsim trace cdn.json --format p", ["perfetto"]),
-      ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
-      ("fleetsim presets toggl", ["toggl", "toggl-push"]),
-      ("fleetsim conformance --client data", ["datafly"]),
-      ("fleetsim tune --objective undel", ["undelivered_events"]),
-      ("fleetsim init --client toggl-", ["toggl-push"]), ("fleetsim run --color a", ["always", "auto"]),
-      ("fleetsim help exit", ["exit-codes"]),
-      ("fleetsim help completions ", ["bash", "fish", "json", "scenario", "zsh"]),
-      ("fleetsim run c", ["cdn.json"]), ("fleetsim run --settings ", ["cdn.json", "out"]),
-      ("fleetsim run --out ", ["out"]), ("fleetsim merge o", ["out"]),
-      ("fleetsim run --seed ", []), ("fleetsim unknown ", []),
-    ])
-  func bash(line: String, expected: [String]) throws {
-    let scratch = try Scratch()
-    try scratch.write("cdn.json", "{}")
-    try scratch.write("out/x", "")
-    #expect(try offers(line, in: scratch.url) == expected)
+  @Test("bash completes commands, options and their values", arguments: expected.indices)
+  func bash(place: Int) throws {
+    let (line, words) = Self.expected[place]
+    #expect(Self.offered.complaints == "")
+    let offered = try #require(Self.offered.lines.indices.contains(place) ? Self.offered.lines[place] : nil)
+    #expect(offered.split(separator: " ").map(String.init) == words, "\(line)")
   }
 
   static let commands = CommandSpecification.fleetsim.subcommands

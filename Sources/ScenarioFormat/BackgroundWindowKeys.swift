@@ -24,11 +24,7 @@ extension BackgroundWindows {
         "align", \.alignment, .choice,
         "The grid that windows move back to, in steps of first: from leaving the foreground, the device's own, or the run's clock."
       ),
-      .refusal("longest") { _, windows in
-        guard let longest = windows.longest, longest < windows.first else { return nil }
-        return
-          "\(Units.text(longest)) is shorter than first, \(Units.text(windows.first)), with which the gaps begin"
-      },
+      .order("first", \.first, "longest", \.longest),
       .refusal("growth") { _, windows in
         windows.growthPartsPerMillion > 1_000_000 && (windows.longest ?? windows.first) == windows.first
           ? "gaps do not grow beyond longest, which is \(Units.text(windows.first)) as first is; set longest"

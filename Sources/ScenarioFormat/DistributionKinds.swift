@@ -115,21 +115,8 @@ struct LogNormal: Sendable, Equatable {
           "p99", \.p99, .span(range), "99 of 100 values are below; not below the median.",
           example: "\"600ms\""),
         Field("minimum", \.minimum, .span(range), "Nothing is below; it must be below the median."),
-        .check { decoder, node, path, value in
-          let (isAbove, isBelow) = (value.minimum >= value.median, value.p99 < value.median)
-          if isAbove {
-            let origin = node["minimum"] == nil ? " (the default)" : ""
-            decoder.report(
-              "minimum \(Units.text(value.minimum))\(origin) is not below the median \(Units.text(value.median))",
-              at: node, path, ["minimum"])
-          }
-          if isBelow {
-            decoder.report(
-              "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))", at: node, path,
-              ["p99"])
-          }
-          return !isAbove && !isBelow
-        },
+        .order("minimum", \.minimum, "median", \.median, isBelow: true),
+        .order("median", \.median, "p99", \.p99),
       ])
   }
 }

@@ -349,16 +349,9 @@ extension Spike {
       Field(
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
         "How often it happens again; at least the spread.", defaultValue: .said("once")),
-      .check { decoder, node, path, spike in
-        if let every = spike.every, spike.spread > every {
-          decoder.report(
-            "every \(Units.text(every)) is shorter than the spread, \(Units.text(spike.spread))",
-            at: (node["every"] ?? node).position, decoder.join(path, "every"))
-        }
-        if spike.events == 0, !spike.flushes {
-          decoder.report("neither events nor a flush: such a spike does nothing", at: node.position, path)
-        }
-        return true
+      .order("spread", \.spread, "every", \.every),
+      .refusal { _, spike in
+        spike.events == 0 && !spike.flushes ? "neither events nor a flush: such a spike does nothing" : nil
       },
     ])
 }

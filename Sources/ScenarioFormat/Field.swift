@@ -1,4 +1,5 @@
 import ScenarioModel
+import SimulationKernel
 
 /// The value of a key that a scenario leaves out.
 enum Default: Sendable {
@@ -170,6 +171,24 @@ package struct Field<Owner: Sendable>: Sendable {
       guard let message = problem(node, owner) else { return true }
       decoder.report(message, at: node, path, keys)
       return false
+    }
+  }
+
+  /// Reports a span that is longer than another one, or also one as long. The object stands, so that all orders are looked at.
+  static func order(
+    _ short: String, _ shorter: @escaping @Sendable (Owner) -> Span?, _ long: String,
+    _ longer: @escaping @Sendable (Owner) -> Span?, isBelow: Bool = false
+  ) -> Field {
+    Field { decoder, node, path, owner in
+      guard let least = shorter(owner), let most = longer(owner), isBelow ? least >= most : least > most
+      else {
+        return true
+      }
+      let origins = [short, long].map { node[$0] == nil ? " (the default)" : "" }
+      decoder.report(
+        "\(short) \(Units.text(least))\(origins[0]) is \(isBelow ? "not below" : "above") \(long), \(Units.text(most))"
+          + origins[1], at: node, path, [node[long] == nil ? short : long])
+      return true
     }
   }
 

@@ -131,18 +131,9 @@ struct JitteredBreaker: Sendable, Equatable {
       Field("minimumFailures", \.breaker.minimumFailures, .count(1...64), "Opens for no fewer."),
       Field("openTime", \.breaker.openTime, .time(), "How long it is open at first."),
       Field("longestOpenTime", \.breaker.longestOpenTime, .time(), "It doubles until here."),
-      .check { decoder, node, path, value in
-        let breaker = value.breaker
-        let isSound = breaker.longestOpenTime >= breaker.openTime
-        if !isSound {
-          decoder.report(
-            "\(Units.text(Span(microseconds: breaker.longestOpenTime))) is shorter than openTime, "
-              + Units.text(Span(microseconds: breaker.openTime)),
-            at: (node["longestOpenTime"] ?? node["openTime"] ?? node).position,
-            decoder.join(path, "longestOpenTime"))
-        }
-        return isSound
-      },
+      .order(
+        "openTime", { Span(microseconds: $0.breaker.openTime) }, "longestOpenTime",
+        { Span(microseconds: $0.breaker.longestOpenTime) }),
       Field(
         "openTimeJitter", \.jitter, .jitter(), "How open times are spread.", isLater: true),
       Field("probes", \.breaker.probes, .count(1...3), "Requests that must succeed before it closes."),

@@ -79,11 +79,7 @@ struct Timeouts: Sendable, Equatable {
         "connect", \.connect, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "When it gives up getting a connection."),
       Field("request", \.request, .span(from: .milliseconds(1)), "When it gives up the whole upload."),
-      .refusal("connect") { _, value in
-        guard let connect = value.connect, connect > value.request else { return nil }
-        return
-          "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))"
-      },
+      .order("connect", \.connect, "request", \.request),
     ])
 }
 

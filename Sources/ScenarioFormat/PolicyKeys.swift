@@ -170,30 +170,21 @@ extension DelayBounds {
         $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
         $2,
         defaultValue: .said("that of the Settings"))
-    })
+    } + [
+      .order("base", { Span(microseconds: $0.base) }, "longest", { Span(microseconds: $0.longest) })
+    ])
 }
 
 extension Kind where Value == ClassDelays {
   /// Backoffs by the class of the failure; what is not said is that of the Settings.
   static let classDelays: Kind = {
-    let layering = Layering<DelayBounds>(
-      read: { decoder, node, path, base in
-        var bounds = base
-        _ = DelayBounds.keys.read(&decoder, node, path, into: &bounds)
-        if bounds.base > bounds.longest {
-          decoder.report(
-            "the base of \(Units.text(Span(microseconds: bounds.base))) is longer than the longest wait, "
-              + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
-        }
-        return bounds
-      }, write: { bounds, _ in DelayBounds.keys.write(bounds) })
-    let bounds = Kind<DelayBounds>(
-      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
-      read: { decoder, node, path in
-        let backoff = decoder.settings.base.config.backoff
-        let base = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
-        return layering.read(&decoder, node, path, base)
-      }, write: { DelayBounds.keys.write($0) }, layering: layering)
+    let object = Kind<DelayBounds>.object(DelayBounds.keys)
+    var bounds = object
+    bounds.read = { decoder, node, path in
+      let backoff = decoder.settings.base.config.backoff
+      let base = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+      return object.layering?.read(&decoder, node, path, base)
+    }
     let meanings = [
       "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
       "After every other status that is retried.",

@@ -52,10 +52,7 @@ extension Proxies.Backoff {
     [
       Field("base", \.base, .span(Span(microseconds: 1)...Span.hours(1)), "The longest first wait."),
       Field("maximum", \.maximum, .span(Span(microseconds: 1)...Span.hours(1)), "The longest wait of all."),
-      .refusal("maximum") { _, found in
-        found.maximum < found.base
-          ? "maximum \(Units.text(found.maximum)) is below base, \(Units.text(found.base))" : nil
-      },
+      .order("base", \.base, "maximum", \.maximum),
     ])
 }
 

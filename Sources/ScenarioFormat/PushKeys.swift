@@ -26,10 +26,7 @@ extension PushCampaign {
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
         "How often it is sent again, as normal load; at least over. A message still unopened gives way to the next.",
         defaultValue: .said("once"), isLater: true),
-      .refusal("every") { _, campaign in
-        guard let every = campaign.every, campaign.over > every else { return nil }
-        return "every \(Units.text(every)) is shorter than over, \(Units.text(campaign.over))"
-      },
+      .order("over", \.over, "every", \.every),
       .refusal("to") { _, campaign in
         campaign.cohorts.map(\.isEmpty) ?? false
           ? "no cohort gets the message; name one, or leave to out for every cohort with sessions" : nil

@@ -492,10 +492,7 @@ extension ControlledDelay {
       Field(
         "interval", \.interval, .span(from: Span(microseconds: 2)),
         "How long all have waited for longer, until one is dropped."),
-      .refusal { _, found in
-        found.target >= found.interval
-          ? "target \(Units.text(found.target)) is not below interval, \(Units.text(found.interval))" : nil
-      },
+      .order("target", \.target, "interval", \.interval, isBelow: true),
     ])
 }
 
@@ -574,7 +571,7 @@ struct RetryAfterBounds: Sendable, Equatable {
         "backlog", \.self, .object(backlog),
         "When the capacity will have worked off what waits and what was refused before: each refused request has its place behind the others."
       ),
-      order("from", "to"),
+      .order("from", \.least, "to", \.most),
     ])
 
   fileprivate static let backlog = ObjectKeys(
@@ -582,15 +579,8 @@ struct RetryAfterBounds: Sendable, Equatable {
     [
       Field("atLeast", \.least, .wholeSeconds, "The shortest."),
       Field("atMost", \.most, .wholeSeconds, "The longest."),
-      order("atLeast", "atMost"),
+      .order("atLeast", \.least, "atMost", \.most),
     ])
-
-  private static func order(_ least: String, _ most: String) -> Field<RetryAfterBounds> {
-    .refusal { _, bounds in
-      bounds.least > bounds.most
-        ? "\(least) \(Units.text(bounds.least)) is above \(most), \(Units.text(bounds.most))" : nil
-    }
-  }
 }
 
 extension Kind where Value == Span {

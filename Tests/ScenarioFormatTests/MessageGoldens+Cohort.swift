@@ -106,7 +106,7 @@ extension MessageGoldens {
     cohort +network: { latency: { exponential: '5ms' } }
       3: fleet.phones.network.latency.exponential: an exponential latency comes arbitrarily close to 0; the shortest is 1ms. Use { median, p99, minimum } instead
     cohort +network: { latency: { median: '5ms', p99: '600ms' } }
-      3: fleet.phones.network.latency.minimum: minimum 5ms (the default) is not below the median 5ms
+      3: fleet.phones.network.latency.median: minimum 5ms (the default) is not below median, 5ms
     cohort +network: { latency: { median: '50ms', p99: '600ms', minimum: '0ms' } }
       3: fleet.phones.network.latency.minimum: "0ms" is out of range; allowed: 1ms to 1h
     cohort +network: { latency: { p99: '600ms' } }

@@ -52,7 +52,7 @@ extension MessageGoldens {
       3: fleet.phones.spikes.0.at: missing; write for example at: "30m"
     cohort +spikes: [{ at: '1h', every: '1s' }, { at: '1h', spread: '2h', every: '1h' }, { at: '3h', events: 0, flush: false }]
       3: fleet.phones.spikes.0.every: "1s" is out of range; allowed: 1m to 366d
-      3: fleet.phones.spikes.1.every: every 1h is shorter than the spread, 2h
+      3: fleet.phones.spikes.1.every: spread 2h is above every, 1h
       3: fleet.phones.spikes.2: neither events nor a flush: such a spike does nothing
       3: warning: fleet.phones.spikes.2.at: at 3h the run of 2h is over: it never happens
     cohort name: 'a', devices: 10, events: { rate: '6/min', atOnce: 9 }, spikes: [{ at: '1h' }]

@@ -11,7 +11,7 @@ extension MessageGoldens {
       4: network.loss.request: 2 is out of range; allowed: 0% to 100%
     cohort +network: { bandwidth: null, loss: { answer: '1%' } }, timeout: { connect: '5s', request: '15s' }
     cohort +timeout: { connect: '40s' }
-      3: fleet.phones.timeout.connect: 40s is longer than the time-out of the request, 30s
+      3: fleet.phones.timeout.connect: connect 40s is above request, 30s (the default)
     cohort +timeout: { connect: '0s', requests: '1s' }
       3: fleet.phones.timeout.requests: unknown key; did you mean "request"? Allowed here: connect, request
       3: fleet.phones.timeout.connect: "0s" is out of range; allowed: 1ms to 366d
@@ -53,7 +53,8 @@ extension MessageGoldens {
       4: push.0.delay: missing; write for example delay: { exponential: "10m" }
       4: push.0.opens: 2 is out of range; allowed: 0% to 100%
     top push: [{ at: '1h', opens: '5%', delay: '1m', over: '1h', every: '10m' }]
-      4: push.0.every: every 10m is shorter than over, 1h
+      4: push.0.every: over 1h is above every, 10m
+      4: push.0: no cohort has sessions, so that nobody can open the message; give one of them for example sessions: { share: "5%", length: { exponential: "3m" } }
     top push: [{ at: '1h', opens: '5%', delay: '1m', to: [] }]
       4: push.0.to: no cohort gets the message; name one, or leave to out for every cohort with sessions
     top push: { at: '1h', opens: '5%', delay: '1m' }
@@ -71,7 +72,7 @@ extension MessageGoldens {
     cohort +classDelays: { network: {}, server: { base: '10m' }, timeout: { base: 5 } }
       3: fleet.phones.classDelays.network: unknown key. Allowed here: rateLimit, timeout, server
       3: fleet.phones.classDelays.timeout.base: missing unit: write "5s"
-      3: fleet.phones.classDelays.server: the base of 10m is longer than the longest wait, 5m
+      3: fleet.phones.classDelays.server.base: base 10m is above longest, 5m (the default)
     cohort +gates: { controller: { targetLatency: '2s', shortestGap: '50ms', longestGap: '1m' } }
     cohort +gates: { breaker: { whenOpen: 'fails', openTimeJitter: 'symmetric:25' }, retryThrottling: { maxTokens: 4 } }
     cohort +gates: { breaker: { whenOpen: 'fail', openTimeJitter: { between: ['10s', '2s'] } } }

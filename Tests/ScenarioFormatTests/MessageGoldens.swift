@@ -35,8 +35,8 @@ enum MessageGoldens {
     server bucket: { capacity: '1/s', serviceTime: { uniform: 5} }
       2: tapi.bucket.serviceTime.uniform: expected the two ends, like ["1ms", "5ms"], found 5
     server bucket: { capacity: '1/s', serviceTime: { logNormal: { median: '1ms', p99: '0.5ms', minimum: '1ms'}} }
-      2: tapi.bucket.serviceTime.logNormal.minimum: minimum 1ms is not below the median 1ms
-      2: tapi.bucket.serviceTime.logNormal.p99: p99 500us is below the median 1ms
+      2: tapi.bucket.serviceTime.logNormal.median: minimum 1ms is not below median, 1ms
+      2: tapi.bucket.serviceTime.logNormal.p99: median 1ms is above p99, 500us
     server bucket: { capacity: '1/s', serviceTime: true }
       2: tapi.bucket.serviceTime: expected a span such as "30s", found true
     server bucket: { capacity: -5 }
@@ -72,7 +72,7 @@ enum MessageGoldens {
       2: tapi.overload.status: 399 is out of range; allowed: whole numbers from 400 to 599
       2: tapi.overload.retryAfter: Retry-After is sent in whole seconds, and "0.5s" is none
     tapi overload: { retryAfter: { from: '5s', to: '1s' } }
-      2: tapi.overload.retryAfter: from 5s is above to, 1s
+      2: tapi.overload.retryAfter.to: from 5s is above to, 1s
     tapi overload: { retryAfter: { from: '5s' } }
       2: tapi.overload.retryAfter.to: missing; write for example to: "15s"
     tapi overload: { retryAfter: 5 }

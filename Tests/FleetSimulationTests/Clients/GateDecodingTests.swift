@@ -144,7 +144,7 @@ struct GateDecodingTests {
       for part in [
         "gates.rateWindows.0.slots: 0 is out of range", "gates.rateWindows.0.span: missing",
         "gates.breaker.treshold: unknown key; did you mean \"threshold\"?",
-        "gates.breaker.longestOpenTime: 2m is shorter than openTime, 5m",
+        "gates.breaker.openTime: openTime 5m is above longestOpenTime, 2m",
         "gates.retryBudget.trickle: belongs to a bucket of tokens",
         "gates.adaptiveThrottling.k: 0.5 is not allowed",
         "gates.failureWindow.whenBlocked: \"drop\" is not known",

@@ -18,8 +18,7 @@ struct EventKeys: Sendable, Equatable {
   var meanGap: Span?
   var rate: Span?
   var curve: RateCurve?
-  var csv: String?
-  var rows: [ArrivalRates.Row] = []
+  var csv: [ArrivalRates.Row]?
   var share: Int64?
   var atOnce = 1
 
@@ -44,9 +43,8 @@ struct EventKeys: Sendable, Equatable {
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
         isLater: true),
-      // Read with its rows, by the check at the end.
       Field(
-        "csv", \.csv, Kind(schema: .type("string"), read: { _, _, _ in "" }, write: { .text($0) }).orNothing,
+        "csv", \.csv, Kind<[ArrivalRates.Row]>.rows.orNothing,
         "Measured rates of the whole cohort, with the header time_s,events_per_s: a file, or the table itself."
       ),
       Field(
@@ -66,7 +64,7 @@ struct EventKeys: Sendable, Equatable {
     case .varying(let gap, let curve):
       setRate(gap)
       self.curve = curve
-    case .replay(let rates): (csv, share) = (rates.table, rates.sharePartsPerMillion)
+    case .replay(let rates): (csv, share) = (rates.rows, rates.sharePartsPerMillion)
     }
   }
 
@@ -79,8 +77,8 @@ struct EventKeys: Sendable, Equatable {
     if let polls { return Events(process: .periodic(every: polls, phase: .random), polls: true) }
     if let every {
       process = .periodic(every: every, phase: phase ?? .random)
-    } else if csv != nil {
-      process = .replay(ArrivalRates(rows: rows, sharePartsPerMillion: share ?? 1_000_000))
+    } else if let csv {
+      process = .replay(ArrivalRates(rows: csv, sharePartsPerMillion: share ?? 1_000_000))
     } else if let gap = rate ?? meanGap {
       process = curve.map { .varying(meanGap: gap, $0) } ?? .poisson(meanGap: gap)
     } else {
@@ -98,12 +96,7 @@ extension Kind where Value == Events {
       shape: keys.shape, schema: keys.schema,
       read: { decoder, node, path in
         var values = keys.defaultValue
-        let isSound = keys.read(&decoder, node, path, into: &values)
-        if let csv = node["csv"], values.csv != nil {
-          guard let rows = decoder.rows(csv, decoder.join(path, "csv")) else { return nil }
-          values.rows = rows
-        }
-        return isSound ? values.events : nil
+        return keys.read(&decoder, node, path, into: &values) ? values.events : nil
       }, write: { keys.write(EventKeys($0)) })
     var kind = object.or(Kind<Span>.eventRate, { Events(process: .poisson(meanGap: $0)) }) { events in
       guard case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil
@@ -228,9 +221,8 @@ struct CurveKeys: Sendable, Equatable {
         }
         return true
       },
-      // Read when the period is known.
       Field(
-        "points", \.points, Kind<[RateCurve.Point]>.points.orNothing,
+        "points", \.points, Kind.object(RateCurve.Point.keys).list(named: "points").orNothing,
         "Joined by straight lines."),
       Field(
         "amplitude", \.amplitude, Kind<Int64>.share().orNothing,
@@ -242,9 +234,8 @@ struct CurveKeys: Sendable, Equatable {
         "period", \.period, Kind<Span>.span(from: .minutes(1)).orNull, "The curve repeats; null: it does not."
       ),
       .check { decoder, node, path, keys in
-        guard let points = node["points"] else { return true }
-        keys.points = decoder.points(points, decoder.join(path, "points"), keys.period)
-        return keys.points != nil
+        guard let points = keys.points, let node = node["points"] else { return true }
+        return decoder.checkPoints(points, keys.period, node, decoder.join(path, "points"))
       },
     ])
 
@@ -279,57 +270,33 @@ extension Kind where Value == RateCurve {
   static let curve = Kind<CurveKeys>.object(CurveKeys.keys).mapped(\.curve, CurveKeys.init)
 }
 
-extension Kind where Value == [RateCurve.Point] {
-  fileprivate static let points: Kind = {
-    let list = Kind<RateCurve.Point>.object(RateCurve.Point.keys).list(named: "points")
-    return Kind(shape: list.shape, schema: list.schema, read: { _, _, _ in [] }, write: list.write)
-  }()
-}
-
 extension ScenarioDecoder {
-  static let maximumCurvePoints = 10_000
-
-  fileprivate mutating func points(
-    _ node: PositionedValue, _ path: String, _ period: Span?
-  ) -> [RateCurve.Point]? {
-    guard let elements = node.elements, !elements.isEmpty else {
-      let isEmpty = if case .array = node.content { true } else { false }
+  /// Whether points come one after the other within the period. Where one could not be read, nothing can be said of the others.
+  fileprivate mutating func checkPoints(
+    _ points: [RateCurve.Point], _ period: Span?, _ node: PositionedValue, _ path: String
+  ) -> Bool {
+    guard let elements = node.elements, elements.count == points.count else { return false }
+    if points.allSatisfy({ $0.factorPartsPerMillion == 0 }) {
       report(
-        "expected at least one point, like [{ at: \"8h\", factor: \"50%\" }], found "
-          + (isEmpty ? "none" : describe(node)), at: node.position, path)
-      return nil
+        points.isEmpty
+          ? "expected at least one point, like [{ at: \"8h\", factor: \"50%\" }], found none"
+          : "every factor is 0: nothing would ever be created", at: node.position, path)
+      return false
     }
-    guard elements.count <= Self.maximumCurvePoints else {
-      report("\(elements.count) points; at most \(Self.maximumCurvePoints)", at: node.position, path)
-      return nil
-    }
-    var points: [RateCurve.Point] = []
     var isSound = true
-    let kind = Kind.object(RateCurve.Point.keys)
-    for (index, element) in elements.enumerated() {
-      let place = join(path, "\(index)")
-      guard let point = kind.read(&self, element, place) else {
-        isSound = false
+    for (index, time) in points.map(\.time).enumerated() {
+      let problem: String
+      if index > 0, time <= points[index - 1].time {
+        problem = "is not after the point before it, at \(Units.text(points[index - 1].time))"
+      } else if let period, time >= period {
+        problem = "is not within the period of \(Units.text(period))"
+      } else {
         continue
       }
-      if let last = points.last, point.time <= last.time {
-        report(
-          "\(Units.text(point.time)) is not after the point before it, at \(Units.text(last.time))",
-          at: element.position, join(place, "at"))
-        isSound = false
-      } else if let period, point.time >= period {
-        report(
-          "\(Units.text(point.time)) is not within the period of \(Units.text(period))", at: element.position,
-          join(place, "at"))
-        isSound = false
-      }
-      points.append(point)
+      isSound = false
+      report("\(Units.text(time)) \(problem)", at: elements[index], element(index, of: path), ["at"])
     }
-    if isSound, points.allSatisfy({ $0.factorPartsPerMillion == 0 }) {
-      report("every factor is 0: nothing would ever be created", at: node.position, path)
-      return nil
-    }
-    return isSound ? points : nil
+    return isSound
   }
 }
 
@@ -461,12 +428,15 @@ package struct ArrivalRateTable {
   private static func seconds(_ time: Instant) -> String { Units.seconds(microseconds: time.microseconds) }
 }
 
-extension ArrivalRates {
-  /// As `ArrivalRateTable` reads it.
-  var table: String {
-    rows.reduce(into: ArrivalRateTable.header + "\n") { text, row in
-      text += Units.seconds(microseconds: row.time.microseconds) + ","
-      text += Units.millionths(row.microEventsPerSecond) + "\n"
-    }
-  }
+extension Kind where Value == [ArrivalRates.Row] {
+  /// The name of a file with a table of rates, or the table itself, as which it is written.
+  fileprivate static let rows = Kind(
+    schema: .type("string"), read: { $0.rows($1, $2) },
+    write: { rows in
+      .text(
+        rows.reduce(into: ArrivalRateTable.header + "\n") { text, row in
+          text += Units.seconds(microseconds: row.time.microseconds) + ","
+          text += Units.millionths(row.microEventsPerSecond) + "\n"
+        })
+    })
 }

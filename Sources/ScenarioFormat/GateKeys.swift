@@ -87,32 +87,10 @@ extension RateWindow {
 }
 
 extension Kind where Value == RateGate? {
-  fileprivate static let rateWindows: Kind = {
-    let window = Kind<RateWindow>.object(RateWindow.keys)
-    return Kind(
-      shape: .list(window.shape),
-      schema: .oneOf([.array(of: window.schema, 1...2), .type("null")]),
-      read: { decoder, node, path in
-        if node.isNull { return .some(nil) }
-        guard let elements = node.elements else {
-          decoder.unexpected(node, "a list of windows", path)
-          return nil
-        }
-        guard (1...2).contains(elements.count) else {
-          decoder.report(
-            "\(elements.count) windows; one or two in series are allowed", at: node.position, path)
-          return nil
-        }
-        let windows = elements.enumerated().compactMap {
-          window.read(&decoder, $1, decoder.join(path, "\($0)"))
-        }
-        guard windows.count == elements.count else { return nil }
-        return RateGate(windows[0], windows.count > 1 ? windows[1] : nil)
-      },
-      write: { gate in
-        gate.map { .list([$0.first, $0.second].compactMap(\.self).map(window.write)) } ?? .null
-      })
-  }()
+  fileprivate static let rateWindows = Kind<RateWindow>.object(RateWindow.keys)
+    .list(1...2, of: " of windows", named: "windows").orNull.mapped(
+      { windows in windows?.first.map { RateGate($0, windows?.dropFirst().first) } },
+      { gate in gate.map { [$0.first, $0.second].compactMap(\.self) } })
 }
 
 /// A breaker, and how its open times are spread.

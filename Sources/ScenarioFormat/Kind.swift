@@ -101,15 +101,17 @@ package struct Kind<Value: Sendable>: Sendable {
   ) -> Kind<[Value]> {
     Kind<[Value]>(
       shape: .list(shape),
-      schema: .array(of: schema, 0...counts.upperBound),
+      schema: .array(of: schema, counts),
       read: { decoder, node, path in
         guard let elements = node.elements else {
           decoder.unexpected(node, "a list\(what)", path)
           return []
         }
-        guard elements.count <= counts.upperBound else {
+        guard counts.contains(elements.count) else {
+          let least = counts.lowerBound > 0 ? "at least \(counts.lowerBound) and " : ""
           decoder.report(
-            "\(elements.count) \(named); at most \(counts.upperBound) are allowed", at: node.position, path)
+            "\(elements.count) \(named); \(least)at most \(counts.upperBound) are allowed", at: node.position,
+            path)
           return []
         }
         let found = elements.enumerated().compactMap { index, element in

@@ -63,6 +63,9 @@ extension ClientPolicy {
       .ofClient(
         "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap", "S10",
         isLater: true, form: ["[SPAN …]"]),
+      .refusal("waits") { node, _ in
+        node["waits"]?.elements?.isEmpty ?? false ? "a ladder has at least one wait; null: none" : nil
+      },
       .refusal("multiplier") { node, policy in
         node["multiplier"] != nil && !policy.waits.isEmpty && policy.multiplier != 2
           ? "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null"
@@ -93,29 +96,18 @@ extension ClientPolicy {
 
 extension Kind where Value == DelayLadder {
   fileprivate static let ladder: Kind = {
-    let longest = Span.hours(49 * 24)
-    let waits = Kind<Span>.span(.milliseconds(1)...longest).list(
-      0...DelayLadder.longest, of: " of waits, for example [\"1s\", \"8s\", \"32s\"]", named: "waits")
-    return Kind(
-      shape: waits.shape, schema: .oneOf([waits.schema, .type("null")]), range: "1ms to 49d each",
-      read: { decoder, node, path in
-        if node.isNull { return DelayLadder() }
-        let spans = waits.read(&decoder, node, path) ?? []
-        guard let elements = node.elements, elements.count == spans.count else { return nil }
-        if elements.isEmpty {
-          decoder.report("a ladder has at least one wait; null: none", at: node.position, path)
-          return nil
-        }
-        for (element, span) in zip(elements, spans) where span.microseconds % 1_000 != 0 {
-          decoder.report("\(Units.text(span)) is finer than a millisecond", at: element.position, path)
-          return nil
-        }
-        return DelayLadder(milliseconds: spans.map { UInt32($0.microseconds / 1_000) })
-      },
-      write: { ladder in
-        ladder.isEmpty
-          ? .null : .list(ladder.milliseconds.map { .span(.milliseconds(Int64($0))) })
-      })
+    let waits = Kind<Span>.span(.milliseconds(1)...Span.hours(49 * 24)).list(
+      0...DelayLadder.longest, of: " of waits, for example [\"1s\", \"8s\", \"32s\"]", named: "waits"
+    ) { decoder, found, elements, path in
+      for (index, span) in found where span.microseconds % 1_000 != 0 {
+        decoder.report("\(Units.text(span)) is finer than a millisecond", at: elements[index].position, path)
+      }
+    }
+    var kind = waits.orNull.mapped(
+      { DelayLadder(milliseconds: ($0 ?? []).map { UInt32($0.microseconds / 1_000) }) ?? DelayLadder() },
+      { $0.isEmpty ? nil : $0.milliseconds.map { .milliseconds(Int64($0)) } })
+    kind.range = "1ms to 49d each"
+    return kind
   }()
 }
 

@@ -15,9 +15,10 @@ extension MessageGoldens {
       3: fleet.a.events.curve.points: expected at least one point, like [{ at: "8h", factor: "50%" }], found none
     cohort name: 'a', devices: 10, events: { rate: '6/min', curve: { points: [{ at: '8h', factor: 101 }, { at: '30h', factor: 1 }, { at: '2h', factor: 1 }, { at: '1h' }] } }
       3: fleet.a.events.curve.points.0.factor: 101 is out of range; allowed: 0% to 10000%
+      3: fleet.a.events.curve.points.3.factor: missing; write for example factor: "50%"
+    cohort name: 'a', devices: 10, events: { rate: '6/min', curve: { points: [{ at: '8h', factor: 1 }, { at: '30h', factor: 1 }, { at: '2h', factor: 1 }] } }
       3: fleet.a.events.curve.points.1.at: 30h is not within the period of 1d
       3: fleet.a.events.curve.points.2.at: 2h is not after the point before it, at 30h
-      3: fleet.a.events.curve.points.3.factor: missing; write for example factor: "50%"
     cohort name: 'a', devices: 10, events: { rate: '6/min', curve: { points: [{ at: '8h', factor: 0 }] } }
       3: fleet.a.events.curve.points: every factor is 0: nothing would ever be created
     cohort name: 'a', devices: 10, events: { every: '1m', curve: { amplitude: '5%' }, share: '5%' }
@@ -28,9 +29,9 @@ extension MessageGoldens {
     cohort name: 'a', devices: 10, events: { rate: '6/min', atOnce: 0 }
       3: fleet.a.events.atOnce: 0 is out of range; allowed: whole numbers from 1 to 1000
     cohort name: 'a', devices: 10, events: { csv: 'time_s,events_per_s\n0,x\n1,-1', share: 0 }
-      3: fleet.a.events.share: 0 is out of range; allowed: above 0% to 100%
       3: fleet.a.events.csv: line 2 of the table: events_per_s is "x", which is not a number
       3: fleet.a.events.csv: line 3 of the table: events_per_s is "-1", which is negative
+      3: fleet.a.events.share: 0 is out of range; allowed: above 0% to 100%
     cohort name: 'a', devices: 10, events: { csv: 5 }
       3: fleet.a.events.csv: expected a string, found 5
     cohort name: 'a', devices: 10, events: { polls: '30s' }

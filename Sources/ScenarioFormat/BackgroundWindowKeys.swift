@@ -39,17 +39,6 @@ extension Kind where Value == BackgroundWindows {
     Kind<BackgroundWindows.System>.choice, { $0.windows }, part: \.system)
 }
 
-extension Field<Cohort> {
-  static let windowsNeedSessions = Field.refusal("os") { _, cohort in
-    guard cohort.os != nil else { return nil }
-    if cohort.page != nil { return "a page of a browser is closed in the background; leave os out" }
-    return cohort.sessions == nil
-      ? "windows never open for an app that is always in the foreground; give the cohort sessions, as "
-        + "{ share: \"10%\", length: { exponential: \"3m\" } }"
-      : nil
-  }
-}
-
 extension ScenarioDecoder {
   /// Windows that open after the end of the run.
   mutating func checkWindows(_ fleet: [Cohort], _ duration: Span, _ root: PositionedValue) {

@@ -78,11 +78,7 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .openNeedsLoop, .lossHasTimeout, .somethingFlushes, .splitNeedsFiles, .growingNeedsFiles,
-      .batchLimitNeedsFiles,
-      .refusalNeedsFiles, .refusalIsOfWholeBatches, .blockingNeedsFiles, .blockingHasNoRuns,
-      .lanesHaveOrder, .somethingArrivesInTime,
-    ])
+    ] + wholeChecks)
 
   /// When a device flushes, and what it does with its batches.
   private static let loopFields: [Field<Cohort>] = [
@@ -121,12 +117,10 @@ extension Cohort {
       "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
       "When the app is in the foreground.",
       defaultValue: .said("it runs all the time"), isLater: true),
-    .strictEventsNeedBackground, .measuredRatesVaryOnce,
     Field(
       "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
       "When the system lets an app in the background send: its name, or the windows themselves.",
       defaultValue: .said("a closed app sends nothing"), isLater: true),
-    .windowsNeedSessions,
   ]
 
   private static let settingsFetchField = Field<Cohort>.ofClient(

@@ -192,39 +192,6 @@ extension Cohort {
 // MARK: What holds for a cohort as a whole
 
 extension Field<Cohort> {
-  /// A lost answer is noticed by the time-out.
-  private static var longestTimeoutWithLoss: Span { .hours(1) }
-
-  static let lossHasTimeout = Field.refusal("timeout") { _, cohort in
-    cohort.link.answerLossPartsPerMillion > 0 && cohort.timeout > longestTimeoutWithLoss
-      ? "\(Units.text(cohort.timeout)) is too long where answers get lost; at most "
-        + Units.text(longestTimeoutWithLoss) : nil
-  }
-
-  static let splitNeedsFiles = Field.refusal("queue", "splitOn413") { _, cohort in
-    cohort.queue.splitsOn413 && cohort.queue.mode == .rebatch
-      ? "batches are cut for good, so that the queue's mode must be \"files\"" : nil
-  }
-
-  static let growingNeedsFiles = Field.refusal("queue", "growsUntilFailure") { _, cohort in
-    cohort.queue.growsUntilFailure && cohort.queue.mode == .rebatch
-      ? "a client that re-chunks has no batch that stays as it is; set queue.mode to \"files\"" : nil
-  }
-
-  static let openNeedsLoop = Field.refusal("holdsOpen") { _, cohort in
-    guard cohort.holdsOpen else { return nil }
-    if cohort.page != nil { return "a page asks for nothing again when it is cut off; leave it out" }
-    return cohort.eventsAtOnce > 1
-      ? "who is cut off asks once, which does not go with events.atOnce; leave one of the two out" : nil
-  }
-
-  /// A launch, a session's ends and a connection that is back are triggers too.
-  static let somethingFlushes = Field.refusal("flush") { _, cohort in
-    cohort.flush.count == nil && cohort.flush.interval == nil && cohort.sessions == nil
-      && cohort.lifecycle == nil && cohort.connectivity == nil && !cohort.spikes.contains(where: \.flushes)
-      ? "neither a count nor an interval: such a device never flushes; keep one" : nil
-  }
-
   /// Polls are flushes, of which a device holds one.
   static let pollsHoldOne = Field.check { decoder, node, path, cohort in
     guard cohort.polls else { return true }
@@ -247,84 +214,109 @@ extension Field<Cohort> {
     }
     return true
   }
+}
 
-  static let batchLimitNeedsFiles = Field.refusal("queue", "batches") { _, cohort in
-    cohort.queue.batchLimit != .max && cohort.queue.mode == .rebatch
-      ? "a client that re-chunks has no batches that could be counted; set queue.limit, or queue.mode to \"files\""
-      : nil
-  }
+extension Cohort {
+  /// A lost answer is noticed by the time-out.
+  private static var longestTimeoutWithLoss: Span { .hours(1) }
 
-  static let refusalNeedsFiles = Field.refusal("queue", "overflow") { _, cohort in
-    cohort.queue.overflow == .refusesNewest && cohort.queue.mode == .rebatch
-      ? "batches are refused as a whole, so that the queue's mode must be \"files\"" : nil
-  }
+  /// What is said of a cohort once all of its keys have been read.
+  static let wholeChecks: [Field<Cohort>] =
+    needsFiles + [
+      .refusal("sessions") { _, cohort in
+        guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
+          case .periodic = cohort.events
+        else { return nil }
+        return
+          "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give events a rate such as \"30/h\""
+      },
+      .refusal("sessions", "curve") { _, cohort in
+        guard let sessions = cohort.sessions, sessions.curve != nil, !sessions.createsEventsInBackground,
+          case .replay = cohort.events
+        else { return nil }
+        return
+          "measured rates follow the day by themselves, and events that come in sessions would follow this curve too; "
+          + "leave it out, or set sessions.eventsInBackground to true"
+      },
+      .refusal("os") { _, cohort in
+        guard cohort.os != nil else { return nil }
+        if cohort.page != nil { return "a page of a browser is closed in the background; leave os out" }
+        return cohort.sessions == nil
+          ? "windows never open for an app that is always in the foreground; give the cohort sessions, as "
+            + "{ share: \"10%\", length: { exponential: \"3m\" } }"
+          : nil
+      },
+      .refusal("holdsOpen") { _, cohort in
+        guard cohort.holdsOpen else { return nil }
+        if cohort.page != nil { return "a page asks for nothing again when it is cut off; leave it out" }
+        return cohort.eventsAtOnce > 1
+          ? "who is cut off asks once, which does not go with events.atOnce; leave one of the two out" : nil
+      },
+      .refusal("timeout") { _, cohort in
+        cohort.link.answerLossPartsPerMillion > 0 && cohort.timeout > longestTimeoutWithLoss
+          ? "\(Units.text(cohort.timeout)) is too long where answers get lost; at most "
+            + Units.text(longestTimeoutWithLoss) : nil
+      },
+      // A launch, a session's ends and a connection that is back are triggers too.
+      .refusal("flush") { _, cohort in
+        cohort.flush.count == nil && cohort.flush.interval == nil && cohort.sessions == nil
+          && cohort.lifecycle == nil && cohort.connectivity == nil
+          && !cohort.spikes.contains(where: \.flushes)
+          ? "neither a count nor an interval: such a device never flushes; keep one" : nil
+      },
+      .refusal("queue", "overflow") { _, cohort in
+        cohort.queue.overflow == .refusesNewest
+          && (cohort.queue.growsUntilFailure || cohort.flushWhileUploading == .queued)
+          ? "batches are refused as a whole, and here the newest has old events too; leave out queue.growsUntilFailure, and "
+            + "flushWhileUploading \"queued\"" : nil
+      },
+      .refusal("uploads", "whileWaiting") { _, cohort in
+        guard cohort.whileWaiting == .blocks else { return nil }
+        let gates = cohort.gates
+        if cohort.flushWhileUploading != .joins {
+          return "workers that block take what is there, run or not; set flushWhileUploading to \"joins\""
+        }
+        return gates.reservesWholeRun || gates.restartsRun || gates.lanes != nil
+          ? "workers that block have no runs and no lanes; leave out gates.wholeRun, gates.restartRun and gates.lanes"
+          : nil
+      },
+      .refusal("gates", "lanes") { _, cohort in
+        guard cohort.gates.lanes != nil else { return nil }
+        if cohort.policy.limitsCheck == .beforeDue {
+          return
+            "lanes don't go with policy.limitsCheck \"beforeDue\", which gives up whatever is oldest; set it to \"whenDue\""
+        }
+        return cohort.queue.splitsOn413
+          ? "lanes don't go with queue.splitOn413; leave one of the two out" : nil
+      },
+      .check { decoder, node, path, cohort in
+        let there = cohort.latency.leastSpan
+        guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else {
+          return true
+        }
+        decoder.warn(
+          "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
+            + "the way to the server and back takes at least \(Units.text(there + there))",
+          at: node.position, decoder.join(path, "timeout"))
+        return true
+      },
+    ]
 
-  static let refusalIsOfWholeBatches = Field.refusal("queue", "overflow") { _, cohort in
-    cohort.queue.overflow == .refusesNewest
-      && (cohort.queue.growsUntilFailure || cohort.flushWhileUploading == .queued)
-      ? "batches are refused as a whole, and here the newest has old events too; leave out queue.growsUntilFailure, and "
-        + "flushWhileUploading \"queued\"" : nil
-  }
-
-  static let blockingNeedsFiles = Field.refusal("uploads", "whileWaiting") { _, cohort in
-    cohort.whileWaiting == .blocks && cohort.queue.mode == .rebatch
-      ? "a client that re-chunks waits as a whole; set queue.mode to \"files\"" : nil
-  }
-
-  static let blockingHasNoRuns = Field.refusal("uploads", "whileWaiting") { _, cohort in
-    guard cohort.whileWaiting == .blocks else { return nil }
-    let gates = cohort.gates
-    if cohort.flushWhileUploading != .joins {
-      return "workers that block take what is there, run or not; set flushWhileUploading to \"joins\""
+  /// What is of batches, of which a client that re-chunks its events has none that lasts.
+  private static let needsFiles: [Field<Cohort>] = {
+    let parts: [(keys: [String], what: String, isOn: @Sendable (Cohort) -> Bool)] = [
+      (["queue", "splitOn413"], "batches are cut for good", { $0.queue.splitsOn413 }),
+      (["queue", "growsUntilFailure"], "a batch stays as it is", { $0.queue.growsUntilFailure }),
+      (["queue", "batches"], "batches are counted", { $0.queue.batchLimit != .max }),
+      (["queue", "overflow"], "batches are refused as a whole", { $0.queue.overflow == .refusesNewest }),
+      (["uploads", "whileWaiting"], "batches wait one by one", { $0.whileWaiting == .blocks }),
+      (["gates", "lanes"], "lanes are of uploads", { $0.gates.lanes != nil }),
+    ]
+    return parts.map { keys, what, isOn in
+      .refusal(at: keys) { _, cohort in
+        isOn(cohort) && cohort.queue.mode == .rebatch
+          ? "\(what), and a client that re-chunks has none of its own; set queue.mode to \"files\"" : nil
+      }
     }
-    return gates.reservesWholeRun || gates.restartsRun || gates.lanes != nil
-      ? "workers that block have no runs and no lanes; leave out gates.wholeRun, gates.restartRun and gates.lanes"
-      : nil
-  }
-
-  static let lanesHaveOrder = Field.check { decoder, node, path, cohort in
-    guard cohort.gates.lanes != nil else { return true }
-    let message: String
-    if cohort.queue.mode == .rebatch {
-      message =
-        "lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to \"files\""
-    } else if cohort.policy.limitsCheck == .beforeDue {
-      message =
-        "lanes don't go with policy.limitsCheck \"beforeDue\", which gives up whatever is oldest; set it to \"whenDue\""
-    } else if cohort.queue.splitsOn413 {
-      message = "lanes don't go with queue.splitOn413; leave one of the two out"
-    } else {
-      return true
-    }
-    let place = (node["gates"]?["lanes"] ?? node["queue"] ?? node).position
-    decoder.report(message, at: place, decoder.join(decoder.join(path, "gates"), "lanes"))
-    return false
-  }
-
-  static let strictEventsNeedBackground = Field.refusal("sessions") { _, cohort in
-    guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
-      case .periodic = cohort.events
-    else { return nil }
-    return
-      "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give events a rate such as \"30/h\""
-  }
-
-  static let measuredRatesVaryOnce = Field.refusal("sessions", "curve") { _, cohort in
-    guard let sessions = cohort.sessions, sessions.curve != nil, !sessions.createsEventsInBackground,
-      case .replay = cohort.events
-    else { return nil }
-    return
-      "measured rates follow the day by themselves, and events that come in sessions would follow this curve too; "
-      + "leave it out, or set sessions.eventsInBackground to true"
-  }
-
-  static let somethingArrivesInTime = Field.check { decoder, node, path, cohort in
-    let there = cohort.latency.leastSpan
-    guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return true }
-    decoder.warn(
-      "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
-        + "the way to the server and back takes at least \(Units.text(there + there))", at: node.position,
-      decoder.join(path, "timeout"))
-    return true
-  }
+  }()
 }

@@ -60,9 +60,9 @@ extension MessageGoldens {
       3: fleet.phones.client.switches.settings.backoffConfig.baseBackoffInterval: "x" is not a number; allowed is 0.1 to 60 s
       3: fleet.phones.client.switches.settings.backoffConfig.maxBackoffInterval: 86400 is out of range; allowed is 1 to 3600 s
     cohort +queue: { mode: 'rebatch', batches: 3, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }
-      3: fleet.phones.queue.batches: a client that re-chunks has no batches that could be counted; set queue.limit, or queue.mode to "files"
-      3: fleet.phones.queue.overflow: batches are refused as a whole, so that the queue's mode must be "files"
-      3: fleet.phones.uploads.whileWaiting: a client that re-chunks waits as a whole; set queue.mode to "files"
+      3: fleet.phones.queue.batches: batches are counted, and a client that re-chunks has none of its own; set queue.mode to "files"
+      3: fleet.phones.queue.overflow: batches are refused as a whole, and a client that re-chunks has none of its own; set queue.mode to "files"
+      3: fleet.phones.uploads.whileWaiting: batches wait one by one, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +queue: { growsUntilFailure: true, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }, gates: { wholeRun: true }
       3: fleet.phones.queue.overflow: batches are refused as a whole, and here the newest has old events too; leave out queue.growsUntilFailure, and flushWhileUploading "queued"
       3: fleet.phones.uploads.whileWaiting: workers that block have no runs and no lanes; leave out gates.wholeRun, gates.restartRun and gates.lanes

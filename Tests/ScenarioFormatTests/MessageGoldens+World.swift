@@ -20,10 +20,10 @@ extension MessageGoldens {
     cohort +queue: { maximumBatchSize: '475KB', splitOn413: true }
     cohort +queue: { mode: 'rebatch', maximumBatchSize: 5, splitOn413: true }
       3: fleet.phones.queue.maximumBatchSize: missing unit: write "5B"
-      3: fleet.phones.queue.splitOn413: batches are cut for good, so that the queue's mode must be "files"
+      3: fleet.phones.queue.splitOn413: batches are cut for good, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +queue: { growsUntilFailure: true }
     cohort +queue: { mode: 'rebatch', growsUntilFailure: true }
-      3: fleet.phones.queue.growsUntilFailure: a client that re-chunks has no batch that stays as it is; set queue.mode to "files"
+      3: fleet.phones.queue.growsUntilFailure: a batch stays as it is, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +connectivity: { online: { exponential: '2h' }, offline: '10m', share: '30%', interruptions: [{ at: '1h', for: '10m', share: '50%' }], flushOnReconnect: false }
     cohort +connectivity: { online: '0s', interruptions: [{}, { at: '1h', for: '0s' }] }
       3: fleet.phones.connectivity.online: "0s" is out of range; allowed: 1ms to 366d

@@ -139,7 +139,7 @@ extension Kind where Value == HTTPConfig {
         decoder.report(
           SettingsTree.isNone(parts, in: node)
             ? SettingsTree.noneIsBounded : SettingsResolution.withoutRemedy(repair.problem),
-          at: SettingsTree.deepestPosition(parts, in: node),
+          at: node.deepest(parts).position,
           repair.path.isEmpty ? path : path + "." + repair.path)
       }
       return repairs.isEmpty ? config : nil

@@ -105,7 +105,7 @@ extension ClientPreset {
       values: key.choices,
       value: { preset in
         let tree = preset.isBuiltIn ? written[preset.name]! : preset.written
-        return parts.reduce(Optional(tree)) { $0?[$1] }.map(key.text) ?? "null"
+        return tree[path: parts].map(key.text) ?? "null"
       })
   }
 

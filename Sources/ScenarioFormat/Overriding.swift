@@ -113,22 +113,17 @@ struct Overriding {
       guard let node, case .array(var elements) = node.content else {
         throw PathProblem(message: "there is no list \(path) in the file")
       }
-      if case .cohorts = shape, part == Override.everyCohort {
-        for index in elements.indices {
-          cohort = index
-          elements[index] = try setting(
-            elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
-        }
-        return PositionedValue(.array(elements), at: node.position)
+      var isOfCohorts = false
+      if case .cohorts = shape { isOfCohorts = true }
+      let isOfAll = isOfCohorts && part == Override.everyCohort
+      guard let place = isOfAll ? 0 : elements.place(of: part) else {
+        throw PathProblem(message: Self.noElement(part, of: elements, path, isOfCohorts: isOfCohorts))
       }
-      let index: Int
-      if case .cohorts = shape {
-        index = try Self.cohort(part, of: elements)
-        cohort = index
-      } else {
-        index = try Self.element(part, of: elements, path)
+      for index in isOfAll ? elements.indices : place..<place + 1 {
+        if isOfCohorts { cohort = index }
+        elements[index] = try setting(
+          elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
       }
-      elements[index] = try setting(elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
       return PositionedValue(.array(elements), at: node.position)
     }
   }
@@ -139,26 +134,16 @@ struct Overriding {
     return parts.count == 3 && parts[0] == "fleet" && parts[2] == "rollout"
   }
 
-  private static func element(
-    _ part: String, of elements: [PositionedValue], _ path: String
-  ) throws(PathProblem) -> Int {
-    if let index = elements.firstIndex(where: { ScenarioPaths.name(of: $0) == part }) { return index }
-    if let index = Int(part), elements.indices.contains(index) { return index }
+  private static func noElement(
+    _ part: String, of elements: [PositionedValue], _ path: String, isOfCohorts: Bool
+  ) -> String {
     let names = elements.compactMap(ScenarioPaths.name(of:))
-    throw PathProblem(
-      message: elements.isEmpty
-        ? "\(path) is empty"
-        : "\(path) has no element \(quoted(part))"
-          + (names.isEmpty
-            ? ";" : "\(Spelling.hint(for: part, among: names)) Its names: \(names.joined(separator: ", "));")
-          + " its elements are 0 to \(elements.count - 1)")
-  }
-
-  private static func cohort(_ part: String, of cohorts: [PositionedValue]) throws(PathProblem) -> Int {
-    if let index = cohorts.firstIndex(where: { ScenarioPaths.name(of: $0) == part }) { return index }
-    if let index = Int(part), cohorts.indices.contains(index) { return index }
-    throw PathProblem(
-      message: ScenarioPaths.noCohort(part, among: cohorts.compactMap(ScenarioPaths.name(of:))))
+    if isOfCohorts { return ScenarioPaths.noCohort(part, among: names) }
+    if elements.isEmpty { return "\(path) is empty" }
+    let known =
+      names.isEmpty
+      ? ";" : "\(Spelling.hint(for: part, among: names)) Its names: \(names.joined(separator: ", "));"
+    return "\(path) has no element \(quoted(part))\(known) its elements are 0 to \(elements.count - 1)"
   }
 
   private func checkSettings(_ parts: ArraySlice<String>, _ path: String) throws(PathProblem) {
@@ -291,13 +276,7 @@ extension Override {
 extension PositionedValue {
   /// Returns the member that has that key, that number in a list, or that name.
   fileprivate func member(_ key: String) -> PositionedValue? {
-    switch content {
-    case .object(let members): members.first { $0.key == key }?.value
-    case .array(let elements):
-      Int(key).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
-        ?? elements.first { $0.member("name")?.scalar == key }
-    default: nil
-    }
+    elements.map { elements in elements.place(of: key).map { elements[$0] } } ?? self[key]
   }
 
   fileprivate var scalar: String? {

@@ -47,6 +47,34 @@ extension PositionedValue {
   }
 }
 
+/// What a path leads to.
+extension PositionedValue {
+  subscript(path keys: some Sequence<String>) -> PositionedValue? { keys.reduce(Optional(self)) { $0?[$1] } }
+
+  /// The last value on the way along keys and numbers: how far down it is, where it stands, and where its key does.
+  func deepest(_ parts: [String]) -> (depth: Int, position: Position, keyPosition: Position) {
+    var (node, key, depth) = (self, position, 0)
+    for part in parts {
+      if let elements = node.elements, let index = Int(part), elements.indices.contains(index) {
+        (node, key) = (elements[index], elements[index].position)
+      } else if let member = node.members?.first(where: { $0.key == part }) {
+        (node, key) = (member.value, member.keyPosition)
+      } else {
+        break
+      }
+      depth += 1
+    }
+    return (depth, node.position, key)
+  }
+}
+
+extension [PositionedValue] {
+  /// The place of the element that has that name, or that number.
+  func place(of part: String) -> Int? {
+    firstIndex { ScenarioPaths.name(of: $0) == part } ?? Int(part).flatMap { indices.contains($0) ? $0 : nil }
+  }
+}
+
 extension ExactDecimal {
   /// Reads a number; nil for anything else.
   package init?(_ node: PositionedValue?) {

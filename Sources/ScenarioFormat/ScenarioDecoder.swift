@@ -108,7 +108,7 @@ package struct ScenarioDecoder {
     _ message: String, at node: PositionedValue, _ path: String, _ keys: [String],
     _ severity: Diagnostic.Severity = .error
   ) {
-    let value = keys.reduce(Optional(node)) { $0?[$1] } ?? node
+    let value = node[path: keys] ?? node
     add(severity, message, at: value.position, keys.reduce(path, join))
   }
 

@@ -400,7 +400,7 @@ enum FileReferences {
     func add(_ path: some Sequence<String>, of node: PositionedValue, _ place: String) {
       let path = Array(path)
       let places = (place.isEmpty ? [] : [place]) + path
-      values.append((places.joined(separator: "."), path.reduce(Optional(node)) { $0?[$1] }))
+      values.append((places.joined(separator: "."), node[path: path]))
     }
     for path in atRoot { add(path, of: root, "") }
     let cohorts = root["fleet"]?.elements ?? []

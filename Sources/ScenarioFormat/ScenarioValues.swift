@@ -118,9 +118,9 @@ extension ScenarioFile {
   public func place(of path: String) -> (file: String, line: Int)? {
     guard let parts = PathText.parse(path) else { return nil }
     let places = trees(of: parts).flatMap { tree, parts in
-      Self.names(of: parts).map { Self.deepest($0, in: tree) }
+      Self.names(of: parts).map(tree.deepest)
     }
-    guard let best = places.max(by: { $0.depth < $1.depth })?.position,
+    guard let best = places.max(by: { $0.depth < $1.depth })?.keyPosition,
       sources.indices.contains(Int(best.source))
     else { return nil }
     return (sources[Int(best.source)], Int(best.line))
@@ -129,9 +129,7 @@ extension ScenarioFile {
   /// Where a path may stand: the tree, and the path in it.
   private func trees(of parts: [String]) -> [(tree: PositionedValue, parts: [String])] {
     guard parts.first == "fleet", parts.count > 2, let cohorts = root["fleet"]?.elements,
-      let cohort = cohorts.indices.first(where: {
-        parts[1] == "\($0)" || parts[1] == ScenarioPaths.name(of: cohorts[$0])
-      }).map({ cohorts[$0] })
+      let cohort = cohorts.place(of: parts[1]).map({ cohorts[$0] })
     else { return [(root, parts)] }
     let rest = Array(parts[2...])
     let inScenario = [(tree: cohort, parts: rest), (root, rest)]
@@ -151,23 +149,5 @@ extension ScenarioFile {
     ]
     guard let last = parts.last, let other = others[last] else { return [parts] }
     return [parts, Array(parts.dropLast()) + [other]]
-  }
-
-  private static func deepest(_ parts: [String], in tree: PositionedValue) -> (depth: Int, position: Position)
-  {
-    var (node, position, depth) = (tree, tree.position, 0)
-    for part in parts {
-      if let index = Int(part),
-        let element = node.elements.flatMap({ $0.indices.contains(index) ? $0[index] : nil })
-      {
-        (node, position) = (element, element.position)
-      } else if let member = node.members?.first(where: { $0.key == part }) {
-        (node, position) = (member.value, member.keyPosition)
-      } else {
-        break
-      }
-      depth += 1
-    }
-    return (depth, position)
   }
 }

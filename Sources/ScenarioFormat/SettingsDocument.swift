@@ -117,7 +117,7 @@ package struct SettingsDocument: Sendable {
   }
 
   private var section: PositionedValue {
-    SettingsTree.section(of: tree).reduce(tree) { $0[$1] ?? PositionedValue(.object([]), at: .commandLine) }
+    tree[path: SettingsTree.section(of: tree)] ?? .members([])
   }
 
   private static func nested(_ path: [String], _ value: PositionedValue) -> PositionedValue {
@@ -202,9 +202,7 @@ package enum SearchableSettings {
     guard path.hasPrefix(prefix) else { return nil }
     if path == Override.jitterPath { return config.backoff.jitter.description }
     guard let parts = PathText.parse(String(path.dropFirst(prefix.count))) else { return nil }
-    let tree = PositionedValue(config.encoded())
-    let node = parts.reduce(Optional(tree)) { $0?[$1] }
-    switch node?.content {
+    switch PositionedValue(config.encoded())[path: parts]?.content {
     case .number(let text), .string(let text): return text
     case .bool(let value): return "\(value)"
     default: return nil
@@ -240,7 +238,7 @@ package struct SettingsCheck: Sendable {
     }
     let placed = found.map { finding in
       let parts = PathText.parse(finding.path) ?? []
-      return (position: SettingsTree.deepestPosition(parts, in: tree), finding: finding)
+      return (position: tree.deepest(parts).position, finding: finding)
     }
     // In the order of the file; what stands in one place stays in the order in which it was found.
     let sorted = placed.enumerated().sorted { a, b in
@@ -293,7 +291,7 @@ extension SettingsDocument {
     let parts = path.split(separator: ".").map(String.init)
     var result = self
     result.isServed = false
-    if let value = parts.reduce(Optional(other.section), { $0?[$1] }) {
+    if let value = other.section[path: parts] {
       let change = SettingsChange(cohort: nil, isOfRollout: false, parts: parts, value: value, path: path)
       SettingsTree.apply(change, to: &result.tree)
     } else {

@@ -224,7 +224,7 @@ struct SettingsResolution {
     _ dialect: SettingsDialect
   ) -> (position: Position, path: String, change: SettingsChange?) {
     let parts = PathText.parse(path) ?? []
-    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
+    let position = settings.tree.deepest(parts).position
     let section = SettingsTree.section(of: settings.tree, in: dialect)
     let change = changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
     if position == .commandLine, let changed = change?.path ?? changes.last?.path {
@@ -359,27 +359,12 @@ package enum SettingsTree {
     return object
   }
 
-  /// The position of the deepest value on the way along `parts`.
-  static func deepestPosition(_ parts: [String], in tree: PositionedValue) -> Position {
-    var node = tree
-    for part in parts {
-      if let elements = node.elements, let index = Int(part), elements.indices.contains(index) {
-        node = elements[index]
-      } else if let member = node[part] {
-        node = member
-      } else {
-        break
-      }
-    }
-    return node.position
-  }
-
   /// Whether a limit is to be `"none"`.
   static func isNone(_ parts: [String], in tree: PositionedValue) -> Bool {
     guard let key = parts.last,
       ["maxRetryCount", "maxTotalBackoffDuration", "maxRateLimitDuration"].contains(key)
     else { return false }
-    return parts.reduce(Optional(tree)) { $0?[$1] }?.text == "none"
+    return tree[path: parts]?.text == "none"
   }
 
   /// What is said of one in Settings.
@@ -455,14 +440,14 @@ extension SettingsTree {
   static func section(of tree: PositionedValue, in dialect: SettingsDialect) -> [String] {
     if dialect == .document { return section(of: tree) }
     let places = dialect.readsTopFirst ? [[sectionName], integrationPath] : [integrationPath, [sectionName]]
-    return places.first { path in path.reduce(Optional(tree)) { $0?[$1] }.map { !$0.isNull } ?? false }
+    return places.first { tree[path: $0].map { !$0.isNull } ?? false }
       ?? [sectionName]
   }
 
   /// Settings inside a scenario may leave `httpConfig` out, which no SDK does; nil: these do not.
   static func unfolded(_ tree: PositionedValue) -> PositionedValue? {
     guard let members = tree.members, tree[sectionName] == nil,
-      integrationPath.reduce(Optional(tree), { $0?[$1] }) == nil,
+      tree[path: integrationPath] == nil,
       members.contains(where: { sections.contains($0.key) })
     else { return nil }
     var result = tree

@@ -45,91 +45,72 @@ public struct Scaling: Sendable, Hashable {
     var small = scenario
     let least = Self.leastBurst(for: scenario.fleet)
     for i in small.fleet.indices {
-      small.fleet[i].devices = max(1, divided(small.fleet[i].devices))
+      small.fleet[i].devices.divide(by: divisor)
       // Rates of a table are those of the whole cohort.
       if case .replay(var rates) = small.fleet[i].events {
         for row in rates.rows.indices {
-          rates.rows[row].microEventsPerSecond = divided(rates.rows[row].microEventsPerSecond)
+          rates.rows[row].microEventsPerSecond = rates.rows[row].microEventsPerSecond.divided(by: divisor)
         }
         small.fleet[i].events = .replay(rates)
       }
     }
     switch small.tapi.server {
     case .bucket(var bucket):
-      bucket.capacityMilliRequestsPerSecond = max(1, divided(bucket.capacityMilliRequestsPerSecond))
+      bucket.capacityMilliRequestsPerSecond.divide(by: divisor)
       bucket.burst = burst(bucket.burst, atLeast: least)
       small.tapi.server = .bucket(bucket)
     case .workers(var workers):
-      workers.count = max(1, divided(workers.count))
-      workers.queueLimit = workers.queueLimit.map { $0 == 0 ? 0 : max(1, divided($0)) }
-      if var limit = workers.concurrencyLimit {
-        limit.initial = max(1, divided(limit.initial))
-        limit.minimum = max(1, divided(limit.minimum))
-        limit.maximum = max(1, divided(limit.maximum))
-        workers.concurrencyLimit = limit
-      }
-      if var dependency = workers.dependency {
-        dependency.count = max(1, divided(dependency.count))
-        dependency.queueLimit = dependency.queueLimit.map { $0 == 0 ? 0 : max(1, divided($0)) }
-        workers.dependency = dependency
-      }
-      if let queue = workers.congestion?.queue { workers.congestion?.queue = max(1, divided(queue)) }
+      workers.count.divide(by: divisor)
+      workers.queueLimit?.divide(by: divisor)
+      workers.concurrencyLimit?.initial.divide(by: divisor)
+      workers.concurrencyLimit?.minimum.divide(by: divisor)
+      workers.concurrencyLimit?.maximum.divide(by: divisor)
+      workers.dependency?.count.divide(by: divisor)
+      workers.dependency?.queueLimit?.divide(by: divisor)
+      workers.congestion?.queue.divide(by: divisor)
       small.tapi.server = .workers(workers)
     }
-    if var connections = small.tapi.connections {
-      let (count, time) = (connections.handshakes.count, connections.handshakes.time)
-      let left = max(1, divided(count))
+    if let tier = scenario.tapi.connections?.handshakes {
+      let left = max(1, tier.count.divided(by: divisor))
       // A tier of few servers works for longer instead, so that its capacity is divided exactly.
-      let factor = Double(left) * Double(divisor) / Double(count)
-      connections.handshakes.count = left
-      connections.handshakes.time = Span(
-        microseconds: max(1, Int64((Double(time.microseconds) * factor).rounded())))
-      connections.handshakes.queueLimit = connections.handshakes.queueLimit.map {
-        $0 == 0 ? 0 : max(1, divided($0))
-      }
-      connections.limit = connections.limit.map { max(1, divided($0)) }
-      small.tapi.connections = connections
+      let factor = Double(left) * Double(divisor) / Double(tier.count)
+      small.tapi.connections?.handshakes.count = left
+      small.tapi.connections?.handshakes.time = Span(
+        microseconds: max(1, Int64((Double(tier.time.microseconds) * factor).rounded())))
+      small.tapi.connections?.handshakes.queueLimit?.divide(by: divisor)
+      small.tapi.connections?.limit?.divide(by: divisor)
     }
-    if var settings = small.tapi.settings, let capacity = settings.capacityMilliRequestsPerSecond {
-      settings.capacityMilliRequestsPerSecond = max(1, divided(capacity))
-      settings.burst = burst(settings.burst)
-      small.tapi.settings = settings
+    if let settings = scenario.tapi.settings, settings.capacityMilliRequestsPerSecond != nil {
+      small.tapi.settings?.capacityMilliRequestsPerSecond?.divide(by: divisor)
+      small.tapi.settings?.burst = burst(settings.burst)
     }
-    if var proxies = small.tapi.proxies {
-      let left = max(1, divided(proxies.count))
+    if let proxies = scenario.tapi.proxies {
+      let left = max(1, proxies.count.divided(by: divisor))
       // Few proxies keep less of the budget instead, so that the minimum of all together is divided.
       if let minimum = proxies.budget?.minimum, minimum > 0 {
         let factor = Double(proxies.count) / (Double(left) * Double(divisor))
-        proxies.budget?.minimum = max(1, Int((Double(minimum) * factor).rounded()))
+        small.tapi.proxies?.budget?.minimum = max(1, Int((Double(minimum) * factor).rounded()))
       }
-      proxies.count = left
-      small.tapi.proxies = proxies
+      small.tapi.proxies?.count = left
     }
-    for i in small.tapi.rules.keyLimits.indices where small.tapi.rules.keyLimits[i].per != .device {
-      switch small.tapi.rules.keyLimits[i].rule {
-      case .bucket(let rate, let full):
-        small.tapi.rules.keyLimits[i].rule = .bucket(
-          rate: max(1, divided(rate)), burst: burst(full, atLeast: least))
-      case .window(let window, let requests):
-        small.tapi.rules.keyLimits[i].rule = .window(window, requests: max(1, divided(requests)))
-      }
-    }
-    if let crash = small.tapi.rules.crash {
-      small.tapi.rules.crash?.queue = crash.queue.map { max(1, divided($0)) }
-      small.tapi.rules.crash?.rateMilliRequestsPerSecond = crash.rateMilliRequestsPerSecond.map {
-        max(1, divided($0))
+    for (i, limit) in scenario.tapi.rules.keyLimits.enumerated() where limit.per != .device {
+      switch limit.rule {
+      case .bucket(var rate, let full):
+        rate.divide(by: divisor)
+        small.tapi.rules.keyLimits[i].rule = .bucket(rate: rate, burst: burst(full, atLeast: least))
+      case .window(let window, var requests):
+        requests.divide(by: divisor)
+        small.tapi.rules.keyLimits[i].rule = .window(window, requests: requests)
       }
     }
+    small.tapi.rules.crash?.queue?.divide(by: divisor)
+    small.tapi.rules.crash?.rateMilliRequestsPerSecond?.divide(by: divisor)
     return small
-  }
-
-  private func divided<Whole: BinaryInteger>(_ value: Whole) -> Whole {
-    (value + Whole(divisor) / 2) / Whole(divisor)
   }
 
   /// Never more than it was, never fewer than `least` of what was more.
   private func burst(_ full: Int64, atLeast least: Int64 = leastBurst) -> Int64 {
-    max(divided(full), min(full, least), 1)
+    max(full.divided(by: divisor), min(full, least), 1)
   }
 
   /// The burst that a part of a fleet keeps: `leastBurst` for each batch that a device sends at once.
@@ -137,6 +118,14 @@ public struct Scaling: Sendable, Hashable {
     let batches = fleet.map { min($0.behaviour.uploadConcurrency, batchesAtOnce) }.max() ?? 1
     return leastBurst * Int64(batches)
   }
+}
+
+extension BinaryInteger {
+  /// Rounded to the nearest.
+  fileprivate func divided(by divisor: Int) -> Self { (self + Self(divisor) / 2) / Self(divisor) }
+
+  /// What is something stays something.
+  fileprivate mutating func divide(by divisor: Int) { self = self == 0 ? 0 : max(1, divided(by: divisor)) }
 }
 
 /// In what a scenario is so small that chance between single requests, not the fleet, decides what comes of it.

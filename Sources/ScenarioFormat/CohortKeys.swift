@@ -10,47 +10,7 @@ import UploadRetry
 extension Cohort {
   static let keys = ObjectKeys(
     standIn, keepsRest: true,
-    [
-      Field(
-        "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
-      Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
-      // `FleetShares` have made devices of it before.
-      .elsewhere(
-        "share", Kind<Int64>.share(1...1_000_000),
-        "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
-        .said("what its devices make")),
-      .check { decoder, _, _, cohort in
-        cohort.take(decoder.clientOfAll ?? .tapiDocument)
-        return true
-      },
-      Field(
-        "client", \.clientPreset, .client,
-        "The client, by name or as a client file."),
-      .check { decoder, _, _, cohort in
-        var silent = ScenarioDecoder(sources: [])
-        if let node = decoder.policyOfAll {
-          _ = ClientPolicy.keys.read(&silent, node, "", into: &cohort.policy)
-        }
-        return true
-      },
-      Field(
-        "events", \.eventsValue, .events,
-        "When its devices create events: a rate, or one of the forms.",
-        example: "\"6/min\""),
-      .check { decoder, node, path, cohort in
-        guard let events = node["events"] else { return false }
-        return decoder.checkNumber(
-          of: cohort.eventsValue, devices: cohort.devices, events, decoder.join(path, "events"))
-      },
-      Field(
-        "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
-        "What many devices do together, as at the top of the hour."),
-      .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
-      Field(
-        "holdsOpen", \.holdsOpen, .bool,
-        "Whether each device has a stream, watch or long poll open.",
-        isLater: true),
-    ] + loopFields + [
+    eventFields + loopFields + [
       .pollsHoldOne,
       timeoutField,
       Field("network", \.self, keys: networkKeys, "The way to the server and back."),
@@ -79,6 +39,48 @@ extension Cohort {
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
     ] + wholeChecks)
+
+  /// Who the devices are, and when they create events.
+  private static let eventFields: [Field<Cohort>] = [
+    Field(
+      "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
+    Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
+    // `FleetShares` have made devices of it before.
+    .elsewhere(
+      "share", Kind<Int64>.share(1...1_000_000),
+      "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
+      .said("what its devices make")),
+    .check { decoder, _, _, cohort in
+      cohort.take(decoder.clientOfAll ?? .tapiDocument)
+      return true
+    },
+    Field(
+      "client", \.clientPreset, .client,
+      "The client, by name or as a client file."),
+    .check { decoder, _, _, cohort in
+      var silent = ScenarioDecoder(sources: [])
+      if let node = decoder.policyOfAll {
+        _ = ClientPolicy.keys.read(&silent, node, "", into: &cohort.policy)
+      }
+      return true
+    },
+    Field(
+      "events", \.eventKeys, .events,
+      "When its devices create events: a rate, or one of the forms.",
+      example: "\"6/min\""),
+    .check { decoder, node, path, cohort in
+      guard let events = node["events"] else { return false }
+      return decoder.checkNumber(of: cohort, events, decoder.join(path, "events"))
+    },
+    Field(
+      "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
+      "What many devices do together, as at the top of the hour."),
+    .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
+    Field(
+      "holdsOpen", \.holdsOpen, .bool,
+      "Whether each device has a stream, watch or long poll open.",
+      isLater: true),
+  ]
 
   /// When a device flushes, and what it does with its batches.
   private static let loopFields: [Field<Cohort>] = [
@@ -169,10 +171,6 @@ extension Cohort {
     get { preset }
     set { take(newValue) }
   }
-  private var eventsValue: Events {
-    get { Events(process: events, atOnce: eventsAtOnce, polls: polls) }
-    set { (events, eventsAtOnce, polls) = (newValue.process, newValue.atOnce, newValue.polls) }
-  }
   private var tenant: String? {
     get { writeKey }
     set { writeKey = newValue == name ? nil : newValue }
@@ -243,7 +241,7 @@ extension ScenarioDecoder {
       settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
       var cohort = Cohort.keys.defaultValue
       (cohort.latency, cohort.link) = (ofAll.latency, ofAll.link)
-      (cohort.settings, cohort.settingsSource) = (settings.base.config, settings.base.source)
+      cohort.publishedSettings = settings.base
       guard Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil else { continue }
       if let rollout = publications[index]?.rollout(settings.rollout) {
         cohort.rolloutKeys = rollout

@@ -2,13 +2,6 @@ import ScenarioModel
 import SimulationKernel
 import UploadRetry
 
-/// When a device creates events, and how many at each time.
-struct Events: Sendable, Equatable {
-  var process: EventProcess
-  var atOnce = 1
-  var polls = false
-}
-
 /// `events` as it is written: `{ rate, curve }`, `{ meanGap: "10s" }`, `{ every: "30s", phase: "random" }`, `{ polls: "30s" }` or
 /// `{ csv: "day.csv", share }`.
 struct EventKeys: Sendable, Equatable {
@@ -53,55 +46,44 @@ struct EventKeys: Sendable, Equatable {
       Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", isLater: true),
     ])
 
-  fileprivate init() {}
-
-  fileprivate init(_ events: Events) {
-    atOnce = events.atOnce
-    switch events.process {
-    case .poisson(let gap): setRate(gap)
-    case .periodic(let every, _) where events.polls: polls = every
-    case .periodic(let every, let phase): (self.every, self.phase) = (every, phase)
-    case .varying(let gap, let curve):
-      setRate(gap)
-      self.curve = curve
-    case .replay(let rates): (csv, share) = (rates.rows, rates.sharePartsPerMillion)
-    }
-  }
-
-  private mutating func setRate(_ gap: Span) {
+  fileprivate mutating func setRate(_ gap: Span) {
     if Units.rateText(gap: gap) != nil { rate = gap } else { meanGap = gap }
-  }
-
-  fileprivate var events: Events? {
-    let process: EventProcess
-    if let polls { return Events(process: .periodic(every: polls, phase: .random), polls: true) }
-    if let every {
-      process = .periodic(every: every, phase: phase ?? .random)
-    } else if let csv {
-      process = .replay(ArrivalRates(rows: csv, sharePartsPerMillion: share ?? 1_000_000))
-    } else if let gap = rate ?? meanGap {
-      process = curve.map { .varying(meanGap: gap, $0) } ?? .poisson(meanGap: gap)
-    } else {
-      return nil
-    }
-    return Events(process: process, atOnce: atOnce)
   }
 }
 
-extension Kind where Value == Events {
+extension Cohort {
+  var eventKeys: EventKeys {
+    get {
+      var keys = EventKeys(atOnce: eventsAtOnce)
+      switch events {
+      case .poisson(let gap): keys.setRate(gap)
+      case .periodic(let every, _) where polls: keys.polls = every
+      case .periodic(let every, let phase): (keys.every, keys.phase) = (every, phase)
+      case .varying(let gap, let curve):
+        keys.setRate(gap)
+        keys.curve = curve
+      case .replay(let rates): (keys.csv, keys.share) = (rates.rows, rates.sharePartsPerMillion)
+      }
+      return keys
+    }
+    set {
+      (eventsAtOnce, polls) = (newValue.atOnce, newValue.polls != nil)
+      if let every = newValue.every ?? newValue.polls {
+        events = .periodic(every: every, phase: newValue.phase ?? .random)
+      } else if let rows = newValue.csv {
+        events = .replay(ArrivalRates(rows: rows, sharePartsPerMillion: newValue.share ?? 1_000_000))
+      } else if let gap = newValue.rate ?? newValue.meanGap {
+        events = newValue.curve.map { .varying(meanGap: gap, $0) } ?? .poisson(meanGap: gap)
+      }
+    }
+  }
+}
+
+extension Kind where Value == EventKeys {
   /// `"6/min"`, or an object.
   static let events: Kind = {
-    let keys = EventKeys.keys
-    let object = Kind(
-      shape: keys.shape, schema: keys.schema,
-      read: { decoder, node, path in
-        var values = keys.defaultValue
-        return keys.read(&decoder, node, path, into: &values) ? values.events : nil
-      }, write: { keys.write(EventKeys($0)) })
-    var kind = object.or(Kind<Span>.eventRate, { Events(process: .poisson(meanGap: $0)) }) { events in
-      guard case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil
-      else { return nil }
-      return gap
+    var kind = Kind.object(EventKeys.keys).or(Kind<Span>.eventRate, { EventKeys(rate: $0) }) {
+      $0 == EventKeys(rate: $0.rate) ? $0.rate : nil
     }
     kind.range = ""
     return kind
@@ -149,14 +131,13 @@ extension ScenarioDecoder {
   }
 
   /// A device's events are numbered: there is a most of them.
-  mutating func checkNumber(of events: Events, devices: Int, _ node: PositionedValue, _ path: String) -> Bool
-  {
+  mutating func checkNumber(of cohort: Cohort, _ node: PositionedValue, _ path: String) -> Bool {
     guard let duration else { return true }
     var expected: Int64
-    switch events.process {
+    switch cohort.events {
     case .poisson(let gap), .periodic(let gap, _): expected = duration.microseconds / gap.microseconds
     case .varying, .replay:
-      guard let rate = events.process.cumulativeRate(devices: devices) else { return true }
+      guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return true }
       expected = Int64(min(rate.count(through: duration.microseconds), 1e15))
       guard rate.largest * 1e6 > Self.largestVaryingRate else { break }
       report(
@@ -164,7 +145,7 @@ extension ScenarioDecoder {
         at: node.position, path)
       return false
     }
-    expected *= Int64(events.atOnce)
+    expected *= Int64(cohort.eventsAtOnce)
     guard expected > Self.maximumEventsPerDevice else { return true }
     report(
       "\(expected) events for each device in a run of \(Units.text(duration)); at most \(Self.maximumEventsPerDevice)",

@@ -299,12 +299,12 @@ struct Publication {
   }
 
   /// The rollout, with Settings as the cohort's client reads them; nil after a problem, which is told where actions are read.
-  func rollout(_ settings: CohortSettings.Version?) -> RolloutKeys? {
+  func rollout(_ settings: PublishedSettings?) -> RolloutKeys? {
     var silent = ScenarioDecoder(sources: [])
     guard let settings,
       case .settings(_, var keys)? = Kind<ScenarioAction>.action.read(&silent, node, "")
     else { return nil }
-    keys.settings = PublishedSettings(config: settings.config, source: settings.source)
+    keys.settings = settings
     return keys
   }
 }

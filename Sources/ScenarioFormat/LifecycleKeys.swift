@@ -68,13 +68,11 @@ extension Kind where Value == Span? {
 extension Kind where Value == PublishedSettings {
   /// Settings of the cohort; `SettingsResolution` has read them before anything else.
   static func settings(
-    _ place: @escaping @Sendable (CohortSettings) -> CohortSettings.Version?
+    _ place: @escaping @Sendable (CohortSettings) -> PublishedSettings?
   ) -> Kind {
     Kind(
       shape: .settings, schema: .oneOf([.type("string"), .type("object")]),
-      read: { decoder, _, _ in
-        place(decoder.settings).map { PublishedSettings(config: $0.config, source: $0.source) }
-      }, write: \.tree)
+      read: { decoder, _, _ in place(decoder.settings) }, write: \.tree)
   }
 
   /// Settings of an action: each cohort that it concerns reads them in its own way (`Publication`).

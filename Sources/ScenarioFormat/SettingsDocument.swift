@@ -75,11 +75,7 @@ package struct SettingsDocument: Sendable {
   )] {
     var client = client
     client.settingsDialect = dialect
-    let value = SettingsTree.settingsValue(served)
-    let config = dialect.config(of: value, policy: client.policy, defaults: client.settingsDefaults)
-    return inside(
-      dialect.decode(value, defaults: client.settingsDefaults).findings
-        + SettingsConsequences(client).findings(of: config, in: served), dialect)
+    return inside(client.findings(in: served), dialect)
   }
 
   private var served: PositionedValue { isServed ? tree : cdnTree }
@@ -210,6 +206,17 @@ package enum SearchableSettings {
   }
 }
 
+extension ClientPreset {
+  /// What it makes of Settings, those among them that are allowed one by one and work against each other.
+  fileprivate func findings(in tree: PositionedValue) -> [SettingsFinding] {
+    let value = SettingsTree.settingsValue(tree)
+    let config = behaviour.settingsDialect.config(
+      of: value, policy: behaviour.policy, defaults: behaviour.settingsDefaults)
+    return behaviour.settingsDialect.decode(value, defaults: behaviour.settingsDefaults).findings
+      + SettingsConsequences(self).findings(of: config, in: tree)
+  }
+}
+
 /// A Settings file as one client reads it.
 package struct SettingsCheck: Sendable {
   /// The findings about the file, from its beginning to its end, and on which lines.
@@ -228,11 +235,7 @@ package struct SettingsCheck: Sendable {
       findings = [(1, SettingsFinding(path: "", effect: .notRead, message: message))]
       return
     }
-    let value = SettingsTree.settingsValue(tree)
-    var found = client.settingsDialect.decode(value, defaults: client.settingsDefaults).findings
-    let config = client.settingsDialect.config(
-      of: value, policy: client.policy, defaults: client.settingsDefaults)
-    found += SettingsConsequences(client).findings(of: config, in: tree)
+    var found = client.findings(in: tree)
     if client.settingsDialect == .document, SettingsTree.holdsNothing(tree) {
       found.append(SettingsFinding(path: "", effect: .repaired, message: SettingsTree.nothingFound))
     }

@@ -5,16 +5,9 @@ import UploadRetry
 
 /// The Settings of one cohort: those that it starts with, and those that its rollout publishes.
 struct CohortSettings {
-  /// Settings as a client has read them.
-  struct Version {
-    var config = HTTPConfig()
-    /// `Cohort.settingsSource`.
-    var source: SettingsValue?
-  }
-
-  var base = Version()
+  var base = PublishedSettings()
   /// nil: the cohort has no rollout, or one without usable Settings, which has been reported.
-  var rollout: Version?
+  var rollout: PublishedSettings?
 }
 
 /// The Settings of each cohort (S13), with the changes of `--set` and the repairs that they needed (S14).
@@ -33,7 +26,7 @@ struct SettingsResolution {
   var lacksReplacement: Bool
   /// Collects what is to be said.
   var decoder: ScenarioDecoder
-  var decoded: [String: CohortSettings.Version] = [:]
+  var decoded: [String: PublishedSettings] = [:]
   var reported: Set<Diagnostic> = []
   /// Whether what is published for all reaches the clients that fetch no Settings, too.
   var reachesAll = false
@@ -100,14 +93,14 @@ struct SettingsResolution {
   private mutating func base(
     _ node: PositionedValue?, _ place: String, _ changes: [SettingsChange], _ client: SettingsReaderKind,
     isReached: Bool, declaredAt position: Position
-  ) -> CohortSettings.Version {
+  ) -> PublishedSettings {
     let replacement = isReached ? replacement : nil
     let none =
       client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
     let own = node.flatMap { tree($0, place) }
     // Unusable Settings have been reported; a warning about their stand-in would be false.
     if replacement == nil, lacksReplacement || (node != nil && own == nil) {
-      return CohortSettings.Version(config: client.defaults)
+      return PublishedSettings(config: client.defaults)
     }
     var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
@@ -117,7 +110,7 @@ struct SettingsResolution {
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
     _ node: PositionedValue, _ place: String, cohort: Int, _ client: SettingsReaderKind
-  ) -> CohortSettings.Version? {
+  ) -> PublishedSettings? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
     guard let settings = tree(node, place) else { return nil }
     return version(settings, changes, client, declaredAt: node.position)
@@ -126,7 +119,7 @@ struct SettingsResolution {
   private mutating func version(
     _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
     declaredAt position: Position
-  ) -> CohortSettings.Version {
+  ) -> PublishedSettings {
     let isShipped = client.dialect != .document
     var settings = original
     var isUnfolded = isShipped && unfold(&settings)
@@ -146,7 +139,7 @@ struct SettingsResolution {
       let source = SettingsTree.source(settings.tree)
       let config = client.dialect.decode(source, defaults: client.defaults).config
       reportConsequences(of: config, in: settings, isUnfolded, changes, client)
-      return CohortSettings.Version(config: config, source: source)
+      return PublishedSettings(config: config, source: source)
     }
     let policy = client.policy
     let (config, repairs) = HTTPConfig.decode(
@@ -173,12 +166,12 @@ struct SettingsResolution {
       let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
       add(missing, at: isCommandLine ? position : settings.tree.position, path, .warning)
     }
-    if config.backoff.jitter.additivePercent != nil { return CohortSettings.Version(config: config) }
+    if config.backoff.jitter.additivePercent != nil { return PublishedSettings(config: config) }
     if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
       let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
       add(message, at: .commandLine, change.path, .warning)
     }
-    return CohortSettings.Version(config: config)
+    return PublishedSettings(config: config)
   }
 
   /// Only what stands in the scenario may leave `httpConfig` out, not a file that is published.

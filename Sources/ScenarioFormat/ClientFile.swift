@@ -150,7 +150,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
   fileprivate static let sources = Kind(
     schema: .members([
       ("type", .text("object")),
-      ("additionalProperties", .oneOf([.type("string"), SourceKeys.keys.schema])),
+      ("additionalProperties", SourceKeys.source.schema),
     ]),
     read: { decoder, node, path in
       guard let members = node.members else {
@@ -167,26 +167,18 @@ extension Kind where Value == [String: ClientPreset.Source] {
             at: member.keyPosition, place)
           continue
         }
-        if let text = member.value.text {
-          sources[member.key] = ClientPreset.Source(place: text)
-        } else {
-          var source = SourceKeys.keys.defaultValue
-          _ = SourceKeys.keys.read(&decoder, member.value, place, into: &source, shortForm: "a string")
-          sources[member.key] = source
-        }
+        sources[member.key] = SourceKeys.source.read(&decoder, member.value, place)
       }
       return sources
-    },
-    write: { sources in
-      .members(
-        sources.sorted { $0.key < $1.key }.map { path, source in
-          (path, source == .init(place: source.place) ? .text(source.place) : SourceKeys.keys.write(source))
-        })
-    })
+    }, write: { .members($0.sorted { $0.key < $1.key }.map { ($0, SourceKeys.source.write($1)) }) })
 }
 
 private enum SourceKeys {
-  static let keys = ObjectKeys(
+  static let source = Kind.object(keys).or(Kind<String>.text, { ClientPreset.Source(place: $0) }) {
+    $0 == ClientPreset.Source(place: $0.place) ? $0.place : nil
+  }
+
+  private static let keys = ObjectKeys(
     ClientPreset.Source(place: ""), keepsRest: true,
     [
       Field(

@@ -63,7 +63,7 @@ extension ClientGates {
 
 extension Kind where Value == Int64 {
   /// A length of time in microseconds.
-  fileprivate static func time(
+  static func time(
     from least: Span = .milliseconds(1), to most: Span = Units.longestSpan
   ) -> Kind {
     Kind<Span>.span(least...most).mapped(\.microseconds, { Span(microseconds: $0) })

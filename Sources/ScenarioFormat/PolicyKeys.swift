@@ -159,9 +159,7 @@ extension DelayBounds {
     DelayBounds(base: 0, longest: 0), keepsRest: true,
     [("base", \DelayBounds.base, "The first wait."), ("longest", \.longest, "The longest wait.")].map {
       Field(
-        $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
-        $2,
-        defaultValue: .said("that of the Settings"))
+        $0, $1, .time(), $2, defaultValue: .said("that of the Settings"))
     } + [
       .order("base", { Span(microseconds: $0.base) }, "longest", { Span(microseconds: $0.longest) })
     ])

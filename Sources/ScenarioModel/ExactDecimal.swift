@@ -136,9 +136,9 @@ package struct ExactDecimal: Sendable, Hashable {
     return exponent > 20 && mantissa > 0 ? nil : value
   }
 
-  /// `numerator` / (this number · `denominator`), rounded to the nearest, halves up.
+  /// `numerator` / this number, rounded to the nearest, halves up.
   /// - Returns: nil if this number is not positive, or the quotient does not fit.
-  package func dividing(_ numerator: UInt64, denominator: UInt64 = 1) -> Int64? {
+  package func dividing(_ numerator: UInt64) -> Int64? {
     guard !isNegative, mantissa > 0 else { return nil }
     var dividend: (high: UInt64, low: UInt64) = (0, numerator)
     var divisor = mantissa
@@ -151,9 +151,7 @@ package struct ExactDecimal: Sendable, Hashable {
       if overflow { return 0 }
       divisor = scaled
     }
-    let (scaled, overflow) = divisor.multipliedReportingOverflow(by: denominator)
-    if overflow { return dividend.high == 0 ? 0 : nil }
-    return Self.roundedQuotient(dividend, scaled)
+    return Self.roundedQuotient(dividend, divisor)
   }
 
   /// This number times `factor` divided by `divisor`, rounded to the nearest, halves up; nil if it does not

@@ -300,10 +300,10 @@ extension JSON5Parser {
     }
   }
 
-  /// The bytes of the identifier that starts at `start`, escapes left out; empty if there is none.
-  func identifierBytes(from start: Int) -> Range<Int> {
+  /// The bytes of the identifier that starts, or goes on, at `start`, up to an escape; empty if there are none.
+  func identifierBytes(from start: Int, goesOn: Bool = false) -> Range<Int> {
     var end = start
-    while let (scalar, length) = scalar(at: end), isIdentifierPart(scalar, first: end == start) {
+    while let (scalar, length) = scalar(at: end), isIdentifierPart(scalar, first: end == start && !goesOn) {
       end += length
     }
     return start..<end
@@ -314,14 +314,10 @@ extension JSON5Parser {
     var name = ""
     let start = offset
     while true {
-      let run = identifierBytes(from: offset)
-      // A run that is not the first may start with a digit, which `identifierBytes` takes for no identifier.
+      let run = identifierBytes(from: offset, goesOn: offset > start)
       if !run.isEmpty {
         name += String(decoding: bytes[run], as: UTF8.self)
         offset = run.upperBound
-      } else if let (scalar, length) = scalar(at: offset), isIdentifierPart(scalar, first: offset == start) {
-        name.unicodeScalars.append(scalar)
-        offset += length
       } else if peek == Ascii.backslash {
         let escape = offset
         guard byte(at: offset + 1) == UInt8(ascii: "u") else {

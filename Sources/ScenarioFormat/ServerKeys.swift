@@ -23,7 +23,26 @@ extension TAPIConfiguration {
         "overload", \.overloadAnswer, .overload,
         "The answer to a request that finds no token, or the queue full; \"queue\": all wait."
       ),
-      .check { $0.checkOverload($1["overload"], $0.join($2, "overload"), $3.server) },
+      .refusal("overload") { node, found in
+        guard node["overload"]?.text == "queue", found.server != standIn else { return nil }
+        guard let workers = found.workers else {
+          return "a bucket admits or refuses at once and has no queue; use workers, or write { status: 429 }"
+        }
+        let start = "\"queue\" means that all requests wait, but"
+        if workers.concurrencyLimit != nil {
+          return "\(start) concurrencyLimit refuses some; say what they are answered: { status: 503 }"
+        }
+        return workers.queueLimit.map {
+          "\(start) queueLimit is \($0); leave queueLimit out, or say what a request beyond it is answered: { status: 503 }"
+        }
+      },
+      .warning("overload") { node, found in
+        guard let overload = node["overload"], overload.text == nil, let workers = found.workers,
+          workers.queueLimit == nil, workers.queueTimeout == nil, workers.delayControl == nil,
+          workers.concurrencyLimit == nil
+        else { return nil }
+        return "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\""
+      },
       Field(
         "retryAfterHeader", \.retryAfterHeader, .choice,
         "The header of every retryAfter (O11).",
@@ -272,44 +291,6 @@ extension Kind where Value == Overload? {
   }()
 }
 
-extension ScenarioDecoder {
-  /// Whether the server can do what `overload` says.
-  fileprivate mutating func checkOverload(
-    _ node: PositionedValue?, _ path: String, _ server: TAPIConfiguration.Server
-  ) -> Bool {
-    guard let node, server != TAPIConfiguration.standIn else { return true }
-    guard let text = node.text else {
-      if case .workers(let workers) = server, !workers.refuses {
-        warn(
-          "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
-          at: node.position, path)
-      }
-      return true
-    }
-    guard text == "queue" else { return true }
-    switch server {
-    case .bucket:
-      report(
-        "a bucket admits or refuses at once and has no queue; use workers, or write { status: 429 }",
-        at: node.position, path)
-      return false
-    case .workers(let workers):
-      if workers.concurrencyLimit != nil {
-        report(
-          "\"queue\" means that all requests wait, but concurrencyLimit refuses some; say what they are answered: "
-            + "{ status: 503 }", at: node.position, path)
-        return false
-      }
-      guard let limit = workers.queueLimit else { return true }
-      report(
-        "\"queue\" means that all requests wait, but queueLimit is \(limit); "
-          + "leave queueLimit out, or say what a request beyond it is answered: { status: 503 }",
-        at: node.position, path)
-      return false
-    }
-  }
-}
-
 // MARK: Rules
 
 /// A limit as it is written: a rate with its burst, or requests in a window.
@@ -547,13 +528,6 @@ extension Dependency {
           ? "no call ever fails: queueLimit is unlimited, and there is no timeout" : nil
       },
     ])
-}
-
-extension WorkersConfiguration {
-  /// Whether anybody may ever get the overload answer.
-  var refuses: Bool {
-    queueLimit != nil || queueTimeout != nil || delayControl != nil || concurrencyLimit != nil
-  }
 }
 
 /// `{ from, to }`, or `{ backlog: { atLeast, atMost } }`.

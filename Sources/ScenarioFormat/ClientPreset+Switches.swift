@@ -104,12 +104,12 @@ extension ClientPreset {
       path: parts.joined(separator: "."), meaning: key.meaning, requirement: key.requirement,
       values: key.choices,
       value: { preset in
-        let tree = preset.isBuiltIn ? written[preset.name]! : preset.written
+        let tree = preset.isBuiltIn ? written[preset.name]! : preset.cohort.everyKey
         return tree[path: parts].map(key.text) ?? "null"
       })
   }
 
-  private static let written = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.written) })
+  private static let written = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.cohort.everyKey) })
 }
 
 extension ScenarioSchema.Key {

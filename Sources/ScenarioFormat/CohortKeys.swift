@@ -176,13 +176,10 @@ extension Cohort {
     set { writeKey = newValue == name ? nil : newValue }
   }
 
-  /// A cohort with that client that says nothing more.
+  /// A cohort with that client that says nothing more. What flushes start anew is written in any case.
   private var defaultValue: Cohort {
-    var cohort = self
-    cohort.take(preset)
-    (cohort.sessions, cohort.os) = (nil, nil)
+    var cohort = preset.cohort
     (cohort.flush.rearm, cohort.flush.driftPartsPerMillion) = (.fixedRate, 0)
-    (cohort.connection, cohort.holdsOpen) = (ConnectionHabits(), false)
     return cohort
   }
 
@@ -193,11 +190,11 @@ extension Cohort {
 }
 
 extension ClientPreset {
-  /// A cohort that has this client and nothing else, every key written out.
-  var written: PositionedValue {
+  /// A cohort that has this client and nothing else.
+  var cohort: Cohort {
     var cohort = Cohort.standIn
     cohort.take(self)
-    return Cohort.keys.write(cohort, defaultValue: nil)
+    return cohort
   }
 }
 

@@ -244,10 +244,8 @@ extension ScenarioDecoder {
     if let name = node["cohort"], let cohort = name.text,
       !fleet.contains(where: { $0.name == cohort })
     {
-      let names = fleet.map(\.name)
       report(
-        "no cohort is called \(quoted(cohort))\(Spelling.hint(for: cohort, among: names)) There are: \(list(names))",
-        at: name.position, path + ".cohort")
+        ScenarioPaths.noCohort(cohort, among: fleet.map(\.name)), at: name.position, path + ".cohort")
     }
     guard let cohorts = root["fleet"]?.elements else { return }
     for (number, cohort) in cohorts.enumerated() where Publication.concerns(node, cohort) {

@@ -223,18 +223,9 @@ extension ScenarioDecoder {
       return []
     }
     var cohorts: [Cohort] = []
-    var places: [String: Position] = [:]
+    reportSecondNames(of: elements, "cohort") { ScenarioPaths.cohort($0, of: elements) }
     for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
-      if let name = ScenarioPaths.name(of: element) {
-        if let first = places[name] {
-          let position = element["name"]?.position ?? element.position
-          report(
-            "a second cohort named \(quoted(name)); the first is\(first.clause)", at: position,
-            place + ".name")
-        }
-        places[name] = places[name] ?? element.position
-      }
       settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
       var cohort = Cohort.keys.defaultValue
       (cohort.latency, cohort.link) = (ofAll.latency, ofAll.link)

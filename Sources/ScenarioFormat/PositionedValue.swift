@@ -160,6 +160,23 @@ extension PositionedValue {
   package var prettyJSON: String { JSONText.pretty(self) }
 }
 
+extension ScenarioDecoder {
+  /// Elements whose names stand before.
+  mutating func reportSecondNames(
+    of elements: [PositionedValue], _ what: String, path: (_ index: Int) -> String
+  ) {
+    var known: [String: Position] = [:]
+    for (index, element) in elements.enumerated() {
+      guard let name = ScenarioPaths.name(of: element) else { continue }
+      if let first = known[name] {
+        let message = "a second \(what) named \(quoted(name)); the first is\(first.clause)"
+        report(message, at: element, path(index), ["name"])
+      }
+      known[name] = known[name] ?? element.position
+    }
+  }
+}
+
 /// How cohorts are named in paths.
 enum ScenarioPaths {
   /// `fleet.phones`, or `fleet.0` where there is no proper name.

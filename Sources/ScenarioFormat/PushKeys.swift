@@ -37,18 +37,8 @@ extension PushCampaign {
 extension Kind where Value == [PushCampaign] {
   static let campaigns = Kind<PushCampaign>.object(PushCampaign.keys).list(
     0...PushCampaign.maximumNumber, named: "campaigns"
-  ) { decoder, found, elements, path in
-    var places: [String: Int] = [:]
-    for (index, campaign) in found {
-      guard let name = campaign.name else { continue }
-      if let first = places[name] {
-        decoder.report(
-          "a second campaign named \(quoted(name)); the first is\(elements[first].position.clause)",
-          at: (elements[index]["name"] ?? elements[index]).position,
-          decoder.join(decoder.element(index, of: path), "name"))
-      }
-      places[name] = places[name] ?? index
-    }
+  ) { decoder, _, elements, path in
+    decoder.reportSecondNames(of: elements, "campaign") { "\(path).\($0)" }
   }
 }
 

@@ -35,7 +35,7 @@ extension MessageGoldens {
     top actions: [{ kind: 'settings', at: '1m', fetch: '1h' }]
       4: actions.0.settings: missing; write for example settings: "settings-new.json"
     top actions: [{ kind: 'settings', at: '1m', cohort: 'phone', fetch: '1h', settings: {} }]
-      4: actions.0.cohort: no cohort is called "phone"; did you mean "phones"? There are: "phones"
+      4: actions.0.cohort: no cohort is called "phone"; did you mean "phones"? The cohorts: phones
     top actions: [{ kind: 'settings', at: '1m', settings: 'none.json' }]
       4: actions.0.settings: cannot read "none.json": No such file
     top actions: [{ kind: 'settings', at: '1m', fetch: '1h', settings: {} }, { kind: 'settings', at: '2m', settings: {} }]

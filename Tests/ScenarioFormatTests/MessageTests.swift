@@ -103,7 +103,7 @@ struct MessageTests {
     #expect(
       problems?.diagnostics.map { "\($0.line ?? 0) \($0.path)" } == [
         "8 fleet.a.settings", "3 durations", "1 duration", "2 format", "3 seed", "4 tapi.bucket.capacity",
-        "5 tapi.incidents.0.at", "8 fleet.a.devices", "9 fleet.a.name", "9 fleet.a.events",
+        "5 tapi.incidents.0.at", "9 fleet.a.name", "8 fleet.a.devices", "9 fleet.a.events",
         "11 compare[\"tapi.bucket.burst\"][0]",
       ])
     #expect(

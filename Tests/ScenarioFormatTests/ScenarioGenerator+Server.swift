@@ -6,10 +6,9 @@ import TAPIModel
 extension ScenarioGenerator {
   mutating func rules() -> ServerRules {
     var rules = ServerRules()
-    rules.keyLimits = (0..<Int.random(in: 0...2, using: &random)).map { _ in
-      let requests = Int64.random(in: 1...1_000_000_000, using: &random)
-      let rate = KeyLimit.Rule.bucket(
-        rate: .random(in: 1...1_000_000_000_000, using: &random), burst: requests)
+    rules.keyLimits = (0..<draw(0...2)).map { _ in
+      let requests: Int64 = draw(1...1_000_000_000)
+      let rate = KeyLimit.Rule.bucket(rate: draw(1...1_000_000_000_000), burst: requests)
       let window = KeyLimit.Rule.window(
         .init(span(1_000...31_622_400_000_000), slides: random.chance(50)), requests: requests)
       var limit = KeyLimit(
@@ -19,23 +18,20 @@ extension ScenarioGenerator {
       if limit.rule == window, random.chance(50) { (limit.saysWindowEnd, limit.retryAfter) = (true, .none) }
       return limit
     }
-    rules.retryCountLimit = random.chance(50) ? nil : .random(in: 1...8_191, using: &random)
-    rules.requestSizeLimit = random.chance(50) ? nil : .random(in: 1...1_000_000_000, using: &random)
+    rules.retryCountLimit = random.chance(50) ? nil : draw(1...8_191)
+    rules.requestSizeLimit = random.chance(50) ? nil : draw(1...1_000_000_000)
     rules.deduplicationWindow = random.chance(50) ? nil : span(0...31_622_400_000_000)
     if random.chance(50) {
-      let bounds = [
-        Int64.random(in: 10_000...100_000_000, using: &random),
-        .random(in: 10_000...100_000_000, using: &random),
-      ].sorted()
+      let bounds: [Int64] = [draw(10_000...100_000_000), draw(10_000...100_000_000)].sorted()
       rules.autoscaling = Autoscaling(
-        target: .random(in: 10_000...1_000_000, using: &random), interval: span(1_000_000...86_400_000_000),
+        target: draw(10_000...1_000_000), interval: span(1_000_000...86_400_000_000),
         delay: span(0...86_400_000_000), minimum: bounds[0], maximum: bounds[1])
     }
     if random.chance(30) {
       let limits = random.pick([(true, true), (true, false), (false, true)])
       rules.crash = LoadCrash(
-        queue: limits.0 ? .random(in: 0...1_000_000_000, using: &random) : nil,
-        rateMilliRequestsPerSecond: limits.1 ? .random(in: 1...1_000_000_000_000, using: &random) : nil,
+        queue: limits.0 ? draw(0...1_000_000_000) : nil,
+        rateMilliRequestsPerSecond: limits.1 ? draw(1...1_000_000_000_000) : nil,
         patience: span(1_000...31_622_400_000_000), downtime: span(1_000...31_622_400_000_000))
     }
     return rules
@@ -45,24 +41,21 @@ extension ScenarioGenerator {
     if random.chance(50) {
       return .bucket(
         .init(
-          capacityMilliRequestsPerSecond: .random(
-            in: 1...random.pick([100, 1_000_000, 1_000_000_000_000]), using: &random),
-          burst: .random(in: 1...1_000_000_000, using: &random),
+          capacityMilliRequestsPerSecond: draw(1...random.pick([100, 1_000_000, 1_000_000_000_000])),
+          burst: draw(1...1_000_000_000),
           serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
-          costPerEvent: random.chance(50) ? 0 : .random(in: 0...1_000_000_000, using: &random)))
+          costPerEvent: random.chance(50) ? 0 : draw(0...1_000_000_000)))
     }
-    let target = Int64.random(in: 1...10_000_000, using: &random)
+    let target: Int64 = draw(1...10_000_000)
     return .workers(
       .init(
-        count: .random(in: 1...1_000_000, using: &random),
+        count: draw(1...1_000_000),
         serviceTime: distribution(least: 1, most: 86_400_000_000, exponential: true),
         serviceTimePerEvent: span(0...3_600_000_000),
-        queueLimit: random.chance(50) ? .random(in: 0...1_000_000_000, using: &random) : nil,
+        queueLimit: random.chance(50) ? draw(0...1_000_000_000) : nil,
         queueTimeout: random.chance(30) ? span(1_000...86_400_000_000) : nil,
         congestion: random.chance(30)
-          ? Congestion(
-            slowdown: .random(in: 1...1_000_000_000, using: &random),
-            queue: .random(in: 1...1_000_000_000, using: &random)) : nil,
+          ? Congestion(slowdown: draw(1...1_000_000_000), queue: draw(1...1_000_000_000)) : nil,
         order: random.pick(QueueOrder.allCases),
         delayControl: random.chance(30)
           ? ControlledDelay(target: span(target...target), interval: span(target + 1...86_400_000_000)) : nil,
@@ -75,9 +68,9 @@ extension ScenarioGenerator {
     if case .workers(let workers) = server { least = workers.count }
     return Connections(
       handshakes: .init(
-        count: .random(in: 1...1_000_000, using: &random), time: span(1...60_000_000),
-        queueLimit: random.chance(30) ? nil : .random(in: 0...1_000_000_000, using: &random)),
-      limit: random.chance(50) ? nil : .random(in: least...1_000_000_000, using: &random),
+        count: draw(1...1_000_000), time: span(1...60_000_000),
+        queueLimit: random.chance(30) ? nil : draw(0...1_000_000_000)),
+      limit: random.chance(50) ? nil : draw(least...1_000_000_000),
       idleTimeout: span(1_000...31_622_400_000_000), refusal: random.pick(Connections.Refusal.allCases))
   }
 
@@ -85,43 +78,36 @@ extension ScenarioGenerator {
     let base = span(1...3_600_000_000)
     let statuses = random.pick([[502, 503, 504], [400, 599], []])
     return Proxies(
-      count: .random(in: 1...1_000_000, using: &random), retries: .random(in: 0...100, using: &random),
+      count: draw(1...1_000_000), retries: draw(0...100),
       // Something has to be tried again.
       statuses: statuses, retriesUnanswered: statuses.isEmpty || random.chance(50),
       tryTimeout: random.chance(50) ? nil : span(1_000...31_622_400_000_000),
       backoff: .init(base: base, maximum: span(base.microseconds...3_600_000_000)),
-      budget: random.chance(30)
-        ? nil
-        : .init(
-          share: .random(in: 0...1_000_000, using: &random),
-          minimum: .random(in: 0...1_000_000_000, using: &random)))
+      budget: random.chance(30) ? nil : .init(share: draw(0...1_000_000), minimum: draw(0...1_000_000_000)))
   }
 
   private mutating func concurrencyLimit() -> ConcurrencyLimit {
-    let limits = (0..<3).map { _ in Int.random(in: 1...1_000_000_000, using: &random) }.sorted()
+    let limits = (0..<3).map { _ in draw(1...1_000_000_000) }.sorted()
     return ConcurrencyLimit(
-      initial: limits[1], minimum: limits[0], maximum: limits[2],
-      queue: .random(in: 0...1_000_000, using: &random),
-      smoothing: .random(in: 1...1_000_000, using: &random),
-      tolerance: .random(in: 1_000_000...1_000_000_000, using: &random), window: span(1_000...3_600_000_000),
-      longWindow: .random(in: 1...1_000_000, using: &random))
+      initial: limits[1], minimum: limits[0], maximum: limits[2], queue: draw(0...1_000_000),
+      smoothing: draw(1...1_000_000), tolerance: draw(1_000_000...1_000_000_000),
+      window: span(1_000...3_600_000_000), longWindow: draw(1...1_000_000))
   }
 
   private mutating func dependency() -> Dependency {
-    let roundTrip = Int64.random(in: 1...3_600_000_000, using: &random)
+    let roundTrip: Int64 = draw(1...3_600_000_000)
     return Dependency(
-      count: .random(in: 1...1_000_000, using: &random),
+      count: draw(1...1_000_000),
       serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
-      queueLimit: random.chance(30) ? nil : .random(in: 0...1_000_000_000, using: &random),
-      retries: .random(in: 0...100, using: &random), roundTrip: span(roundTrip...roundTrip),
-      timeout: random.chance(50) ? nil : span(roundTrip + 1...86_400_000_000),
-      status: .random(in: 400...599, using: &random))
+      queueLimit: random.chance(30) ? nil : draw(0...1_000_000_000), retries: draw(0...100),
+      roundTrip: span(roundTrip...roundTrip),
+      timeout: random.chance(50) ? nil : span(roundTrip + 1...86_400_000_000), status: draw(400...599))
   }
 
   /// Incidents one after another, so that none overlaps.
   mutating func incidents() -> [Incident] {
     var start = Instant.start
-    return (0..<Int.random(in: 0...4, using: &random)).map { _ in
+    return (0..<draw(0...4)).map { _ in
       start += span(0...600_000_000)
       let length = span(1...600_000_000)
       defer { start += length }
@@ -129,15 +115,14 @@ extension ScenarioGenerator {
       let kinds: [Incident.Kind] = [
         .outage(
           status: status, retryAfter: status == nil ? .none : retryAfter(), keepsWork: random.chance(50)),
-        .refused(keepsWork: random.chance(50)),
-        .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)), .cdnOutage,
+        .refused(keepsWork: random.chance(50)), .brownout(factorPartsPerMillion: draw(1_000...1_000_000)),
+        .cdnOutage,
         .errors(
-          status: .random(in: 300...599, using: &random), share: .random(in: 1...1_000_000, using: &random),
-          afterWork: random.chance(50), retryAfter: retryAfter()),
-        .lostAnswers(share: .random(in: 1...1_000_000, using: &random)),
+          status: draw(300...599), share: draw(1...1_000_000), afterWork: random.chance(50),
+          retryAfter: retryAfter()), .lostAnswers(share: draw(1...1_000_000)),
         .latency(
           added: distribution(least: 0, most: 86_400_000_000, exponential: true),
-          factor: .random(in: 1_000_000...1_000_000_000, using: &random)), .tokenExpiry,
+          factor: draw(1_000_000...1_000_000_000)), .tokenExpiry,
       ]
       var incident = Incident(kind: random.pick(kinds), start: start, duration: length)
       if incident.kind.isOutage { incident.warmUp = random.pick([.zero, span(0...86_400_000_000)]) }
@@ -147,10 +132,9 @@ extension ScenarioGenerator {
 
   mutating func cuts(of fleet: [Cohort]) -> [Incident] {
     let names = fleet.filter(\.holdsOpen).map(\.name)
-    return (0..<(names.isEmpty ? 0 : Int.random(in: 0...2, using: &random))).map { _ in
+    return (0..<(names.isEmpty ? 0 : draw(0...2))).map { _ in
       Incident(
-        kind: .cut(
-          cohorts: random.pick([nil, names]), share: .random(in: 1...1_000_000, using: &random)),
+        kind: .cut(cohorts: random.pick([nil, names]), share: draw(1...1_000_000)),
         start: .start + span(0...600_000_000), duration: span(0...600_000_000))
     }
   }
@@ -158,13 +142,13 @@ extension ScenarioGenerator {
   /// None of them contradicts another.
   mutating func actions(in scenario: Scenario) -> [ServerAction] {
     let keys = [nil] + scenario.fleet.map { $0.writeKey ?? $0.name }
-    let actions = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+    let actions = (0..<draw(0...4)).map { _ in
       let shedding = Shedding(
-        share: .random(in: 1...1_000_000, using: &random), key: random.pick(keys),
-        isByDevice: random.chance(50), status: random.pick([nil, 400, 599]))
+        share: draw(1...1_000_000), key: random.pick(keys), isByDevice: random.chance(50),
+        status: random.pick([nil, 400, 599]))
       let kinds: [ServerAction.Kind] = [
         .retryAfter(retryAfter()), .shed(shedding), .readmit(shedding),
-        .capacity(factorPartsPerMillion: .random(in: 10_000...100_000_000, using: &random)), .restart,
+        .capacity(factorPartsPerMillion: draw(10_000...100_000_000)), .restart,
       ]
       let kind = random.pick(kinds)
       var length = random.pick([nil, span(1...600_000_000)])
@@ -175,8 +159,7 @@ extension ScenarioGenerator {
   }
 
   mutating func retryAfter() -> RetryAfterPolicy {
-    let seconds = [Int64.random(in: 0...600_000, using: &random), .random(in: 0...600_000, using: &random)]
-      .sorted()
+    let seconds: [Int64] = [draw(0...600_000), draw(0...600_000)].sorted()
     return random.pick([
       .none, .fixed(.seconds(seconds[0])), .spread(from: .seconds(seconds[0]), to: .seconds(seconds[1])),
       .backlog(atLeast: .seconds(seconds[0]), atMost: .seconds(seconds[1])),

@@ -32,16 +32,20 @@ struct ScenarioGenerator {
   var random: TestRandom
   init(seed: UInt64) { random = TestRandom(seed: seed) }
 
+  mutating func draw<Whole: FixedWidthInteger>(_ range: ClosedRange<Whole>) -> Whole {
+    .random(in: range, using: &random)
+  }
+
   /// A span in a range, sometimes round, sometimes not.
   mutating func span(_ range: ClosedRange<Int64>) -> Span {
-    let raw = Int64.random(in: range, using: &random)
+    let raw = draw(range)
     let unit = random.pick([1, 1_000, 1_000_000, 60_000_000] as [Int64])
     let round = raw / unit * unit
     return Span(microseconds: range.contains(round) ? round : raw)
   }
 
   mutating func distribution(least: Int64, most: Int64, exponential: Bool) -> Distribution {
-    switch Int.random(in: 0..<(exponential ? 4 : 3), using: &random) {
+    switch draw(0...(exponential ? 3 : 2)) {
     case 0: return .constant(span(least...most))
     case 1:
       let spans = [span(least...most), span(least...most)].sorted()
@@ -57,7 +61,7 @@ struct ScenarioGenerator {
   mutating func settings(from defaults: HTTPConfig) -> HTTPConfig {
     var config = defaults
     config.rateLimit.isEnabled = random.chance(80)
-    config.rateLimit.maxRetryCount = .random(in: 0...1_000, using: &random)
+    config.rateLimit.maxRetryCount = draw(0...1_000)
     config.rateLimit.maxRetryInterval = span(1_000_000...3_600_000_000).microseconds
     config.backoff.isEnabled = random.chance(80)
     config.backoff.maxRetryCount = min(config.backoff.maxRetryCount, 1_000)
@@ -95,27 +99,23 @@ struct ScenarioGenerator {
     // Such a gap is a rate that can be written.
     let round = random.pick([.seconds(10), .seconds(45), Span.minutes(2)])
     var cohort = Cohort(
-      name: name, devices: .random(in: 1...1_000_000, using: &random),
+      name: name, devices: draw(1...1_000_000),
       events: random.pick([
         .poisson(meanGap: gap), .poisson(meanGap: round), .periodic(every: gap, phase: .random),
         .periodic(every: gap, phase: .flush), .varying(meanGap: random.pick([gap, round]), curve()),
         .replay(
           ArrivalRates(
             rows: [
-              .init(
-                time: .start + span(0...1_000_000),
-                microEventsPerSecond: .random(in: 0...1_000_000, using: &random)),
+              .init(time: .start + span(0...1_000_000), microEventsPerSecond: draw(0...1_000_000)),
               .init(time: .start + span(1_000_001...9_000_000), microEventsPerSecond: 1),
-            ], sharePartsPerMillion: .random(in: 1...1_000_000, using: &random))),
+            ], sharePartsPerMillion: draw(1...1_000_000))),
       ]))
     cohort.eventsAtOnce = random.pick([1, 1, 9])
     if Self.events(cohort.events, in: duration) > 100_000_000 { cohort.eventsAtOnce = 1 }
     if random.chance(30) {
-      cohort.spikes = (0..<Int.random(in: 1...3, using: &random)).map { _ in
-        spike(withEvents: cohort.eventsAtOnce == 1)
-      }
+      cohort.spikes = (0..<draw(1...3)).map { _ in spike(withEvents: cohort.eventsAtOnce == 1) }
     }
-    cohort.flush.count = random.chance(70) ? Int.random(in: 1...1_000_000, using: &random) : nil
+    cohort.flush.count = random.chance(70) ? draw(1...1_000_000) : nil
     cohort.flush.interval =
       cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
     cohort.flush.isSynchronised = random.chance(50)
@@ -124,30 +124,27 @@ struct ScenarioGenerator {
     }
     if let interval = cohort.flush.interval {
       if cohort.flush.isSynchronised, random.chance(40) {
-        cohort.flush.togetherPartsPerMillion = .random(in: 1...1_000_000, using: &random)
+        cohort.flush.togetherPartsPerMillion = draw(1...1_000_000)
         cohort.flush.spread = span(0...interval.microseconds - 1)
       }
       cohort.flush.rearm = random.pick(FlushPolicy.Rearm.allCases)
-      if cohort.flush.rearm != .wallClock {
-        cohort.flush.driftPartsPerMillion = .random(in: 0...10_000, using: &random)
-      }
+      if cohort.flush.rearm != .wallClock { cohort.flush.driftPartsPerMillion = draw(0...10_000) }
     }
     cohort.queue.mode = random.pick([.files, .rebatch])
-    cohort.queue.limit = random.chance(20) ? .max : .random(in: 1...1_000_000, using: &random)
-    cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
+    cohort.queue.limit = random.chance(20) ? .max : draw(1...1_000_000)
+    cohort.queue.maximumBatchEvents = draw(1...65_535)
     cohort.retries = random.pick([.gate, .timer])
     cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
     cohort.timeout = span(1_000...random.pick([3_600_000_000, 31_622_400_000_000]))
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
     cohort.link = Link(
       uploadBytesPerSecond: random.pick([nil, 1, 50_000, 1_000_000_000_000]),
-      requestLossPartsPerMillion: .random(in: 0...1_000_000, using: &random),
-      answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : .random(in: 0...1_000_000, using: &random))
+      requestLossPartsPerMillion: draw(0...1_000_000),
+      answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : draw(0...1_000_000))
     cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
     if random.chance(30) {
       cohort.connection = ConnectionHabits(
-        keepAlive: random.chance(30) ? nil : span(1_000...31_622_400_000_000),
-        roundTrips: .random(in: 0...10, using: &random))
+        keepAlive: random.chance(30) ? nil : span(1_000...31_622_400_000_000), roundTrips: draw(0...10))
     }
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
@@ -188,8 +185,7 @@ struct ScenarioGenerator {
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
     if random.chance(50) {
       cohort.rollout = SettingsRollout(
-        time: .start + span(0...31_622_400_000_000),
-        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+        time: .start + span(0...31_622_400_000_000), sharePartsPerMillion: draw(0...1_000_000),
         settings: settings(from: preset.settingsDefaults))
       if cohort.settingsDialect != .document {
         let source = shippedSettings()
@@ -222,9 +218,9 @@ struct ScenarioGenerator {
   mutating func page() -> BrowserOptions {
     var page = BrowserOptions()
     page.strategy = random.pick(BrowserOptions.Strategy.allCases)
-    page.size = random.pick([1, 10, .random(in: 1...1_000_000, using: &random)])
-    page.timeout = Double(Int64.random(in: 1...random.pick([10_000, 31_622_400_000]), using: &random))
-    page.maxRetries = random.pick([nil, 0, Double(Int.random(in: 0...1_000, using: &random))])
+    page.size = random.pick([1, 10, draw(1...1_000_000)])
+    page.timeout = Double(draw(1...random.pick([10_000, 31_622_400_000])) as Int64)
+    page.maxRetries = random.pick([nil, 0, Double(draw(0...1_000))])
     page.retriesEvents = random.chance(50)
     page.savesEvents = random.chance(50)
     page.keepsAlive = random.chance(50)
@@ -234,8 +230,7 @@ struct ScenarioGenerator {
   mutating func drawClassDelays(_ delays: inout ClassDelays) {
     for (_, place) in ClassDelays.names where random.chance(60) {
       let base = span(1_000...31_622_400_000_000).microseconds
-      delays[keyPath: place] = DelayBounds(
-        base: base, longest: span(base...31_622_400_000_000).microseconds)
+      delays[keyPath: place] = DelayBounds(base: base, longest: span(base...31_622_400_000_000).microseconds)
     }
   }
 
@@ -243,12 +238,10 @@ struct ScenarioGenerator {
   mutating func drawLanes(_ cohort: inout Cohort) {
     cohort.gates.lanes = nil
     guard cohort.queue.mode == .files, !cohort.queue.splitsOn413, cohort.policy.limitsCheck == .whenDue,
-      cohort.whileWaiting == .frees,
-      !cohort.gates.reservesWholeRun, random.chance(50)
+      cohort.whileWaiting == .frees, !cohort.gates.reservesWholeRun, random.chance(50)
     else { return }
     cohort.gates.lanes = PriorityLanes(
-      interactivePartsPerMillion: .random(in: 0...1_000_000, using: &random),
-      oneBelowAfter: random.pick([nil, 1, 255]))
+      interactivePartsPerMillion: draw(0...1_000_000), oneBelowAfter: random.pick([nil, 1, 255]))
   }
 
   mutating func drawGates(_ gates: inout ClientGates) {
@@ -256,8 +249,7 @@ struct ScenarioGenerator {
     let longer = time + span(0...86_400_000_000).microseconds
     if random.chance(30) {
       let windows = (0..<2).map { _ in
-        RateWindow(
-          slots: random.pick([1, 60, 65_535]), span: span(1_000...31_622_400_000_000).microseconds)
+        RateWindow(slots: random.pick([1, 60, 65_535]), span: span(1_000...31_622_400_000_000).microseconds)
       }
       gates.rateGate = RateGate(windows[0], random.pick([nil, windows[1]]))
       gates.reservesWholeRun = random.chance(50)
@@ -266,9 +258,8 @@ struct ScenarioGenerator {
     if random.chance(30) {
       gates.breaker = CircuitBreaker(
         requests: random.pick([1, 20, 64]), window: time, thresholdPercent: random.pick([0, 50, 99]),
-        minimumFailures: .random(in: 1...64, using: &random), openTime: time, longestOpenTime: longer,
-        probes: .random(in: 1...3, using: &random), retriesOnly: random.chance(50),
-        failsWhenOpen: random.chance(50))
+        minimumFailures: draw(1...64), openTime: time, longestOpenTime: longer, probes: draw(1...3),
+        retriesOnly: random.chance(50), failsWhenOpen: random.chance(50))
       gates.openTimeJitter = random.pick([
         .none, .full, .equal, .decorrelated, .between(2_500, 3_600_000_000),
       ])
@@ -332,22 +323,19 @@ struct ScenarioGenerator {
   mutating func curve() -> RateCurve {
     let period = random.pick([nil, span(60_000_000...Units.longestSpan.microseconds)])
     if let period, random.chance(40) {
-      let amplitude = Int64.random(in: 0...1_000_000, using: &random)
+      let amplitude: Int64 = draw(0...1_000_000)
       return RateCurve(
         .sine(amplitudePartsPerMillion: amplitude, peak: span(0...86_400_000_000)), period: period)
     }
     let times = Set((0..<3).map { _ in span(0...59_999_999) }).sorted()
     return RateCurve(
-      .points(
-        times.map { .init(time: $0, factorPartsPerMillion: .random(in: 1...2_000_000, using: &random)) }),
-      period: period)
+      .points(times.map { .init(time: $0, factorPartsPerMillion: draw(1...2_000_000)) }), period: period)
   }
 
   mutating func spike(withEvents: Bool) -> Spike {
     Spike(
       time: .start + span(0...31_622_400_000_000), spread: span(0...60_000_000),
-      sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
-      events: withEvents ? .random(in: 1...1_000, using: &random) : 0,
+      sharePartsPerMillion: draw(0...1_000_000), events: withEvents ? draw(1...1_000) : 0,
       flushes: !withEvents || random.chance(50),
       every: random.pick([nil, span(60_000_000...31_622_400_000_000)]))
   }
@@ -359,7 +347,7 @@ struct ScenarioGenerator {
     var curve = random.chance(50) ? self.curve() : nil
     if case .replay = events, !inBackground { curve = nil }
     return Sessions(
-      sharePartsPerMillion: .random(in: 1_000...999_999, using: &random),
+      sharePartsPerMillion: draw(1_000...999_999),
       length: random.chance(50) ? .constant(length) : .exponential(mean: length),
       createsEventsInBackground: inBackground, curve: curve)
   }
@@ -368,12 +356,11 @@ struct ScenarioGenerator {
   mutating func push(to fleet: [Cohort]) -> [PushCampaign] {
     let names = fleet.filter { $0.sessions != nil }.map(\.name)
     if names.isEmpty { return [] }
-    return (0..<Int.random(in: 0...2, using: &random)).map { index in
+    return (0..<draw(0...2)).map { index in
       let over = span(0...3_600_000_000)
       return PushCampaign(
         name: random.chance(50) ? "campaign-\(index)" : nil, time: .start + span(0...31_622_400_000_000),
-        cohorts: random.pick([nil, names]), over: over,
-        opensPartsPerMillion: .random(in: 0...1_000_000, using: &random),
+        cohorts: random.pick([nil, names]), over: over, opensPartsPerMillion: draw(0...1_000_000),
         delay: distribution(least: 0, most: 86_400_000_000, exponential: true),
         every: random.pick([nil, span(max(60_000_000, over.microseconds)...31_622_400_000_000)]))
     }
@@ -385,9 +372,7 @@ struct ScenarioGenerator {
     let first = span(1_000_000...2_000_000)
     let longest = random.chance(50) ? nil : span(first.microseconds + 1...31_622_400_000_000) as Span?
     return BackgroundWindows(
-      first: first,
-      growthPartsPerMillion: longest == nil
-        ? 1_000_000 : .random(in: 1_000_000...100_000_000, using: &random),
+      first: first, growthPartsPerMillion: longest == nil ? 1_000_000 : draw(1_000_000...100_000_000),
       longest: longest, length: span(1_000...31_622_400_000_000), flexibility: span(0...31_622_400_000_000),
       alignment: random.pick(BackgroundWindows.Alignment.allCases))
   }
@@ -401,12 +386,12 @@ struct ScenarioGenerator {
     if random.chance(60) {
       let (online, offline) = (period(&self), period(&self))
       connectivity.periods = .init(
-        online: online, offline: offline, sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+        online: online, offline: offline, sharePartsPerMillion: draw(0...1_000_000))
     }
-    connectivity.interruptions = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+    connectivity.interruptions = (0..<draw(0...2)).map { _ in
       .init(
         start: .start + span(0...31_622_400_000_000), duration: span(1...31_622_400_000_000),
-        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+        sharePartsPerMillion: draw(0...1_000_000))
     }
     return connectivity
   }
@@ -415,10 +400,9 @@ struct ScenarioGenerator {
   mutating func policy() -> ClientPolicy {
     var policy = random.pick(ClientPreset.all).policy
     for entry in ClientPolicy.switches where random.chance(40) {
-      let value = random.pick(entry.values)
-        .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
-        .replacing(":P", with: ":\(Int.random(in: 1...100, using: &random))")
-        .replacing(":T", with: ":\(Int.random(in: 1...9, using: &random)).5s")
+      let value = random.pick(entry.values).replacing(":S", with: ":\(draw(0...3_600))").replacing(
+        ":P", with: ":\(draw(1...100))"
+      ).replacing(":T", with: ":\(draw(1...9)).5s")
       let isSet = policy.set(name: entry.name, value: value)
       precondition(isSet, "\(entry.name) does not take \(value)")
     }
@@ -431,7 +415,7 @@ struct ScenarioGenerator {
       meanTimeBetweenRestarts: random.pick([
         nil, .seconds(43_200), .seconds(1), span(1_000_000...31_622_400_000_000),
       ]),
-      synchronised: (0..<Int.random(in: 0...3, using: &random)).map { _ in
+      synchronised: (0..<draw(0...3)).map { _ in
         .init(time: .start + span(0...31_622_400_000_000), spread: span(0...31_622_400_000_000))
       }, keepsState: random.chance(50), flushesAtLaunch: random.chance(50))
   }
@@ -455,10 +439,8 @@ struct ScenarioGenerator {
     if random.chance(40) {
       let hasCapacity = random.chance(70)
       scenario.tapi.settings = SettingsEndpoint(
-        capacityMilliRequestsPerSecond: hasCapacity
-          ? .random(in: 1...1_000_000_000_000, using: &random) : nil,
-        burst: hasCapacity ? .random(in: 1...1_000_000_000, using: &random) : 100,
-        status: .random(in: 400...599, using: &random))
+        capacityMilliRequestsPerSecond: hasCapacity ? draw(1...1_000_000_000_000) : nil,
+        burst: hasCapacity ? draw(1...1_000_000_000) : 100, status: draw(400...599))
     }
     return scenario
   }
@@ -468,14 +450,11 @@ struct ScenarioGenerator {
     let leastInterval = max(1_000, (duration.microseconds - 1) / 100_000 + 1)
     return Scenario(
       question: random.pick([nil, "", "Why \"now\"?\n\\ é 😀 \u{1}\u{2028}"]), seed: random.next(),
-      duration: duration,
-      interval: span(leastInterval...duration.microseconds),
+      duration: duration, interval: span(leastInterval...duration.microseconds),
       tapi: TAPIConfiguration(
         server: server(),
-        overload: random.pick([
-          Overload(), Overload(status: .random(in: 400...599, using: &random), retryAfter: retryAfter()),
-        ]),
+        overload: random.pick([Overload(), Overload(status: draw(400...599), retryAfter: retryAfter())]),
         incidents: incidents(), rules: rules()),
-      fleet: (0..<Int.random(in: 1...3, using: &random)).map { cohort("cohort-\($0)", duration: duration) })
+      fleet: (0..<draw(1...3)).map { cohort("cohort-\($0)", duration: duration) })
   }
 }

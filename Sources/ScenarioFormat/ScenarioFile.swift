@@ -66,33 +66,39 @@ public struct ScenarioFile: Sendable {
       lacksReplacement = replacement == nil
     }
     let references = FileReferences.settings(in: root, onlyCompared: settingsText != nil)
-    readSettings(references, with: readFile)
+    read(references, with: readFile) { $0.addSettings($1, name: $2) }
     if settingsText != nil {
       // Clients that a file does not reach keep what the scenario gives them.
       let (known, read) = (fileProblems.count, Set(references.map(\.node.text)))
       let replaced = FileReferences.settings(in: root, onlyCompared: false)
-      readSettings(replaced.filter { !read.contains($0.node.text) }, with: readFile)
+      self.read(replaced.filter { !read.contains($0.node.text) }, with: readFile) {
+        $0.addSettings($1, name: $2)
+      }
       problemsOfReplaced = Array(fileProblems[known...])
       fileProblems.removeSubrange(known...)
     }
-    for (path, node) in FileReferences.clients(in: root) {
-      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
-        addClient(text, name: name)
-      }
-    }
-    for (path, node) in FileReferences.rates(in: root) {
-      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
-        rateFiles[name] = parseRates(text, name: name)
-      }
+    self.read(FileReferences.clients(in: root), with: readFile) { $0.addClient($1, name: $2) }
+    self.read(FileReferences.rates(in: root), with: readFile) {
+      $0.rateFiles[$2] = $0.parseRates($1, name: $2)
     }
   }
 
-  private mutating func readSettings(
-    _ references: [FileReferences.Reference], with readFile: (String) throws -> String
+  /// Reads the files that values name, and adds each with its text and its name; problems are kept.
+  private mutating func read(
+    _ references: [FileReferences.Reference], with readFile: (String) throws -> String,
+    _ add: (inout ScenarioFile, String, String) -> Void
   ) {
     for (path, node) in references {
-      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
-        settingsFiles[name] = parseSettings(text, name: name)
+      guard let name = node.text else { continue }
+      do {
+        add(&self, try readFile(name), name)
+      } catch {
+        let reasons =
+          (error as? ScenarioProblems)?.diagnostics.map(\.message).joined(separator: "; ") ?? "\(error)"
+        fileProblems.append(
+          Diagnostic(
+            file: sources[0], line: Int(node.position.line), column: Int(node.position.column),
+            path: path, message: "cannot read \(quoted(name)): \(reasons)"))
       }
     }
   }
@@ -193,24 +199,6 @@ public struct ScenarioFile: Sendable {
 
   // MARK: Files
 
-  /// The text of the file that a value names; nil after a problem.
-  private mutating func fileText(
-    of reference: PositionedValue, at path: String, with readFile: (String) throws -> String
-  ) -> String? {
-    guard let name = reference.text else { return nil }
-    do {
-      return try readFile(name)
-    } catch {
-      let reasons =
-        (error as? ScenarioProblems)?.diagnostics.map(\.message).joined(separator: "; ") ?? "\(error)"
-      fileProblems.append(
-        Diagnostic(
-          file: sources[0], line: Int(reference.position.line), column: Int(reference.position.column),
-          path: path, message: "cannot read \(quoted(name)): \(reasons)"))
-      return nil
-    }
-  }
-
   private mutating func parseRates(_ text: String, name: String) -> [ArrivalRates.Row]? {
     let table = ArrivalRateTable(text)
     for problem in table.problems {
@@ -266,9 +254,10 @@ public struct ScenarioFile: Sendable {
     for member in members {
       let path = "compare[\(quoted(member.key))]"
       guard let elements = Self.axisElements(member.key, member.value), !elements.isEmpty else {
+        let isEmpty = member.value.elements?.isEmpty ?? false
         decoder.report(
           "expected a list of at least one value, found "
-            + (member.value.isEmptyList ? "an empty one" : decoder.describe(member.value)),
+            + (isEmpty ? "an empty one" : decoder.describe(member.value)),
           at: member.value.position, path)
         continue
       }
@@ -355,12 +344,6 @@ struct Reading<Value: Sendable>: Sendable {
   var ofSettings: [Diagnostic] = []
   /// Of a fleet the scenario with what its fleet depends on, of a server its own.
   var tree = PositionedValue.null
-}
-
-extension PositionedValue {
-  fileprivate var isEmptyList: Bool {
-    if case .array(let elements) = content { elements.isEmpty } else { false }
-  }
 }
 
 /// The other files that a scenario names.

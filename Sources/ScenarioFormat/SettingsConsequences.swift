@@ -19,11 +19,6 @@ struct SettingsConsequences {
     limitSource = client.sources["policy.sendsAtLimit"].map(\.place)
   }
 
-  init(_ reader: SettingsReaderKind) {
-    (client, policy, dialect) = (reader.client, reader.policy, reader.dialect)
-    limitSource = nil
-  }
-
   /// - Parameters:
   ///   - config: what the client has read out of `tree`.
   ///   - tree: the Settings as they were written: nothing is said of a value that is not in them.

@@ -47,7 +47,7 @@ struct SettingsResolution {
       return []
     }
     let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
-    dialects = Set(readers.map(\.dialect))
+    dialects = Set(readers.map(\.settingsDialect))
     // Where no client fetches Settings, keys for all are those of the clients' code.
     let keysReachAll = reachesAll || !readers.contains(where: \.fetches)
     if !reachesAll, replacement != nil, !readers.allSatisfy(\.fetches) {
@@ -63,7 +63,7 @@ struct SettingsResolution {
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, let name = node?.text { key = "file " + name }
-      key?.append(" " + client.key)
+      key?.append(" " + client.readingKey)
       let ofCohort = changes.filter { change in
         change.cohort == index
           || change.cohort == nil && (isReached || keysReachAll && !change.isOfFile)
@@ -91,16 +91,17 @@ struct SettingsResolution {
   }
 
   private mutating func base(
-    _ node: PositionedValue?, _ place: String, _ changes: [SettingsChange], _ client: SettingsReaderKind,
+    _ node: PositionedValue?, _ place: String, _ changes: [SettingsChange], _ client: ClientPreset,
     isReached: Bool, declaredAt position: Position
   ) -> PublishedSettings {
     let replacement = isReached ? replacement : nil
     let none =
-      client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
+      client.settingsDialect == .document
+      ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
     let own = node.flatMap { tree($0, place) }
     // Unusable Settings have been reported; a warning about their stand-in would be false.
     if replacement == nil, lacksReplacement || (node != nil && own == nil) {
-      return PublishedSettings(config: client.defaults)
+      return PublishedSettings(config: client.settingsDefaults)
     }
     var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
@@ -109,7 +110,7 @@ struct SettingsResolution {
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
-    _ node: PositionedValue, _ place: String, cohort: Int, _ client: SettingsReaderKind
+    _ node: PositionedValue, _ place: String, cohort: Int, _ client: ClientPreset
   ) -> PublishedSettings? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
     guard let settings = tree(node, place) else { return nil }
@@ -117,15 +118,15 @@ struct SettingsResolution {
   }
 
   private mutating func version(
-    _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
+    _ original: Settings, _ changes: [SettingsChange], _ client: ClientPreset,
     declaredAt position: Position
   ) -> PublishedSettings {
-    let isShipped = client.dialect != .document
+    let isShipped = client.settingsDialect != .document
     var settings = original
     var isUnfolded = isShipped && unfold(&settings)
     for change in changes {
       if !change.parts.isEmpty {
-        SettingsTree.apply(change, to: &settings.tree, in: client.dialect)
+        SettingsTree.apply(change, to: &settings.tree, in: client.settingsDialect)
       } else if let whole = tree(change.value, change.path) {
         settings = whole
         isUnfolded = isShipped && unfold(&settings)
@@ -133,11 +134,11 @@ struct SettingsResolution {
     }
     let value = SettingsTree.settingsValue(settings.tree)
     if isShipped {
-      for finding in client.dialect.decode(value, defaults: client.defaults).findings {
-        report(finding, in: settings, isUnfolded, changes, client.dialect)
+      for finding in client.settingsDialect.decode(value, defaults: client.settingsDefaults).findings {
+        report(finding, in: settings, isUnfolded, changes, client.settingsDialect)
       }
       let source = SettingsTree.source(settings.tree)
-      let config = client.dialect.decode(source, defaults: client.defaults).config
+      let config = client.settingsDialect.decode(source, defaults: client.settingsDefaults).config
       reportConsequences(of: config, in: settings, isUnfolded, changes, client)
       return PublishedSettings(config: config, source: source)
     }
@@ -145,7 +146,7 @@ struct SettingsResolution {
     let (config, repairs) = HTTPConfig.decode(
       value, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
       // What stands in the scenario is in the code of a client that asks for nothing.
-      isBounded: client.fetches || settings.prefix.isEmpty, defaults: client.defaults)
+      isBounded: client.fetches || settings.prefix.isEmpty, defaults: client.settingsDefaults)
     for repair in repairs {
       let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
       if SettingsTree.isNone(PathText.parse(repair.path) ?? [], in: settings.tree) {
@@ -159,7 +160,7 @@ struct SettingsResolution {
     }
     reportConsequences(of: config, in: settings, false, changes, client)
     let missing =
-      Self.whatIsMissing(in: value, config, policy, client.defaults)
+      Self.whatIsMissing(in: value, config, policy, client.settingsDefaults)
       ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
     if let missing {
       let isCommandLine = settings.tree.position == .commandLine
@@ -204,10 +205,10 @@ struct SettingsResolution {
 
   private mutating func reportConsequences(
     of config: HTTPConfig, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
-    _ client: SettingsReaderKind
+    _ client: ClientPreset
   ) {
     for finding in SettingsConsequences(client).findings(of: config, in: settings.tree) {
-      report(finding, in: settings, isUnfolded, changes, client.dialect)
+      report(finding, in: settings, isUnfolded, changes, client.settingsDialect)
     }
   }
 
@@ -395,19 +396,17 @@ extension PositionedValue {
   }
 }
 
-/// The part of a cohort that decides how its Settings are read.
-struct SettingsReaderKind: Hashable {
-  var client: String
-  var dialect: SettingsDialect
-  var policy: ClientPolicy
-  var defaults: HTTPConfig
+extension ClientPreset {
   /// Whether it asks for its Settings.
-  var fetches: Bool
+  var fetches: Bool { behaviour.settingsFetch != .never }
 
   /// Two cohorts with the same key read the same out of the same Settings.
-  var key: String {
-    let name = defaults == ClientPreset.builtIn(client)?.settingsDefaults ? client : "\(client) \(defaults)"
-    return "\(policy.missingSection) \(policy.rateLimitingOff) \(name) \(dialect.rawValue) \(fetches)"
+  fileprivate var readingKey: String {
+    let isUsual = behaviour.settingsDefaults == Self.builtIn(name)?.behaviour.settingsDefaults
+    let (policy, dialect) = (behaviour.policy, behaviour.settingsDialect.rawValue)
+    return
+      "\(policy.missingSection) \(policy.rateLimitingOff) \(isUsual ? name : "\(name) \(behaviour.settingsDefaults)") "
+      + "\(dialect) \(fetches)"
   }
 }
 
@@ -500,24 +499,22 @@ extension SettingsFinding {
 }
 
 extension ScenarioDecoder {
-  /// Returns the client, dialect and policy of a cohort without a word about problems in them. How its Settings are read depends
-  /// on them (S13), and problems are reported once, with the rest of the cohort.
-  func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
+  /// Returns the client of a cohort, with what the cohort changes in the way it reads Settings, without a word about problems. How
+  /// its Settings are read depends on that (S13), and problems are reported once, with the rest of the cohort.
+  func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> ClientPreset {
     var silent = ScenarioDecoder(sources: [])
     silent.clientFiles = clientFiles
-    let client = (cohort[Override.clientPath] ?? root[Override.clientPath]).flatMap {
+    let named = (cohort[Override.clientPath] ?? root[Override.clientPath]).flatMap {
       Kind<ClientPreset>.client.read(&silent, $0, "")
     }
-    let preset = client ?? .tapiDocument
-    var policy = preset.policy
+    var client = named ?? .tapiDocument
     for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
-      _ = ClientPolicy.keys.read(&silent, node, "", into: &policy)
+      _ = ClientPolicy.keys.read(&silent, node, "", into: &client.policy)
     }
     let dialect = cohort["settingsDialect"].flatMap { Kind<SettingsDialect>.choice.read(&silent, $0, "") }
     let fetch = cohort["settingsFetch"].flatMap { Kind<SettingsFetch>.choice.read(&silent, $0, "") }
-    return SettingsReaderKind(
-      client: preset.name, dialect: dialect ?? preset.settingsDialect, policy: policy,
-      defaults: preset.settingsDefaults,
-      fetches: (fetch ?? preset.settingsFetch) != SettingsFetch.never)
+    client.settingsDialect = dialect ?? client.settingsDialect
+    client.settingsFetch = fetch ?? client.settingsFetch
+    return client
   }
 }

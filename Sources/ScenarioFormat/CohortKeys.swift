@@ -46,10 +46,14 @@ extension Cohort {
       "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
     Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
     // `FleetShares` have made devices of it before.
-    .elsewhere(
-      "share", Kind<Int64>.share(1...1_000_000),
-      "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
-      .said("what its devices make")),
+    Field(
+      key: ScenarioSchema.Key(
+        name: "share",
+        meaning:
+          "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
+        schema: FleetShares.share.schema, range: FleetShares.share.range,
+        defaultValue: .words("what its devices make"))
+    ) { decoder, node, path, _ in FleetShares.share.read(&decoder, node, path) != nil },
     .check { decoder, _, _, cohort in
       cohort.take(decoder.clientOfAll ?? .tapiDocument)
       return true
@@ -452,6 +456,7 @@ extension Distribution {
 /// Cohorts whose `share` says how many devices they have: of all that the fleet's cohorts name together.
 enum FleetShares {
   private static let whole: Int64 = 1_000_000
+  static let share = Kind<Int64>.share(1...whole)
 
   /// The cohorts with the devices that their shares make; as they were where a number is wrong, which reading them says.
   static func divided(
@@ -460,7 +465,7 @@ enum FleetShares {
     guard cohorts.contains(where: { $0["share"] != nil }) else { return cohorts }
     var silent = ScenarioDecoder(sources: [])
     let shares = cohorts.map { cohort in
-      cohort["share"].flatMap { Kind<Int64>.share(1...whole).read(&silent, $0, "") }
+      cohort["share"].flatMap { share.read(&silent, $0, "") }
     }
     let devices = cohorts.compactMap { cohort in
       cohort["devices"].flatMap { Kind<Int>.count(1...ScenarioDecoder.maximumDevices).read(&silent, $0, "") }

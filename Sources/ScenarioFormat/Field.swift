@@ -142,17 +142,6 @@ package struct Field<Owner: Sendable>: Sendable {
     write = { _, _, _ in value }
   }
 
-  /// A key that is only checked here: its value has been taken elsewhere.
-  static func elsewhere<Value>(
-    _ name: String, _ kind: Kind<Value>, _ meaning: String, _ defaultValue: Default
-  ) -> Field {
-    Field(
-      key: ScenarioSchema.Key(
-        name: name, shape: kind.shape, meaning: meaning, schema: kind.schema, range: kind.range,
-        defaultValue: defaultValue.text(.null, isRequired: false))
-    ) { decoder, node, path, _ in kind.read(&decoder, node, path) != nil }
-  }
-
   private init(_ check: @escaping Check<Owner>) {
     key = nil
     read = check

@@ -147,15 +147,8 @@ extension String {
 }
 
 extension PositionedValue {
-  fileprivate var isContainer: Bool {
-    switch content {
-    case .array, .object: true
-    default: false
-    }
-  }
-}
+  fileprivate var isContainer: Bool { members != nil || elements != nil }
 
-extension PositionedValue {
   /// As JSON, pretty-printed with two spaces: text that was written so comes back as it was. Ends without a line feed.
   package var prettyJSON: String { JSONText.pretty(self) }
 }

@@ -159,7 +159,7 @@ extension ScenarioDecoder {
           action?.path ?? join(ScenarioPaths.cohort(index, of: nodes), "rollout"))
       }
     }
-    guard !fleet.contains(where: { $0.hasRestarts || tapi.settings != nil && $0.fetchesSettings }),
+    guard !fleet.contains(where: { $0.hasRestarts || tapi.settings != nil && $0.hasFetches }),
       let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == tapi.incidents.count
     else { return }

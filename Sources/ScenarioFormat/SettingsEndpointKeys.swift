@@ -36,7 +36,7 @@ extension ScenarioDecoder {
       return
     }
     guard let node = root["tapi"]?["settingsEndpoint"] else { return }
-    if !scenario.fleet.contains(where: \.fetchesSettings) {
+    if !scenario.fleet.contains(where: \.hasFetches) {
       warn(
         "nobody fetches anything: apps fetch Settings at launch, and none is launched during the run; give a cohort "
           + "lifecycle: { restarts: \"2/day\" }, or sessions and settingsFetch: \"foreground\"",
@@ -55,7 +55,7 @@ extension ScenarioDecoder {
 
 extension Cohort {
   /// Whether any of its apps asks for Settings during the run.
-  var fetchesSettings: Bool {
+  var hasFetches: Bool {
     if behaviour.settingsFetch == .never { return false }
     return hasRestarts || sessions != nil && (behaviour.page != nil || behaviour.settingsFetch == .foreground)
       || rollout?.fetch != nil

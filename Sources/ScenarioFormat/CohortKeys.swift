@@ -419,7 +419,7 @@ extension ScenarioDecoder {
     for (index, spike) in cohort.spikes.enumerated() where spike.events > 0 {
       report(
         "a spike with events does not go with events.atOnce; say events: 0, or give the spike a cohort of its own",
-        at: (nodes[index]["events"] ?? nodes[index]).position, join(join(path, "\(index)"), "events"))
+        at: nodes[index], element(index, of: path), ["events"])
     }
     return true
   }

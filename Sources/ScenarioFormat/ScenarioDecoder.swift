@@ -103,13 +103,12 @@ package struct ScenarioDecoder {
     add(.warning, message, at: position, path)
   }
 
-  /// Says something of the value that keys lead to in an object; where there is none, at the place of the object.
+  /// Says something of the value that keys lead to in an object; where there is none, at the place of what would hold it.
   mutating func report(
     _ message: String, at node: PositionedValue, _ path: String, _ keys: [String],
     _ severity: Diagnostic.Severity = .error
   ) {
-    let value = node[path: keys] ?? node
-    add(severity, message, at: value.position, keys.reduce(path, join))
+    add(severity, message, at: node.deepest(keys).position, keys.reduce(path, join))
   }
 
   mutating func add(_ severity: Diagnostic.Severity, _ message: String, at position: Position, _ path: String)

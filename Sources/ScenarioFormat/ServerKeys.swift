@@ -207,12 +207,11 @@ extension WorkersConfiguration {
         "What a worker calls for each request after its own work, such as a database.",
         isLater: true),
       .check { decoder, node, path, workers in
-        guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
+        guard workers.congestion?.queue == 0 else { return true }
         guard let limit = workers.queueLimit, limit > 0 else {
           decoder.report(
             "needs the length of queue that slows work down so much; write queue: 1000, or give workers a queueLimit",
-            at: (node["congestion"] ?? node).position, decoder.join(decoder.join(path, "congestion"), "queue")
-          )
+            at: node, path, ["congestion", "queue"])
           workers.congestion = nil
           return true
         }

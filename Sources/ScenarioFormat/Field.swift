@@ -275,10 +275,9 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
 
   /// Reads every key that is there; false after a problem.
   package func read(
-    _ decoder: inout ScenarioDecoder, _ node: PositionedValue, _ path: String, into owner: inout Owner,
-    shortForm: String? = nil
+    _ decoder: inout ScenarioDecoder, _ node: PositionedValue, _ path: String, into owner: inout Owner
   ) -> Bool {
-    guard decoder.object(node, path, names, required, shortForm: shortForm) != nil else { return false }
+    guard decoder.object(node, path, names, required) != nil else { return false }
     var isSound = true
     let isAmbiguous = alternatives.count { node[$0] != nil } > 1
     if isAmbiguous { isSound = decoder.onlyMember(node, path, of: alternatives) != nil }
@@ -330,11 +329,11 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
 
 extension Kind {
   /// An object of these keys.
-  package static func object(_ keys: ObjectKeys<Value>, shortForm: String? = nil) -> Kind {
+  package static func object(_ keys: ObjectKeys<Value>) -> Kind {
     let layering = Layering<Value>(
       read: { decoder, node, path, base in
         var value = base
-        let isSound = keys.read(&decoder, node, path, into: &value, shortForm: shortForm)
+        let isSound = keys.read(&decoder, node, path, into: &value)
         return isSound || keys.keepsRest && node.members != nil ? value : nil
       }, write: { keys.write($0, defaultValue: keys.defaultValue, over: $1) })
     return Kind(

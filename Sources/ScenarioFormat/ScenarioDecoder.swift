@@ -168,11 +168,10 @@ package struct ScenarioDecoder {
 
   /// Checks that a value is an object with keys of these names and no others, the required ones included. An empty name is none.
   mutating func object(
-    _ node: PositionedValue, _ path: String, _ names: [String], _ required: [ScenarioSchema.Key],
-    shortForm: String? = nil
+    _ node: PositionedValue, _ path: String, _ names: [String], _ required: [ScenarioSchema.Key]
   ) -> PositionedValue? {
     if node.members == nil, !wording.tellsFirst {
-      unexpected(node, ["an object", shortForm].compactMap(\.self).joined(separator: " or "), path)
+      unexpected(node, "an object", path)
       return nil
     }
     for member in node.members(besides: names) {

@@ -274,16 +274,14 @@ extension Overload {
 extension Kind where Value == Overload? {
   /// `"queue"`, or what is answered.
   fileprivate static let overload: Kind = {
-    let object = Kind<Overload>.object(Overload.keys, shortForm: "\"queue\"")
+    let object = Kind<Overload>.object(Overload.keys)
     return Kind(
       shape: object.shape, schema: .oneOf([.const(.text("queue")), object.schema]),
       read: { decoder, node, path in
-        guard let text = node.text else {
-          return object.read(&decoder, node, path).map { .some($0) }
-        }
-        if text == "queue" { return .some(nil) }
+        if node.members != nil { return object.read(&decoder, node, path).map { .some($0) } }
+        if node.text == "queue" { return .some(nil) }
         decoder.report(
-          "\(quoted(text)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
+          "\(decoder.shown(node)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
           at: node.position, path)
         return nil
       }, write: { $0.map(object.write) ?? .text("queue") })

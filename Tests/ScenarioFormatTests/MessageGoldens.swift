@@ -67,7 +67,7 @@ enum MessageGoldens {
     tapi overload: 'drop'
       2: tapi.overload: "drop" is not known; write "queue" or { status: 429, retryAfter: "5s" }
     tapi overload: 5
-      2: tapi.overload: expected an object or "queue", found 5
+      2: tapi.overload: 5 is not known; write "queue" or { status: 429, retryAfter: "5s" }
     tapi overload: { status: 399, retryAfter: '0.5s' }
       2: tapi.overload.status: 399 is out of range; allowed: whole numbers from 400 to 599
       2: tapi.overload.retryAfter: Retry-After is sent in whole seconds, and "0.5s" is none

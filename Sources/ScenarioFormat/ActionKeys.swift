@@ -154,28 +154,6 @@ extension Form<ScenarioAction> {
   ]
 }
 
-extension Kind where Value == Instant {
-  /// A time before the run ends.
-  fileprivate static let actionTime = Kind(
-    schema: .reference("span"),
-    read: { [span = Kind<Span>.span(from: .zero)] decoder, node, path in
-      if let text = node.text, text.hasPrefix("-") {
-        decoder.report(
-          "\(quoted(text)) is before the start of the run; an action happens at 0s or later",
-          at: node.position, path)
-        return nil
-      }
-      guard let time = span.read(&decoder, node, path) else { return nil }
-      if let duration = decoder.duration, time >= duration {
-        decoder.report(
-          "at \(Units.text(time)) the run of \(Units.text(duration)) is over; an action happens before its end",
-          at: node.position, path)
-        return nil
-      }
-      return .start + time
-    }, write: { .span($0 - .start) })
-}
-
 extension Kind where Value == ScenarioAction {
   fileprivate static let action = kinds(Form<ScenarioAction>.actions).named("action")
 }

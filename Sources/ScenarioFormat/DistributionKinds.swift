@@ -11,7 +11,7 @@ extension Kind where Value == Distribution {
   /// How long something goes on.
   static let period = periodForms.named("period")
   static let periodForms = forms(
-    Array(spans(in: .milliseconds(1)...Units.longestSpan).prefix(2)),
+    spans(in: .milliseconds(1)...Units.longestSpan),
     short: spans(in: .milliseconds(1)...Units.longestSpan)[0],
     ofNone: { _ in "empty; write a span like \"1h\" or { exponential: \"1h\" }" }
   )

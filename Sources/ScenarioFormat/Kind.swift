@@ -348,17 +348,22 @@ extension Kind where Value == Int64 {
 
 extension Kind where Value == Instant {
   /// A time on the run's clock; a warning if the run is over by then.
-  static let time = Kind(
-    schema: .reference("span"),
-    read: { [span = Kind<Span>.span(from: .zero)] decoder, node, path in
-      guard let span = span.read(&decoder, node, path) else { return nil }
-      if let duration = decoder.duration, span >= duration {
-        decoder.warn(
-          "at \(Units.text(span)) the run of \(Units.text(duration)) is over: it never happens",
+  static let time = time(whenOver: .warning, ": it never happens")
+  /// A time before the run ends.
+  static let actionTime = time(whenOver: .error, "; an action happens before its end")
+
+  private static func time(whenOver severity: Diagnostic.Severity, _ consequence: String) -> Kind {
+    Kind(
+      schema: .reference("span"),
+      read: { [span = Kind<Span>.span(from: .zero)] decoder, node, path in
+        guard let span = span.read(&decoder, node, path) else { return nil }
+        guard let duration = decoder.duration, span >= duration else { return .start + span }
+        decoder.add(
+          severity, "at \(Units.text(span)) the run of \(Units.text(duration)) is over\(consequence)",
           at: node.position, path)
-      }
-      return .start + span
-    }, write: { .span($0 - .start) })
+        return severity == .error ? nil : .start + span
+      }, write: { .span($0 - .start) })
+  }
 }
 
 // MARK: Parts of a JSON Schema

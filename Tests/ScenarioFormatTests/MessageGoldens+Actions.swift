@@ -16,7 +16,7 @@ extension MessageGoldens {
     top actions: [{ kind: 'shed', at: '3h', share: '10%' }, { kind: 'restart', at: '2h', for: '5s' }, { kind: 'restart', at: '-5m', for: '5s' }]
       4: actions.0.at: at 3h the run of 2h is over; an action happens before its end
       4: actions.1.at: at 2h the run of 2h is over; an action happens before its end
-      4: actions.2.at: "-5m" is before the start of the run; an action happens at 0s or later
+      4: actions.2.at: "-5m" is negative
     top actions: [{ kind: 'shed', at: '1m', share: '10%', key: 'phone' }]
       4: actions.0.key: no cohort has the writeKey "phone"; did you mean "phones"? There are: "phones"
     top actions: [{ kind: 'shed', at: '1m', share: '10%', for: '10m' }, { kind: 'readmit', at: '5m', over: '1m' }]

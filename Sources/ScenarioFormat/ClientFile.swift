@@ -174,9 +174,9 @@ extension Kind where Value == [String: ClientPreset.Source] {
 }
 
 private enum SourceKeys {
-  static let source = Kind.object(keys).or(Kind<String>.text, { ClientPreset.Source(place: $0) }) {
-    $0 == ClientPreset.Source(place: $0.place) ? $0.place : nil
-  }
+  static let source = Kind.object(keys).or(
+    Kind<String>.text, { ClientPreset.Source(place: $0) },
+    part: { $0 == ClientPreset.Source(place: $0.place) ? $0.place : nil })
 
   private static let keys = ObjectKeys(
     ClientPreset.Source(place: ""), keepsRest: true,
@@ -245,9 +245,9 @@ extension ScenarioDecoder {
   }
 
   private mutating func clientFile(_ node: PositionedValue, _ path: String) -> ClientPreset? {
-    let outer = settings
-    settings = CohortSettings()
-    defer { (settings, clientDefaults) = (outer, HTTPConfig()) }
+    let outer = cohort
+    cohort = nil
+    defer { (cohort, clientDefaults) = (outer, HTTPConfig()) }
     var file = ClientFile()
     return ClientFile.keys.read(&self, node, path, into: &file) ? file.preset : nil
   }

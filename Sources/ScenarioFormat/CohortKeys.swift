@@ -62,8 +62,8 @@ extension Cohort {
       "client", \.clientPreset, .client,
       "The client, by name or as a client file."),
     .check { decoder, _, _, cohort in
-      var silent = ScenarioDecoder(sources: [])
       if let node = decoder.policyOfAll {
+        var silent = ScenarioDecoder(sources: [])
         _ = ClientPolicy.keys.read(&silent, node, "", into: &cohort.policy)
       }
       return true
@@ -230,7 +230,7 @@ extension ScenarioDecoder {
     reportSecondNames(of: elements, "cohort") { ScenarioPaths.cohort($0, of: elements) }
     for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
-      settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
+      self.cohort = index
       var cohort = Cohort.keys.defaultValue
       (cohort.latency, cohort.link) = (ofAll.latency, ofAll.link)
       cohort.publishedSettings = settings.base

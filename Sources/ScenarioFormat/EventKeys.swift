@@ -82,9 +82,8 @@ extension Cohort {
 extension Kind where Value == EventKeys {
   /// `"6/min"`, or an object.
   static let events: Kind = {
-    var kind = Kind.object(EventKeys.keys).or(Kind<Span>.eventRate, { EventKeys(rate: $0) }) {
-      $0 == EventKeys(rate: $0.rate) ? $0.rate : nil
-    }
+    var kind = Kind.object(EventKeys.keys).or(
+      Kind<Span>.eventRate, { EventKeys(rate: $0) }, part: { $0 == EventKeys(rate: $0.rate) ? $0.rate : nil })
     kind.range = ""
     return kind
   }()

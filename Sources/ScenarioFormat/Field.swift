@@ -156,12 +156,6 @@ package struct Field<Owner: Sendable>: Sendable {
   package static func refusal(
     _ keys: String..., of problem: @escaping @Sendable (PositionedValue, Owner) -> String?
   ) -> Field {
-    refusal(at: keys, of: problem)
-  }
-
-  static func refusal(
-    at keys: [String], of problem: @escaping @Sendable (PositionedValue, Owner) -> String?
-  ) -> Field {
     Field { decoder, node, path, owner in
       guard let message = problem(node, owner) else { return true }
       decoder.report(message, at: node, path, keys)

@@ -222,7 +222,8 @@ extension Cohort {
 
   /// What is said of a cohort once all of its keys have been read.
   static let wholeChecks: [Field<Cohort>] =
-    needsFiles + [
+    [
+      needsFiles,
       .refusal("sessions") { _, cohort in
         guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
           case .periodic = cohort.events
@@ -303,20 +304,21 @@ extension Cohort {
     ]
 
   /// What is of batches, of which a client that re-chunks its events has none that lasts.
-  private static let needsFiles: [Field<Cohort>] = {
-    let parts: [(keys: [String], what: String, isOn: @Sendable (Cohort) -> Bool)] = [
-      (["queue", "splitOn413"], "batches are cut for good", { $0.queue.splitsOn413 }),
-      (["queue", "growsUntilFailure"], "a batch stays as it is", { $0.queue.growsUntilFailure }),
-      (["queue", "batches"], "batches are counted", { $0.queue.batchLimit != .max }),
-      (["queue", "overflow"], "batches are refused as a whole", { $0.queue.overflow == .refusesNewest }),
-      (["uploads", "whileWaiting"], "batches wait one by one", { $0.whileWaiting == .blocks }),
-      (["gates", "lanes"], "lanes are of uploads", { $0.gates.lanes != nil }),
+  private static let needsFiles = Field<Cohort>.check { decoder, node, path, cohort in
+    guard cohort.behaviour.queue.mode == .rebatch else { return true }
+    let parts: [(isOn: Bool, what: String, keys: [String])] = [
+      (cohort.queue.splitsOn413, "batches are cut for good", ["queue", "splitOn413"]),
+      (cohort.queue.growsUntilFailure, "a batch stays as it is", ["queue", "growsUntilFailure"]),
+      (cohort.queue.batchLimit != .max, "batches are counted", ["queue", "batches"]),
+      (cohort.queue.overflow == .refusesNewest, "batches are refused as a whole", ["queue", "overflow"]),
+      (cohort.whileWaiting == .blocks, "batches wait one by one", ["uploads", "whileWaiting"]),
+      (cohort.gates.lanes != nil, "lanes are of uploads", ["gates", "lanes"]),
     ]
-    return parts.map { keys, what, isOn in
-      .refusal(at: keys) { _, cohort in
-        isOn(cohort) && cohort.queue.mode == .rebatch
-          ? "\(what), and a client that re-chunks has none of its own; set queue.mode to \"files\"" : nil
-      }
+    for part in parts where part.isOn {
+      let message =
+        "\(part.what), and a client that re-chunks has none of its own; set queue.mode to \"files\""
+      decoder.report(message, at: node, path, part.keys)
     }
-  }()
+    return true
+  }
 }

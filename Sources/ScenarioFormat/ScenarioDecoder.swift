@@ -77,9 +77,12 @@ package struct ScenarioDecoder {
   var policyOfAll: PositionedValue?
   /// nil: the document's.
   var clientOfAll: ClientPreset?
-  /// The Settings of each cohort, and of the one that is being read.
+  /// The Settings of each cohort, and the number of the one that is being read.
   var settingsOfCohorts: [CohortSettings] = []
-  var settings = CohortSettings()
+  var cohort: Int?
+  var settings: CohortSettings {
+    cohort.flatMap { $0 < settingsOfCohorts.count ? settingsOfCohorts[$0] : nil } ?? CohortSettings()
+  }
   /// Parts that have been read before, or once they have been read.
   var fleet: Reading<[Cohort]>?
   var server: Reading<TAPIConfiguration?>?

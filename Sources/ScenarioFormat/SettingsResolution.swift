@@ -509,12 +509,12 @@ extension ScenarioDecoder {
     }
     var client = named ?? .tapiDocument
     for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
-      _ = ClientPolicy.keys.read(&silent, node, "", into: &client.policy)
+      _ = ClientPolicy.keys.read(&silent, node, "", into: &client.behaviour.policy)
     }
     let dialect = cohort["settingsDialect"].flatMap { Kind<SettingsDialect>.choice.read(&silent, $0, "") }
     let fetch = cohort["settingsFetch"].flatMap { Kind<SettingsFetch>.choice.read(&silent, $0, "") }
-    client.settingsDialect = dialect ?? client.settingsDialect
-    client.settingsFetch = fetch ?? client.settingsFetch
+    if let dialect { client.behaviour.settingsDialect = dialect }
+    if let fetch { client.behaviour.settingsFetch = fetch }
     return client
   }
 }

@@ -127,7 +127,7 @@ package struct ProxyTier {
   package mutating func send(_ number: Int, at now: Instant) -> (request: UploadRequest, retryCount: Int) {
     let call = calls[number]
     var request = call.request
-    request.place = UInt32(number)
+    request.id.place = UInt32(number)
     request.arrival = now
     if call.retries > 0 {
       // Its draws are its own: the service it needs, and whether an incident hits it.

@@ -1,5 +1,22 @@
 import SimulationKernel
 
+/// The caller's name of an attempt, of which the server reads the number alone. 12 bytes, plain.
+@frozen
+public struct AttemptID: BitwiseCopyable, Sendable, Hashable {
+  /// The caller's handles of the device and of the batch's record.
+  public var place: UInt32
+  public var record: UInt32
+  /// 1 for the first attempt of the batch.
+  public var number: UInt16
+  /// Which of its batches the record serves.
+  public var generation: UInt16
+
+  @inlinable
+  public init(place: UInt32, record: UInt32, number: UInt16, generation: UInt16) {
+    (self.place, self.record, self.number, self.generation) = (place, record, number, generation)
+  }
+}
+
 /// One upload on its way to the server, or waiting there. 40 bytes, plain.
 @frozen
 public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
@@ -7,9 +24,7 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   public var arrival: Instant
   /// The device's number in the whole fleet.
   public var device: UInt32
-  /// The caller's handles of the device and of the batch, opaque to the server.
-  public var place: UInt32
-  public var batch: UInt32
+  public var id: AttemptID
   /// The number of the batch's first event on its device: with `device` the batch's identity.
   public var firstOrdinal: UInt32
   /// Microseconds it has travelled, with the handshake before it.
@@ -17,30 +32,27 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   /// Microseconds the answer will travel.
   public var downlink: UInt32
   public var events: UInt16
-  /// 1 for the first attempt of this batch.
-  public var attempt: UInt16
-  /// The caller's handles, opaque to the server.
-  public var generation: UInt16
+  /// The caller's handle of whom its answer goes to.
   public var shard: UInt16
 
   @inlinable
   public init(
-    arrival: Instant, device: UInt32, place: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32,
-    downlink: UInt32,
-    events: UInt16, attempt: UInt16, generation: UInt16, shard: UInt16
+    arrival: Instant, device: UInt32, id: AttemptID, firstOrdinal: UInt32, uplink: UInt32, downlink: UInt32,
+    events: UInt16, shard: UInt16
   ) {
     self.arrival = arrival
     self.device = device
-    self.place = place
-    self.batch = batch
+    self.id = id
     self.firstOrdinal = firstOrdinal
     self.uplink = uplink
     self.downlink = downlink
     self.events = events
-    self.attempt = attempt
-    self.generation = generation
     self.shard = shard
   }
+
+  /// 1 for the first attempt of this batch.
+  @inlinable
+  public var attempt: UInt16 { id.number }
 
   /// The key of this attempt's draws: (device, batch, attempt), so that no strategy can move another draw.
   @inlinable

@@ -27,9 +27,9 @@ private struct Endpoint: ~Copyable {
   mutating func arrive(_ time: Int64, device: UInt32 = 7, downlink: UInt32 = 50_000) -> Admission {
     server.arrive(
       UploadRequest(
-        arrival: Instant(microseconds: time * 1_000), device: device, place: device, batch: 1,
-        firstOrdinal: UInt32(time), uplink: 50_000, downlink: downlink, events: 1, attempt: 1, generation: 0,
-        shard: 0))
+        arrival: Instant(microseconds: time * 1_000), device: device,
+        id: AttemptID(place: device, record: 1, number: 1, generation: 0), firstOrdinal: UInt32(time),
+        uplink: 50_000, downlink: downlink, events: 1, shard: 0))
   }
 
   /// What ends by then: when, in milliseconds, and whether it is served.
@@ -230,9 +230,9 @@ extension Admission {
       while endpoint.server.nextCompletion(through: Instant(microseconds: now)) != nil {}
       _ = endpoint.server.arrive(
         UploadRequest(
-          arrival: Instant(microseconds: now), device: UInt32(number % 4_096), place: 0, batch: 1,
-          firstOrdinal: UInt32(number), uplink: 1_000, downlink: 1_000, events: 1, attempt: 1, generation: 0,
-          shard: 0))
+          arrival: Instant(microseconds: now), device: UInt32(number % 4_096),
+          id: AttemptID(place: 0, record: 1, number: 1, generation: 0), firstOrdinal: UInt32(number),
+          uplink: 1_000, downlink: 1_000, events: 1, shard: 0))
     }
     let counts = endpoint.server.connectionCounts(before: Instant(microseconds: now + 1))
     func sum(_ count: ConnectionCount) -> Int64 {

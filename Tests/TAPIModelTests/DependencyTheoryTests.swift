@@ -26,8 +26,8 @@ import Testing
       drain(&server, through: now)
       _ = server.arrive(
         UploadRequest(
-          arrival: now, device: UInt32(number), place: 0, batch: 1, firstOrdinal: 0, uplink: 1_000,
-          downlink: 1_000, events: 1, attempt: 1, generation: 0, shard: 0))
+          arrival: now, device: UInt32(number), id: AttemptID(place: 0, record: 1, number: 1, generation: 0),
+          firstOrdinal: 0, uplink: 1_000, downlink: 1_000, events: 1, shard: 0))
       server.usage.removeAll(keepingCapacity: true)
     }
     drain(&server, through: .start + .hours(24))

@@ -9,8 +9,9 @@ struct ServerActionTests {
     second: Int64, device: UInt32 = 0, shard: UInt16 = 0, attempt: UInt16 = 1
   ) -> UploadRequest {
     UploadRequest(
-      arrival: .start + .seconds(second), device: device, place: device, batch: 1, firstOrdinal: 0,
-      uplink: 1_000, downlink: 1_000, events: 1, attempt: attempt, generation: 0, shard: shard)
+      arrival: .start + .seconds(second), device: device,
+      id: AttemptID(place: device, record: 1, number: attempt, generation: 0), firstOrdinal: 0, uplink: 1_000,
+      downlink: 1_000, events: 1, shard: shard)
   }
 
   private static let bucket = TAPIConfiguration.Server.bucket(

@@ -8,9 +8,9 @@ func request(
   attempt: UInt16 = 1
 ) -> UploadRequest {
   UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: device, place: device, batch: 1,
-    firstOrdinal: ordinal, uplink: 1_000, downlink: 1_000, events: events, attempt: attempt, generation: 0,
-    shard: shard)
+    arrival: Instant(microseconds: microseconds), device: device,
+    id: AttemptID(place: device, record: 1, number: attempt, generation: 0), firstOrdinal: ordinal,
+    uplink: 1_000, downlink: 1_000, events: events, shard: shard)
 }
 
 private func bucket(

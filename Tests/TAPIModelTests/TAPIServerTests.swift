@@ -5,9 +5,9 @@ import Testing
 
 private func request(_ microseconds: Int64, device: UInt32 = 0, events: UInt16 = 1) -> UploadRequest {
   UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: device, place: device, batch: 1,
-    firstOrdinal: UInt32(microseconds & 0xffff),
-    uplink: 1_000, downlink: 1_000, events: events, attempt: 1, generation: 0, shard: 0)
+    arrival: Instant(microseconds: microseconds), device: device,
+    id: AttemptID(place: device, record: 1, number: 1, generation: 0),
+    firstOrdinal: UInt32(microseconds & 0xffff), uplink: 1_000, downlink: 1_000, events: events, shard: 0)
 }
 
 private func outage(

@@ -144,8 +144,8 @@ package struct BatchRecord: BitwiseCopyable {
 
   /// Whether this attempt is under way and nothing else is open or known of the batch.
   @inline(__always)
-  func isAwaited(attempt: UInt16, generation: UInt16) -> Bool {
-    attempts == attempt && self.generation == generation && outstanding == 1
+  func isAwaited(_ id: AttemptID) -> Bool {
+    attempts == id.number && generation == id.generation && outstanding == 1
       && flags.subtracting(.hasRetryState) == [.held, .inFlight]
   }
 

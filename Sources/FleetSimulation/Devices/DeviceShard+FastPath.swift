@@ -57,7 +57,8 @@ extension DeviceShard {
     countAttempt(record, events: UInt16(truncatingIfNeeded: events), at: now, row)
     // The events up to the next trigger.
     countCreated(events, from: firstTime &+ Int64(events) &* plan.pointee.events.period)
-    depart(upload, batch, device, plan.pointee.network.constantLatency, retryCount: 0, at: now, &calendar)
+    let id = AttemptID(device, batch, number: 1, generation: upload.pointee.generation)
+    calendar.send(UploadTicket(id, plan.pointee.network.constantLatency, retryCount: 0), at: now)
     return true
   }
 
@@ -73,7 +74,7 @@ extension DeviceShard {
     let upload = batches.address(batch)
     let flags = record.pointee.flags
     guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
-      upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
+      upload.pointee.isAwaited(delivery.id),
       flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, hasPlainLoops
     else { return false }
     hearSuccess(batch, device, at: now)
@@ -238,7 +239,7 @@ extension DeviceShard {
     let upload = batches.address(batch)
     let flags = record.pointee.flags
     guard delivery.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
-      upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
+      upload.pointee.isAwaited(delivery.id),
       flags.isDisjoint(with: [.contended, .resting])
     else { return false }
     let response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
@@ -287,12 +288,14 @@ extension DeviceShard {
     endRest(device, at: now)
     begin(device, byTrigger: false, cursor: 0)
     setUploads(1, of: device)
-    upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
+    let number = upload.pointee.nextAttempt
+    upload.pointee.attemptLeaves(number: number)
     let row = counters[rows.row(at: now)]
     let latency = plan.pointee.network.constantLatency
     countAttempt(record, events: upload.pointee.events, at: now, row)
     countRetry(upload, at: now &+ Int64(latency.up), row)
-    depart(upload, batch, device, latency, retryCount: 0, at: now, &calendar)
+    let id = AttemptID(device, batch, number: number, generation: upload.pointee.generation)
+    calendar.send(UploadTicket(id, latency, retryCount: 0), at: now)
     return true
   }
 }

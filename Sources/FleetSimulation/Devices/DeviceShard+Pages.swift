@@ -3,6 +3,7 @@ import ScenarioModel
 import ShippedClients
 import ShippedQuirks
 import SimulationKernel
+import TAPIModel
 import UploadPipeline
 import UploadRetry
 
@@ -36,9 +37,8 @@ struct BrowserDevice {
 
 /// A request on its way. The record of its first event stands for it in the calendar.
 struct PageRequest {
-  let carrier: BatchIndex
-  /// The carrier's.
-  let attempt: UInt16
+  /// The carrier's: how deliveries name it.
+  let id: AttemptID
   /// The others.
   let riders: [BatchIndex]
   let isCopy: Bool
@@ -52,49 +52,40 @@ struct PageRequest {
 
   var batches: [BatchIndex] { isEmpty ? [] : records }
   /// Batches whose records count the attempt.
-  fileprivate var records: [BatchIndex] { [carrier] + riders }
-  /// How deliveries name it.
-  var name: Name { Name(carrier: carrier, attempt: attempt) }
-
-  struct Name: Hashable {
-    let carrier: BatchIndex
-    let attempt: UInt16
-  }
+  fileprivate var records: [BatchIndex] { [id.batch] + riders }
 }
 
 /// Requests of a page, found by their delivery and by their upload at the cost of one lookup: a slow server leaves thousands open.
 struct PageRequests {
-  private var requests: [PageRequest.Name: PageRequest] = [:]
-  private var names: [UInt32: PageRequest.Name] = [:]
+  private var requests: [AttemptID: PageRequest] = [:]
+  private var ids: [UInt32: AttemptID] = [:]
 
   /// Uploads that the page waits for, in the order of their sending.
-  var awaited: [UInt32] { names.keys.sorted() }
+  var awaited: [UInt32] { ids.keys.sorted() }
 
   mutating func append(_ request: PageRequest) {
-    requests[request.name] = request
-    if let upload = request.upload { names[upload] = request.name }
+    requests[request.id] = request
+    if let upload = request.upload { ids[upload] = request.id }
   }
 
-  func request(_ carrier: BatchIndex, _ attempt: UInt16) -> PageRequest? {
-    requests[.init(carrier: carrier, attempt: attempt)]
-  }
+  func request(_ id: AttemptID) -> PageRequest? { requests[id] }
 
-  func request(ofUpload upload: UInt32) -> PageRequest? { names[upload].flatMap { requests[$0] } }
+  func request(ofUpload upload: UInt32) -> PageRequest? { ids[upload].flatMap { requests[$0] } }
 
   /// The server will not accept it any more, or once less.
   mutating func close(_ request: PageRequest) {
-    requests[request.name]?.open -= 1
-    if request.open <= 1, requests[request.name]?.upload == nil { requests[request.name] = nil }
+    requests[request.id]?.open -= 1
+    if request.open <= 1, requests[request.id]?.upload == nil { requests[request.id] = nil }
   }
 
   /// The server may accept it once more.
-  mutating func open(_ request: PageRequest) { requests[request.name]?.open += 1 }
+  mutating func open(_ request: PageRequest) { requests[request.id]?.open += 1 }
 
   /// The page waits for an upload no more; nil: it did not.
   mutating func forget(_ upload: UInt32) -> PageRequest? {
-    guard let name = names.removeValue(forKey: upload), let request = requests[name] else { return nil }
-    requests[name] = request.isOpen ? request : nil
-    requests[name]?.upload = nil
+    guard let id = ids.removeValue(forKey: upload), let request = requests[id] else { return nil }
+    requests[id] = request.isOpen ? request : nil
+    requests[id]?.upload = nil
     return request
   }
 }
@@ -266,7 +257,7 @@ extension DeviceShard {
   mutating func hearPage(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let device = delivery.device
     let browser = browser(device)
-    guard let request = browser.pointee.requests.request(delivery.batch, delivery.attempt) else { return }
+    guard let request = browser.pointee.requests.request(delivery.id) else { return }
     if delivery.kind == .acceptance, delivery.status == Delivery.opening {
       for batch in request.batches { openAgain(batch) }
       browser.pointee.requests.open(request)
@@ -422,10 +413,10 @@ extension DeviceShard {
     }
     let riders = Array(held.dropFirst())
     let isCopy = isCopy || events.isEmpty
-    let request = PageRequest(
-      carrier: carrier, attempt: batches[carrier].nextAttempt, riders: riders, isCopy: isCopy,
-      isEmpty: events.isEmpty, upload: upload)
-    browser.pointee.requests.append(request)
+    let id = AttemptID(
+      device, carrier, number: batches[carrier].nextAttempt, generation: batches[carrier].generation)
+    browser.pointee.requests.append(
+      PageRequest(id: id, riders: riders, isCopy: isCopy, isEmpty: events.isEmpty, upload: upload))
     for rider in riders { batches[rider].attemptLeaves(number: batches[rider].nextAttempt) }
     if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: now) }
     transmit(
@@ -446,10 +437,9 @@ extension DeviceShard {
 
   // MARK: What observers read
 
-  /// Events of the latest request that a batch's record stands for.
-  func events(ofUpload batch: BatchIndex, attempt: UInt16, _ device: DeviceIndex) -> UInt16 {
-    let request = browser(device).pointee.requests.request(batch, attempt)
-    return UInt16(clamping: request?.batches.count ?? 1)
+  /// Events of a request.
+  func events(ofRequest id: AttemptID) -> UInt16 {
+    UInt16(clamping: browser(id.device).pointee.requests.request(id)?.batches.count ?? 1)
   }
 
   /// Returns the events that a device's page has under way and those that it lets wait; the rest is queued, or in store.
@@ -460,7 +450,7 @@ extension DeviceShard {
   /// The server has accepted an upload whose answer is under way when the run ends.
   mutating func acceptLate(_ delivery: Delivery, at time: Int64) {
     let browser = browser(delivery.device)
-    let request = browser.pointee.requests.request(delivery.batch, delivery.attempt)
+    let request = browser.pointee.requests.request(delivery.id)
     for batch in request?.batches ?? [] { accept(batch, delivery.device, at: time) }
   }
 }

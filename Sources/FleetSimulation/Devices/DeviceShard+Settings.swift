@@ -106,7 +106,8 @@ extension DeviceShard {
     let request = batches.address(batch)
     request.pointee.attemptLeaves(number: fetch.pointee.count)
     request.pointee.flags = []
-    _ = send(request, batch, device, retryCount: 0, at: now, sink)
+    let id = AttemptID(device, batch, number: fetch.pointee.count, generation: request.pointee.generation)
+    _ = send(id, request, retryCount: 0, at: now, sink)
   }
 
   /// The network goes, and with it the request under way.

@@ -109,9 +109,9 @@ extension DeviceShard {
   }
 
   /// Returns the digest of a batch that something on its way names.
-  func state(of batch: BatchIndex, generation: UInt16) -> StateDigest {
+  func state(of id: AttemptID) -> StateDigest {
     // What was under way for a batch that has gone means nothing to its successor.
-    batches[batch].generation == generation ? batches.state(batch) : .nothing
+    batches[id.batch].generation == id.generation ? batches.state(id.batch) : .nothing
   }
 }
 
@@ -129,7 +129,7 @@ extension ShardRunner {
         UInt64(delivery.status) &<< 8 | UInt64(delivery.kind.rawValue) &<< 1 | (delivery.resolves ? 1 : 0))
       digest.add(UInt64(delivery.device.rawValue) &<< 32 | UInt64(delivery.retryAfter))
       digest.add(UInt64(delivery.downlink) &<< 16 | UInt64(delivery.attempt))
-      digest.add(shard.state(of: delivery.batch, generation: delivery.generation))
+      digest.add(shard.state(of: delivery.id))
       sum.add(unordered: digest)
     }
     // A device's record tells the wake-up that is planned, and its row of triggers the trigger; others do nothing.
@@ -150,7 +150,7 @@ extension ShardRunner {
     digest.add(UInt64(upload.offset) &<< 32 | UInt64(upload.device.rawValue))
     digest.add(UInt64(upload.uplink) &<< 32 | UInt64(upload.downlink))
     digest.add(UInt64(upload.attempt) &<< 16 | UInt64(upload.retryCount))
-    digest.add(shard.state(of: upload.batch, generation: upload.generation))
+    digest.add(shard.state(of: upload.id))
     return digest
   }
 }

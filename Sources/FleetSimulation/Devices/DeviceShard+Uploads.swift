@@ -25,6 +25,7 @@ extension DeviceShard {
       if asQuery { count(1, .statusQueries, at: now) }
     }
     upload.pointee.attemptLeaves(number: attempt)
+    let id = AttemptID(device, batch, number: attempt, generation: upload.pointee.generation)
     let row = counters[rows.row(at: now)]
     let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
     setUploads(uploads(of: device) &+ 1, of: device)
@@ -34,11 +35,10 @@ extension DeviceShard {
       countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
     }
     if departsLater {
-      departures.append(
-        Departure(upload, batch, device, attempt: attempt, retryCount: retryCount, at: now))
+      departures.append(Departure(id, upload, retryCount: retryCount, at: now))
       return
     }
-    guard let latency = send(upload, batch, device, retryCount: retryCount, at: now, sink) else { return }
+    guard let latency = send(id, upload, retryCount: retryCount, at: now, sink) else { return }
     countRetry(upload, at: now &+ Int64(latency.up), row)
   }
 
@@ -46,24 +46,17 @@ extension DeviceShard {
   /// nothing reaches the server.
   @inline(__always)
   mutating func send(
-    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    retryCount: UInt16, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ id: AttemptID, _ upload: UnsafeMutablePointer<BatchRecord>, retryCount: UInt16, at now: Int64,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency? {
     var latency = plan.pointee.network.constantLatency
-    if latency.up == 0 {
-      latency = drawLatency(
-        firstOrdinal: upload.pointee.firstOrdinal, attempt: upload.pointee.attempts, device)
-    }
+    if latency.up == 0 { latency = drawLatency(id, firstOrdinal: upload.pointee.firstOrdinal) }
     if plan.pointee.network.isFaulty {
-      latency = crossLink(batch, device, latency, at: now, sink)
+      latency = crossLink(id, latency, at: now, sink)
       if latency.up == .max { return nil }
     }
-    depart(upload, batch, device, latency, retryCount: retryCount, at: now, sink)
-    if Int64(latency.up) > plan.pointee.network.timeout {
-      giveUpOnTheWay(
-        batch, attempt: upload.pointee.attempts, generation: upload.pointee.generation, device, at: now,
-        sink)
-    }
+    sink.pointee.send(UploadTicket(id, latency, retryCount: retryCount), at: now)
+    if Int64(latency.up) > plan.pointee.network.timeout { giveUpOnTheWay(id, at: now, sink) }
     return latency
   }
 
@@ -75,32 +68,15 @@ extension DeviceShard {
     let (timeout, end) = (plan.pointee.network.timeout, plan.pointee.end)
     for i in 0..<count {
       let item = items[i]
-      let latency = drawLatency(firstOrdinal: item.firstOrdinal, attempt: item.attempt, item.device)
-      sink.pointee.send(item.ticket(latency), at: item.time)
+      let latency = drawLatency(item.id, firstOrdinal: item.firstOrdinal)
+      sink.pointee.send(UploadTicket(item.id, latency, retryCount: item.retryCount), at: item.time)
       let arrival = item.time &+ Int64(latency.up)
       if let retries = item.retries, arrival < end {
         counters.add(1, to: retries, row: rows.rowWithoutMoving(at: arrival))
       }
-      if Int64(latency.up) > timeout {
-        giveUpOnTheWay(
-          item.batch, attempt: item.attempt, generation: item.generation, item.device, at: item.time, sink)
-      }
+      if Int64(latency.up) > timeout { giveUpOnTheWay(item.id, at: item.time, sink) }
     }
     departures.removeAll()
-  }
-
-  /// The latest attempt of a batch, whose record is `upload`, goes on its way.
-  @inline(__always)
-  func depart(
-    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    _ latency: CohortPlan.Latency, retryCount: UInt16, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
-    sink.pointee.send(
-      UploadTicket(
-        device: device, batch: batch, uplink: latency.up, downlink: latency.down,
-        attempt: upload.pointee.attempts, generation: upload.pointee.generation, retryCount: retryCount),
-      at: now)
   }
 
   /// Counts an attempt that has begun.
@@ -160,10 +136,8 @@ extension DeviceShard {
 
   /// One-way latencies of an attempt, where they are drawn.
   @inline(__always)
-  private mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
-    -> CohortPlan.Latency
-  {
-    let network = key(of: device).child(UploadRequest.name(firstOrdinal: firstOrdinal, number: attempt))
+  private mutating func drawLatency(_ id: AttemptID, firstOrdinal: UInt32) -> CohortPlan.Latency {
+    let network = key(of: id.device).child(UploadRequest.name(firstOrdinal: firstOrdinal, number: id.number))
     let (up, down) = (network.child(RandomPurpose.networkUp), network.child(RandomPurpose.networkDown))
     if let quantiles = plan.pointee.network.quantiles, let up = quantiles.sample(up),
       let down = quantiles.sample(down)
@@ -182,53 +156,35 @@ extension DeviceShard {
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
   private mutating func giveUpOnTheWay(
-    _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ id: AttemptID, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    sink.pointee.schedule(
-      Delivery(.timeOut, device: device, batch: batch, attempt: attempt, generation: generation),
-      due: now &+ plan.pointee.network.timeout)
+    sink.pointee.schedule(Delivery(.timeOut, id), due: now &+ plan.pointee.network.timeout)
   }
 }
 
 /// An upload that has left and whose latencies nobody has drawn yet. 32 bytes.
 struct Departure: BitwiseCopyable {
   let time: Int64
-  let device: DeviceIndex
-  let batch: BatchIndex
+  let id: AttemptID
   let firstOrdinal: UInt32
-  let attempt: UInt16
-  let generation: UInt16
-  private let retryCount: UInt16
+  let retryCount: UInt16
   /// How the batch's latest failed attempt ended.
   private let failure: AttemptFailure
 
-  /// - Parameter attempt: the upload's, which has just been written to its record: to read it back would take a while.
   @inline(__always)
   init(
-    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex, attempt: UInt16,
-    retryCount: UInt16, at time: Int64
+    _ id: AttemptID, _ upload: UnsafeMutablePointer<BatchRecord>, retryCount: UInt16, at time: Int64
   ) {
     self.time = time
-    self.device = device
-    self.batch = batch
+    self.id = id
     firstOrdinal = upload.pointee.firstOrdinal
-    self.attempt = attempt
-    generation = upload.pointee.generation
     self.retryCount = retryCount
     failure = upload.pointee.latestFailure
   }
 
   /// The measure that counts it, if it is a retry.
   @inline(__always)
-  var retries: Measure? { attempt == 1 ? nil : failure.retries }
-
-  @inline(__always)
-  func ticket(_ latency: CohortPlan.Latency) -> UploadTicket {
-    UploadTicket(
-      device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
-      generation: generation, retryCount: retryCount)
-  }
+  var retries: Measure? { id.number == 1 ? nil : failure.retries }
 }
 
 /// How an attempt failed.
@@ -296,38 +252,39 @@ extension DeviceShard {
   /// client's giving up is arranged. If `down` is `.max`, no answer comes back.
   @inline(never)
   mutating func crossLink(
-    _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Int64,
+    _ id: AttemptID, _ latency: CohortPlan.Latency, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency {
+    let (batch, device) = (id.batch, id.device)
     let draws = key(of: device).child(
-      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
+      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: id.number))
     let (link, timeout) = (plan.pointee.network.link, plan.pointee.network.timeout)
     let connecting = min(plan.pointee.network.connectTimeout, timeout)
     var latency = latency
     if isCut(device, at: now) {
       let way = min(Int64(latency.down), timeout)
-      giveUp(batch, device, after: way, status: Delivery.refused, .cut, at: now, sink)
+      giveUp(id, after: way, status: Delivery.refused, .cut, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if plan.pointee.network.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
-      giveUp(batch, device, after: connecting, status: Delivery.notSent, .noConnection, at: now, sink)
+      giveUp(id, after: connecting, status: Delivery.notSent, .noConnection, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if Self.isLost(link.requestLossPartsPerMillion, draws.child(RandomPurpose.networkUp)) {
       // Without a time-out for connecting the client can't tell it from a lost answer.
       let status = plan.pointee.network.connectTimeout != .max ? Delivery.notSent : 0
-      giveUp(batch, device, after: connecting, status: status, .request, at: now, sink)
+      giveUp(id, after: connecting, status: status, .request, at: now, sink)
       count(1, .networkLostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if let speed = link.uploadBytesPerSecond {
       let events =
         pages == nil || batches[batch].fetchesSettings
-        ? batches[batch].events : events(ofUpload: batch, attempt: batches[batch].attempts, device)
+        ? batches[batch].events : events(ofRequest: id)
       let bytes = plan.pointee.network.requestBytes &+ Int64(events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
       if transfer > timeout {
-        giveUp(batch, device, after: timeout, status: Delivery.notSent, .tooSlow, at: now, sink)
+        giveUp(id, after: timeout, status: Delivery.notSent, .tooSlow, at: now, sink)
         return CohortPlan.Latency(up: .max, down: .max)
       }
       latency.up = UInt32(clamping: min(Int64(latency.up) &+ transfer, Int64(UInt32.max) &- 1))
@@ -335,7 +292,7 @@ extension DeviceShard {
     if Self.isLost(link.answerLossPartsPerMillion, draws.child(RandomPurpose.networkDown)) {
       latency.down = .max
       count(1, .networkLostAnswers, at: now)
-      if isTraced(device) { noteLoss(batch, device, .answer, at: now) }
+      if isTraced(device) { noteLoss(id, .answer, at: now) }
     }
     return latency
   }
@@ -348,24 +305,17 @@ extension DeviceShard {
   ///
   /// - Parameter status: 0: the client does not know that the server has got nothing.
   private mutating func giveUp(
-    _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, status: UInt16,
-    _ place: DeviceTrace.LossOnTheWay,
-    at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ id: AttemptID, after wait: Int64, status: UInt16, _ place: DeviceTrace.LossOnTheWay, at now: Int64,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    sink.pointee.schedule(
-      Delivery(
-        .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
-        generation: batches[batch].generation, status: status, resolves: true),
-      due: now &+ wait)
-    if isTraced(device) { noteLoss(batch, device, place, at: now) }
+    sink.pointee.schedule(Delivery(.timeOut, id, status: status, resolves: true), due: now &+ wait)
+    if isTraced(id.device) { noteLoss(id, place, at: now) }
   }
 
-  private mutating func noteLoss(
-    _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Int64
-  ) {
-    let upload = batches[batch]
-    if upload.fetchesSettings { return }
-    note(.lost(batch: Int(upload.firstOrdinal), attempt: Int(upload.attempts), place), device, at: now)
+  private mutating func noteLoss(_ id: AttemptID, _ place: DeviceTrace.LossOnTheWay, at now: Int64) {
+    if batches[id.batch].fetchesSettings { return }
+    let first = Int(batches[id.batch].firstOrdinal)
+    note(.lost(batch: first, attempt: Int(id.number), place), id.device, at: now)
   }
 
   /// The client can't know what became of an upload.

@@ -438,14 +438,12 @@ extension DeviceShard {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
     if pages != nil, !batch.fetchesSettings {
-      batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device)
+      batch.events = events(ofRequest: upload.id)
     }
     return UploadRequest(
       arrival: Instant(microseconds: now), device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
-      place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,
-      uplink: upload.uplink,
-      downlink: upload.downlink, events: batch.events, attempt: upload.attempt,
-      generation: upload.generation, shard: UInt16(truncatingIfNeeded: number))
+      id: upload.id, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink, downlink: upload.downlink,
+      events: batch.events, shard: UInt16(truncatingIfNeeded: number))
   }
 }
 

@@ -27,9 +27,7 @@ extension ServerFront {
     count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
     let deadline = deadline(request)
     guard let call = proxies?.pointee.open(request, retryCount: retryCount, until: deadline) else { return }
-    if deadline >= now {
-      sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: Int(request.shard))
-    }
+    if deadline >= now { sink.deliver(.timeOut, request, due: deadline) }
     send(call, at: now, &sink)
   }
 
@@ -68,7 +66,7 @@ extension ServerFront {
   /// A try that was pending is so no longer.
   @inline(never)
   mutating func endTry(_ completion: Completion, _ sink: inout some DeliverySink & ~Copyable) {
-    let (call, now) = (Int(completion.request.place), completion.at)
+    let (call, now) = (Int(completion.request.id.place), completion.at)
     switch completion.outcome {
     case .answered(let answer):
       countAnswer(answer, at: now)
@@ -95,13 +93,11 @@ extension ServerFront {
     case .giveUp(let number):
       guard let givenUp = proxies?.pointee.giveUp(number, at: now) else { return }
       if givenUp.isAnswered {
-        sink.deliver(
-          Delivery(.acceptance, givenUp.request, status: Delivery.opening), due: now,
-          toShard: Int(givenUp.request.shard))
+        sink.deliver(.acceptance, givenUp.request, due: now, status: Delivery.opening)
       }
       if let answer = givenUp.answer { ignore(answer, givenUp.request, &sink) }
       endUnanswered(givenUp.call, status: 504, at: now, &sink)
-    case .drop(let request): sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+    case .drop(let request): sink.deliver(.loss, request, due: now)
     case .ignore(let request, let answer): ignore(answer, request, &sink)
     }
   }
@@ -136,15 +132,13 @@ extension ServerFront {
     if request.downlink != .max {
       count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
     }
-    sink.deliver(
-      Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at,
-      toShard: Int(request.shard))
+    sink.deliver(answer.status == 200 ? .acceptance : .loss, request, due: answer.at)
   }
 
   /// A try is lost for which nobody waits.
   private mutating func lose(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
     guard let request = proxies?.pointee.close(call, at: now) else { return }
-    sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+    sink.deliver(.loss, request, due: now)
   }
 
   /// The server accepts a try at `time`, and an incident loses the answer, behind the proxy.
@@ -154,6 +148,6 @@ extension ServerFront {
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
     guard let request = proxies?.pointee.close(call, at: now) else { return }
-    sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))
+    sink.deliver(.acceptance, request, due: time)
   }
 }

@@ -8,6 +8,16 @@ package protocol DeliverySink: ~Copyable {
   mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int)
 }
 
+extension DeliverySink where Self: ~Copyable {
+  /// Delivers to the sender of a request.
+  mutating func deliver(
+    _ kind: Delivery.Kind, _ request: UploadRequest, due: Instant, status: UInt16 = 0, resolves: Bool = false
+  ) {
+    deliver(
+      Delivery(kind, request.id, status: status, resolves: resolves), due: due, toShard: Int(request.shard))
+  }
+}
+
 /// The server with what observes it: counts its answers and turns them into deliveries to devices.
 ///
 /// The front also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
@@ -144,7 +154,7 @@ package struct ServerFront: ~Copyable {
         answer(decision, request, wasPending: true, &sink)
       case .lost:
         count(1, .unanswered, at: completion.at)
-        sink.deliver(Delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
+        sink.deliver(.loss, request, due: completion.at)
       case .unconfirmed(let time):
         acceptUnconfirmed(request, at: time, knownAt: completion.at, &sink)
       }
@@ -184,28 +194,24 @@ package struct ServerFront: ~Copyable {
     case .lost:
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
-        sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+        sink.deliver(.loss, request, due: now)
       } else {
-        sink.deliver(
-          Delivery(.timeOut, request, resolves: true), due: deadline(request), toShard: Int(request.shard))
+        sink.deliver(.timeOut, request, due: deadline(request), resolves: true)
       }
     case .unconnected(let time, let isKnown, let isRefusal):
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
-        sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
+        sink.deliver(.loss, request, due: now)
       } else {
         // A refusal that comes after the time-out is not heard.
         let isHeard = time <= deadline(request)
         let status = !isHeard ? 0 : isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0
         sink.deliver(
-          Delivery(.timeOut, request, status: status, resolves: true), due: min(time, deadline(request)),
-          toShard: Int(request.shard))
+          .timeOut, request, due: min(time, deadline(request)), status: status, resolves: true)
       }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)
-      if !isGivenUp(request, at: now) {
-        sink.deliver(Delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
-      }
+      if !isGivenUp(request, at: now) { sink.deliver(.timeOut, request, due: deadline(request)) }
       book()
     }
   }
@@ -239,22 +245,20 @@ package struct ServerFront: ~Copyable {
       ? request.downlink
       : UInt32(clamping: min(Int64(UInt32.max) - 1, Int64(request.downlink) + answer.delay))
     let due = isLost ? .never : answer.at + Span(microseconds: Int64(downlink))
-    let shard = Int(request.shard)
     if due <= deadline {
       sink.deliver(
         Delivery(
-          .answer, request, downlink: downlink, status: answer.status,
+          .answer, request.id, downlink: downlink, status: answer.status,
           retryAfter: answer.retryAfter.map {
             UInt32(clamping: min($0, TAPIServer.longestRetryAfter))
-          } ?? .max), due: due, toShard: shard)
+          } ?? .max), due: due, toShard: Int(request.shard))
       return
     }
     if !wasPending, request.arrival <= deadline {
-      sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: shard)
+      sink.deliver(.timeOut, request, due: deadline)
     }
     if !isLost, isCounted { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
-    sink.deliver(
-      Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
+    sink.deliver(answer.status == 200 ? .acceptance : .loss, request, due: answer.at)
   }
 
   /// The server accepts an upload at `time` and its answer gets lost.
@@ -268,9 +272,9 @@ package struct ServerFront: ~Copyable {
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
     if knownAt == nil, request.arrival <= deadline(request) {
-      sink.deliver(Delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
+      sink.deliver(.timeOut, request, due: deadline(request))
     }
-    sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))
+    sink.deliver(.acceptance, request, due: time)
   }
 
   @inline(__always)

@@ -191,7 +191,8 @@ package struct ShardCalendar: ~Copyable {
   /// The answer to an upload is under way and arrives at `due`.
   @inline(__always)
   mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
-    let delivery = Delivery(.answer, upload, status: answer.status, retryAfter: answer.retryAfter)
+    let delivery = Delivery(
+      .answer, upload.id, downlink: upload.downlink, status: answer.status, retryAfter: answer.retryAfter)
     if due < end { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
   }
 

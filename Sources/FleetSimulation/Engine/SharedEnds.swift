@@ -164,8 +164,7 @@ extension WindowedEngine {
       digest.add(UInt64(request.device) &<< 32 | UInt64(request.firstOrdinal))
       digest.add(UInt64(request.uplink) &<< 32 | UInt64(request.downlink))
       digest.add(UInt64(request.events) &<< 32 | UInt64(request.attempt) &<< 16 | UInt64(request.shard))
-      let batch = BatchIndex(rawValue: request.batch)
-      digest.add(runners[Int(request.shard)].shard.state(of: batch, generation: request.generation))
+      digest.add(runners[Int(request.shard)].shard.state(of: request.id))
       return digest
     }
   }

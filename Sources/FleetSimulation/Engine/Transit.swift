@@ -2,9 +2,35 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
+/// What belongs to one attempt of a device's batch: told by what names the attempt.
+package protocol OfAttempt {
+  var id: AttemptID { get }
+}
+
+extension OfAttempt {
+  /// Its place in the shard.
+  @inline(__always)
+  package var device: DeviceIndex { DeviceIndex(rawValue: id.place) }
+  @inline(__always)
+  package var batch: BatchIndex { BatchIndex(rawValue: id.record) }
+  @inline(__always)
+  package var attempt: UInt16 { id.number }
+  @inline(__always)
+  var generation: UInt16 { id.generation }
+}
+
+extension AttemptID: OfAttempt {
+  package var id: AttemptID { self }
+
+  @inline(__always)
+  init(_ device: DeviceIndex, _ batch: BatchIndex, number: UInt16, generation: UInt16) {
+    self.init(place: device.rawValue, record: batch.rawValue, number: number, generation: generation)
+  }
+}
+
 /// Something on its way to a device: an answer, a time-out, or news that only the observers see. When it is due is told beside it.
 /// 24 bytes, for a shard's calendar keeps millions.
-package struct Delivery: BitwiseCopyable, Sendable {
+package struct Delivery: OfAttempt, BitwiseCopyable, Sendable {
   /// In the order in which they are handled at one instant. Wake-ups and triggers come after all of them.
   package enum Kind: UInt8, BitwiseCopyable, Sendable {
     /// The server accepted an upload that its client will have given up: counted, unknown to the client.
@@ -26,53 +52,22 @@ package struct Delivery: BitwiseCopyable, Sendable {
 
   /// Microseconds after the start of the window that it is due in (19 bits) | status (10) | kind (2) | resolves (1).
   private var head: UInt32
-  /// Its place in the shard.
-  package var device: DeviceIndex
-  package var batch: BatchIndex
-  package var downlink: UInt32
+  package let id: AttemptID
+  /// Of an answer: microseconds that it travels.
+  let downlink: UInt32
   /// Microseconds, saturated; `.max`: no header.
-  package var retryAfter: UInt32
-  package var attempt: UInt16
-  package var generation: UInt16
+  let retryAfter: UInt32
 
   /// - Parameter resolves: of a time-out: whether the attempt is known to be lost, so that no other item will follow.
   @inline(__always)
   init(
-    _ kind: Kind, device: DeviceIndex, batch: BatchIndex, downlink: UInt32 = 0, attempt: UInt16,
-    generation: UInt16, status: UInt16 = 0, retryAfter: UInt32 = .max, resolves: Bool = false
-  ) {
-    head = UInt32(status & 1_023) &<< 19 | UInt32(kind.rawValue) &<< 29 | (resolves ? 1 &<< 31 : 0)
-    self.device = device
-    self.batch = batch
-    self.downlink = downlink
-    self.retryAfter = retryAfter
-    self.attempt = attempt
-    self.generation = generation
-  }
-
-  /// - Parameter resolves: of a time-out: whether the attempt is known to be lost, so that no other item will follow.
-  @inline(__always)
-  init(
-    _ kind: Kind, _ upload: UploadTicket, status: UInt16 = 0, retryAfter: UInt32 = .max,
+    _ kind: Kind, _ id: AttemptID, downlink: UInt32 = 0, status: UInt16 = 0, retryAfter: UInt32 = .max,
     resolves: Bool = false
   ) {
-    self.init(
-      kind, device: upload.device, batch: upload.batch, downlink: upload.downlink, attempt: upload.attempt,
-      generation: upload.generation, status: status, retryAfter: retryAfter, resolves: resolves)
-  }
-
-  /// Makes the delivery of an upload that has been at the server.
-  ///
-  /// - Parameter downlink: nil: the request's.
-  init(
-    _ kind: Kind, _ request: UploadRequest, downlink: UInt32? = nil, status: UInt16 = 0,
-    retryAfter: UInt32 = .max, resolves: Bool = false
-  ) {
-    self.init(
-      kind, device: DeviceIndex(rawValue: request.place),
-      batch: BatchIndex(rawValue: request.batch), downlink: downlink ?? request.downlink,
-      attempt: request.attempt, generation: request.generation, status: status, retryAfter: retryAfter,
-      resolves: resolves)
+    head = UInt32(status & 1_023) &<< 19 | UInt32(kind.rawValue) &<< 29 | (resolves ? 1 &<< 31 : 0)
+    self.id = id
+    self.downlink = downlink
+    self.retryAfter = retryAfter
   }
 
   /// This delivery in the calendar, where it has had no place before.
@@ -121,29 +116,19 @@ package enum ItemKind {
 
 /// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record
 /// stays as long as an attempt's fate is open.
-package struct UploadTicket: BitwiseCopyable {
+package struct UploadTicket: OfAttempt, BitwiseCopyable {
   /// `X-Retry-Count`, where the server asks for it (13 bits, saturating) | microseconds after the start of the window that it arrives
   /// in (19 bits).
   private var head: UInt32
-  var device: DeviceIndex
-  var batch: BatchIndex
-  var uplink: UInt32
-  var downlink: UInt32
-  var attempt: UInt16
-  var generation: UInt16
+  package let id: AttemptID
+  let uplink: UInt32
+  let downlink: UInt32
 
   @inline(__always)
-  init(
-    device: DeviceIndex, batch: BatchIndex, uplink: UInt32, downlink: UInt32, attempt: UInt16,
-    generation: UInt16, retryCount: UInt16
-  ) {
+  init(_ id: AttemptID, _ latency: CohortPlan.Latency, retryCount: UInt16) {
     head = UInt32(min(retryCount, 1 &<< 13 &- 1)) &<< 19
-    self.device = device
-    self.batch = batch
-    self.uplink = uplink
-    self.downlink = downlink
-    self.attempt = attempt
-    self.generation = generation
+    self.id = id
+    (uplink, downlink) = (latency.up, latency.down)
   }
 
   @inline(__always)

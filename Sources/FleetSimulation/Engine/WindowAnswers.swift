@@ -181,9 +181,9 @@ extension ShardRunner {
   private mutating func answerLate(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at now: Int64) {
     let deadline = now &- Int64(upload.uplink) &+ shard.plan.pointee.network.timeout
     if now <= deadline {
-      calendar.schedule(Delivery(.timeOut, upload), due: deadline)
+      calendar.schedule(Delivery(.timeOut, upload.id), due: deadline)
     }
-    calendar.schedule(Delivery(answer == .accepted ? .acceptance : .loss, upload), due: now)
+    calendar.schedule(Delivery(answer == .accepted ? .acceptance : .loss, upload.id), due: now)
   }
 
   /// Nobody answers.
@@ -199,9 +199,9 @@ extension ShardRunner {
       let now = start &+ Int64(upload.offset)
       let deadline = now &- Int64(upload.uplink) &+ timeout
       if deadline < now {
-        calendar.schedule(Delivery(.loss, upload), due: now)
+        calendar.schedule(Delivery(.loss, upload.id), due: now)
       } else {
-        calendar.schedule(Delivery(.timeOut, upload, resolves: true), due: deadline)
+        calendar.schedule(Delivery(.timeOut, upload.id, resolves: true), due: deadline)
       }
     }
   }

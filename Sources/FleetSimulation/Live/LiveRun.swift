@@ -180,7 +180,7 @@ public struct LiveRun: ~Copyable {
       guard let request = open[upload]?.request else { break }
       open[upload]?.isGivenUp = true
       transport.cancel(upload)
-      deliver(Delivery(.timeOut, request), due: time, toShard: Int(request.shard))
+      deliver(Delivery(.timeOut, request.id), due: time, toShard: Int(request.shard))
     case .moment(let moment): tell(moment)
     case .delivery(let delivery, let shard):
       shards[shard].handle(delivery, at: now, &calendar)
@@ -248,8 +248,8 @@ public struct LiveRun: ~Copyable {
       counts.unanswered(at: now, mayHaveArrived: arrived)
       return deliver(
         upload.isGivenUp
-          ? Delivery(.loss, request)
-          : Delivery(.timeOut, request, status: arrived ? 0 : Delivery.notSent, resolves: true),
+          ? Delivery(.loss, request.id)
+          : Delivery(.timeOut, request.id, status: arrived ? 0 : Delivery.notSent, resolves: true),
         due: now, toShard: shard)
     }
     let isAccepted = (200...299).contains(status)
@@ -262,17 +262,17 @@ public struct LiveRun: ~Copyable {
         retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: cohort.behaviour.policy,
         nowUnixMicroseconds: Int64(unixSeconds() * 1e6))
       let answer = Delivery(
-        .answer, request, status: isAccepted ? 200 : UInt16(status),
+        .answer, request.id, downlink: request.downlink, status: isAccepted ? 200 : UInt16(status),
         retryAfter: wait.map { UInt32(clamping: min($0, TAPIServer.longestRetryAfter)) } ?? .max)
       return deliver(answer, due: Instant(microseconds: due), toShard: shard)
     }
     // The client hears nothing of it in time.
     if !upload.isGivenUp {
       deliver(
-        Delivery(.timeOut, request), due: Instant(microseconds: upload.deadline), toShard: shard)
+        Delivery(.timeOut, request.id), due: Instant(microseconds: upload.deadline), toShard: shard)
     }
     if !isLost { counts.tooLate(at: now) }
-    deliver(Delivery(isAccepted ? .acceptance : .loss, request), due: now, toShard: shard)
+    deliver(Delivery(isAccepted ? .acceptance : .loss, request.id), due: now, toShard: shard)
   }
 
   private mutating func result(reached: Instant) throws -> Result {

@@ -30,8 +30,9 @@ struct ArrivalOrderTests {
     let key = RandomKey(seed: seed).child(1)
     func tie(_ device: UInt32, _ ordinal: UInt32, _ attempt: UInt16, shard: UInt16) -> ArrivalOrder.Tie {
       let request = UploadRequest(
-        arrival: .start, device: device, place: device / 2, batch: 1, firstOrdinal: ordinal, uplink: 5,
-        downlink: 5, events: 1, attempt: attempt, generation: 0, shard: shard)
+        arrival: .start, device: device,
+        id: AttemptID(place: device / 2, record: 1, number: attempt, generation: 0), firstOrdinal: ordinal,
+        uplink: 5, downlink: 5, events: 1, shard: shard)
       return ArrivalOrder.Tie(word: UInt64(device), request: request, key: key)
     }
     let names = (0..<60).map { (UInt32($0), UInt32(random.next() % 4), UInt16(1 + random.next() % 3)) }

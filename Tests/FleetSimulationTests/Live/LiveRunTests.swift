@@ -61,8 +61,8 @@ struct LiveRunTests {
       server.withLock { server in
         _ = server.nextCompletion(through: now)
         let request = UploadRequest(
-          arrival: now, device: upload.device, place: 0, batch: 0, firstOrdinal: upload.firstEvent, uplink: 0,
-          downlink: 0, events: UInt16(upload.events), attempt: 1, generation: 0, shard: 0)
+          arrival: now, device: upload.device, id: AttemptID(place: 0, record: 0, number: 1, generation: 0),
+          firstOrdinal: upload.firstEvent, uplink: 0, downlink: 0, events: UInt16(upload.events), shard: 0)
         guard case .answered(let answer) = server.arrive(request, retryCount: 0) else { return nil }
         let wait = answer.retryAfter.map { String($0 / 1_000_000) }
         return .answer(status: Int(answer.status), retryAfter: wait, rateLimitReset: nil)

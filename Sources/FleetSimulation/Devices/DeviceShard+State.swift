@@ -42,39 +42,9 @@ extension DeviceShard {
     if !isRebatch {
       digest.add(waiting.state(record.pointee.waiting) { hasLeft($0) })
     }
-    if let pending {
-      let events = pending[device.place]
-      if events.unsealedTime < now { oldest = min(oldest, events.unsealedTime) }
-      digest.add(events.unsealedTime)
-      digest.add(events.aheadTime)
-      digest.add(events.upcoming)
-    } else {
-      let unsealed = unsealedTime(device)
-      if unsealed < now { oldest = min(oldest, unsealed) }
-    }
-    if let triggers {
-      digest.add(triggers[device.place].triggerAt)
-      digest.add(triggers[device.place].nextInterval)
-    }
-    if let restarts {
-      digest.add(restarts[device.place].next)
-      digest.add(restarts[device.place].count)
-    }
-    if let worlds { addState(of: worlds[device.place], to: &digest) }
-    if let systems {
-      let system = systems[device.place]
-      for time in [system.next, system.gap, system.since] { digest.add(time) }
-      digest.add(system.count)
-      digest.add(system.isOpen)
-    }
-    if let savedStates { addState(of: savedStates[device.place], to: &digest) }
-    if let gates {
-      let stride = options.pointee.gateLayout.stride
-      let row = gates + device.place * stride
-      for place in Swift.stride(from: 0, to: stride, by: 4) {
-        digest.add(row.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-      }
-    }
+    let unsealed = unsealedTime(device)
+    if unsealed < now { oldest = min(oldest, unsealed) }
+    tables.addState(of: device, to: &digest)
     if record.pointee.flags.contains(.hasHistory) { histories[device]?.addState(to: &digest) }
   }
 
@@ -87,25 +57,6 @@ extension DeviceShard {
       let entry = ready.entry(index, of: place)
       digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.atTriggersOnly ? 1 : 0))
     }
-  }
-
-  private func addState(of world: WorldPlan, to digest: inout StateDigest) {
-    for time in [world.nextFlush, world.network?.end ?? .max, world.nextInterruption] { digest.add(time) }
-    world.session?.addState(to: &digest)
-    digest.add(world.network?.number ?? 0)
-    digest.add(world.network?.isOffline ?? false)
-    digest.add(world.isOffline)
-  }
-
-  private func addState(of saved: SavedState, to digest: inout StateDigest) {
-    digest.add(saved.gate.waitUntil)
-    digest.add(saved.gate.kind == .backoff)
-    digest.add(saved.pipeline.retryCount)
-    let record = PackedRetryState(saved.record).asWords
-    digest.add(UInt64(record.0) | UInt64(record.1) &<< 32)
-    digest.add(record.2)
-    digest.add(saved.record.retryAt)
-    digest.add(saved.changedAt)
   }
 
   /// Returns the digest of a batch that something on its way names.

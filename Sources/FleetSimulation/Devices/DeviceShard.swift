@@ -40,7 +40,7 @@ package struct DeviceShard: ~Copyable {
   package let count: Int
   let devices: DeviceRows
   let loops: LoopRows?
-  private let tables: SideTables
+  let tables: SideTables
   var settingsCounts = SideSeries<SettingsCount>()
   /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
@@ -470,7 +470,7 @@ extension DeviceShard {
     (number, first, count) = (other.number, other.first, other.count)
     devices = DeviceRows(copying: other.devices)
     loops = other.loops == nil ? nil : devices.loops
-    tables = SideTables(copying: other.tables, plan, devices: other.count)
+    tables = SideTables(copying: other.tables, devices: other.count)
     settingsCounts = other.settingsCounts
     if let others = other.pages {
       let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))

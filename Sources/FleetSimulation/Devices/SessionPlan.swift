@@ -15,12 +15,6 @@ final class SessionPlan: Sendable {
     fileprivate(set) var end: Int64
     fileprivate var number: UInt32
     fileprivate(set) var isForeground: Bool
-
-    func addState(to digest: inout StateDigest) {
-      digest.add(start)
-      digest.add(end)
-      digest.add(UInt64(number) &<< 1 | (isForeground ? 1 : 0))
-    }
   }
 
   private let sessions: Sessions

@@ -4,31 +4,45 @@ import UploadPipeline
 /// The tables beside a shard's records: plain memory, a row a device, each for the cohorts that need it.
 ///
 /// A table is a case, the bytes of its row (`CohortPlan.bytes(of:)`) and a typed property of `DeviceShard`. Making, copying and
-/// releasing it, and the forecast of its memory, follow.
+/// releasing it, its part of a digest, and the forecast of its memory, follow.
 struct SideTables {
   enum Table: Int, CaseIterable {
     case pending, triggers, restarts, worlds, systems, fetches, periods, savedStates, gates
   }
 
   private var tables = InlineArray<9, UnsafeMutableRawPointer?>(repeating: nil)
+  private var rowBytes = InlineArray<9, Int>(repeating: 0)
 
-  /// Zeroed tables.
+  /// Zeroed tables: no byte of a row, between its fields either, is ever anything but what a run has put there.
   init(_ plan: CohortPlan, devices: Int) {
     for table in Table.allCases where plan.bytes(of: table) > 0 {
+      rowBytes[table.rawValue] = plan.bytes(of: table)
       tables[table.rawValue] = PlainMemory.zeroed(byteCount: max(devices, 1) * plan.bytes(of: table))
     }
   }
 
-  init(copying other: SideTables, _ plan: CohortPlan, devices: Int) {
-    for table in Table.allCases {
-      tables[table.rawValue] = other.tables[table.rawValue].map {
-        PlainMemory.copy(of: $0, byteCount: devices * plan.bytes(of: table))
+  init(copying other: SideTables, devices: Int) {
+    rowBytes = other.rowBytes
+    for table in tables.indices {
+      tables[table] = other.tables[table].map {
+        PlainMemory.copy(of: $0, byteCount: devices * other.rowBytes[table])
+      }
+    }
+  }
+
+  /// Adds a device's rows, but for `periods`: where a draw begins tells nothing of what it gives.
+  func addState(of device: DeviceIndex, to digest: inout StateDigest) {
+    for table in tables.indices where table != Table.periods.rawValue {
+      guard let rows = tables[table] else { continue }
+      let row = rows + device.place * rowBytes[table]
+      for place in stride(from: 0, to: rowBytes[table], by: 4) {
+        digest.add(row.loadUnaligned(fromByteOffset: place, as: UInt32.self))
       }
     }
   }
 
   func release() {
-    for table in Table.allCases { if let rows = tables[table.rawValue] { PlainMemory.release(rows) } }
+    for table in tables.indices { if let rows = tables[table] { PlainMemory.release(rows) } }
   }
 
   @inline(__always)

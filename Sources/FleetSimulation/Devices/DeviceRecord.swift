@@ -33,10 +33,7 @@ package struct DeviceRecord {
   /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
   private var cost: UInt64
   /// The Settings on which the device runs since its last launch (S19).
-  enum SettingsVersion: UInt16 {
-    case base, rollout, builtIn
-  }
-
+  typealias SettingsVersion = DeviceTrace.LaunchSettings
   typealias Flags = ClientFlags
 
   var gate: UploadGate {

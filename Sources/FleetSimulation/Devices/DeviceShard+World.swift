@@ -58,7 +58,7 @@ extension DeviceShard {
     let repairs = restore(kept, device, at: now)
     if plan.pointee.checks { checkRepairs(repairs, device, at: now) }
     if isTraced(device) {
-      note(.launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)), device, at: now)
+      note(.launched(record.pointee.settings, uploadsCutOff: Int(cutOff)), device, at: now)
     }
     // A closed app is launched in the background, where no interval runs.
     let isOpen = !record.pointee.flags.contains(.suspended)

@@ -134,7 +134,7 @@ extension DeviceTrace {
     case blocked
   }
 
-  public enum LaunchSettings: Sendable, Hashable {
+  public enum LaunchSettings: UInt16, Sendable, Hashable {
     /// The scenario's own, from the start.
     case base
     /// Settings published during the run.
@@ -215,16 +215,6 @@ extension DeviceTrace.Loss {
     case .droppedByAge: self = .limit(.age)
     case .refusedByGate: self = .refused
     default: self = counter.blockReason == nil ? .overflow : .blocked
-    }
-  }
-}
-
-extension DeviceTrace.LaunchSettings {
-  init(_ version: DeviceRecord.SettingsVersion) {
-    switch version {
-    case .base: self = .base
-    case .rollout: self = .rollout
-    case .builtIn: self = .builtIn
     }
   }
 }

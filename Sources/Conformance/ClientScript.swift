@@ -5,6 +5,8 @@ package struct ClientScript {
   package struct Observation {
     package var sends: [(batch: String, header: Int?)] = []
     package var drops: [NamedDrop] = []
+    /// Uploads of a page that have the flag `keepalive`.
+    var keepAlive: [String] = []
     /// Batches that the step itself has sealed.
     var sealed: Set<String> = []
     package var outcome: RetryOutcome?

@@ -134,86 +134,50 @@ struct PageCase {
     }
     subject.run(until: step.at)
     let actions = subject.takeActions()
-    return fromSettings + done(step, actions, answered, unloaded, run) + state(step, &run)
+    let comparison = StepComparison(step: step, origin: subject.origin, resolution: 0)
+    return fromSettings + comparison.done(seen(actions, answered, unloaded, run))
+      + state(comparison, &run)
   }
 
-  /// Returns the mismatches of the page's actions in a step.
-  private func done(
-    _ step: VectorStep, _ actions: [BrowserAction], _ answered: [UInt32], _ unloaded: [UInt32], _ run: Run
-  ) -> [Mismatch] {
-    var (sends, keepAlive): ([String], [String]) = ([], [])
-    var drops: [NamedDrop] = unloaded.map { NamedDrop(batch: run.name([$0]), reason: DropName.unload) }
-    var outcome = "none"
+  /// What the page did in a step, whose answer was for the events `answered`.
+  private func seen(
+    _ actions: [BrowserAction], _ answered: [UInt32], _ unloaded: [UInt32], _ run: Run
+  ) -> ClientScript.Observation {
+    var seen = ClientScript.Observation()
+    seen.drops = unloaded.map { NamedDrop(batch: run.name([$0]), reason: DropName.unload) }
     for action in actions {
       switch action {
       case .send(_, let events, let count, let keepsAlive, _):
-        sends.append(Self.text(run.name(events), count.map { .count(Int($0)) } ?? .absent))
-        if keepsAlive { keepAlive.append(run.name(events)) }
-      case .lost(let event, let loss): drops.append(NamedDrop(batch: run.name([event]), reason: loss.name))
-      case .decided(let first, let decided) where first == answered.first:
-        outcome = Self.text(decided, at: step.at + run.subject.origin)
+        seen.sends.append((run.name(events), count.map { Int($0) }))
+        if keepsAlive { seen.keepAlive.append(run.name(events)) }
+      case .lost(let event, let loss):
+        seen.drops.append(NamedDrop(batch: run.name([event]), reason: loss.name))
+      case .decided(let first, let decided) where first == answered.first: seen.outcome = decided
       case .decided, .delivered: break
       }
     }
-    // A drop whose reason the case leaves open.
-    let wanted = Located(
-      value: step.expect.drops.value.map { drop in
-        drop.reason.isEmpty ? drops.first { $0.batch == drop.batch } ?? drop : drop
-      }, line: step.expect.drops.line)
     // The answer's outcome stands for the events that the answer gives up.
-    if outcome.hasPrefix("drop") {
+    if case .drop = seen.outcome {
       let gone = Set(answered.map { run.name([$0]) })
-      drops.removeAll { gone.contains($0.batch) }
+      seen.drops.removeAll { gone.contains($0.batch) }
     }
-    let expected = step.expect
-    func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }
-    func text(_ drops: [NamedDrop]) -> String { list(drops.map(\.description)) }
-    let sendTexts = Located(
-      value: expected.sends.value.map { Self.text($0.batch, $0.header) }, line: expected.sends.line)
-    let anyHeader = expected.sends.value.allSatisfy { $0.header == .any } && !expected.sends.value.isEmpty
-    return Mismatch.check("sends", sendTexts, list, got: list(sends)) {
-      anyHeader ? $0 == sends.map { String($0.prefix { $0 != " " }) } : $0 == sends
-    }
-      + Mismatch.check("drops", wanted, text, got: text(drops)) { Set($0) == Set(drops) }
-      + Mismatch.check(
-        "keepalive", expected.keepAlive ?? Located(value: [], line: step.line), list, got: list(keepAlive)
-      ) { $0 == keepAlive }
-      + Mismatch.check(
-        "outcome", expected.outcome.map { Located(value: Self.text($0.value), line: $0.line) }, \.self,
-        got: outcome
-      ) { $0 == outcome }
+    return seen
   }
 
   /// Returns the mismatches of the page's state after a step.
-  private func state(_ step: VectorStep, _ run: inout Run) -> [Mismatch] {
-    let (page, origin, expected) = (run.subject.page, run.subject.origin, step.expect)
-    func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }
-    func seconds(_ time: Int64?) -> String { time.map { DecimalSeconds.text($0 - origin) + " s" } ?? "none" }
-    func text(_ range: ClosedRange<Int64>) -> String { seconds(range.lowerBound + origin) }
-    func text(_ timer: Int64?) -> String { seconds(timer.map { $0 + origin }) }
-    let names = run.names
+  private func state(_ comparison: StepComparison, _ run: inout Run) -> [Mismatch] {
+    let (page, origin, expected) = (run.subject.page, run.subject.origin, comparison.step.expect)
+    func text(_ timer: Int64?) -> String { timer.map { DecimalSeconds.text($0) + " s" } ?? "none" }
+    let (names, counts, due) = (run.names, page.retryCounts, page.dueTimes)
     func number(_ name: String) -> UInt32? { names.firstIndex(of: name).map { UInt32($0) } }
-    let held = run.subject.held.map { names[Int($0)] }
-    var found = Mismatch.check("queue", expected.queue, list, got: list(held)) { $0 == held }
-    let counts = page.retryCounts
-    found += expected.failures.flatMap { name, expected in
-      let count = number(name).flatMap { counts[$0] }.map { Int($0) }
-      return Mismatch.check(
-        "failures of \(name)", expected, String.init, got: count.map(String.init) ?? "none"
-      ) {
-        $0 == count
-      }
-    }
-    let due = page.dueTimes
-    found += expected.dueAt.flatMap { name, expected in
-      let time = number(name).flatMap { due[$0] }
-      return Mismatch.check("dueAt of \(name)", expected, text, got: seconds(time)) { range in
-        time.map { range.contains($0 - origin) } ?? false
-      }
+    var found = comparison.batches(run.subject.held.map { names[Int($0)] }) {
+      number($0).flatMap { counts[$0] }.map { Int($0) }
+    } dueAt: {
+      number($0).flatMap { due[$0] }.map { $0 - origin }
     }
     if let timers = expected.pollingTimers { run.pollingTimers = timers.value }
     found += Mismatch.check(
-      "flushTimers", expected.pollingTimers ?? Located(value: run.pollingTimers, line: step.line),
+      "flushTimers", expected.pollingTimers ?? Located(value: run.pollingTimers, line: comparison.step.line),
       String.init,
       got: "\(page.pollingTimers)"
     ) { $0 == page.pollingTimers }
@@ -225,45 +189,9 @@ struct PageCase {
     }
     let timer =
       expected.waitUntil.map { Located(value: Optional($0.value.lowerBound), line: $0.line) }
-      ?? Located(value: expected.flushTimer?.value, line: expected.flushTimer?.line ?? step.line)
-    return found
-      + Mismatch.check("the buffer's timer", timer, text, got: seconds(page.flushTimer)) {
-        $0 == page.flushTimer.map { $0 - origin }
-      }
-  }
-
-  // MARK: Words
-
-  private static func text(_ batch: String, _ header: ExpectedSend.Header) -> String {
-    switch header {
-    case .any: batch
-    case .absent: "\(batch) (X-Retry-Count absent)"
-    case .count(let count): "\(batch) (X-Retry-Count \(count))"
-    }
-  }
-
-  private static func text(_ outcome: RetryOutcome, at now: Int64) -> String {
-    func seconds(_ time: Int64) -> String { DecimalSeconds.text(time - now) + " s" }
-    return switch outcome {
-    case .delivered: "delivered"
-    case .retry(let time): "retry after \(seconds(time))"
-    case .pause(let time): "pause of \(seconds(time))"
-    case .drop(let reason): "drop (\(DropName.name(of: reason)))"
-    default: "\(outcome)"
-    }
-  }
-
-  private static func text(_ outcome: ExpectedOutcome) -> String {
-    func seconds(_ range: ClosedRange<Int64>) -> String { DecimalSeconds.text(range.lowerBound) + " s" }
-    return switch outcome {
-    case .delivered: "delivered"
-    case .retry(let range): "retry after \(seconds(range))"
-    case .pause(let range): "pause of \(seconds(range))"
-    case .drop(let reason): "drop (\(reason))"
-    case .retryAtNextTrigger: "retry at the next trigger"
-    case .refreshCredentials: "refresh credentials and retry"
-    case .block(let reason): "blocked (\(reason))"
-    }
+      ?? Located(value: expected.flushTimer?.value, line: expected.flushTimer?.line ?? comparison.step.line)
+    let got = page.flushTimer.map { $0 - origin }
+    return found + Mismatch.check("the buffer's timer", timer, text, got: text(got)) { $0 == got }
   }
 }
 

@@ -2,6 +2,7 @@ import ShippedClients
 import UploadGating
 import UploadRetry
 
+/// Compares what a step of a case expects with what was seen.
 struct StepComparison {
   let step: VectorStep
   /// Time 0 of the case on the client's clock, microseconds.
@@ -11,7 +12,20 @@ struct StepComparison {
 
   func mismatches(_ seen: ClientScript.Observation, _ script: ClientScript) -> [Mismatch] {
     if let impossible = seen.impossible { return [Mismatch(line: step.line, message: impossible)] }
-    return sends(seen) + drops(seen) + outcome(seen) + state(script) + batches(script) + restored(seen)
+    let record = script.record
+    return done(seen) + state(script)
+      + batches(script.heldNames) {
+        record($0).map { Int($0.failureCount) }
+      } dueAt: {
+        record($0).map { max($0.retryAt - origin, 0) }
+      } + restored(seen)
+  }
+
+  /// What the client did.
+  func done(_ seen: ClientScript.Observation) -> [Mismatch] {
+    let keepAlive = step.expect.keepAlive ?? Located(value: [], line: step.line)
+    return sends(seen) + drops(seen) + outcome(seen)
+      + Mismatch.check("keepalive", keepAlive, list, got: list(seen.keepAlive)) { $0 == seen.keepAlive }
   }
 
   private func isIn(_ range: ClosedRange<Int64>, _ time: Int64) -> Bool {
@@ -44,7 +58,12 @@ struct StepComparison {
 
   private func drops(_ seen: ClientScript.Observation) -> [Mismatch] {
     func text(_ drops: [NamedDrop]) -> String { list(drops.map(\.description)) }
-    return Mismatch.check("drops", step.expect.drops, text, got: text(seen.drops)) { expected in
+    var wanted = step.expect.drops
+    // A reason that the case leaves open.
+    wanted.value = wanted.value.map { drop in
+      drop.reason.isEmpty ? seen.drops.first { $0.batch == drop.batch } ?? drop : drop
+    }
+    return Mismatch.check("drops", wanted, text, got: text(seen.drops)) { expected in
       // A batch that the step has sealed itself may be left out: who looks at the queue before and after does not see it.
       Set(expected).isSubset(of: seen.drops)
         && Set(seen.drops).subtracting(expected).allSatisfy { seen.sealed.contains($0.batch) }
@@ -115,16 +134,21 @@ struct StepComparison {
       }
   }
 
-  private func batches(_ script: ClientScript) -> [Mismatch] {
-    let held = script.heldNames
-    return Mismatch.check("queue", step.expect.queue, list, got: list(held)) { $0 == held }
+  /// The batches that the client holds.
+  ///
+  /// - Parameters:
+  ///   - held: their names.
+  ///   - failures: how often one has failed, by name; nil: it is not there.
+  ///   - dueAt: when one is due, microseconds since the case began.
+  func batches(_ held: [String], failures: (String) -> Int?, dueAt: (String) -> Int64?) -> [Mismatch] {
+    Mismatch.check("queue", step.expect.queue, list, got: list(held)) { $0 == held }
       + step.expect.failures.flatMap { batch, expected in
-        let count = script.record(of: batch).map { Int($0.failureCount) }
+        let count = failures(batch)
         let got = count.map(String.init) ?? "no such batch"
         return Mismatch.check("failures of \(batch)", expected, String.init, got: got) { $0 == count }
       }
       + step.expect.dueAt.flatMap { batch, expected in
-        let time = script.record(of: batch).map { max($0.retryAt - origin, 0) }
+        let time = dueAt(batch)
         return Mismatch.check("dueAt of \(batch)", expected, text, got: time.map(text) ?? "no such batch") {
           range in time.map { isIn(range, $0) } ?? false
         }

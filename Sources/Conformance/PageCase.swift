@@ -151,7 +151,7 @@ struct PageCase {
         seen.sends.append((run.name(events), count.map { Int($0) }))
         if keepsAlive { seen.keepAlive.append(run.name(events)) }
       case .lost(let event, let loss):
-        seen.drops.append(NamedDrop(batch: run.name([event]), reason: loss.name))
+        seen.drops.append(NamedDrop(batch: run.name([event]), reason: DropName.name(of: loss)))
       case .decided(let first, let decided) where first == answered.first: seen.outcome = decided
       case .decided, .delivered: break
       }
@@ -192,15 +192,6 @@ struct PageCase {
       ?? Located(value: expected.flushTimer?.value, line: expected.flushTimer?.line ?? comparison.step.line)
     let got = page.flushTimer.map { $0 - origin }
     return found + Mismatch.check("the buffer's timer", timer, text, got: text(got)) { $0 == got }
-  }
-}
-
-extension BrowserLoss {
-  fileprivate var name: String {
-    switch self {
-    case .limit(let reason): DropName.name(of: reason)
-    case .refused: DropName.refused
-    }
   }
 }
 

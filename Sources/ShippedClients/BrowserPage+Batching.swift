@@ -1,3 +1,4 @@
+import UploadPipeline
 import UploadRetry
 
 /// The *batching* strategy: one buffer, one timer (S/batched-dispatcher.ts).

@@ -1,3 +1,4 @@
+import UploadPipeline
 import UploadRetry
 
 /// The strategies of clients that keep all in memory: posthog-js 9b2a1b18 (*polls*), @amplitude/analytics-node 6deb0623

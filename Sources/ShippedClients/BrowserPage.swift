@@ -1,3 +1,4 @@
+import UploadPipeline
 import UploadRetry
 
 /// A page that runs analytics-next's browser SDK (analytics-next 0c4fa881), from its load to its end.
@@ -250,12 +251,12 @@ public struct BrowserPage: Sendable {
     queue = ranks.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { $0.2 }
   }
 
-  mutating func lose(_ event: UInt32, _ loss: BrowserLoss) {
+  mutating func lose(_ event: UInt32, _ loss: ClientLoss) {
     counts[event] = nil
     actions.append(.lost(event, loss))
   }
 
-  mutating func lose(_ events: [UInt32], _ loss: BrowserLoss) {
+  mutating func lose(_ events: [UInt32], _ loss: ClientLoss) {
     for event in events { lose(event, loss) }
   }
 
@@ -446,18 +447,10 @@ public enum BrowserAction: Sendable {
   case send(upload: UInt32, [UInt32], retryCount: UInt32?, keepsAlive: Bool, isCopy: Bool)
   /// The page has learned that these were delivered.
   case delivered([UInt32])
-  /// The page gives an event up.
-  case lost(UInt32, BrowserLoss)
+  /// The page gives an event up: at an answer or a limit, or *refused*, as it was tracked offline by a page that does not retry.
+  case lost(UInt32, ClientLoss)
   /// The outcome of an upload, by its first event. A batch whose events wait together has a pause as its outcome.
   case decided(UInt32, RetryOutcome)
-}
-
-/// How an event is lost.
-public enum BrowserLoss: Sendable, Hashable {
-  /// At an answer or a limit.
-  case limit(DropReason)
-  /// It was tracked offline by a page that does not retry.
-  case refused
 }
 
 /// Where a page draws from: each draw has a name of its own.

@@ -11,7 +11,7 @@ extension UploadClientHost where Self: ~Copyable {
   public mutating func succeed(
     _ batch: BatchIndex, _ client: ClientIndex, isOnly: Bool, at now: Int64, _ sink: Sink
   ) {
-    if options.pointee.keepsGates { gatesHear(status: 200, of: batch, client, at: now) }
+    if options.pointee.keepsGates { gatesHear(.status(200, retryAfter: nil), of: batch, client, at: now) }
     if !isOnly { endUpload(batch, .status(200, retryAfter: nil), client, at: now) }
     if options.pointee.actsAtFlushEnd, !isOnly {
       FlushEnd().hear(.status(200, retryAfter: nil), of: batch, &self, client, at: now, sink)
@@ -256,7 +256,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     endUpload(batch, .status(200, retryAfter: nil), client, at: now)
     change(batch, .outcomeIsKnown)
-    gatesHear(status: 200, of: batch, client, at: now)
+    gatesHear(.status(200, retryAfter: nil), of: batch, client, at: now)
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
     if state.pointee.flags.isDisjoint(with: .draining.union(.offline)), state.pointee.gate.isReady(at: now),

@@ -320,11 +320,15 @@ extension UploadClientHost where Self: ~Copyable {
 
   // MARK: After an upload
 
-  /// Tells the gates the status of an answer; 0 stands for no answer.
+  /// Tells the gates how an upload has ended.
   @inlinable
   @inline(never)
-  mutating func gatesHear(status: Int, of batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
+  mutating func gatesHear(
+    _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
+  ) {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
+    // 0 stands for no answer.
+    let status = if case .status(let status, _) = response { status } else { 0 }
     let isSuccess = (200...299).contains(status)
     let failed = status == 0 || status == 429 || status >= 500
     if let breaker = gates.breaker {
@@ -415,15 +419,6 @@ extension UploadClientHost where Self: ~Copyable {
     }
     let state = part(options.pointee.gateLayout.budget, client, as: RetryBudget.State.self)
     return rule.permission(state.pointee, now: now) != .allowed
-  }
-
-  @inlinable
-  @inline(never)
-  mutating func gatesHear(
-    _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
-  ) {
-    let status = if case .status(let status, _) = response { status } else { 0 }
-    gatesHear(status: status, of: batch, client, at: now)
   }
 
   // MARK: Restarts

@@ -76,7 +76,7 @@ extension WindowedEngine {
   func record(as scenario: Scenario) -> RunRecord {
     var assembly = RunAssembly(scenario)
     for i in 0..<runners.count {
-      runners.contribute(i, to: &assembly, held: heldAtEnd?[i], layout, scenario)
+      assembly.add(runners[i].shard, held: heldAtEnd?[i], cohort: scenario.fleet[layout[i].cohort])
     }
     // The device records that the assembly counts are the engine's.
     return assembly.record(front)

@@ -34,13 +34,6 @@ struct WindowedEngine: ~Copyable {
       nonmutating unsafeMutableAddress { base + index }
     }
 
-    func contribute(
-      _ index: Int, to assembly: inout RunAssembly, held: DeviceShard.HeldEvents?, _ layout: [ShardLayout],
-      _ scenario: Scenario
-    ) {
-      assembly.add(self[index].shard, held: held, cohort: scenario.fleet[layout[index].cohort])
-    }
-
     mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
       if self[shard].isResting { rosters[shard % members].bringBack(shard, base, inOrder: false) }
       self[shard].calendar.schedule(delivery, due: due.microseconds)

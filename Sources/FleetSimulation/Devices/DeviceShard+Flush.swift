@@ -349,10 +349,7 @@ extension DeviceShard {
     if pending == nil {
       countPeriodic(device, after: drawnThrough, through: horizon)
     } else {
-      next =
-        plan.pointee.events.countsAll
-        ? drawAheadCountingAll(device, nextInterval: nextInterval, horizon: horizon, at: now)
-        : drawAhead(device, nextInterval: nextInterval, horizon: horizon)
+      next = drawAhead(device, nextInterval: nextInterval, horizon: horizon, at: now)
     }
     if let triggers { triggers[device.place].triggerAt = next }
     // A scan finds the triggers of the interval.
@@ -396,14 +393,24 @@ extension DeviceShard {
 
   /// Looking ahead costs one draw an event, the same that taking it later would.
   @inline(never)
-  private mutating func drawAhead(_ device: DeviceIndex, nextInterval: Int64, horizon: Int64) -> Int64 {
+  private mutating func drawAhead(
+    _ device: DeviceIndex, nextInterval: Int64, horizon: Int64, at now: Int64
+  ) -> Int64 {
     let events = pending.unsafelyUnwrapped + device.place
     var time = events.pointee.aheadTime
     // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
     var n = events.pointee.upcoming
     var last = triggers?[device.place].triggerAt ?? .max
     var full = plan.pointee.flush.count
-    if plan.pointee.flush.countsHeld {
+    var alsoAt = Int64.max
+    if plan.pointee.events.countsAll {
+      // Flushes in between don't restart the count: the event that fills it has a number that is a multiple.
+      let past = (self[device].pointee.nextOrdinal &+ n) % full
+      if n > 0, past == 0, last > now, last != nextInterval { return last }
+      full = n &+ full &- past
+      // The interval's own trigger takes all that is created by then.
+      alsoAt = nextInterval
+    } else if plan.pointee.flush.countsHeld {
       let held = heldEvents(of: device)
       full = max(full, held &+ 1) &- held
     }
@@ -415,7 +422,7 @@ extension DeviceShard {
     if time <= horizon {
       let draws = drawsAhead(of: device)
       let ordinal = self[device].pointee.nextOrdinal
-      while time <= horizon, n < full {
+      while time <= horizon, n < full || last == alsoAt {
         last = time
         n &+= 1
         counters.add(1, to: .createdEvents, row: creationRows.rowByDivision(at: time))
@@ -425,32 +432,5 @@ extension DeviceShard {
     }
     events.pointee.upcoming = n
     return n == full ? last : nextInterval
-  }
-
-  /// Draws ahead where flushes in between don't restart the count: the event that fills it has a number that is a multiple.
-  @inline(never)
-  private mutating func drawAheadCountingAll(
-    _ device: DeviceIndex, nextInterval: Int64, horizon: Int64, at now: Int64
-  ) -> Int64 {
-    let events = pending.unsafelyUnwrapped + device.place
-    let ordinal = self[device].pointee.nextOrdinal
-    var (time, n) = (events.pointee.aheadTime, events.pointee.upcoming)
-    if n > 0, (ordinal &+ n) % plan.pointee.flush.count == 0,
-      let planned = triggers?[device.place].triggerAt, planned > now,
-      planned != nextInterval
-    {
-      return planned
-    }
-    let draws = drawsAhead(of: device)
-    var next = nextInterval
-    while time <= horizon, next == nextInterval {
-      n &+= 1
-      counters.add(1, to: .createdEvents, row: creationRows.rowByDivision(at: time))
-      if (ordinal &+ n) % plan.pointee.flush.count == 0 { next = time }
-      time = plan.next(after: time, before: ordinal &+ n, draws)
-    }
-    events.pointee.aheadTime = time
-    events.pointee.upcoming = n
-    return next
   }
 }

@@ -1,3 +1,4 @@
+import FleetSimulation
 import UploadPipeline
 import UploadRetry
 
@@ -79,7 +80,7 @@ public struct ConformanceRunner: Sendable {
         ModuleSubject(cohort, flushCount: flushCount, draws: draws, origin: vector.wallClock * 1_000_000),
         vector, steps)
     } device: { draws in
-      mismatches(DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
+      mismatches(ScriptedDevice(cohort, flushCount: flushCount, draws: draws), vector, steps)
     }
   }
 

@@ -103,38 +103,9 @@ package final class ModuleSubject: ConformanceSubject {
 
 // MARK: - A device of the engine
 
-package final class DeviceSubject: ConformanceSubject {
-  private var device: ScriptedDevice
-  package var origin: Int64 { ScriptedDevice.origin }
-
-  package var held: [HeldBatch] { device.triggered.held }
-  package var state: ClientState { device.triggered.state }
-  package var clientRecord: BatchRetryState { device.triggered.clientRecord }
-  package var unsealed: UInt32 { device.triggered.unsealed }
-
-  package init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator) {
-    device = ScriptedDevice(cohort, flushCount: flushCount, draws: draws)
-  }
-
-  package func add(_ n: UInt32, counting: Int, at now: Int64) { device.add(n, counting: counting, at: now) }
-  package func trigger(_ trigger: ClientTrigger, at now: Int64) { device.trigger(trigger, at: now) }
-  package func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
-    device.answered(response, batch, at: now)
-  }
-  package func hold(_ events: UInt32, createdAt time: Int64) { device.adopt(events, createdAt: time, at: 0) }
-  package func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
-    device.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
-    return device.endProcess(at: now)
-  }
-  package func follow(_ config: HTTPConfig) { device.follow(config) }
-  package func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
-    device.restore(snapshot, at: now)
-  }
-  package func adopt(_ snapshot: RetrySnapshot) { device.adopt(snapshot, at: 0) }
-  package func record(of batch: BatchIndex) -> BatchRetryState { device.record(of: batch) }
-
+extension ScriptedDevice: ConformanceSubject {
   package func takeSteps() -> [SubjectStep] {
-    device.takeEvents().compactMap { event in
+    takeEvents().compactMap { event in
       switch event.kind {
       case .sent(let batch, let events, _, let retryCount):
         .sent(UInt32(batch)..<UInt32(batch + events), header: retryCount)

@@ -34,8 +34,15 @@ struct PageCase {
     return Mismatch.first(of: draws, vector.line) {
       mismatches(ModulePage(options, word: $0))
     } device: {
-      mismatches(DevicePage(options, word: $0))
+      mismatches(device(word: $0))
     }
+  }
+
+  private func device(word: UInt64) -> ScriptedDevice {
+    var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
+    cohort.page = options
+    return ScriptedDevice(
+      cohort, flushCount: FlushCount(1), draws: ConstantWords(word: word), word: word)
   }
 
   private func settings(_ published: SettingsValue) -> BrowserSettings {
@@ -123,10 +130,10 @@ struct PageCase {
         retryAfter: retryAfter.flatMap(BrowserSettings.seconds(ofRetryAfter:)),
         body: step.body.map { AnswerBody($0) { run.number(ofUser: $0) } }, at: step.at)
     case .restart(let saved, let published):
-      let (held, earlier) = (subject.held, subject.page.settings)
+      let (held, earlier) = (subject.heldEvents, subject.page.settings)
       subject.close(
         isKilled: saved == .missing, breaksStore: saved == .corrupt || saved == .torn, at: step.at)
-      let kept = Set(subject.held)
+      let kept = Set(subject.heldEvents)
       unloaded = held.filter { !kept.contains($0) }
       let fetched = published.map(settings) ?? earlier ?? settings(vector.settings)
       fromSettings = settingsMismatches(fetched, step.expect.effective)
@@ -170,7 +177,7 @@ struct PageCase {
     func text(_ timer: Int64?) -> String { timer.map { DecimalSeconds.text($0) + " s" } ?? "none" }
     let (names, counts, due) = (run.names, page.retryCounts, page.dueTimes)
     func number(_ name: String) -> UInt32? { names.firstIndex(of: name).map { UInt32($0) } }
-    var found = comparison.batches(run.subject.held.map { names[Int($0)] }) {
+    var found = comparison.batches(run.subject.heldEvents.map { names[Int($0)] }) {
       number($0).flatMap { counts[$0] }.map { Int($0) }
     } dueAt: {
       number($0).flatMap { due[$0] }.map { $0 - origin }
@@ -213,7 +220,7 @@ private protocol PageSubject: AnyObject {
   var page: BrowserPage { get }
   var origin: Int64 { get }
   /// The events that are neither delivered nor lost, those in store among them.
-  var held: [UInt32] { get }
+  var heldEvents: [UInt32] { get }
   var violation: String? { get }
 
   /// An event that the first page finds in store.
@@ -245,7 +252,7 @@ private final class ModulePage: PageSubject {
 
   var page: BrowserPage { current! }
   var origin: Int64 { 0 }
-  var held: [UInt32] { current?.held ?? stored.map(\.number).sorted() }
+  var heldEvents: [UInt32] { current?.held ?? stored.map(\.number).sorted() }
   var violation: String? { nil }
 
   func store(_ number: UInt32, failures: UInt32) {
@@ -284,36 +291,8 @@ private final class ModulePage: PageSubject {
 }
 
 /// A device of the engine.
-private final class DevicePage: PageSubject {
-  private var device: ScriptedDevice
-  private let word: UInt64
-
-  init(_ options: BrowserOptions, word: UInt64) {
-    var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
-    cohort.page = options
-    device = ScriptedDevice(cohort, flushCount: FlushCount(1), draws: ConstantWords(word: word))
-    self.word = word
-  }
-
-  var page: BrowserPage { device.page! }
-  var origin: Int64 { ScriptedDevice.origin }
-  var held: [UInt32] { device.triggered.held.map(\.events.lowerBound) }
-  var violation: String? { device.violation }
-
-  func store(_ number: UInt32, failures: UInt32) { device.store(failures: failures) }
-  func open(_ settings: BrowserSettings, at now: Int64) { device.openPage(settings, word: word, at: now) }
-  func close(isKilled: Bool, breaksStore: Bool, at now: Int64) {
-    device.closePage(isKilled: isKilled, breaksStore: breaksStore, at: now)
-  }
-  func run(until now: Int64) { device.runPage(until: now) }
-  func track(_ number: UInt32, user: UInt32, at now: Int64) { device.track(user: user, at: now) }
-  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, body: AnswerBody?, at now: Int64) {
-    device.answer(upload, status: status, retryAfter: retryAfter, body: body, at: now)
-  }
-  func flush(at now: Int64) { device.flushPage(at: now) }
-  func setOnline(_ isOnline: Bool, at now: Int64) { device.setOnline(isOnline, at: now) }
-  func setVisible(_ isVisible: Bool, at now: Int64) { device.setVisible(isVisible, at: now) }
-  func takeActions() -> [BrowserAction] { device.takePageActions() }
+extension ScriptedDevice: PageSubject {
+  fileprivate var heldEvents: [UInt32] { held.map(\.events.lowerBound) }
 }
 
 private struct ConstantWords: RandomNumberGenerator {

@@ -66,7 +66,7 @@ extension ConformanceRunner {
     let words = HistoryRandom(state: random.next())
     let module = ModuleSubject(
       cohort, flushCount: flushCount, draws: words, origin: ScriptedDevice.origin)
-    let device = DeviceSubject(cohort, flushCount: flushCount, draws: words)
+    let device = ScriptedDevice(cohort, flushCount: flushCount, draws: words)
     var onModule = ClientScript(module, vector, client)
     var onDevice = ClientScript(device, vector, client)
     var now: Int64 = 0

@@ -174,7 +174,7 @@ struct PageCase {
   /// Returns the mismatches of the page's state after a step.
   private func state(_ comparison: StepComparison, _ run: inout Run) -> [Mismatch] {
     let (page, origin, expected) = (run.subject.page, run.subject.origin, comparison.step.expect)
-    func text(_ timer: Int64?) -> String { timer.map { DecimalSeconds.text($0) + " s" } ?? "none" }
+    func text(_ timer: Int64?) -> String { timer.map { decimal(millionths: $0) + " s" } ?? "none" }
     let (names, counts, due) = (run.names, page.retryCounts, page.dueTimes)
     func number(_ name: String) -> UInt32? { names.firstIndex(of: name).map { UInt32($0) } }
     var found = comparison.batches(run.subject.heldEvents.map { names[Int($0)] }) {

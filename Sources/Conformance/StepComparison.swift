@@ -164,18 +164,7 @@ struct StepComparison {
       ? text(range.lowerBound) : "\(text(range.lowerBound)) to \(text(range.upperBound))"
   }
 
-  private func text(_ microseconds: Int64) -> String { DecimalSeconds.text(microseconds) + " s" }
-}
-
-/// Microseconds as seconds without an exponent or trailing zeros.
-enum DecimalSeconds {
-  static func text(_ microseconds: Int64) -> String {
-    let magnitude = microseconds.magnitude
-    let sign = microseconds < 0 ? "-" : ""
-    var decimals = String(String(magnitude % 1_000_000 + 1_000_000).dropFirst())
-    while decimals.last == "0" { decimals.removeLast() }
-    return sign + String(magnitude / 1_000_000) + (decimals.isEmpty ? "" : "." + decimals)
-  }
+  private func text(_ microseconds: Int64) -> String { decimal(millionths: microseconds) + " s" }
 }
 
 /// Compares decoded Settings with what a case expects of them (S13, S14).

@@ -308,15 +308,8 @@ extension Jitter: CustomStringConvertible {
   /// The name that `init(name:)` reads. A percentage is given to 6 decimals.
   public var description: String {
     Self.patterns[Int(strategy.rawValue)].filled(
-      percent: Self.text(millionths: Self.millionths(ofPercent: percent)),
+      percent: decimal(millionths: Self.millionths(ofPercent: percent)),
       times: [shortest, longest].map(Self.text(microseconds:)))
-  }
-
-  private static func text(millionths: Int64) -> String {
-    let whole = "\(millionths / 1_000_000)"
-    var decimals = String(String(millionths % 1_000_000 + 1_000_000).dropFirst())
-    while decimals.last == "0" { decimals.removeLast() }
-    return decimals.isEmpty ? whole : whole + "." + decimals
   }
 
   /// From the largest on, in microseconds.
@@ -328,7 +321,7 @@ extension Jitter: CustomStringConvertible {
     if microseconds == 0 { return "0s" }
     let unit = units.first { microseconds % $0.microseconds == 0 } ?? units[units.count - 1]
     let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: unit.microseconds)
-    return text(millionths: whole &* 1_000_000 &+ rest * (1_000_000 / unit.microseconds)) + unit.name
+    return decimal(millionths: whole &* 1_000_000 &+ rest * (1_000_000 / unit.microseconds)) + unit.name
   }
 
   /// Digits, or digits "." digits, from 0 to 100, with or without a percent sign.

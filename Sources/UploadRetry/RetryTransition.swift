@@ -125,17 +125,8 @@ extension RetryTransition {
 extension RetryTransition: CustomStringConvertible {
   /// One line: `12.5 s pipeline READY > WAITING until 42.5 s (30 s): 429, Retry-After 30 s`.
   public var description: String {
-    let length = wait > 0 ? " (\(Self.seconds(wait)) s)" : ""
-    return "\(Self.seconds(time)) s \(subject) \(from) > \(to)\(length): \(cause)"
-  }
-
-  /// Microseconds as seconds, without superfluous zeros.
-  fileprivate static func seconds(_ microseconds: Int64) -> String {
-    let size = microseconds.magnitude
-    let whole = (microseconds < 0 ? "-" : "") + String(size / 1_000_000)
-    var decimals = String(String(size % 1_000_000 + 1_000_000).dropFirst())
-    while decimals.last == "0" { decimals.removeLast() }
-    return decimals.isEmpty ? whole : whole + "." + decimals
+    let length = wait > 0 ? " (\(decimal(millionths: wait)) s)" : ""
+    return "\(decimal(millionths: time)) s \(subject) \(from) > \(to)\(length): \(cause)"
   }
 }
 
@@ -143,7 +134,7 @@ extension RetryTransition.State: CustomStringConvertible {
   public var description: String {
     switch self {
     case .ready: "READY"
-    case .waiting(let until): "WAITING until \(RetryTransition.seconds(until)) s"
+    case .waiting(let until): "WAITING until \(decimal(millionths: until)) s"
     case .delivered: "DELIVERED"
     case .dropped(let reason): "DROPPED (\(reason))"
     }
@@ -154,7 +145,7 @@ extension RetryTransition.Cause: CustomStringConvertible {
   public var description: String {
     switch self {
     case .response(.status(let code, nil)): "\(code)"
-    case .response(.status(let code, let wait?)): "\(code), Retry-After \(RetryTransition.seconds(wait)) s"
+    case .response(.status(let code, let wait?)): "\(code), Retry-After \(decimal(millionths: wait)) s"
     case .response(.noStatus): "no status"
     case .waitReached: "wait reached"
     case .limit: "limit reached"

@@ -242,6 +242,16 @@ package func shown(_ number: Double) -> String {
   return number.description
 }
 
+/// Millionths as a decimal number without superfluous zeros: of microseconds, their seconds.
+@inline(never)
+package func decimal(millionths: Int64) -> String {
+  let size = millionths.magnitude
+  let whole = (millionths < 0 ? "-" : "") + String(size / 1_000_000)
+  var decimals = String(String(size % 1_000_000 + 1_000_000).dropFirst())
+  while decimals.last == "0" { decimals.removeLast() }
+  return decimals.isEmpty ? whole : whole + "." + decimals
+}
+
 private let unprintable: Set<Unicode.GeneralCategory> = [
   .control, .format, .lineSeparator, .paragraphSeparator,
 ]

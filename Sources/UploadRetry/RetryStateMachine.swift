@@ -176,10 +176,7 @@ extension RetryStateMachine {
   }
 
   private func isTooOld(_ batch: BatchRetryState, now: Int64) -> Bool {
-    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
-      batch.firstFailureTime != .min,
-      let limit = ageLimit(of: batch)
-    else { return false }
+    guard let limit = ageLimit(of: batch) else { return false }
     return isLonger(from: batch.firstFailureTime, to: now, than: limit)
   }
 
@@ -201,15 +198,16 @@ extension RetryStateMachine {
     if ignoresState || !config.backoff.isEnabled { return .min }
     guard policy.limitReached == .dropBatch else { return due }
     if isRetryLimitReached(batch) { return .min }
-    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
-      batch.firstFailureTime != .min,
-      let limit = ageLimit(of: batch)
-    else { return due }
+    guard let limit = ageLimit(of: batch) else { return due }
     return min(due, saturatingSum(saturatingSum(batch.firstFailureTime, limit), 1))
   }
 
-  /// Returns the age limit of the section that the latest failure belongs to; nil if the section is off.
+  /// Returns the age limit of the section that the latest failure belongs to. Nil: the section is off, the batch has not failed, or
+  /// its events have ages of their own.
   private func ageLimit(of batch: BatchRetryState) -> Int64? {
+    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
+      batch.firstFailureTime != .min
+    else { return nil }
     if case .rateLimited = batch.latestFailure {
       return config.rateLimit.isEnabled ? config.rateLimit.maxTotalBackoffDuration : nil
     }
@@ -310,16 +308,12 @@ extension RetryStateMachine {
     if ignoresState { return .retryAtNextTrigger }
     switch policy.noStatus {
     case .untouched: return .retryAtNextTrigger
-    case .backoff:
-      let count = recordTransient(&batch, pipeline, now: now)
-      return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
-    case .asStatus500:
-      if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
-        let count = recordTransient(&batch, pipeline, now: now)
-        return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
-      }
+    case .asStatus500 where !config.backoff.isEnabled || config.backoff.statuses.classify(500) != .retry:
       batch = BatchRetryState()
       return .retryAtNextTrigger
+    case .backoff, .asStatus500:
+      let count = recordTransient(&batch, pipeline, now: now)
+      return wait(after: .noStatus, retries: count, batch: &batch, now: now, word: word)
     case .clientBackoff:
       guard let count = recordTransient(&batch, pipeline, now: now) else { return .retryAtNextTrigger }
       // S10 on the record's count; the record itself is due when the client is.

@@ -138,22 +138,20 @@ extension UploadClientHost where Self: ~Copyable {
         state.pointee.gate.reset()
       }
       settle(batch, client, at: now)
+    // One retry record for the client: its wait is the whole client's.
+    case .retry(let time) where options.pointee.isRebatch, .backOff(let time):
+      pause(client, until: time, .backoff, at: now)
+      countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
+      schedule(batch, .due, client)
     case .retry(let time):
-      if options.pointee.isRebatch {
-        // One retry record for the client: its wait is the whole client's.
-        pause(client, until: time, .backoff, at: now)
-        countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
+      countBackoff(until: time, client, at: now)
+      let record = retryState(of: batch, client)
+      let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
+      if look <= now {
         schedule(batch, .due, client)
+        if options.pointee.goesBack, uploads(of: client) > 0 { setCursor(0, of: client) }
       } else {
-        countBackoff(until: time, client, at: now)
-        let record = retryState(of: batch, client)
-        let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
-        if look <= now {
-          schedule(batch, .due, client)
-          if options.pointee.goesBack, uploads(of: client) > 0 { setCursor(0, of: client) }
-        } else {
-          schedule(batch, .waiting(until: look), client)
-        }
+        schedule(batch, .waiting(until: look), client)
       }
     case .refreshCredentials: refreshCredentials(for: batch, until: now, client, at: now)
     case .refreshThenRetry(let time):
@@ -161,10 +159,6 @@ extension UploadClientHost where Self: ~Copyable {
       refreshCredentials(for: batch, until: time, client, at: now)
     case .pause(let time):
       pause(client, until: time, .rateLimit, at: now)
-      countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
-      schedule(batch, .due, client)
-    case .backOff(let time):
-      pause(client, until: time, .backoff, at: now)
       countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
       schedule(batch, .due, client)
     case .retryAtNextTrigger:

@@ -191,24 +191,15 @@ package struct ServerFront: ~Copyable {
       answer(decision, request, wasPending: false, &sink)
     case .unconfirmed(let time):
       acceptUnconfirmed(request, at: time, &sink)
-    case .lost:
+    case .lost, .unconnected:
       count(1, .unanswered, at: now)
-      if isGivenUp(request, at: now) {
-        sink.deliver(.loss, request, due: now)
-      } else {
-        sink.deliver(.timeOut, request, due: deadline(request), resolves: true)
+      if isGivenUp(request, at: now) { return sink.deliver(.loss, request, due: now) }
+      var (due, status) = (deadline(request), UInt16(0))
+      // A refusal that comes after the time-out is not heard.
+      if case .unconnected(let time, let isKnown, let isRefusal) = admission, time <= due {
+        (due, status) = (time, isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0)
       }
-    case .unconnected(let time, let isKnown, let isRefusal):
-      count(1, .unanswered, at: now)
-      if isGivenUp(request, at: now) {
-        sink.deliver(.loss, request, due: now)
-      } else {
-        // A refusal that comes after the time-out is not heard.
-        let isHeard = time <= deadline(request)
-        let status = !isHeard ? 0 : isRefusal ? Delivery.refused : isKnown ? Delivery.notSent : 0
-        sink.deliver(
-          .timeOut, request, due: min(time, deadline(request)), status: status, resolves: true)
-      }
+      sink.deliver(.timeOut, request, due: due, status: status, resolves: true)
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)
       if !isGivenUp(request, at: now) { sink.deliver(.timeOut, request, due: deadline(request)) }

@@ -193,9 +193,7 @@ extension ShardRunner {
     let timeout = shard.plan.pointee.network.timeout
     for i in 0..<arrivals.count {
       let upload = arrivals[i]
-      let tally = tallies + Self.piece(of: upload, pieces)
-      tally.pointee.all &+= 1
-      tally.pointee.first &+= upload.attempt == 1 ? 1 : 0
+      count(i, .silence, isUnheard: false, pieces, tallies)
       let now = start &+ Int64(upload.offset)
       let deadline = now &- Int64(upload.uplink) &+ timeout
       if deadline < now {

@@ -35,7 +35,8 @@ struct Question {
     let normal = NormalLoad.batchesPerSecond(of: phones) * Double(p.phones)
     let capacity = Double(p.capacity) / 100 * normal
     let milli = max(Int64((capacity * 1_000).rounded()), 1)
-    let (burst, workers) = (max(Int64((capacity / 10).rounded()), 1), max(Int((capacity / 2).rounded()), 1))
+    // A tenth of a second's worth. Of a small fleet it would hold less than what one phone sends at once.
+    let (burst, workers) = (max(Int64((capacity / 10).rounded()), 64), max(Int((capacity / 2).rounded()), 1))
     let waiting = workers * 40
     if p.crowd == .yes {
       phones.spikes = [Spike(time: .start + start + length, spread: .seconds(10))]

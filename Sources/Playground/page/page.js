@@ -6,25 +6,25 @@ const count = (n) => n.toLocaleString("en");
 // What a link may say: as Sources/Playground/Parameters.swift has it, which judges it.
 const controls = [
   ["Clients", [
-    ["phones", "Phones", 1000, [100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000], count],
+    ["phones", "Phones", 1000, [100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000], count],
     ["retries", "Retries", "timer", { timer: "by a timer", gate: "at the next flush" }],
     ["jitter", "Jitter", "additive", { none: "none", additive: "additive", full: "full", equal: "equal", decorrelated: "decorrelated" }],
     ["percent", "Additive jitter", 10, [0, 5, 10, 20, 30, 50, 75, 100], (n) => `${n} %`, (p) => p.jitter === "additive"],
     ["base", "First wait (base)", 500, [100, 250, 500, 1000, 2000, 5000, 10000, 30000, 60000], (n) => seconds(n / 1000)],
     ["cap", "Longest wait (cap)", 300, [1, 5, 10, 30, 60, 120, 150, 300, 600, 1800, 3600], seconds],
-    ["limit", "Retries of an upload", 100, [0, 1, 2, 3, 5, 10, 20, 50, 100, 1000], count],
+    ["limit", "Most retries of an upload", 100, [0, 1, 2, 3, 5, 10, 20, 50, 100, 1000], count],
     ["flush", "Flush every", 30, [5, 10, 15, 30, 60, 120, 300, 600], seconds],
   ]],
   ["Server", [
     ["capacity", "Capacity, of the normal load", 200, [50, 75, 100, 110, 125, 150, 175, 200, 300, 400, 600, 1000], (n) => `${n} %`],
-    ["server", "Above it", "bucket", { bucket: "turns requests away", workers: "lets them queue" }],
-    ["after", "Retry-After (429)", 0, [0, 5, 10, 20, 29, 30, 31, 45, 60, 90, 120, 300], (n) => n ? seconds(n) : "none"],
-    ["until", "… up to", 0, [0, 10, 20, 30, 45, 60, 90, 120, 180, 300], (n) => n ? seconds(n) : "one value", (p) => p.after > 0],
+    ["server", "Overloaded, it", "bucket", { bucket: "turns requests away", workers: "lets them queue" }],
+    ["after", "Retry-After of its 429s", 0, [0, 5, 10, 20, 29, 30, 31, 45, 60, 90, 120, 300], (n) => n ? seconds(n) : "none"],
+    ["until", "… spread up to", 0, [0, 10, 20, 30, 45, 60, 90, 120, 180, 300], (n, p) => n > p.after ? seconds(n) : "not spread", (p) => p.after > 0],
   ]],
   ["Outage", [
     ["kind", "The server", "silence", { silence: "is silent", status503: "answers 503", status429: "answers 429", slow: "has half its capacity" }],
     ["outage", "For", 10, [1, 2, 3, 5, 10, 15, 20, 30, 45, 60], (n) => seconds(n * 60)],
-    ["crowd", "As it ends, all open the app", "no", { no: "no", yes: "within 10 s" }],
+    ["crowd", "Then all open the app", "no", { no: "no", yes: "within 10 s" }],
     ["seed", "Seed", 1],
   ]],
 ];
@@ -35,7 +35,7 @@ const presets = [
   ["10 % jitter", {}],
   ["Full jitter", { jitter: "full" }],
   ["Retry-After of 29 s", { retries: "gate", kind: "status429", after: 29 }],
-  ["of 30 s", { retries: "gate", kind: "status429", after: 30 }],
+  ["Retry-After of 30 s", { retries: "gate", kind: "status429", after: 30 }],
   ["A metastable server", { jitter: "full", base: 1000, cap: 10, server: "workers", capacity: 150, kind: "slow", outage: 5 }],
   ["Everybody at once", { kind: "status503", jitter: "full", crowd: "yes" }],
 ];
@@ -66,6 +66,7 @@ function buildControls() {
         box.append(input);
       }
       input.id = name;
+      input.setAttribute("aria-label", label);
       input.addEventListener("input", () => {
         const steps = input.steps;
         parameters[name] = steps ? steps[input.value] : values ? input.value : Math.round(+input.value) || 0;
@@ -94,8 +95,8 @@ function showControls() {
       input.steps = values.includes(value) ? values : [...values, value].sort((a, b) => a - b);
       input.max = input.steps.length - 1;
       input.value = input.steps.indexOf(value);
-      input.parentElement.querySelector("output").textContent = show(value);
-      input.setAttribute("aria-valuetext", show(value));
+      input.parentElement.querySelector("output").textContent = show(value, parameters);
+      input.setAttribute("aria-valuetext", show(value, parameters));
     } else if (document.activeElement !== input || String(value) !== input.value) {
       input.value = value;
     }
@@ -165,6 +166,9 @@ function ask(text, patient = false) {
   worker.postMessage({ id: ++job, parameters: text, patient });
 }
 
+/** What the server's capacity depends on. */
+const load = () => [parameters.phones, parameters.flush, parameters.capacity].join();
+
 function hear({ data }) {
   if (data.ready) return ask(readLink());
   if (data.id !== job) return;
@@ -178,10 +182,10 @@ function hear({ data }) {
   }
   if (data.failed) failed(data.failed);
   if (data.tooLong) tooLong(data.tooLong);
-  if (data.share !== undefined) $("status").textContent = `${Math.round(100 * data.share)} % of three runs: this one, without the outage, with ideal clients`;
+  if (data.share !== undefined) $("status").textContent = `${Math.round(100 * data.share)} % of three runs: this one, without the outage, with ideal phones`;
   if (data.series) {
     const rows = data.series.length / 2;
-    curve = { sent: data.series.subarray(0, rows), held: data.series.subarray(rows), outage: parameters.outage, isWhole: data.isWhole };
+    curve = { sent: data.series.subarray(0, rows), held: data.series.subarray(rows), load: load(), isWhole: data.isWhole };
     if (data.isWhole) known = { curve: Math.round(data.milliseconds) };
     draw();
   }
@@ -196,10 +200,10 @@ function failed(text) {
 }
 
 function tooLong(time) {
-  const text = asked(), fewer = Math.max(100, Math.floor(parameters.phones * 40 / time / 100) * 100);
+  const text = asked(), fewer = Math.max(100, Math.floor(parameters.phones * 25 / time / 100) * 100);
   $("status").textContent = "";
   trouble(`This would take about ${Math.round(time)} s here. The command line is several times as fast.`, [
-    [`Ask ${count(fewer)} phones`, () => { parameters.phones = fewer; changed(); }], ["Wait for it", () => ask(text, true)],
+    [`Run ${count(fewer)} phones`, () => { parameters.phones = fewer; changed(); }], ["Wait for it", () => ask(text, true)],
   ]);
 }
 
@@ -216,11 +220,11 @@ function showFigures({ figures, milliseconds, csv }) {
   $("figures").className = "";
   $("well").textContent = well < 0 ? never : time(well);
   $("caught").textContent = caught < 0 ? never : time(caught);
-  $("possible").textContent = possible < 0 ? "not possible at this capacity" : `possible at this capacity: ${time(possible)}`;
+  $("possible").textContent = possible < 0 ? "not possible at this capacity" : `ideal phones: ${time(possible)} at this capacity`;
   $("lost").textContent = count(lost + late);
-  $("created").textContent = `of ${count(created)} events; ${count(lost)} lost`;
+  $("created").textContent = `of ${count(created)} events; ${count(lost)} given up, ${count(late)} still wait`;
   $("extra").textContent = extra >= 99.95 ? count(Math.round(extra)) : String(+extra.toPrecision(3));
-  $("status").textContent = isHealthy ? `Three runs in ${(milliseconds / 1000).toFixed(1)} s.`
+  $("status").textContent = isHealthy ? `Three runs in ${(milliseconds / 1000).toFixed(1)} s: this one, without the outage, with ideal phones.`
     : "Without any outage this fleet does not hold its load: the capacity is too small for it, or events are lost all the time.";
   $("told").textContent = `After the outage the endpoint was well ${well < 0 ? never : "in " + time(well)}, and the fleet had caught up `
     + `${caught < 0 ? never : "in " + time(caught)}; ${count(lost + late)} events lost or late, ${$("extra").textContent} extra requests a phone.`;
@@ -247,13 +251,13 @@ function draw() {
   };
   const curves = [[ghost, " ghost"], [curve, ""]].filter(([one]) => one && one.sent.length)
     .map(([one, look]) => ({ sent: pack(one.sent, true), held: pack(one.held, false), look }));
-  const capacity = (curve?.capacity ?? ghost?.capacity ?? 0);
+  const capacity = curve?.capacity ?? (!curve || ghost?.load === curve.load ? ghost?.capacity : 0) ?? 0;
   const round = (n) => { const p = 10 ** Math.floor(Math.log10(n)); return [1, 2, 5, 10].find((m) => m * p >= n) * p; };
   const most = (key, least) => round(Math.max(least, ...curves.flatMap((one) => one[key].map((point) => point[1]))));
   const [mostSent, mostHeld] = [most("sent", capacity * 1.5 || 1), most("held", 1)];
   const ySent = (v) => top + upper * (1 - Math.sqrt(v / mostSent)), bottom = top + upper + gap, yHeld = (v) => bottom + lower * (1 - v / mostHeld);
   const path = (points, y) => points.map(([px, v], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${y(v).toFixed(1)}`).join("");
-  const ticks = (values, y) => values.map((v) => `<path class="axis" d="M${left} ${y(v)}H${right}"/><text x="${left - 6}" y="${y(v) + 4}" text-anchor="end">${v >= 10000 ? v / 1000 + "k" : count(v)}</text>`).join("");
+  const ticks = (values, y) => values.map((v) => `<path class="axis" d="M${left} ${y(v)}H${right}"/><text x="${left - 6}" y="${y(v) + 4}" text-anchor="end">${v >= 1e6 ? v / 1e6 + "M" : v >= 1e4 ? v / 1000 + "k" : count(v)}</text>`).join("");
   const minutes = [];
   const step = (width < 500 ? 30 : 10) * Math.ceil(duration / 10800);
   for (let m = 0; m * 60 <= duration; m += step) minutes.push(`<text x="${x(m * 60)}" y="${height - 6}" text-anchor="${!m ? "start" : m * 60 > duration - 60 ? "end" : "middle"}">${m}${m ? "" : " min"}</text>`);
@@ -262,7 +266,7 @@ function draw() {
   svg.innerHTML = `<rect class="incident" x="${from}" y="${top}" width="${to - from}" height="${upper + gap + lower}"/>`
     + ticks([0, mostSent / 10, mostSent / 2, mostSent], ySent) + ticks([0, mostHeld], yHeld)
     + `<text x="${left + 4}" y="${top - 4}">requests a second (${width < 500 ? "√" : "square-root scale"})</text><text x="${left + 4}" y="${bottom - 6}">events that phones hold</text>`
-    + (curves.length > 1 ? `<text x="${right}" y="${top - 4}" text-anchor="end">${width < 500 ? "dashed: before" : "dashed: the question before"}</text>` : "")
+    + (curves.length > 1 ? `<text x="${right}" y="${top - 4}" text-anchor="end">${width < 500 ? "dashed: before" : "dashed: the settings before"}</text>` : "")
     + (capacity ? `<path class="capacity" d="M${left} ${ySent(capacity)}H${right}"/><text class="capacity-label" x="${right}" y="${ySent(capacity) - 4}" text-anchor="end">capacity</text>` : "")
     + curves.map(({ sent, held, look }) => `<path class="backlog${look}" d="${path(held, yHeld)}"/><path class="curve${look}" d="${path(sent, ySent)}"/>`).join("")
     + minutes.join("");

@@ -40,7 +40,7 @@ let package = Package(
     .target(name: "UploadGating"),
     .target(name: "UploadPipeline", dependencies: ["UploadRetry", "UploadGating"]),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
-    .target(name: "ShippedClients", dependencies: ["ShippedQuirks"]),
+    .target(name: "ShippedClients", dependencies: ["ShippedQuirks", "UploadPipeline"]),
     // What a single shipped client does otherwise: the fleet links it, an app does not.
     .target(name: "ShippedQuirks", dependencies: ["UploadPipeline"]),
 

@@ -131,8 +131,8 @@ public struct LossReport: Sendable {
   /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most; `nil`: those of all count.
   /// - Parameter options: of that run.
   /// - Parameter control: of that run.
-  /// - Parameter few: attempts that it may make in any case. Without a limit it may retry for ever; it stops after these and after
-  ///   four times the attempts with the limit. So many take seconds.
+  /// - Parameter few: attempts that it may make in any case, which take seconds. Without a limit a fleet may retry for ever: beyond
+  ///   these the run stops at four times the attempts with the limit.
   /// - Throws: the error of the run.
   public mutating func checkLimit(
     of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init(),

@@ -173,7 +173,7 @@ package struct Field<Owner: Sendable>: Sendable {
       else {
         return true
       }
-      let origins = [short, long].map { node[$0] == nil ? " (the default)" : "" }
+      let origins = [short, long].map { node[$0] == nil ? " (not given here)" : "" }
       decoder.report(
         "\(short) \(Units.text(least))\(origins[0]) is \(isBelow ? "not below" : "above") \(long), \(Units.text(most))"
           + origins[1], at: node, path, [node[long] == nil ? short : long])

@@ -308,8 +308,8 @@ extension Cohort {
     guard cohort.behaviour.queue.mode == .rebatch else { return true }
     let parts: [(isOn: Bool, what: String, keys: [String])] = [
       (cohort.queue.splitsOn413, "batches are cut for good", ["queue", "splitOn413"]),
-      (cohort.queue.growsUntilFailure, "a batch stays as it is", ["queue", "growsUntilFailure"]),
-      (cohort.queue.batchLimit != .max, "batches are counted", ["queue", "batches"]),
+      (cohort.queue.growsUntilFailure, "a batch grows until it fails", ["queue", "growsUntilFailure"]),
+      (cohort.queue.batchLimit != .max, "batches are counted (events: queue.limit)", ["queue", "batches"]),
       (cohort.queue.overflow == .refusesNewest, "batches are refused as a whole", ["queue", "overflow"]),
       (cohort.whileWaiting == .blocks, "batches wait one by one", ["uploads", "whileWaiting"]),
       (cohort.gates.lanes != nil, "lanes are of uploads", ["gates", "lanes"]),

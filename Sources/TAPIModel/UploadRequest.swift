@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// The caller's name of an attempt, of which the server reads the number alone. 12 bytes, plain.
+/// The caller's name of an attempt: the server reads the number alone; proxies put that of a call in place. 12 bytes, plain.
 @frozen
 public struct AttemptID: BitwiseCopyable, Sendable, Hashable {
   /// The caller's handles of the device and of the batch's record.

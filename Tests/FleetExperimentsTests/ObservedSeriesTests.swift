@@ -73,7 +73,7 @@ struct ObservedSeriesTests {
   }
 
   @Test(
-    "a Prometheus answer that is an error, and a series without a code, are refused with their lines",
+    "a Prometheus answer that is an error, a series without a code and a time that a series has twice are refused with their lines",
     arguments: [
       (
         "{\"status\":\"error\",\n\"errorType\":\"bad_data\",\"error\":\"end before start\",\"data\":{\"result\":[]}}",
@@ -81,6 +81,10 @@ struct ObservedSeriesTests {
       ),
       ("{\"status\":\"error\",\"data\":{\"result\":[]}}", "1: Prometheus answered with an error; the answer"),
       ("{\n\"status\":3}", "2: Prometheus answered with an error; the answer"),
+      (
+        "{\"data\":{\"result\":[{\"metric\":{\"code\":\"200\"},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
+        "3: a second sample of the time 15 in one series"
+      ),
       (
         "{\"data\":{\"result\":[\n{\"metric\":{\"status\":\"200\"},\"values\":[[15,\"1\"]]}]}}",
         "2: a series without the label code; the answer to sum by (code) "

@@ -60,7 +60,7 @@ extension MessageGoldens {
       3: fleet.phones.client.switches.settings.backoffConfig.baseBackoffInterval: "x" is not a number; allowed is 0.1 to 60 s
       3: fleet.phones.client.switches.settings.backoffConfig.maxBackoffInterval: 86400 is out of range; allowed is 1 to 3600 s
     cohort +queue: { mode: 'rebatch', batches: 3, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }
-      3: fleet.phones.queue.batches: batches are counted, and a client that re-chunks has none of its own; set queue.mode to "files"
+      3: fleet.phones.queue.batches: batches are counted (events: queue.limit), and a client that re-chunks has none of its own; set queue.mode to "files"
       3: fleet.phones.queue.overflow: batches are refused as a whole, and a client that re-chunks has none of its own; set queue.mode to "files"
       3: fleet.phones.uploads.whileWaiting: batches wait one by one, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +queue: { growsUntilFailure: true, overflow: 'refusesNewest' }, uploads: { whileWaiting: 'blocks' }, gates: { wholeRun: true }
@@ -106,7 +106,7 @@ extension MessageGoldens {
     cohort +network: { latency: { exponential: '5ms' } }
       3: fleet.phones.network.latency.exponential: an exponential latency comes arbitrarily close to 0; the shortest is 1ms. Use { median, p99, minimum } instead
     cohort +network: { latency: { median: '5ms', p99: '600ms' } }
-      3: fleet.phones.network.latency.median: minimum 5ms (the default) is not below median, 5ms
+      3: fleet.phones.network.latency.median: minimum 5ms (not given here) is not below median, 5ms
     cohort +network: { latency: { median: '50ms', p99: '600ms', minimum: '0ms' } }
       3: fleet.phones.network.latency.minimum: "0ms" is out of range; allowed: 1ms to 1h
     cohort +network: { latency: { p99: '600ms' } }

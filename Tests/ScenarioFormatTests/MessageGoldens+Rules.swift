@@ -109,7 +109,7 @@ extension MessageGoldens {
     tapi proxies: { retryOn: 503, backoff: { base: '1s' }, budgt: {} }
       2: tapi.proxies.budgt: unknown key; did you mean "budget"? Allowed here: count, retries, retryOn, retryUnanswered, perTryTimeout, backoff, budget
       2: tapi.proxies.retryOn: expected a list of statuses, found 503
-      2: tapi.proxies.backoff.base: base 1s is above maximum, 250ms (the default)
+      2: tapi.proxies.backoff.base: base 1s is above maximum, 250ms (not given here)
     tapi proxies: { retries: 0, budget: { share: '10%' } }
       2: warning: tapi.proxies.budget: nothing reads it: retries is 0
     tapi proxies: { budget: { share: 0, minimum: 0 } }
@@ -170,7 +170,7 @@ extension MessageGoldens {
       2: tapi.workers.codel.targt: unknown key; did you mean "target"? Allowed here: target, interval
       2: tapi.workers.codel.interval: missing unit: write "5s"
     server workers: { count: 1, serviceTime: '1s', codel: { target: '100ms' } }
-      2: tapi.workers.codel.target: target 100ms is not below interval, 100ms (the default)
+      2: tapi.workers.codel.target: target 100ms is not below interval, 100ms (not given here)
     server workers: { count: 1, serviceTime: '1s', codel: { target: '0s' } }
       2: tapi.workers.codel.target: "0s" is out of range; allowed: 1us to 366d
     server workers: { count: 1, serviceTime: '1s', codel: { interval: '400d' } }

@@ -11,7 +11,7 @@ extension MessageGoldens {
       4: network.loss.request: 2 is out of range; allowed: 0% to 100%
     cohort +network: { bandwidth: null, loss: { answer: '1%' } }, timeout: { connect: '5s', request: '15s' }
     cohort +timeout: { connect: '40s' }
-      3: fleet.phones.timeout.connect: connect 40s is above request, 30s (the default)
+      3: fleet.phones.timeout.connect: connect 40s is above request, 30s (not given here)
     cohort +timeout: { connect: '0s', requests: '1s' }
       3: fleet.phones.timeout.requests: unknown key; did you mean "request"? Allowed here: connect, request
       3: fleet.phones.timeout.connect: "0s" is out of range; allowed: 1ms to 366d
@@ -23,7 +23,7 @@ extension MessageGoldens {
       3: fleet.phones.queue.splitOn413: batches are cut for good, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +queue: { growsUntilFailure: true }
     cohort +queue: { mode: 'rebatch', growsUntilFailure: true }
-      3: fleet.phones.queue.growsUntilFailure: a batch stays as it is, and a client that re-chunks has none of its own; set queue.mode to "files"
+      3: fleet.phones.queue.growsUntilFailure: a batch grows until it fails, and a client that re-chunks has none of its own; set queue.mode to "files"
     cohort +connectivity: { online: { exponential: '2h' }, offline: '10m', share: '30%', interruptions: [{ at: '1h', for: '10m', share: '50%' }], flushOnReconnect: false }
     cohort +connectivity: { online: '0s', interruptions: [{}, { at: '1h', for: '0s' }] }
       3: fleet.phones.connectivity.online: "0s" is out of range; allowed: 1ms to 366d
@@ -72,7 +72,7 @@ extension MessageGoldens {
     cohort +classDelays: { network: {}, server: { base: '10m' }, timeout: { base: 5 } }
       3: fleet.phones.classDelays.network: unknown key. Allowed here: rateLimit, timeout, server
       3: fleet.phones.classDelays.timeout.base: missing unit: write "5s"
-      3: fleet.phones.classDelays.server.base: base 10m is above longest, 5m (the default)
+      3: fleet.phones.classDelays.server.base: base 10m is above longest, 5m (not given here)
     cohort +gates: { controller: { targetLatency: '2s', shortestGap: '50ms', longestGap: '1m' } }
     cohort +gates: { breaker: { whenOpen: 'fails', openTimeJitter: 'symmetric:25' }, retryThrottling: { maxTokens: 4 } }
     cohort +gates: { breaker: { whenOpen: 'fail', openTimeJitter: { between: ['10s', '2s'] } } }

@@ -390,6 +390,18 @@ struct CheckCommandTests {
     #expect(counter.counts["failure"] == found.count)
   }
 
+  @Test("a smaller fleet before the same server is recorded with a warning: its load is another one")
+  func otherLoad() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let smaller = ["check", "s.json5", "--record", "--seeds", "2", "--set", "fleet.phones.devices=20"]
+    let output = try Tool.run(smaller, in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError.contains("s.json5: warning: with these --set the normal load is"))
+    let same = try Tool.run(["check", "s.json5", "--record", "--set", "seed=7"], in: scratch.url)
+    #expect(same.code == 0 && !same.standardError.contains("normal load"), "\(same.standardError)")
+  }
+
   @Test(
     "a baseline that is wrong is refused with its line and what would be right",
     arguments: [

@@ -270,6 +270,14 @@ struct PresetsCommandTests {
     #expect(try Tool.run(["presets", "theirs.json5"], in: scratch.url).code == 66)
   }
 
+  @Test(
+    "a list that has a name twice, or an empty one, is 64", arguments: ["toggl,toggl", "toggl,,datafly", ""])
+  func wrongList(list: String) throws {
+    let output = try run(list)
+    #expect(output.code == 64 && output.standardOutput == "")
+    #expect(output.standardError.hasPrefix("Error: The value '"), "\(output.standardError)")
+  }
+
   @Test("an unknown name is 64, with the one that was meant")
   func unknown() throws {
     let output = try run("segment-swfit")

@@ -121,11 +121,7 @@ struct CheckCommand: Study {
     }
     let scenarios = input.bases.map(\.scenario)
     if records {
-      for (subject, scenario) in zip(subjects, scenarios) {
-        for note in Discreteness(scenario).notes {
-          console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
-        }
-      }
+      for (subject, scenario) in zip(subjects, scenarios) { try warn(of: subject, scenario, environment) }
     }
     let seeds = zip(subjects, scenarios).map { subject, scenario in
       let recorded = subject.baseline?.seeds
@@ -265,6 +261,22 @@ struct CheckCommand: Study {
     }
     for output in outputs { try output.write(files[output.path]?.text ?? "") }
     if !options.isQuiet { try console.print(recorded) }
+  }
+
+  /// Warns of a fleet that was made smaller in front of the same server, which has no herd worth recording, and of a small one.
+  private func warn(of subject: Subject, _ scenario: Scenario, _ environment: CommandEnvironment) throws {
+    if !subject.overrides.isEmpty {
+      let unchanged = try LoadedScenario(subject.path, environment.files).decode().scenario
+      let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
+      if load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) {
+        environment.console.printError(
+          "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
+            + "\(percent(meant)); --record takes a part of a large fleet under the same load by itself\n")
+      }
+    }
+    for note in Discreteness(scenario).notes {
+      environment.console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
+    }
   }
 
   // MARK: Checking

@@ -43,10 +43,14 @@ struct PresetsCommand: Command {
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
     let console = invocation.environment.console
-    let presets = try names.map {
-      try ValueReader<[String]>.words($0).map {
-        try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files)
+    let presets = try names.map { list in
+      let words: [String]
+      do {
+        words = try ValueReader<[String]>.words(list)
+      } catch let error as InvalidValue {
+        throw UsageError("The value '\(error.part ?? list)' is invalid for '<a,b,c>'\(error.rest)")
       }
+      return try words.map { try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files) }
     }
     if isJSON {
       let findings = PresetFindings(presets: presets ?? ClientPreset.all)

@@ -161,7 +161,8 @@ struct LiveCommand: Study {
     let devices = scenario.devices
     let (most, who) =
       command == nil
-      ? (Self.mostDevices, "one machine can be") : (Self.mostProcesses, "processes can be started")
+      ? (Self.mostDevices, "one machine can be")
+      : (Self.mostProcesses, "'--exec' can start processes for")
     if devices > most {
       throw CommandFailure(
         .data,

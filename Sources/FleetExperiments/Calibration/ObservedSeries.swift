@@ -66,7 +66,10 @@ package struct ObservedSeries: Sendable {
     let start = (points.start ?? times[0].value) * 1e6
     rows = try times.map { time in
       let place = (time.value * 1e6 - start) / width
-      guard (-0.05..<1e9).contains(place), abs(place - place.rounded()) < 0.05 else {
+      guard place >= -0.05 else {
+        throw Self.problem(name, time.line, "the row lies before the beginning of the run, the time 0")
+      }
+      guard place < 1e9, abs(place - place.rounded()) < 0.05 else {
         throw Self.problem(
           name, time.line,
           "the time is no whole number of intervals (\(Quantity.decimal(width / 1e6, digits: 6)) s) after the beginning; rows of "
@@ -221,9 +224,14 @@ enum PrometheusAnswer {
           result, "a series without values; the answer of a range query is expected, not of an instant one")
       }
       let columns = [ObservedColumn.requests, answers(code)].compactMap(\.self)
+      var seen: Set<Double> = []
       for value in values {
         guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
           throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
+        }
+        guard seen.insert(time).inserted else {
+          throw problem(
+            value, "a second sample of the time \(Quantity.decimal(time, digits: 6)) in one series")
         }
         lines[time] = lines[time] ?? Int(value.position.line)
         guard let count = number(pair[1]) else { continue }

@@ -2,7 +2,7 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
-/// What belongs to one attempt of a device's batch: told by what names the attempt.
+/// Something of one attempt, with the attempt's parts as the devices call them.
 package protocol OfAttempt {
   var id: AttemptID { get }
 }

@@ -123,7 +123,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + stated)
     reason = ""
     defaultValue = wrappedValue
-    read = { try reader.value($0[0], of: $1, $2) }
+    read = { try reader.value($0[0], of: $1.synopsis, $2) }
   }
 
   /// An option that must be given.
@@ -134,7 +134,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + " (required)")
     self.reason = reason
     defaultValue = nil
-    read = { try reader.value($0[0], of: $1, $2) }
+    read = { try reader.value($0[0], of: $1.synopsis, $2) }
   }
 
   /// An option that may be left out.
@@ -145,7 +145,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
     reason = ""
     defaultValue = { nil }
-    read = { try reader.value($0[0], of: $1, $2) }
+    read = { try reader.value($0[0], of: $1.synopsis, $2) }
   }
 
   /// An option that may be given several times.
@@ -159,7 +159,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     reason = ""
     if isRequired { defaultValue = nil } else { defaultValue = { [] } }
     read = { texts, specification, files in
-      try texts.map { try reader.value($0, of: specification, files) }
+      try texts.map { try reader.value($0, of: specification.synopsis, files) }
     }
   }
 
@@ -310,11 +310,11 @@ package struct ValueReader<Value: Sendable>: Sendable {
     (self.choice, self.read) = (choice, read)
   }
 
-  /// The value of an option.
+  /// The value of an option or an argument, which errors call by its synopsis: `--seeds <n>`.
   /// - Throws: `UsageError` that names text and option; `CommandFailure` and `ScenarioProblems` about a file.
-  func value(_ text: String, of option: OptionSpecification, _ files: Files) throws -> Value {
+  func value(_ text: String, of synopsis: String, _ files: Files) throws -> Value {
     func failure(_ part: String?, _ rest: String) -> UsageError {
-      UsageError("The value '\(part ?? text)' is invalid for '\(option.synopsis)'\(rest)")
+      UsageError("The value '\(part ?? text)' is invalid for '\(synopsis)'\(rest)")
     }
     do {
       return try read(text, files)

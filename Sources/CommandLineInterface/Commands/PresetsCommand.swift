@@ -43,14 +43,11 @@ struct PresetsCommand: Command {
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
     let console = invocation.environment.console
+    let files = invocation.environment.files
     let presets = try names.map { list in
-      let words: [String]
-      do {
-        words = try ValueReader<[String]>.words(list)
-      } catch let error as InvalidValue {
-        throw UsageError("The value '\(error.part ?? list)' is invalid for '<a,b,c>'\(error.rest)")
+      try ValueReader<[String]>.list().value(list, of: "<a,b,c>", files).map {
+        try ClientPreset.namedOrFile($0, kind: "preset", files)
       }
-      return try words.map { try ClientPreset.namedOrFile($0, kind: "preset", invocation.environment.files) }
     }
     if isJSON {
       let findings = PresetFindings(presets: presets ?? ClientPreset.all)

@@ -25,7 +25,7 @@ package struct CohortPlan {
   /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. This is so
   /// where nothing else could be said of it, or change it, meanwhile.
   package let keepsHeldApart: Bool
-  /// A batch that is given up is blocked, not lost (O3).
+  /// A batch that is given up is blocked, not lost (O3): not by a page, which forgets it.
   let blocksGivenUp: Bool
   let events: Events
   let flush: Flush
@@ -75,7 +75,7 @@ package struct CohortPlan {
     self.checks = checks
     isIdeal = scenario.isIdeal
     keepsHeldApart = Self.keepsHeldApart(client)
-    blocksGivenUp = cohort.behaviour.policy.givenUp == .blocked
+    blocksGivenUp = cohort.behaviour.policy.givenUp == .blocked && cohort.behaviour.page == nil
     let sessions = SessionPlan(cohort, scenario)
     let moments = CommonMoments(cohort, scenario)
     events = Events(

@@ -376,8 +376,6 @@ extension DeviceShard {
           guard let batch = browser.pointee.batches.removeValue(forKey: event) else { continue }
           settle(batch, device, at: now)
         }
-      // A page has forgotten what it gives up: nothing of it is blocked.
-      case .lost(let event, .limit(let reason)): lose(event, Measure(reason), device, at: now)
       case .lost(let event, let loss): lose(event, counter(of: loss), device, at: now)
       case .decided(let event, let outcome):
         observe(.decided(batch: event, outcome), device, at: now)

@@ -169,10 +169,10 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     precondition(slot == current, "slots are taken in order")
     if slot & ringMask == 0 { drawNear(slot: slot) }
     current = slot &+ 1
-    prefetchChunk(behind: slot)
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
     if offset == 0 { return }
+    prefetchChunk(behind: slot)
     end.pointee = 0
     var index = (offset &- 1) &>> chunkBits
     while true {

@@ -124,7 +124,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
   }
 
   package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {
-    script?.append(n, at: time)
+    script?.takeUnretainedValue().times.append(n, at: time)
   }
 
   // MARK: What it does
@@ -152,7 +152,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
       noteFailure(AttemptFailure(response), of: batches.address(batch), client)
     }
     setUploads(uploads(of: client) &- 1, of: client)
-    count(-1, .inFlight, at: now)
+    ledger.count(-1, .inFlight, at: now)
     if isTraced(client) {
       note(
         .answered(
@@ -181,12 +181,12 @@ extension DeviceShard: UploadClientHost, EventRecording {
       return
     }
     let counter = counter(of: loss)
-    if case .limit(.retryLimit) = loss { reachedRetryLimit = true }
-    if case .limit(.rateLimitRetryLimit) = loss { reachedRetryLimit = true }
+    if case .limit(.retryLimit) = loss { ledger.noteRetryLimit() }
+    if case .limit(.rateLimitRetryLimit) = loss { ledger.noteRetryLimit() }
     leaveQueue(batch, client)
     if plan.pointee.events.arePolls, case .overflow = loss {
       // Nobody has asked.
-      counters.add(-1, to: .createdEvents, row: creationRows.rowByDivision(at: batches[batch].firstTime))
+      ledger.countCreated(-1, at: batches[batch].firstTime)
       settle(batch, client, at: now)
       return
     }
@@ -208,13 +208,13 @@ extension DeviceShard: UploadClientHost, EventRecording {
     // Numbered from 0 on: that of the wait before the first retry.
     let record = batches.address(batch)
     if options.pointee.policy.jitterDraw == .onceADevice {
-      return LaterJitter(key: key(of: client), name: .max, question: nil, script: scriptedDraws)
+      return LaterJitter(key: key(of: client), name: .max, question: nil, script: script)
     }
     return LaterJitter(
       key: key(of: client),
       name: UploadRequest.name(
         firstOrdinal: record.pointee.firstOrdinal, number: record.pointee.attempts &- 1),
-      question: question, script: scriptedDraws)
+      question: question, script: script)
   }
 
   package mutating func word(
@@ -223,7 +223,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     let first = batches[batch].firstOrdinal
     var (number, time) = (UInt16.max, Int64?.none)
     if case .gate(let now) = purpose { (number, time) = (batches[batch].attempts, now) }
-    if let scriptedGates { return scriptedGates.word(first, number, at: time) }
+    if let script { return script.takeUnretainedValue().gates.word(first, number, at: time) }
     var name = key(of: client).child(RandomPurpose.gates).child(
       UploadRequest.name(firstOrdinal: first, number: number))
     if let time { name = name.child(UInt64(bitPattern: time)) }
@@ -246,9 +246,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
       case .backoffMicroseconds: .backoffMicroseconds
       }
     if counter == .backoffMicroseconds {
-      noteWait(until: now &+ n, at: now, counters[rows.row(at: now)])
+      ledger.countWait(until: now &+ n, at: now, ledger.row(at: now))
     } else {
-      count(n, counter, at: now)
+      ledger.count(n, counter, at: now)
     }
   }
 
@@ -275,18 +275,6 @@ extension DeviceShard: UploadClientHost, EventRecording {
 
 }
 
-/// Words for the jitter of a device that is driven by hand.
-final class ScriptedDraws {
-  private let draw: () -> UInt64
-
-  init(_ generator: some RandomNumberGenerator) {
-    var generator = generator
-    draw = { generator.next() }
-  }
-
-  func next() -> UInt64 { draw() }
-}
-
 /// The word of one wait's jitter, made only if it is asked for. It is named by (device, batch, attempt), so that it moves no other
 /// draw. After a question (O4) the time is part of the name. A device that draws once has one name for all.
 package struct LaterJitter: RandomNumberGenerator {
@@ -295,7 +283,7 @@ package struct LaterJitter: RandomNumberGenerator {
   let name: UInt64
   /// When the question ended that the wait follows, microseconds; nil: it follows an upload.
   let question: Int64?
-  let script: Unmanaged<ScriptedDraws>?
+  let script: Unmanaged<DeviceScript>?
 
   @inline(__always)
   package mutating func next() -> UInt64 {
@@ -444,7 +432,7 @@ extension DeviceShard {
       }
     }
     var totals = MeasureTotals()
-    totals.add(counters)
+    ledger.add(to: &totals)
     let settled = totals[.createdEvents] - totals.openEvents
     if plan.pointee.events.arePolls ? created < settled + open : created != settled + open {
       return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"

@@ -31,7 +31,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func fastTrigger(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, at now: Int64,
-    _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+    _ row: Ledger.Row, _ calendar: inout ShardCalendar
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
@@ -67,7 +67,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(always)
   mutating func fastSuccess(
-    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>
+    _ delivery: Delivery, at now: Int64, _ row: Ledger.Row
   ) -> Bool {
     let (device, batch) = (delivery.device, delivery.batch)
     let record = self[device]
@@ -82,10 +82,9 @@ extension DeviceShard {
     record.pointee.flags.remove(.due)
     settleOnly(record, device, row)
     let accepted = now &- Int64(delivery.downlink)
-    let acceptedRow = rows.row(at: accepted)
-    counters.add(
-      countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow), to: .settledOldEvents,
-      row: acceptedRow)
+    let acceptedRow = ledger.row(at: accepted)
+    acceptedRow.count(
+      countAcceptance(of: upload, batch, device, at: accepted, acceptedRow), .settledOldEvents)
     batches.release(batch, upload)
     return true
   }
@@ -140,7 +139,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(never)
   mutating func fastAnswer(
-    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+    _ delivery: Delivery, at now: Int64, _ row: Ledger.Row, _ calendar: inout ShardCalendar
   ) -> Bool {
     let (device, batch) = (delivery.device, delivery.batch)
     let record = self[device]
@@ -158,7 +157,7 @@ extension DeviceShard {
     if isAnswer || delivery.resolves { upload.pointee.attemptEnds() }
     upload.pointee.flags.remove(.inFlight)
     loop(device).pointee.inFlight = 0
-    row[.inFlight] &-= 1
+    row.count(-1, .inFlight)
     if isSuccess {
       deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
     } else {
@@ -166,7 +165,7 @@ extension DeviceShard {
         noteTimeOut(delivery, row)
         if delivery.status == 0 {
           upload.pointee.flags.insert(.unknownOutcome)
-          row[.unknownOutcomes] &+= 1
+          row.count(1, .unknownOutcomes)
         }
       }
       let response =
@@ -181,7 +180,7 @@ extension DeviceShard {
       if time <= now {
         insertDue(batch, device)
       } else {
-        noteWait(until: time, at: now, row)
+        ledger.countWait(until: time, at: now, row)
         wait(batch, until: time, device)
       }
     }
@@ -202,15 +201,15 @@ extension DeviceShard {
   private mutating func deliverNow(
     _ batch: BatchIndex, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex,
     acceptedAt accepted: Int64,
-    at now: Int64, _ row: CounterRow<DeviceSide>
+    at now: Int64, _ row: Ledger.Row
   ) {
-    let acceptedRow = rows.row(at: accepted)
-    let old = countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow)
-    counters.add(old, to: .settledOldEvents, row: acceptedRow)
+    let acceptedRow = ledger.row(at: accepted)
+    let old = countAcceptance(of: upload, batch, device, at: accepted, acceptedRow)
+    acceptedRow.count(old, .settledOldEvents)
     hearSuccess(batch, device, at: now)
     loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
     removeHeld(batch, device)
-    row[.settledBatches] &+= 1
+    row.count(1, .settledBatches)
     batches.release(batch, upload)
   }
 }
@@ -232,7 +231,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(never)
   mutating func fastFailure(
-    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+    _ delivery: Delivery, at now: Int64, _ row: Ledger.Row, _ calendar: inout ShardCalendar
   ) -> Bool {
     let (device, batch) = (delivery.device, delivery.batch)
     let record = self[device]
@@ -249,7 +248,7 @@ extension DeviceShard {
     upload.pointee.attemptEnds()
     upload.pointee.flags.remove(.inFlight)
     noteFailure(AttemptFailure(status: delivery.status), of: upload, device)
-    row[.inFlight] &-= 1
+    row.count(-1, .inFlight)
     switch outcome {
     case .retry(let time), .backOff(let time):
       pause(device, until: time, .backoff, at: now)
@@ -260,7 +259,7 @@ extension DeviceShard {
       return true
     }
     let until = max(now, record.pointee.gate.waitUntil)
-    noteWait(until: until, at: now, row)
+    ledger.countWait(until: until, at: now, row)
     record.pointee.flags.subtract([.looping, .draining])
     record.pointee.flags.insert(.loopHadFailure)
     startRest(device, at: now)
@@ -290,10 +289,10 @@ extension DeviceShard {
     setUploads(1, of: device)
     let number = upload.pointee.nextAttempt
     upload.pointee.attemptLeaves(number: number)
-    let row = counters[rows.row(at: now)]
+    let row = ledger.row(at: now)
     let latency = plan.pointee.network.constantLatency
     countAttempt(record, events: upload.pointee.events, at: now, row)
-    countRetry(upload, at: now &+ Int64(latency.up), row)
+    countRetry(upload, at: now &+ Int64(latency.up))
     let id = AttemptID(device, batch, number: number, generation: upload.pointee.generation)
     calendar.send(UploadTicket(id, latency, retryCount: 0), at: now)
     return true

@@ -40,7 +40,7 @@ extension DeviceShard {
       record.pointee.gate.isReady(at: now),
       now &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .noDevice
     {
-      let batch = sealOnly(record, device, created, counters[rows.row(at: now)])
+      let batch = sealOnly(record, device, created, ledger.row(at: now))
       planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
       runLoop(overOnly: batch, device, at: now, sink)
       return
@@ -86,7 +86,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func sealOnly(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ created: CreatedEvents,
-    _ row: CounterRow<DeviceSide>
+    _ row: Ledger.Row
   ) -> BatchIndex {
     let ordinal = record.pointee.nextOrdinal
     let batch = batches.allocate(
@@ -96,7 +96,7 @@ extension DeviceShard {
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
     if let loops { loops[device].pointee.heldEvents = created.count }
-    row[.sealedBatches] &+= 1
+    row.count(1, .sealedBatches)
     return batch
   }
 
@@ -151,7 +151,7 @@ extension DeviceShard {
       events: UInt16(truncatingIfNeeded: events))
     appendNewest(batch, device)
     appendDue(batch, device)
-    count(1, .sealedBatches, at: now)
+    ledger.count(1, .sealedBatches, at: now)
     if isTraced(device) {
       note(.sealed(batch: Int(firstOrdinal), events: Int(events)), device, at: now)
     }
@@ -193,7 +193,7 @@ extension DeviceShard {
       if moved == UInt32(batches[next].events) {
         removeReady(at: batches[next].firstOrdinal, device)
         removeHeld(next, device)
-        count(-1, .sealedBatches, at: now)
+        ledger.count(-1, .sealedBatches, at: now)
         batches.release(next)
       } else {
         trimFront(next, by: moved, device)
@@ -373,11 +373,7 @@ extension DeviceShard {
   /// Counts periodic events, the first created at `time`.
   @inline(__always)
   mutating func countCreated(_ events: UInt32, from time: Int64) {
-    var time = time
-    for _ in 0..<events {
-      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-      time &+= plan.pointee.events.period
-    }
+    ledger.countCreated(events, from: time, every: plan.pointee.events.period)
   }
 
   @inline(never)
@@ -425,7 +421,7 @@ extension DeviceShard {
       while time <= horizon, n < full || last == alsoAt {
         last = time
         n &+= 1
-        counters.add(1, to: .createdEvents, row: creationRows.rowByDivision(at: time))
+        ledger.countCreated(at: time)
         time = plan.next(after: time, before: ordinal &+ n, draws)
       }
       events.pointee.aheadTime = time

@@ -151,11 +151,12 @@ extension DeviceShard {
     guard let plan = plan.pointee.pages else { return }
     var options = plan.options
     if browser.pointee.isStoreBroken { options.savesEvents = false }
-    let settings = scriptedSettings ?? plan.settings[self[device].pointee.settingsIndex]
+    let script = script?.takeUnretainedValue()
+    let settings = script?.settings ?? plan.settings[self[device].pointee.settingsIndex]
     let number = browser.pointee.pagesOpened
     browser.pointee.pagesOpened &+= 1
     let key = key(of: device).child(RandomPurpose.pages).child(number)
-    let word = scriptedWord
+    let word = script?.pageWord
     browser.pointee.page = BrowserPage(
       options, settings, saved: settings == nil ? [] : browser.pointee.stored,
       isOnline: !self[device].pointee.flags.contains(.offline),
@@ -283,7 +284,7 @@ extension DeviceShard {
     case .loss: break
     case .timeOut:
       if request.upload != nil {
-        noteTimeOut(delivery, counters[rows.row(at: now)])
+        noteTimeOut(delivery, ledger.row(at: now))
         if delivery.status == 0 {
           for batch in request.batches { noteUnknownOutcome(batch, at: now) }
         }
@@ -334,7 +335,7 @@ extension DeviceShard {
   private mutating func endForPage(
     _ request: PageRequest, _ failure: AttemptFailure?, _ device: DeviceIndex, at now: Int64
   ) {
-    count(-1, .inFlight, at: now)
+    ledger.count(-1, .inFlight, at: now)
     for batch in request.batches {
       if !request.isCopy {
         batches[batch].flags.remove(.inFlight)
@@ -430,7 +431,7 @@ extension DeviceShard {
 
   private mutating func lose(_ event: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     guard let batch = browser(device).pointee.batches.removeValue(forKey: event) else { return }
-    if reason == .droppedByRetryLimit { reachedRetryLimit = true }
+    if reason == .droppedByRetryLimit { ledger.noteRetryLimit() }
     drop(batch, reason, device, at: now)
   }
 

@@ -76,17 +76,13 @@ extension DeviceShard {
 
   // MARK: Requests
 
-  private mutating func count(_ count: SettingsCount, by n: Int64 = 1, at now: Int64) {
-    settingsCounts[rows.row(at: now), count] += n
-  }
-
   /// From now on the app runs on these. Devices without Settings are counted where fetches are requests.
   mutating func run(_ device: DeviceIndex, on settings: DeviceRecord.SettingsVersion, at now: Int64) {
     let record = self[device]
     let wasWithout = record.pointee.settings == .builtIn
     record.pointee.settings = settings
     if fetches != nil, wasWithout != (settings == .builtIn) {
-      count(.devicesWithout, by: wasWithout ? -1 : 1, at: now)
+      ledger.count(wasWithout ? -1 : 1, .devicesWithout, at: now)
     }
   }
 
@@ -95,7 +91,7 @@ extension DeviceShard {
     let fetch = fetches.unsafelyUnwrapped + device.place
     fetch.pointee.count = fetch.pointee.count == .max ? 1 : fetch.pointee.count &+ 1
     fetch.pointee.isAwaited = true
-    count(.fetches, at: now)
+    ledger.count(1, .fetches, at: now)
     if isTraced(device) { note(.askedForSettings, device, at: now) }
     if self[device].pointee.flags.contains(.offline) {
       endFetch(device, .noStatus, served: now, at: now, sink)
@@ -143,7 +139,7 @@ extension DeviceShard {
   ) {
     fetches?[device.place].isAwaited = false
     let isFetched = response == .status(200, retryAfter: nil)
-    count(isFetched ? .fetched : response == .noStatus ? .unanswered : .refused, at: now)
+    ledger.count(1, isFetched ? .fetched : response == .noStatus ? .unanswered : .refused, at: now)
     if isFetched { run(device, on: settingsServed(to: device, at: served), at: now) }
     if isTraced(device) { note(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now) }
     if pages != nil { finishLoading(device, at: now, sink) }

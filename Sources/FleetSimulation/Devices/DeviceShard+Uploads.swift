@@ -22,15 +22,15 @@ extension DeviceShard {
     var attempt = upload.pointee.nextAttempt
     if options.pointee.gates.reconciles {
       attempt = StatusQuery.attempt(attempt, asQuery: asQuery)
-      if asQuery { count(1, .statusQueries, at: now) }
+      if asQuery { ledger.count(1, .statusQueries, at: now) }
     }
     upload.pointee.attemptLeaves(number: attempt)
     let id = AttemptID(device, batch, number: attempt, generation: upload.pointee.generation)
-    let row = counters[rows.row(at: now)]
+    let row = ledger.row(at: now)
     let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
     setUploads(uploads(of: device) &+ 1, of: device)
     if plan.pointee.network.isFaulty, isCut(device, at: now) {
-      row[.inFlight] &+= 1  // Nobody sends it.
+      row.count(1, .inFlight)  // Nobody sends it.
     } else {
       countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
     }
@@ -39,7 +39,7 @@ extension DeviceShard {
       return
     }
     guard let latency = send(id, upload, retryCount: retryCount, at: now, sink) else { return }
-    countRetry(upload, at: now &+ Int64(latency.up), row)
+    countRetry(upload, at: now &+ Int64(latency.up))
   }
 
   /// The latest attempt of a batch, whose record is `upload`, goes on its way as the network has it. Returns its latencies; nil:
@@ -72,7 +72,7 @@ extension DeviceShard {
       sink.pointee.send(UploadTicket(item.id, latency, retryCount: item.retryCount), at: item.time)
       let arrival = item.time &+ Int64(latency.up)
       if let retries = item.retries, arrival < end {
-        counters.add(1, to: retries, row: rows.rowWithoutMoving(at: arrival))
+        ledger.count(1, retries, apartAt: arrival)
       }
       if Int64(latency.up) > timeout { giveUpOnTheWay(item.id, at: item.time, sink) }
     }
@@ -85,10 +85,9 @@ extension DeviceShard {
   @inline(__always)
   mutating func countAttempt(
     _ record: UnsafeMutablePointer<DeviceRecord>, events: UInt16, at now: Int64,
-    _ row: CounterRow<DeviceSide>
+    _ row: Ledger.Row
   ) {
-    row[.inFlight] &+= 1
-    attempts &+= 1
+    ledger.attemptBegins(row)
     record.pointee.noteAttempt(events: events, at: now)
   }
 
@@ -106,32 +105,15 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that it ends in.
   @inline(__always)
-  func noteTimeOut(_ delivery: Delivery, _ row: CounterRow<DeviceSide>) {
-    if delivery.status != Delivery.refused { row[.timeouts] &+= 1 }
-  }
-
-  /// Counts the part of a wait until `time` that lies in the run. A failed upload puts the wait on a device or a batch of it.
-  ///
-  /// - Parameter row: the counters of the interval that `now` lies in.
-  @inline(__always)
-  func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
-    row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
+  func noteTimeOut(_ delivery: Delivery, _ row: Ledger.Row) {
+    if delivery.status != Delivery.refused { row.count(1, .timeouts) }
   }
 
   /// Counts an attempt that arrives at `time` as the server does, if it is a retry, and by how the batch's latest failed one ended.
-  ///
-  /// - Parameter row: the counters of the latest interval that was asked for.
   @inline(__always)
-  func countRetry(
-    _ upload: UnsafeMutablePointer<BatchRecord>, at time: Int64, _ row: CounterRow<DeviceSide>
-  ) {
+  func countRetry(_ upload: UnsafeMutablePointer<BatchRecord>, at time: Int64) {
     if upload.pointee.attempts == 1 || time >= plan.pointee.end { return }
-    let counter = upload.pointee.latestFailure.retries
-    if time < rows.end {
-      row[counter] &+= 1
-    } else {
-      counters.add(1, to: counter, row: rows.rowByDivision(at: time))
-    }
+    ledger.count(1, upload.pointee.latestFailure.retries, apartAt: time)
   }
 
   /// One-way latencies of an attempt, where they are drawn.
@@ -274,7 +256,7 @@ extension DeviceShard {
       // Without a time-out for connecting the client can't tell it from a lost answer.
       let status = plan.pointee.network.connectTimeout != .max ? Delivery.notSent : 0
       giveUp(id, after: connecting, status: status, .request, at: now, sink)
-      count(1, .networkLostRequests, at: now)
+      ledger.count(1, .networkLostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if let speed = link.uploadBytesPerSecond {
@@ -291,7 +273,7 @@ extension DeviceShard {
     }
     if Self.isLost(link.answerLossPartsPerMillion, draws.child(RandomPurpose.networkDown)) {
       latency.down = .max
-      count(1, .networkLostAnswers, at: now)
+      ledger.count(1, .networkLostAnswers, at: now)
       if isTraced(device) { noteLoss(id, .answer, at: now) }
     }
     return latency
@@ -321,7 +303,7 @@ extension DeviceShard {
   /// The client can't know what became of an upload.
   mutating func noteUnknownOutcome(_ batch: BatchIndex, at now: Int64) {
     batches[batch].flags.insert(.unknownOutcome)
-    count(1, .unknownOutcomes, at: now)
+    ledger.count(1, .unknownOutcomes, at: now)
   }
 
   // MARK: Too large
@@ -345,7 +327,7 @@ extension DeviceShard {
     batches[other].newer = newer
     batches[batch].newer = other
     if newer == .noBatch { self[device].pointee.newest = other } else { batches[newer].older = other }
-    count(1, .sealedBatches, at: now)
+    ledger.count(1, .sealedBatches, at: now)
     if options.pointee.uploads == 1 {
       // The running loop goes on with the first half.
       loop(device).pointee.cursor = first
@@ -442,7 +424,7 @@ extension DeviceShard {
         releaseIfDone(batch, delivery.device)
         return
       }
-      noteTimeOut(delivery, counters[rows.row(at: now)])
+      noteTimeOut(delivery, ledger.row(at: now))
       if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
       fail(.noStatus, batch, delivery.device, at: now, sink)
     }
@@ -474,7 +456,7 @@ extension DeviceShard {
       && !record.pointee.flags.contains(.hasHistory)
     succeed(batch, device, isOnly: isOnly, at: now, sink)
     if isOnly {
-      settleOnly(record, device, counters[rows.row(at: now)])
+      settleOnly(record, device, ledger.row(at: now))
       batches[batch].flags.remove([.inFlight, .held])
       releaseIfDone(batch, device)
     }
@@ -483,7 +465,7 @@ extension DeviceShard {
   /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
   @inline(__always)
   func settleOnly(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ row: CounterRow<DeviceSide>
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ row: Ledger.Row
   ) {
     record.pointee.flags.remove([.looping, .draining, .uploading])
     record.pointee.oldest = .noBatch
@@ -492,8 +474,8 @@ extension DeviceShard {
       loops[device].pointee.inFlight = 0
       loops[device].pointee.heldEvents = 0
     }
-    row[.inFlight] &-= 1
-    row[.settledBatches] &+= 1
+    row.count(-1, .inFlight)
+    row.count(1, .settledBatches)
   }
 
   // MARK: Ends of a batch
@@ -506,14 +488,14 @@ extension DeviceShard {
       return
     }
     let events = Int64(batches[batch].events)
-    let row = rows.row(at: time)
+    let row = ledger.row(at: time)
     if batches[batch].flags.contains(.accepted) {
-      counters.add(1, to: .duplicateBatches, row: row)
-      counters.add(events, to: .duplicateEvents, row: row)
+      row.count(1, .duplicateBatches)
+      row.count(events, .duplicateEvents)
       if let times = batches.acceptanceTimes {
         let since = time &- times[batch.place]
         if since <= plan.pointee.server.deduplicationWindow {
-          counters.add(events, to: .deduplicatedEvents, row: row)
+          row.count(events, .deduplicatedEvents)
         }
       }
       return
@@ -522,14 +504,14 @@ extension DeviceShard {
     batches.acceptanceTimes?[batch.place] = time
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].isBlocked {
-        countBlocked(-events, batches[batch].blockReason, row: row)
+        countBlocked(-events, batches[batch].blockReason, row)
       } else {
-        counters.add(events, to: .acceptedAfterDropEvents, row: row)
+        row.count(events, .acceptedAfterDropEvents)
       }
     }
-    let old = countAcceptance(of: batches.address(batch), batch, device, at: time, row: row)
+    let old = countAcceptance(of: batches.address(batch), batch, device, at: time, row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
-      counters.add(old, to: .settledOldEvents, row: row)
+      row.count(old, .settledOldEvents)
     }
   }
 
@@ -538,24 +520,23 @@ extension DeviceShard {
   @inline(__always)
   mutating func countAcceptance(
     of upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    at time: Int64,
-    row: Int
+    at time: Int64, _ row: Ledger.Row
   ) -> Int64 {
     let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
-    counters.add(1, to: .acceptedBatches, row: row)
-    counters.add(Int64(events), to: .deliveredEvents, row: row)
+    row.count(1, .acceptedBatches)
+    row.count(Int64(events), .deliveredEvents)
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
-    var sum = recordDelivery(after: time &- created, row: row)
-    if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
+    var sum = recordDelivery(after: time &- created, row)
+    if events > 1 { acceptMore(batch, device, at: time, row, &sum, &old) }
     if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
-    counters.add(sum, to: .timeToDeliverySum, row: row)
+    row.count(sum, .timeToDeliverySum)
     return old
   }
 
   /// The events behind a batch's first.
   @inline(never)
   private mutating func acceptMore(
-    _ batch: BatchIndex, _ device: DeviceIndex, at time: Int64, row: Int, _ sum: inout Int64,
+    _ batch: BatchIndex, _ device: DeviceIndex, at time: Int64, _ row: Ledger.Row, _ sum: inout Int64,
     _ old: inout Int64
   ) {
     let draws = drawsAgain(of: device)
@@ -564,7 +545,7 @@ extension DeviceShard {
     for _ in 1..<batches[batch].events {
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
-      sum &+= recordDelivery(after: time &- created, row: row)
+      sum &+= recordDelivery(after: time &- created, row)
       if created < plan.pointee.oldBefore { old &+= 1 }
     }
   }
@@ -576,16 +557,15 @@ extension DeviceShard {
     let draws = drawsAgain(of: device)
     var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
     for _ in 0..<batches[batch].events {
-      laneDeliveries[lane].record(time &- created)
+      ledger.recordDelivery(after: time &- created, lane: lane)
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
     }
   }
 
   @inline(__always)
-  mutating func recordDelivery(after wait: Int64, row: Int) -> Int64 {
-    let bucket = deliveries.record(wait)
-    intervalDeliveries.record(histogramBucket: bucket, row: row)
+  mutating func recordDelivery(after wait: Int64, _ row: Ledger.Row) -> Int64 {
+    ledger.recordDelivery(after: wait, row)
     return wait
   }
 
@@ -611,7 +591,7 @@ extension DeviceShard {
     if batches[batch].flags.contains(.accepted) { return }
     count(lost: Int64(events), reason, device, at: now)
     let old = eventsCreated(before: plan.pointee.oldBefore, among: events, of: batch, device)
-    if old > 0 { count(old, .settledOldEvents, at: now) }
+    if old > 0 { ledger.count(old, .settledOldEvents, at: now) }
   }
 
   /// How many of the `events` oldest events of a batch were created before a time. O(these).
@@ -633,17 +613,17 @@ extension DeviceShard {
   /// Events of a device that are given up.
   mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     if let block = reason.blockReason {
-      countBlocked(events, block, row: rows.row(at: now))
+      countBlocked(events, block, ledger.row(at: now))
     } else {
-      count(events, reason, at: now)
+      ledger.count(events, reason, at: now)
       self[device].pointee.flags.insert(.lostEvents)
     }
   }
 
   /// Negative: of events that were blocked and turn out to have been accepted.
-  func countBlocked(_ events: Int64, _ reason: DropReason, row: Int) {
-    counters.add(events, to: .blockedEvents, row: row)
-    counters.add(events, to: Measure(blocked: reason), row: row)
+  func countBlocked(_ events: Int64, _ reason: DropReason, _ row: Ledger.Row) {
+    row.count(events, .blockedEvents)
+    row.count(events, Measure(blocked: reason))
   }
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
@@ -651,7 +631,7 @@ extension DeviceShard {
   package mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) {
     if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
-    count(1, .settledBatches, at: now)
+    ledger.count(1, .settledBatches, at: now)
     if self[device].pointee.flags.contains(.hasHistory) {
       settleWithHistory(batch, device)
     } else {

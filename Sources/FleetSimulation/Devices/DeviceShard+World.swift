@@ -40,7 +40,7 @@ extension DeviceShard {
     if plan.pointee.restarts.meanGap > 0, now == restarts?[device.place].next {
       scheduleNextRestart(device, after: now, sink)
     }
-    count(1, .launches, at: now)
+    ledger.count(1, .launches, at: now)
     if pages != nil {
       closePage(device, isKilled: true, at: now, sink)
       if !record.pointee.flags.contains(.suspended) { loadPage(device, at: now, sink) }
@@ -77,7 +77,7 @@ extension DeviceShard {
     let record = self[device]
     let cutOff = uploads(of: device)
     if cutOff == 0, !options.pointee.actsAtFlushEnd { return }
-    count(-Int64(cutOff), .inFlight, at: now)
+    ledger.count(-Int64(cutOff), .inFlight, at: now)
     setUploads(0, of: device)
     var batch = record.pointee.oldest
     while batch != .noBatch {
@@ -128,7 +128,7 @@ extension DeviceShard {
     if isOffline(device, at: 0) {
       world(device).pointee.isOffline = true
       self[device].pointee.flags.insert(.offline)
-      count(1, .offlineDevices, at: 0)
+      ledger.count(1, .offlineDevices, at: 0)
       if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: 0) }
     }
   }
@@ -236,7 +236,7 @@ extension DeviceShard {
     let record = self[device]
     let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
-    count(1, .offlineDevices, at: now)
+    ledger.count(1, .offlineDevices, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
     giveUpFetch(device, at: now, sink)
     if pages != nil { setPageOnline(false, device, at: now, sink) }
@@ -258,7 +258,7 @@ extension DeviceShard {
   private mutating func comeOnline(
     _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    count(-1, .offlineDevices, at: now)
+    ledger.count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
     if systemHolds(device) { return }
     self[device].pointee.flags.remove(.offline)

@@ -41,7 +41,7 @@ package struct DeviceShard: ~Copyable {
   let devices: DeviceRows
   let loops: LoopRows?
   let tables: SideTables
-  var settingsCounts = SideSeries<SettingsCount>()
+  var ledger: Ledger
   /// The rows of browsers.
   let pages: UnsafeMutablePointer<BrowserDevice>?
   /// Neither gates nor pages stand between a device's loop and the network, and nothing starts at the loop's end.
@@ -56,28 +56,13 @@ package struct DeviceShard: ~Copyable {
   /// The uploads that have left in this window, if `departAll` sends them on their way at the window's end.
   var departures = GrowableBuffer<Departure>()
   var departsLater = false
-  /// Where counts go: now, and for events drawn ahead.
-  var rows: RowCursor
-  var creationRows: RowCursor
-  let counters: IntervalCounters<DeviceSide>
-  let intervalDeliveries: IntervalDeliveries
-  var deliveries = DeliveryRecorder()
-  /// Times to delivery of each lane, where the client has lanes (O8).
-  var laneDeliveries: [Histogram]
   /// The first broken rule that a checker saw.
   package var violation: String?
-  package var attempts: Int64 = 0
-  /// Whether a batch was given up at a limit on retries.
-  var reachedRetryLimit = false
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice = DeviceIndex.noDevice
   var tracer: DeviceTracer?
-  /// The times of a device that is driven by hand (`ScriptedDevice`).
-  var script: ScriptedTimes?
-  var scriptedDraws: Unmanaged<ScriptedDraws>?
-  var scriptedGates: GateWords?
-  var scriptedSettings: BrowserSettings?
-  var scriptedWord: UInt64?
+  /// Of a device that is driven by hand; its driver keeps it alive.
+  var script: Unmanaged<DeviceScript>?
 
   package init(plan: CohortPlan, interval: Span, number: Int, first: Int, count: Int, rowCount: Int) {
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
@@ -88,8 +73,8 @@ package struct DeviceShard: ~Copyable {
     self.number = number
     self.first = first
     self.count = count
-    rows = RowCursor(interval: interval)
-    creationRows = RowCursor(interval: interval)
+    ledger = Ledger(
+      interval: interval, rowCount: rowCount, end: plan.end, hasLanes: plan.client.hasLanes)
     devices = DeviceRows(count: count)
     loops = plan.tables.loops ? devices.loops : nil
     tables = SideTables(plan, devices: count)
@@ -101,9 +86,6 @@ package struct DeviceShard: ~Copyable {
       keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
       looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue,
       keepsDelays: plan.client.gates.projectDelay != nil, checks: plan.checks)
-    counters = IntervalCounters(rows: rowCount)
-    intervalDeliveries = IntervalDeliveries(rows: rowCount)
-    laneDeliveries = plan.client.hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []
     savedStates?.update(repeating: SavedState(), count: count)
     layOut()
   }
@@ -244,11 +226,6 @@ package struct DeviceShard: ~Copyable {
     loops.unsafelyUnwrapped[device]
   }
 
-  @inline(__always)
-  mutating func count(_ n: Int64, _ counter: Measure, at now: Int64) {
-    counters.add(n, to: counter, row: rows.row(at: now))
-  }
-
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
   package mutating func start(device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let record = self[device]
@@ -270,45 +247,6 @@ package struct DeviceShard: ~Copyable {
     scheduleRestarts(device, sink)
     if plan.pointee.tables.worlds { startWorld(device, sink) }
     if pages != nil, !record.pointee.flags.contains(.suspended) { openPage(device, at: 0, sink) }
-  }
-}
-
-/// The row of the time series that a time lies in, remembered: most times lie in the row of the one before.
-struct RowCursor: BitwiseCopyable {
-  private let divider: FastDivider
-  private var start: Int64 = 0
-  private var current = 0
-
-  init(interval: Span) { divider = FastDivider(interval.microseconds) }
-
-  /// Where the current row ends, microseconds.
-  @inline(__always)
-  var end: Int64 { start &+ divider.divisor }
-
-  /// The length of a row, microseconds.
-  var interval: Int64 { divider.divisor }
-
-  @inline(__always)
-  mutating func row(at time: Int64) -> Int {
-    if UInt64(bitPattern: time &- start) >= UInt64(bitPattern: divider.divisor) { move(to: time) }
-    return current
-  }
-
-  /// The row of a time; the row of the time before stays the remembered one.
-  @inline(__always)
-  func rowWithoutMoving(at time: Int64) -> Int {
-    UInt64(bitPattern: time &- start) < UInt64(bitPattern: divider.divisor)
-      ? current : rowByDivision(at: time)
-  }
-
-  /// For times that hardly ever lie in the row of the one before.
-  @inline(__always)
-  func rowByDivision(at time: Int64) -> Int { Int(truncatingIfNeeded: divider.quotient(time)) }
-
-  @inline(never)
-  private mutating func move(to time: Int64) {
-    current = rowByDivision(at: time)
-    start = Int64(current) &* divider.divisor
   }
 }
 
@@ -471,7 +409,7 @@ extension DeviceShard {
     devices = DeviceRows(copying: other.devices)
     loops = other.loops == nil ? nil : devices.loops
     tables = SideTables(copying: other.tables, devices: other.count)
-    settingsCounts = other.settingsCounts
+    ledger = Ledger(copying: other.ledger)
     if let others = other.pages {
       let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))
       copies.initialize(from: others, count: other.count)
@@ -484,14 +422,8 @@ extension DeviceShard {
     waiting = WaitingHeaps(copying: other.waiting)
     ready = ReadyBatches(copying: other.ready)
     histories = other.histories.mapValues { EventHistory(copying: $0) }
-    (rows, creationRows) = (other.rows, other.creationRows)
-    counters = other.counters.copy()
-    intervalDeliveries = other.intervalDeliveries.copy()
-    deliveries = other.deliveries.copy()
-    laneDeliveries = other.laneDeliveries
-    (violation, attempts) = (other.violation, other.attempts)
+    violation = other.violation
     departsLater = other.departsLater
-    reachedRetryLimit = other.reachedRetryLimit
     follow(plan, instead: other.plan.pointee)
   }
 
@@ -504,9 +436,9 @@ extension DeviceShard {
   }
 
   /// Without any incident no event is old. Nothing else that is counted depends on what may differ.
-  private func follow(_ plan: CohortPlan, instead past: CohortPlan) {
+  private mutating func follow(_ plan: CohortPlan, instead past: CohortPlan) {
     precondition(
       past.oldBefore != .min || plan.oldBefore == .min, "nobody knows which events were old before")
-    if plan.oldBefore == .min { counters.clear(.settledOldEvents) }
+    if plan.oldBefore == .min { ledger.forgetSettledOldEvents() }
   }
 }

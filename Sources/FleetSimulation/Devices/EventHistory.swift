@@ -161,7 +161,7 @@ extension DeviceShard {
   @inline(never)
   mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Int64) {
     guard let history = histories[device] else { return }
-    let row = rows.row(at: time)
+    let row = ledger.row(at: time)
     let events = range(of: batch)
     // A batch from before there was a history tells its fate by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
@@ -173,16 +173,16 @@ extension DeviceShard {
       }
     }
     let known = history.acceptedCount(of: events)
-    counters.add(Int64(known), to: .duplicateEvents, row: row)
+    row.count(Int64(known), .duplicateEvents)
     if plan.pointee.server.deduplicationWindow >= 0 {
-      counters.add(Int64(known), to: .deduplicatedEvents, row: row)
+      row.count(Int64(known), .deduplicatedEvents)
     }
     if known == events.count {
-      counters.add(1, to: .duplicateBatches, row: row)
+      row.count(1, .duplicateBatches)
     } else {
-      counters.add(1, to: .acceptedBatches, row: row)
-      counters.add(Int64(events.count - known), to: .deliveredEvents, row: row)
-      countDeliveries(of: events, createdFrom: batches[batch].firstTime, history, device, at: time, row: row)
+      row.count(1, .acceptedBatches)
+      row.count(Int64(events.count - known), .deliveredEvents)
+      countDeliveries(of: events, createdFrom: batches[batch].firstTime, history, device, at: time, row)
       history.accept(events)
     }
     // The history may be forgotten before the last attempt of a batch that had gone before it.
@@ -194,7 +194,7 @@ extension DeviceShard {
   /// Counts the deliveries of those of a batch's events that the server did not have.
   private mutating func countDeliveries(
     of events: Range<UInt32>, createdFrom firstTime: Int64, _ history: EventHistory, _ device: DeviceIndex,
-    at time: Int64, row: Int
+    at time: Int64, _ row: Ledger.Row
   ) {
     let draws = drawsAgain(of: device)
     var (created, ordinal) = (firstTime, events.lowerBound)
@@ -207,11 +207,11 @@ extension DeviceShard {
       }
       (created, ordinal) = skip(part.lowerBound &- ordinal, from: ordinal, at: created, device)
       while true {
-        sum &+= recordDelivery(after: time &- created, row: row)
+        sum &+= recordDelivery(after: time &- created, row)
         if let reason = history.blockReason(of: ordinal) {
-          countBlocked(-1, reason, row: row)
+          countBlocked(-1, reason, row)
         } else if history.wasDropped(ordinal) {
-          counters.add(1, to: .acceptedAfterDropEvents, row: row)
+          row.count(1, .acceptedAfterDropEvents)
         } else if created < plan.pointee.oldBefore {
           old &+= 1
         }
@@ -222,8 +222,8 @@ extension DeviceShard {
       if ordinal > latest.event { history.latestDelivery = (ordinal, created) }
       rest = part.upperBound..<events.upperBound
     }
-    counters.add(sum, to: .timeToDeliverySum, row: row)
-    counters.add(old, to: .settledOldEvents, row: row)
+    row.count(sum, .timeToDeliverySum)
+    row.count(old, .settledOldEvents)
   }
 
   /// The `n` oldest events of a batch are given up; what the server has is not lost.
@@ -256,7 +256,7 @@ extension DeviceShard {
       }
       rest = part.upperBound..<events.upperBound
     }
-    count(old, .settledOldEvents, at: now)
+    ledger.count(old, .settledOldEvents, at: now)
   }
 
   /// Returns how many events of a batch the server has.

@@ -14,7 +14,7 @@ package final class ScriptedDevice {
   private var triggered: TriggeredClient<DeviceShard>
   private let calendar: UnsafeMutablePointer<ShardCalendar>
   private let tracer = DeviceTracer()
-  private let source: ScriptedDraws
+  private let script: DeviceScript
   private var seen = 0
   /// The machine of the latest launch's Settings; the shard's table does not keep it alive.
   private var fetched: RetryStateMachine
@@ -34,16 +34,12 @@ package final class ScriptedDevice {
       tapi: TAPIConfiguration(
         server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))),
       fleet: [cohort])
-    let script = ScriptedTimes()
+    script = DeviceScript(draws, pageWord: word)
     let plan = CohortPlan(
       cohort, firstDevice: 0, scenario: scenario, lastIncidentEnd: scenario.lastIncidentEnd, checks: true,
-      windowWidth: nil, script: script)
+      windowWidth: nil, script: script.times)
     var shard = DeviceShard(plan: plan, interval: span, number: 0, first: 0, count: 1, rowCount: 2)
-    shard.script = script
-    source = ScriptedDraws(draws)
-    shard.scriptedGates = GateWords(salt: source.next())
-    shard.scriptedDraws = .passUnretained(source)
-    shard.scriptedWord = word
+    shard.script = .passUnretained(script)
     shard.tracer = tracer
     shard.tracedDevice = .only
     if let loops = shard.loops { loops[DeviceIndex(0)].pointee = UploadLoopState() }
@@ -132,6 +128,29 @@ package final class ScriptedDevice {
   }
 }
 
+/// Tells a device that is driven by hand what others draw.
+final class DeviceScript {
+  /// When its events are created.
+  let times = ScriptedTimes()
+  let gates: GateWords
+  /// Every draw of its pages; nil: they draw as the fleet's do.
+  let pageWord: UInt64?
+  /// Those that its next page finds; nil: the plan's.
+  var settings: BrowserSettings?
+  private let draw: () -> UInt64
+
+  /// - Parameter generator: of words for all jitter; the first is the salt of its gates.
+  init(_ generator: some RandomNumberGenerator, pageWord: UInt64?) {
+    var generator = generator
+    gates = GateWords(salt: generator.next())
+    self.pageWord = pageWord
+    draw = { generator.next() }
+  }
+
+  /// The word of the next jitter.
+  func next() -> UInt64 { draw() }
+}
+
 /// A browser that is driven by hand.
 extension ScriptedDevice {
   private var browser: UnsafeMutablePointer<BrowserDevice> { triggered.host.pages.unsafelyUnwrapped }
@@ -148,7 +167,7 @@ extension ScriptedDevice {
   }
 
   package func open(_ settings: BrowserSettings, at now: Int64) {
-    triggered.host.scriptedSettings = settings
+    script.settings = settings
     triggered.host.openPage(.only, at: now + origin, calendar)
   }
 

@@ -41,26 +41,25 @@ package struct RunAssembly: ~Copyable {
   package mutating func add(
     _ shard: borrowing DeviceShard, held: DeviceShard.HeldEvents? = nil, cohort: Cohort
   ) {
-    shard.counters.merge(into: counters)
-    settings.merge(shard.settingsCounts)
-    shard.intervalDeliveries.merge(into: intervalDeliveries)
-    shard.deliveries.merge(into: &deliveries, sums: shard.counters)
+    shard.ledger.merge(into: counters, intervalDeliveries)
+    settings.merge(shard.ledger.settings)
+    shard.ledger.mergeDeliveries(into: &deliveries)
     let held = held ?? shard.heldEvents
     unconfirmed += held.acceptedUnconfirmed
-    if shard.reachedRetryLimit { reachedRetryLimit = true }
+    if shard.ledger.reachedRetryLimit { reachedRetryLimit = true }
     let losers = cost.devicesThatLostEvents
     cost.add(shard.devices, shard.pages, cohort)
     if cohorts.last?.name != cohort.name {
       cohorts.append(CohortRecord(name: cohort.name, devices: Int64(cohort.devices)))
       cohortDeliveries = Histogram()
-      laneDeliveries = shard.laneDeliveries
+      laneDeliveries = shard.ledger.laneDeliveries
     } else {
-      for lane in shard.laneDeliveries.indices { laneDeliveries[lane].merge(shard.laneDeliveries[lane]) }
+      for lane in laneDeliveries.indices { laneDeliveries[lane].merge(shard.ledger.laneDeliveries[lane]) }
     }
-    shard.deliveries.merge(into: &cohortDeliveries, sums: shard.counters)
+    shard.ledger.mergeDeliveries(into: &cohortDeliveries)
     let last = cohorts.count - 1
-    cohorts[last].totals.add(shard.counters)
-    cohorts[last].uploads += shard.attempts
+    shard.ledger.add(to: &cohorts[last].totals)
+    cohorts[last].uploads += shard.ledger.attempts
     cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
     cohorts[last].pending += held.pending
     for (measure, count) in held.doomed { cohorts[last].doomed[measure, default: 0] += count }

@@ -270,7 +270,7 @@ struct ShardRunner: ~Copyable {
       }
       if hasFastTriggers,
         shard.fastTrigger(
-          record, device, at: time, shard.counters[shard.rows.row(at: time)], &calendar)
+          record, device, at: time, shard.ledger.row(at: time), &calendar)
       {
         continue
       }
@@ -289,7 +289,7 @@ struct ShardRunner: ~Copyable {
       prefetch(behind: i, of: count) { (items[$0].device, items[$0].batch) }
       let delivery = items[i]
       let now = start &+ delivery.offset
-      let row = shard.counters[shard.rows.row(at: now)]
+      let row = shard.ledger.row(at: now)
       if shard.fastSuccess(delivery, at: now, row) { continue }
       if hasFastFiles, shard.fastAnswer(delivery, at: now, row, &calendar) { continue }
       if hasFastRetries, shard.fastFailure(delivery, at: now, row, &calendar) { continue }

@@ -82,9 +82,7 @@ final class RunEnd: Sendable {
     var calendar: StateDigest
     /// By `DeviceShard.devicesOfDigest`.
     var devices: [StateDigest]
-    fileprivate var counts: CountsUntil<DeviceSide>
-    fileprivate var deliveries: DeliveriesUntil
-    fileprivate var attempts: Int64
+    fileprivate var counts: Ledger.Until
     fileprivate var cost: [DeviceCostSoFar]
     /// Until the next moment.
     fileprivate var longestDelivery: Int64
@@ -97,9 +95,7 @@ final class RunEnd: Sendable {
 
   /// What a shard has counted in all.
   fileprivate struct ShardEnd: Sendable {
-    var counts: [Int64]
-    var deliveries: DeliveriesUntil
-    var attempts: Int64
+    var counts: Ledger.Whole
     var cost: [DeviceCostSoFar]
     var longestDelivery: Int64
     var held: DeviceShard.HeldEvents
@@ -118,7 +114,7 @@ final class RunEnd: Sendable {
     (self.moments, self.shards, self.counts, self.offered) = (moments, shards, counts, offered)
     bytes = moments.reduce(counts.count * 8 + offered.count * 4) { sum, moment in
       moment.shards.reduce(sum + moment.counts.byteCount) {
-        $0 + $1.counts.byteCount + $1.deliveries.byteCount + $1.cost.count * 16 + $1.devices.count * 16
+        $0 + $1.counts.byteCount + $1.cost.count * 16 + $1.devices.count * 16
       }
     }
   }
@@ -202,11 +198,8 @@ extension WindowedEngine {
         runners[index].shard[device].pointee.flags.remove(.lostEvents)
         recorder.lost[index][device.place] = number + 1
       }
-      if runners[index].shard.reachedRetryLimit {
-        runners[index].shard.reachedRetryLimit = false
-        recorder.reachedLimit[index] = number + 1
-      }
-      let longest = runners[index].shard.deliveries.takeLongest()
+      let (reachedLimit, longest) = runners[index].shard.ledger.takeMarks()
+      if reachedLimit { recorder.reachedLimit[index] = number + 1 }
       recorder.longest[index] = max(recorder.longest[index], longest)
       if number > 0 { recorder.moments[Int(number) - 1].shards[index].longestDelivery = longest }
     }
@@ -221,10 +214,7 @@ extension WindowedEngine {
     }
     return RunEnd.ShardMoment(
       calendar: runners[index].stateOfCalendar(slot: slot), devices: devices,
-      counts: runners[index].shard.counters.counts(keptFrom: firstRow),
-      deliveries: runners[index].shard.intervalDeliveries.deliveries(
-        runners[index].shard.deliveries, keptFrom: firstRow),
-      attempts: runners[index].shard.attempts, cost: cost(index), longestDelivery: 0)
+      counts: runners[index].shard.ledger.until(keptFrom: firstRow), cost: cost(index), longestDelivery: 0)
   }
 
   private func cost(_ index: Int) -> [RunEnd.DeviceCostSoFar] {
@@ -241,10 +231,7 @@ extension WindowedEngine {
     takeMarks(&recorder)
     let shards = layout.indices.map { index in
       RunEnd.ShardEnd(
-        counts: runners[index].shard.counters.allCells,
-        deliveries: runners[index].shard.intervalDeliveries.deliveries(
-          runners[index].shard.deliveries, keptFrom: 0),
-        attempts: runners[index].shard.attempts, cost: cost(index),
+        counts: runners[index].shard.ledger.whole, cost: cost(index),
         longestDelivery: recorder.longest[index], held: runners[index].shard.heldEvents,
         lost: recorder.lost[index], reachedLimit: recorder.reachedLimit[index])
     }
@@ -252,13 +239,13 @@ extension WindowedEngine {
       for device in runners[index].shard.indices where shard.lost[device.place] > 0 {
         runners[index].shard[device].pointee.flags.insert(.lostEvents)
       }
-      runners[index].shard.reachedRetryLimit = shard.reachedLimit > 0
-      runners[index].shard.deliveries.noteLongest(shard.longestDelivery)
+      runners[index].shard.ledger.putBack(
+        reachedRetryLimit: shard.reachedLimit > 0, longestDelivery: shard.longestDelivery)
     }
     let moments = recorder.moments.filter { moment in
       front.counters.areWhole(since: moment.counts)
         && layout.indices.allSatisfy { index in
-          runners[index].shard.counters.areWhole(since: moment.shards[index].counts)
+          runners[index].shard.ledger.isWhole(since: moment.shards[index].counts)
         }
     }
     // The marks are numbered by the moments: all of them are good, or none is used.
@@ -293,13 +280,9 @@ extension WindowedEngine {
     let moment = end.moments[number]
     var saved: Int64 = 0
     for (index, (shard, past)) in zip(end.shards, moment.shards).enumerated() {
-      runners[index].shard.counters.add(shard.counts, since: past.counts)
-      runners[index].shard.intervalDeliveries.add(shard.deliveries, since: past.deliveries)
       let longest = end.moments[number...].map { $0.shards[index].longestDelivery }.max() ?? 0
-      runners[index].shard.deliveries.add(shard.deliveries, since: past.deliveries, longest: longest)
-      saved += shard.attempts - past.attempts
-      runners[index].shard.attempts += shard.attempts - past.attempts
-      if shard.reachedLimit > number + 1 { runners[index].shard.reachedRetryLimit = true }
+      saved += runners[index].shard.ledger.add(shard.counts, since: past.counts, longestDelivery: longest)
+      if shard.reachedLimit > number + 1 { runners[index].shard.ledger.noteRetryLimit() }
       for device in runners[index].shard.indices {
         let (whole, before) = (shard.cost[device.place], past.cost[device.place])
         runners[index].shard[device].pointee.add(

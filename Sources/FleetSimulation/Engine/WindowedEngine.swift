@@ -289,7 +289,7 @@ struct WindowedEngine: ~Copyable {
 
   var attempts: Int64 {
     var sum: Int64 = 0
-    for i in 0..<runners.count { sum += runners[i].shard.attempts }
+    for i in 0..<runners.count { sum += runners[i].shard.ledger.attempts }
     return sum
   }
 

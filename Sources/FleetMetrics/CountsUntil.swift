@@ -46,11 +46,6 @@ extension IntervalCounters {
 
 /// Times to delivery of a run up to a moment, or to its end.
 package struct DeliveriesUntil: Sendable {
-  fileprivate struct Cell: BitwiseCopyable, Sendable {
-    var place: Int
-    var events: UInt32
-  }
-
   /// Few of a histogram's buckets are used, and a run keeps tens of these for each cohort.
   fileprivate struct Bucket: BitwiseCopyable, Sendable {
     var place: Int
@@ -58,11 +53,12 @@ package struct DeliveriesUntil: Sendable {
   }
 
   fileprivate let first: Int
-  fileprivate let cells: [Cell]
+  /// Those of the rows from `first` on.
+  fileprivate let parts: [DeliveryTable.Part]
   fileprivate let buckets: [Bucket]
 
   package var byteCount: Int {
-    cells.count * MemoryLayout<Cell>.stride + buckets.count * MemoryLayout<Bucket>.stride
+    parts.reduce(buckets.count * MemoryLayout<Bucket>.stride) { $0 + $1.table.byteCount }
   }
 }
 
@@ -73,20 +69,17 @@ extension IntervalDeliveries {
   ///   - recorder: of the same run, whose buckets are kept whole.
   ///   - first: the first row that is kept.
   package func deliveries(_ recorder: borrowing DeliveryRecorder, keptFrom first: Int) -> DeliveriesUntil {
-    var kept: [DeliveriesUntil.Cell] = []
-    for row in min(max(first, 0), rows)..<rows {
-      forEachBucket(ofRow: row) {
-        kept.append(DeliveriesUntil.Cell(place: row * Self.bucketCount + $0, events: $1))
-      }
-    }
-    return DeliveriesUntil(first: first, cells: kept, buckets: recorder.usedBuckets)
+    let first = min(max(first, 0), rows)
+    return DeliveriesUntil(first: first, parts: tables(from: first), buckets: recorder.usedBuckets)
   }
 
   /// Adds what another run, which ended with `end`, has recorded since.
-  package func add(_ end: DeliveriesUntil, since past: DeliveriesUntil) {
-    let first = past.first * Self.bucketCount
-    for cell in end.cells where cell.place >= first { cells[cell.place] &+= cell.events }
-    for cell in past.cells { cells[cell.place] &-= cell.events }
+  package mutating func add(_ end: DeliveriesUntil, since past: DeliveriesUntil) {
+    let ends = end.parts.map { part in
+      DeliveryTable.Part(table: part.table.rows(from: past.first - part.first), first: past.first)
+    }
+    let pasts = past.parts.map { DeliveryTable.Part(table: $0.table, first: $0.first, isTakenAway: true) }
+    become(DeliveryTable(sumOf: tables() + ends + pasts, rows: rows))
   }
 }
 

@@ -130,13 +130,12 @@ private struct RunSize {
   }
 
   var parts: [PartBytes] {
-    let reserved = rows * Double(IntervalDeliveries.bytesPerRow)
-    let touched = scenario.fleet.reduce(0) { $0 + CohortSize($1, of: self).touchedDeliveries(shards: 1) }
+    let cells = scenario.fleet.reduce(0) { $0 + CohortSize($1, of: self).deliveryCells(shards: 1) }
     let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     return [
       (.server, counters + tenths + ruleTables + requests + connections + proxies),
-      (.results, min(touched, reserved) + sums + resultBytes),
+      (.results, 2 * cells + sums + resultBytes),
     ]
   }
 
@@ -353,19 +352,25 @@ private struct CohortSize {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
-        + touchedDeliveries(shards: shards) + Self.smallBlocks)
+        + deliveryCells(shards: shards) + openDeliveries + Self.smallBlocks)
       + Double(run.moments * EndMoments.bytesPerCohort)
+  }
+
+  /// The rows that deliveries are counted in.
+  private var openDeliveries: Double {
+    Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
   }
 
   /// A shard without its tables, the rooms that its queues begin with, and what the C library keeps between them: measured, of
   /// 1,250 cohorts of one device.
   private static let smallBlocks = 110_000.0
 
-  /// A page for each delivery until the whole table is touched.
-  func touchedDeliveries(shards: Int) -> Double {
-    min(
-      run.rows * Double(IntervalDeliveries.bytesPerRow), devices * rate * run.seconds / Double(shards) * 4_096
-    )
+  /// Times to delivery: a cell for each delivery, until most of those that lie within four octaves are there.
+  func deliveryCells(shards: Int) -> Double {
+    let full = 4.0 * Double(IntervalDeliveries.bucketsPerOctave)
+    let cells = min(run.rows * full, devices * rate * run.seconds / Double(shards))
+    // An array that grows has room for twice as many.
+    return 2 * bytes(cells, DeliveryTable.Cell.self) + bytes(run.rows, Int.self)
   }
 }
 

@@ -8,7 +8,7 @@ import UploadPipeline
 /// All that a shard counts. Nothing else writes a count, and no count decides what a device does.
 struct Ledger: ~Copyable {
   private let counters: IntervalCounters<DeviceSide>
-  private let intervalDeliveries: IntervalDeliveries
+  private var intervalDeliveries: IntervalDeliveries
   private var deliveries = DeliveryRecorder()
   /// Times to delivery of each lane, where the client has lanes (O8).
   private(set) var laneDeliveries: [Histogram]
@@ -24,12 +24,15 @@ struct Ledger: ~Copyable {
 
   init(interval: Span, rowCount: Int, end: Int64, hasLanes: Bool) {
     counters = IntervalCounters(rows: rowCount)
-    intervalDeliveries = IntervalDeliveries(rows: rowCount)
+    intervalDeliveries = IntervalDeliveries(rows: rowCount, openRows: Self.openRows(interval))
     laneDeliveries = hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []
     rows = RowCursor(interval: interval)
     creationRows = rows
     self.end = end
   }
+
+  /// An answer tells of an acceptance that was some moments ago.
+  static func openRows(_ interval: Span) -> Int { Int(min(max(8_000_000 / interval.microseconds, 4), 64)) }
 
   init(copying other: borrowing Ledger) {
     counters = other.counters.copy()
@@ -68,7 +71,9 @@ struct Ledger: ~Copyable {
   }
 
   @inline(__always)
-  mutating func count(_ n: Int64, _ what: SettingsCount, at now: Int64) { settings[rows.row(at: now), what] += n }
+  mutating func count(_ n: Int64, _ what: SettingsCount, at now: Int64) {
+    settings[rows.row(at: now), what] += n
+  }
 
   /// An event is created; `n` is −1 where it turns out that it is not.
   @inline(__always)
@@ -114,12 +119,10 @@ struct Ledger: ~Copyable {
 
   func add(to totals: inout MeasureTotals) { totals.add(counters) }
 
-  func merge(
-    into counters: borrowing IntervalCounters<DeviceSide>, _ intervalDeliveries: borrowing IntervalDeliveries
-  ) {
-    self.counters.merge(into: counters)
-    self.intervalDeliveries.merge(into: intervalDeliveries)
-  }
+  func merge(into counters: borrowing IntervalCounters<DeviceSide>) { self.counters.merge(into: counters) }
+
+  /// Times to delivery by interval: tables whose sum has them all.
+  var deliveryTables: [DeliveryTable.Part] { intervalDeliveries.tables() }
 
   func mergeDeliveries(into histogram: inout Histogram) { deliveries.merge(into: &histogram, sums: counters) }
 }

@@ -8,7 +8,7 @@ import UploadPipeline
 package struct RunAssembly: ~Copyable {
   private let scenario: Scenario
   private let counters: IntervalCounters<DeviceSide>
-  private let intervalDeliveries: IntervalDeliveries
+  private var deliveryTables: [DeliveryTable.Part] = []
   private var deliveries = Histogram()
   private var unconfirmed: Int64 = 0
   private var reachedRetryLimit = false
@@ -32,7 +32,6 @@ package struct RunAssembly: ~Copyable {
   package init(_ scenario: Scenario) {
     self.scenario = scenario
     counters = IntervalCounters(rows: Self.rowCount(scenario))
-    intervalDeliveries = IntervalDeliveries(rows: Self.rowCount(scenario))
   }
 
   /// The shard must live until `record` has returned. Shards come cohort by cohort.
@@ -41,7 +40,8 @@ package struct RunAssembly: ~Copyable {
   package mutating func add(
     _ shard: borrowing DeviceShard, held: DeviceShard.HeldEvents? = nil, cohort: Cohort
   ) {
-    shard.ledger.merge(into: counters, intervalDeliveries)
+    shard.ledger.merge(into: counters)
+    deliveryTables += shard.ledger.deliveryTables
     settings.merge(shard.ledger.settings)
     shard.ledger.mergeDeliveries(into: &deliveries)
     let held = held ?? shard.heldEvents
@@ -96,7 +96,7 @@ package struct RunAssembly: ~Copyable {
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: counters.rows)
     series.take(counters)
     series.take(server)
-    let deliveryTable = DeliveryTable(intervalDeliveries)
+    let deliveryTable = DeliveryTable(sumOf: deliveryTables, rows: counters.rows)
     let waitingSince = workersWaitingSince.sorted()
     var waiting = 0
     var open: Int64 = 0

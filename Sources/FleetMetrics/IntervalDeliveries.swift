@@ -170,7 +170,7 @@ extension IntervalDeliveries {
 public struct DeliveryTable: Sendable, Hashable {
   package struct Cell: Sendable, Hashable {
     /// As `IntervalDeliveries` has them: 32 an octave.
-    var bucket: Int32
+    package var bucket: Int32
     package var events: UInt32
   }
 

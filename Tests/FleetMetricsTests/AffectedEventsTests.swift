@@ -13,7 +13,7 @@ struct AffectedEventsTests {
   func record(_ events: [Event], interval: Int64 = second, duration: Int64) -> RunRecord {
     let rows = Int((duration + interval - 1) / interval)
     var record = FleetMetricsTests.record(interval: interval, duration: duration, backlogs: flat(0, rows))
-    let cells = IntervalDeliveries(rows: rows)
+    var cells = IntervalDeliveries(rows: rows)
     for event in events {
       record.series[Int(event.created / interval), .createdEvents] += 1
       if let delivered = event.delivered, delivered < duration {

@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 extension IntervalDeliveries {
-  func record(_ value: Int64, row: Int) { record(histogramBucket: Histogram.bucket(of: value), row: row) }
+  mutating func record(_ value: Int64, row: Int) {
+    record(histogramBucket: Histogram.bucket(of: value), row: row)
+  }
 }
 
 @Suite("Times to delivery by interval")
@@ -14,7 +16,7 @@ struct DeliveryTableTests {
     for seed in 1...40 as ClosedRange<UInt64> {
       var random = SeededGenerator(seed: seed)
       let rows = Int.random(in: 1...5, using: &random)
-      let cells = IntervalDeliveries(rows: rows)
+      var cells = IntervalDeliveries(rows: rows, openRows: [1, 2, 4, 64].randomElement(using: &random)!)
       var values = [[Int64]](repeating: [], count: rows)
       for _ in 0..<Int.random(in: 0...300, using: &random) {
         let row = Int.random(in: 0..<rows, using: &random)
@@ -41,22 +43,63 @@ struct DeliveryTableTests {
     }
   }
 
-  @Test("tables of shards add up, whatever cells they fill")
-  func merging() {
+  /// Against a dictionary of what was recorded.
+  @Test("tables of shards add up, in whatever order rows are recorded", arguments: [1, 2, 16])
+  func sums(openRows: Int) {
     var random = SeededGenerator(seed: 3)
-    let a = IntervalDeliveries(rows: 3)
-    let b = IntervalDeliveries(rows: 3)
-    let both = IntervalDeliveries(rows: 3)
-    for i in 0..<500 {
-      let (value, row) = (
-        Int64.random(in: 0...1 << 45, using: &random), Int.random(in: 0..<3, using: &random)
-      )
-      if i % 2 == 0 { a.record(value, row: row) } else { b.record(value, row: row) }
-      both.record(value, row: row)
+    let rows = 40
+    var shards = 3
+    var tables: [DeliveryTable.Part] = []
+    var expected: [[Int: UInt32]] = Array(repeating: [:], count: rows)
+    while shards > 0 {
+      shards -= 1
+      var deliveries = IntervalDeliveries(rows: rows, openRows: openRows)
+      for i in 0..<500 {
+        // Time goes on, and some tell of what was long ago.
+        let now = i * rows / 500
+        let row = max(0, now - Int(random.next() % 4 == 0 ? random.next() % 20 : 0))
+        let value = Int64.random(in: 1 << 20...1 << 24, using: &random)
+        deliveries.record(value, row: row)
+        // 32 buckets an octave.
+        let octave = 63 - value.leadingZeroBitCount
+        expected[row][(octave - 4) * 32 + Int(value >> (octave - 5)) - 32, default: 0] += 1
+      }
+      tables += deliveries.tables()
     }
-    a.merge(into: b)
-    #expect(DeliveryTable(b) == DeliveryTable(both))
-    let cells = (0..<3).flatMap { DeliveryTable(b).cells(ofRow: $0) }
-    #expect(cells.reduce(0) { $0 + Int($1.events) } == 500)
+    let sum = DeliveryTable(sumOf: tables, rows: rows)
+    #expect(sum.rows == rows)
+    for row in 0..<rows {
+      let found = sum.cells(ofRow: row).map { (Int($0.bucket), $0.events) }
+      #expect(Dictionary(uniqueKeysWithValues: found) == expected[row], "row \(row)")
+      #expect(found.map(\.0) == found.map(\.0).sorted())
+    }
+  }
+
+  @Test("a run that ends as another did has what both recorded", arguments: [1, 4, 64])
+  func endsThatAreShared(openRows: Int) {
+    var random = SeededGenerator(seed: 9)
+    var whole = IntervalDeliveries(rows: 30, openRows: openRows)
+    var other = IntervalDeliveries(rows: 30, openRows: openRows)
+    var wholeRecorder = DeliveryRecorder()
+    var otherRecorder = DeliveryRecorder()
+    var both = IntervalDeliveries(rows: 30, openRows: openRows)
+    func record(
+      _ rows: Range<Int>, _ into: inout IntervalDeliveries, _ recorder: inout DeliveryRecorder, _ also: Bool
+    ) {
+      for row in rows {
+        for _ in 0..<20 {
+          let bucket = recorder.record(Int64.random(in: 0...1 << 30, using: &random))
+          into.record(histogramBucket: bucket, row: row)
+          if also { both.record(histogramBucket: bucket, row: row) }
+        }
+      }
+    }
+    record(0..<12, &other, &otherRecorder, false)
+    let past = other.deliveries(otherRecorder, keptFrom: 10)
+    record(12..<30, &other, &otherRecorder, true)
+    let end = other.deliveries(otherRecorder, keptFrom: 0)
+    record(0..<12, &whole, &wholeRecorder, true)
+    whole.add(end, since: past)
+    #expect(DeliveryTable(whole) == DeliveryTable(both))
   }
 }

@@ -96,7 +96,7 @@ struct StoredRecordTests {
       deliveries.record(
         Int64.random(in: 0...10_000_000_000, using: &random), count: Int64.random(in: 0...5, using: &random))
     }
-    let cells = IntervalDeliveries(rows: max(rows, 1))
+    var cells = IntervalDeliveries(rows: max(rows, 1))
     for _ in 0..<Int.random(in: 0..<100, using: &random) {
       cells.record(
         Int64.random(in: 0...10_000_000_000, using: &random),

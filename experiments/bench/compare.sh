@@ -5,7 +5,8 @@
 #   experiments/bench/compare.sh [REFERENCE_DIR]
 #
 # REFERENCE_DIR has a Makefile that builds $BUILD/herd1_general, which takes DEVICES SECONDS SEED, and $BUILD/outage001, which takes
-# n=DEVICES seed=SEED; each prints a line of JSON with "attempts" and "ns_per_attempt". Environment:
+# n=DEVICES seed=SEED; each prints a line of JSON with "attempts" and "ns_per_attempt". The row C-rules is outage001 with fleetsim's
+# rules for draws (outage001-rules.patch): what the rules cost and what fleetsim costs beyond them are two figures. Environment:
 #   SIZES          devices for herd-1, space separated (default "10000 100000 1000000"; the C program takes fewer than 16,777,216)
 #   SIZES_001      devices for experiment 001 (default "20000 100000")
 #   THREADS        fleetsim runs with so many threads, too, on as many cores; 1: it does not (default 1)
@@ -42,6 +43,14 @@ swift build -c release --product fleetsim >&2
 fleetsim=.build/release/fleetsim
 if [ -n "$reference" ]; then
   make -s -C "$reference" BUILD="$work/reference" "$work/reference/herd1_general" "$work/reference/outage001" >&2
+  mkdir "$work/rules"
+  cp "$reference/Makefile" experiments/bench/fleetsim_draws.h "$work/rules"
+  if ! patch -s -r "$work/rejects" -o "$work/rules/outage001.c" "$reference/outage001.c" experiments/bench/outage001-rules.patch >&2
+  then
+    echo "compare.sh: outage001-rules.patch does not fit $reference/outage001.c" >&2
+    exit 65
+  fi
+  make -s -C "$work/rules" BUILD="$work/rules/build" "$work/rules/build/outage001" >&2
 fi
 if ! { "$python" -m venv "$work/venv" && "$work/venv/bin/pip" install -q --require-hashes -r experiments/bench/requirements.lock; } >&2; then
   echo "compare.sh: SimPy could not be installed" >&2
@@ -92,6 +101,7 @@ if [ -n "$reference" ]; then
     for _ in $(seq "$repeat"); do
       fleetsim 001 001 "$devices"
       run 001 C "$devices" "${pinned[@]}" "$work/reference/outage001" "n=$devices" seed=1
+      run 001 C-rules "$devices" "${pinned[@]}" "$work/rules/build/outage001" "n=$devices" seed=1
     done
   done
 fi

@@ -4,11 +4,12 @@ import statistics
 import sys
 
 # Every program must do the same work: attempts per client of herd-1 at 150 %, from the C and Python references; of another workload,
-# those of C.
+# those of C. C with fleetsim's rules for draws must make fleetsim's attempts, to the last.
 HERD_1_ATTEMPTS_PER_CLIENT = 110.53
 TOLERANCE = {"herd-1": 0.005, "001": 0.01}
 TITLES = [
-    "workload", "program", "devices", "runs", "attempts/client", "ns/attempt", "min", "max", "times C", "SimPy / this", "one thread / this",
+    "workload", "program", "devices", "runs", "attempts/client", "ns/attempt", "min", "max", "times C", "times C-rules", "SimPy / this",
+    "one thread / this",
 ]
 
 
@@ -30,7 +31,10 @@ def main():
         expected = HERD_1_ATTEMPTS_PER_CLIENT if workload == "herd-1" else runs[workload, "C", devices][0][0] / devices
         if any(abs(attempts / devices / expected - 1) > TOLERANCE[workload] for attempts, _ in values):
             wrong.append(f"{workload}, {program} with {devices} devices: {per_client:.2f} where {expected:.2f} are right")
+        if program == "C-rules" and values[0][0] != runs[workload, "fleetsim", devices][0][0]:
+            wrong.append(f"{workload}, {program} with {devices} devices: {values[0][0]:,} attempts, not fleetsim's")
         c = medians.get((workload, "C", devices))
+        rules = medians.get((workload, "C-rules", devices)) if program.startswith("fleetsim") else None
         one_thread = medians.get((workload, "fleetsim", devices)) if program.startswith("fleetsim-x") else None
         rows.append(
             [
@@ -43,6 +47,7 @@ def main():
                 f"{min(n for _, n in values):,.1f}",
                 f"{max(n for _, n in values):,.1f}",
                 f"{ns / c:.2f}" if c else "",
+                f"{ns / rules:.2f}" if rules else "",
                 f"{simpy / ns:,.0f}" if simpy and workload == "herd-1" else "",
                 f"{one_thread / ns:.2f}" if one_thread else "",
             ]

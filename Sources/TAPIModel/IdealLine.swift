@@ -3,12 +3,16 @@ import SimulationKernel
 /// The endless line before an ideal run's server: first come, first served. Whoever cannot be reached when its turn comes loses its
 /// place, and joins the end as soon as it can be reached again. Whoever a limit of its own or operators hold up waits aside, and
 /// counts.
-package struct IdealLine {
+package struct IdealLine: ~Copyable {
   private var waiting = Lane<UploadRequest>()
   private var absent = EventHeap<UploadRequest>()
   private var held = EventHeap<UploadRequest>()
 
   package init() {}
+
+  package init(copying other: borrowing IdealLine) {
+    (waiting, absent, held) = (other.waiting, other.absent, other.held)
+  }
 
   /// Requests in line and held; those that are absent are not.
   package var count: Int { waiting.count + held.count }

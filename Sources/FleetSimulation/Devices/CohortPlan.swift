@@ -394,8 +394,10 @@ extension UnsafePointer<CohortPlan> {
 
   @inline(never)
   private func scheduled(after time: Int64, before ordinal: UInt32, _ draws: EventDraws) -> Int64 {
-    pointee.events.schedule.unsafelyUnwrapped.next(
-      after: time, before: ordinal, draws, phase: pointee.events.period > 0 ? eventPhase(draws.device) : 0)
+    Unmanaged.passUnretained(pointee.events.schedule.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.next(
+        after: time, before: ordinal, draws, phase: pointee.events.period > 0 ? eventPhase(draws.device) : 0)
+    }
   }
 
   func firstEvent(_ draws: EventDraws) -> Int64 {

@@ -47,6 +47,8 @@ final class EventSchedule: Sendable {
   private let moments: CommonMoments
   /// Events come in these only; nil: at any time.
   let sessions: SessionPlan?
+  /// Of the time in the foreground.
+  private let share: Double
   /// The end of the run.
   private let end: Int64
 
@@ -65,6 +67,7 @@ final class EventSchedule: Sendable {
     atOnce = 1
     moments = CommonMoments()
     sessions = nil
+    share = 1
     end = .max
   }
 
@@ -77,6 +80,7 @@ final class EventSchedule: Sendable {
     self.end = end
     let sessions = sessions?.withEventsInSessions
     self.sessions = sessions
+    share = sessions?.share ?? 1
     self.moments = moments
     script = nil
     rate = cohort.events.cumulativeRate(devices: cohort.devices) ?? CumulativeRate([])
@@ -103,12 +107,11 @@ final class EventSchedule: Sendable {
     switch process {
     case .poisson(let mean):
       let key = draws.events.child(UInt64(ordinal))
-      if let sessions {
-        var gap = Distribution.exponentialGap(mean: mean * sessions.share, key: key)
-        next = sessions.inForeground(from: time, before: self.end, draws.device, latest: draws.period) {
-          from, to in
-          if gap < to &- from { return from &+ gap }
-          gap &-= to &- from
+      if sessions != nil {
+        var gap = Distribution.exponentialGap(mean: mean * share, key: key)
+        next = inForeground(from: time, draws) { from, session in
+          if gap < session.end &- from { return from &+ gap }
+          gap &-= session.end &- from
           return nil
         }
       } else {
@@ -119,13 +122,13 @@ final class EventSchedule: Sendable {
     case .script: return script.unsafelyUnwrapped.time(of: ordinal)
     case .rate:
       let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
-      if let sessions {
-        var left = gap * sessions.share
-        next = sessions.inForeground(from: time, before: self.end, draws.device, latest: draws.period) {
-          from, to in
+      if sessions != nil {
+        var left = gap * share
+        next = inForeground(from: time, draws) { from, session in
           let past = rate.count(through: from)
-          let count = rate.count(through: to) - past
-          if left < count { return min(max(from, rate.time(of: past + left)), to &- 1) }
+          if session.countAtEnd.isNaN { session.countAtEnd = rate.count(through: session.end) }
+          let count = session.countAtEnd - past
+          if left < count { return min(max(from, rate.time(of: past + left)), session.end &- 1) }
           left -= count
           return nil
         }
@@ -135,6 +138,20 @@ final class EventSchedule: Sendable {
     }
     if !moments.isEmpty { moments.moveToEarlier(&next, after: time, draws.device) }
     return next
+  }
+}
+
+extension EventSchedule {
+  /// Where the process gets to in sessions, which there are.
+  @inline(__always)
+  private func inForeground(
+    from time: Int64, _ draws: EventDraws,
+    _ advance: (_ from: Int64, _ session: inout SessionPlan.Period) -> Int64?
+  ) -> Int64 {
+    // Nobody lets go of the plan meanwhile: it need not be retained for each event.
+    Unmanaged.passUnretained(sessions.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.inForeground(from: time, before: end, draws.device, latest: draws.period, advance)
+    }
   }
 }
 

@@ -15,6 +15,8 @@ final class SessionPlan: Sendable {
     fileprivate(set) var end: Int64
     fileprivate var number: UInt32
     fileprivate(set) var isForeground: Bool
+    /// What `EventSchedule` expects to be created by its end, once that has been asked for; else no number.
+    var countAtEnd = Double.nan
   }
 
   private let sessions: Sessions
@@ -105,11 +107,11 @@ final class SessionPlan: Sendable {
   ///   - time: where it is. Microseconds.
   ///   - end: of the run; behind it all times are one.
   ///   - latest: the period to which the latest call came, if it is at hand; this one's is left there.
-  ///   - advance: goes on from a time towards the end of a session; nil if it does not arrive within it.
+  ///   - advance: goes on from a time within a session; nil if it does not arrive in it.
   /// - Complexity: O(periods since the start of `latest`), or of the run if that is later than `time`.
   func inForeground(
     from time: Int64, before end: Int64, _ device: RandomKey, latest: UnsafeMutablePointer<Period>?,
-    _ advance: (_ from: Int64, _ to: Int64) -> Int64?
+    _ advance: (_ from: Int64, _ period: inout Period) -> Int64?
   ) -> Int64 {
     var from = max(time, 0)
     var period: Period
@@ -121,7 +123,7 @@ final class SessionPlan: Sendable {
     defer { latest?.pointee = period }
     while from < end {
       while period.end <= from { period = self.period(after: period, device) }
-      if period.isForeground, let arrival = advance(from, period.end) { return arrival }
+      if period.isForeground, let arrival = advance(from, &period) { return arrival }
       from = period.end
     }
     return max(from, end)

@@ -4,8 +4,8 @@ import SimulationKernel
 import TAPIModel
 
 /// The line before the server of an ideal run, and when whoever waits in it can be reached.
-struct IdealTier {
-  fileprivate var line = IdealLine()
+struct IdealTier: ~Copyable {
+  fileprivate var line: IdealLine
   /// By shard; nil: its devices can always be reached.
   private let reaches: [Reachability?]
   /// By shard, for clients that put all they hold into one request: events that fit into one; else 0.
@@ -17,11 +17,18 @@ struct IdealTier {
   fileprivate(set) var nextTime = Instant.never
 
   init(_ scenario: Scenario, shards: [ShardLayout]) {
+    line = IdealLine()
     reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
       return cohort.behaviour.queue.mode == .rebatch ? cohort.largestBatch : 0
     }
+  }
+
+  init(copying other: borrowing IdealTier) {
+    line = IdealLine(copying: other.line)
+    (reaches, room, visits) = (other.reaches, other.room, other.visits)
+    (latestVisit, nextTime) = (other.latestVisit, other.nextTime)
   }
 
   /// A client that chunks anew has events that came while it waited. They fit into the request that is served now.

@@ -75,7 +75,7 @@ package struct ServerFront: ~Copyable {
     server = TAPIServer(
       copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
     proxies = other.proxies.map { Self.apart($0.pointee) }
-    line = other.line.map { Self.apart($0.pointee) }
+    line = other.line.map { Self.apart(IdealTier(copying: $0.pointee)) }
     timeouts = .allocate(capacity: max(shards.count, 1))
     timeouts.update(from: other.timeouts, count: shards.count)
     (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
@@ -88,7 +88,7 @@ package struct ServerFront: ~Copyable {
     (violation, lastTime) = (other.violation, other.lastTime)
   }
 
-  private static func apart<Tier>(_ tier: Tier) -> UnsafeMutablePointer<Tier> {
+  private static func apart<Tier: ~Copyable>(_ tier: consuming Tier) -> UnsafeMutablePointer<Tier> {
     let place = UnsafeMutablePointer<Tier>.allocate(capacity: 1)
     place.initialize(to: tier)
     return place

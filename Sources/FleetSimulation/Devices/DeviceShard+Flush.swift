@@ -6,6 +6,29 @@ import UploadPipeline
 
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
+  /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
+  package mutating func start(device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+    let record = self[device]
+    let key = key(of: device)
+    if let loops { loops[device].pointee = UploadLoopState() }
+    let phase =
+      plan.pointee.flush.isScanned ? Int64(record.pointee.phase) : plan.flushPhase(key)
+    if let triggers {
+      triggers[device.place] = TriggerPlan(
+        triggerAt: .max, nextInterval: plan.pointee.flush.interval == .max ? .max : phase)
+    }
+    if let pending {
+      let first = plan.firstEvent(EventDraws(key))
+      pending[device.place] = PendingEvents(
+        unsealedTime: first, aheadTime: first, upcoming: 0)
+    }
+    run(device, on: settingsAtLaunch(device, at: 0), at: 0)
+    planFirstTrigger(device, phase: phase, sink)
+    scheduleRestarts(device, sink)
+    if plan.pointee.tables.worlds { startWorld(device, sink) }
+    if pages != nil, !record.pointee.flags.contains(.suspended) { openPage(device, at: 0, sink) }
+  }
+
   package mutating func handleTrigger(
     _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {

@@ -105,3 +105,52 @@ extension ShardRunner {
     return digest
   }
 }
+
+/// A shard whose devices go on by themselves, perhaps by another plan.
+extension DeviceShard {
+  /// A copy between two windows: every property that outlives a window is copied here, also one that has a value by default.
+  ///
+  /// - Parameter plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
+  init(copying other: borrowing DeviceShard, plan: CohortPlan) {
+    let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
+    stored.initialize(to: plan)
+    self.plan = UnsafePointer(stored)
+    machines = .allocate(capacity: 3)
+    for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
+    (number, first, count) = (other.number, other.first, other.count)
+    devices = DeviceRows(copying: other.devices)
+    loops = other.loops == nil ? nil : devices.loops
+    tables = SideTables(copying: other.tables, devices: other.count)
+    ledger = Ledger(copying: other.ledger)
+    if let others = other.pages {
+      let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))
+      copies.initialize(from: others, count: other.count)
+      pages = copies
+    } else {
+      pages = nil
+    }
+    hasPlainLoops = other.hasPlainLoops
+    batches = BatchPool(copying: other.batches, devices)
+    waiting = WaitingHeaps(copying: other.waiting)
+    ready = ReadyBatches(copying: other.ready)
+    histories = other.histories.mapValues { EventHistory(copying: $0) }
+    violation = other.violation
+    departsLater = other.departsLater
+    follow(plan, instead: other.plan.pointee)
+  }
+
+  /// Goes on by another plan.
+  mutating func follow(_ plan: CohortPlan) {
+    let past = self.plan.pointee
+    UnsafeMutablePointer(mutating: self.plan).pointee = plan
+    for version in 0..<3 { machines[version] = .passUnretained(plan.machines[version]) }
+    follow(plan, instead: past)
+  }
+
+  /// Without any incident no event is old. Nothing else that is counted depends on what may differ.
+  private mutating func follow(_ plan: CohortPlan, instead past: CohortPlan) {
+    precondition(
+      past.oldBefore != .min || plan.oldBefore == .min, "nobody knows which events were old before")
+    if plan.oldBefore == .min { ledger.forgetSettledOldEvents() }
+  }
+}

@@ -341,6 +341,22 @@ extension DeviceShard {
   }
 }
 
+extension DeviceShard {
+  /// Returns all that the server has to know of an upload that arrives. A batch's record stays as it was sent while an attempt
+  /// is open.
+  package func request(_ upload: UploadTicket, at now: Int64) -> UploadRequest {
+    var batch = batches[upload.batch]
+    if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
+    if pages != nil, !batch.fetchesSettings {
+      batch.events = events(ofRequest: upload.id)
+    }
+    return UploadRequest(
+      arrival: Instant(microseconds: now), device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
+      id: upload.id, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink, downlink: upload.downlink,
+      events: batch.events, shard: UInt16(truncatingIfNeeded: number))
+  }
+}
+
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)

@@ -82,7 +82,7 @@ extension DeviceShard {
     record.pointee.flags.remove(.due)
     settleOnly(record, device, row)
     let accepted = now &- Int64(delivery.downlink)
-    let acceptedRow = ledger.row(at: accepted)
+    let acceptedRow = ledger.deliveryRow(at: accepted)
     acceptedRow.count(
       countAcceptance(of: upload, batch, device, at: accepted, acceptedRow), .settledOldEvents)
     batches.release(batch, upload)
@@ -203,7 +203,7 @@ extension DeviceShard {
     acceptedAt accepted: Int64,
     at now: Int64, _ row: Ledger.Row
   ) {
-    let acceptedRow = ledger.row(at: accepted)
+    let acceptedRow = ledger.deliveryRow(at: accepted)
     let old = countAcceptance(of: upload, batch, device, at: accepted, acceptedRow)
     acceptedRow.count(old, .settledOldEvents)
     hearSuccess(batch, device, at: now)

@@ -504,7 +504,7 @@ extension DeviceShard {
       return
     }
     let events = Int64(batches[batch].events)
-    let row = ledger.row(at: time)
+    let row = ledger.deliveryRow(at: time)
     if batches[batch].flags.contains(.accepted) {
       row.count(1, .duplicateBatches)
       row.count(events, .duplicateEvents)
@@ -520,7 +520,7 @@ extension DeviceShard {
     batches.acceptanceTimes?[batch.place] = time
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].isBlocked {
-        countBlocked(-events, batches[batch].blockReason, row)
+        countBlocked(-events, batches[batch].blockReason, at: time)
       } else {
         row.count(events, .acceptedAfterDropEvents)
       }
@@ -536,7 +536,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func countAcceptance(
     of upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
-    at time: Int64, _ row: Ledger.Row
+    at time: Int64, _ row: Ledger.DeliveryRow
   ) -> Int64 {
     let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
     row.count(1, .acceptedBatches)
@@ -552,7 +552,7 @@ extension DeviceShard {
   /// The events behind a batch's first.
   @inline(never)
   private mutating func acceptMore(
-    _ batch: BatchIndex, _ device: DeviceIndex, at time: Int64, _ row: Ledger.Row, _ sum: inout Int64,
+    _ batch: BatchIndex, _ device: DeviceIndex, at time: Int64, _ row: Ledger.DeliveryRow, _ sum: inout Int64,
     _ old: inout Int64
   ) {
     let draws = drawsAgain(of: device)
@@ -580,7 +580,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  mutating func recordDelivery(after wait: Int64, _ row: Ledger.Row) -> Int64 {
+  mutating func recordDelivery(after wait: Int64, _ row: Ledger.DeliveryRow) -> Int64 {
     ledger.recordDelivery(after: wait, row)
     return wait
   }
@@ -629,7 +629,7 @@ extension DeviceShard {
   /// Events of a device that are given up.
   mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     if let block = reason.blockReason {
-      countBlocked(events, block, ledger.row(at: now))
+      countBlocked(events, block, at: now)
     } else {
       ledger.count(events, reason, at: now)
       self[device].pointee.flags.insert(.lostEvents)
@@ -637,9 +637,9 @@ extension DeviceShard {
   }
 
   /// Negative: of events that were blocked and turn out to have been accepted.
-  func countBlocked(_ events: Int64, _ reason: DropReason, _ row: Ledger.Row) {
-    row.count(events, .blockedEvents)
-    row.count(events, Measure(blocked: reason))
+  mutating func countBlocked(_ events: Int64, _ reason: DropReason, at time: Int64) {
+    ledger.count(events, .blockedEvents, at: time)
+    ledger.count(events, Measure(blocked: reason), at: time)
   }
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.

@@ -161,7 +161,7 @@ extension DeviceShard {
   @inline(never)
   mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Int64) {
     guard let history = histories[device] else { return }
-    let row = ledger.row(at: time)
+    let row = ledger.deliveryRow(at: time)
     let events = range(of: batch)
     // A batch from before there was a history tells its fate by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
@@ -194,7 +194,7 @@ extension DeviceShard {
   /// Counts the deliveries of those of a batch's events that the server did not have.
   private mutating func countDeliveries(
     of events: Range<UInt32>, createdFrom firstTime: Int64, _ history: EventHistory, _ device: DeviceIndex,
-    at time: Int64, _ row: Ledger.Row
+    at time: Int64, _ row: Ledger.DeliveryRow
   ) {
     let draws = drawsAgain(of: device)
     var (created, ordinal) = (firstTime, events.lowerBound)
@@ -209,7 +209,7 @@ extension DeviceShard {
       while true {
         sum &+= recordDelivery(after: time &- created, row)
         if let reason = history.blockReason(of: ordinal) {
-          countBlocked(-1, reason, row)
+          countBlocked(-1, reason, at: time)
         } else if history.wasDropped(ordinal) {
           row.count(1, .acceptedAfterDropEvents)
         } else if created < plan.pointee.oldBefore {

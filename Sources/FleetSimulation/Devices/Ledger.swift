@@ -45,18 +45,30 @@ struct Ledger: ~Copyable {
 
   /// An interval; not to be kept beyond the ledger's life.
   struct Row {
-    fileprivate let number: Int
     fileprivate let cells: CounterRow<DeviceSide>
 
     @inline(__always)
     func count(_ n: Int64, _ measure: Measure) { cells[measure] &+= n }
   }
 
+  /// An interval in which events are delivered.
+  struct DeliveryRow {
+    fileprivate let number: Int
+    fileprivate let row: Row
+
+    @inline(__always)
+    func count(_ n: Int64, _ measure: Measure) { row.count(n, measure) }
+  }
+
   /// The interval that `now` lies in.
   @inline(__always)
-  mutating func row(at now: Int64) -> Row {
-    let number = rows.row(at: now)
-    return Row(number: number, cells: counters[number])
+  mutating func row(at now: Int64) -> Row { Row(cells: counters[rows.row(at: now)]) }
+
+  /// The interval of an acceptance.
+  @inline(__always)
+  mutating func deliveryRow(at time: Int64) -> DeliveryRow {
+    let number = rows.row(at: time)
+    return DeliveryRow(number: number, row: Row(cells: counters[number]))
   }
 
   @inline(__always)
@@ -105,7 +117,7 @@ struct Ledger: ~Copyable {
 
   /// An event is delivered so long after its creation.
   @inline(__always)
-  mutating func recordDelivery(after wait: Int64, _ row: Row) {
+  mutating func recordDelivery(after wait: Int64, _ row: DeliveryRow) {
     intervalDeliveries.record(histogramBucket: deliveries.record(wait), row: row.number)
   }
 

@@ -190,17 +190,14 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// Asks for the latest chunk of the next slot that holds items, if it is one of the next eight, none of which may lie behind the
+  /// Asks for the latest chunk of the next slot that holds items, if it is one of the next four, none of which may lie behind the
   /// ring's end. It asks for the chunk's beginning, which says which chunk was before it, and for its latest item.
   @inlinable @inline(__always)
   func prefetchChunk(behind slot: Int) {
     let place = (slot &+ 1) & ringMask
-    if place &+ 7 > ringMask { return }
+    if place &+ 3 > ringMask { return }
     // There is no branch for each slot, which nothing could predict. Where all are empty it asks for what nobody needs.
-    var found = twoEnds(3, of: place)
-    found = twoEnds(2, of: place) == 0 ? found : twoEnds(2, of: place)
-    found = twoEnds(1, of: place) == 0 ? found : twoEnds(1, of: place)
-    found = twoEnds(0, of: place) == 0 ? found : twoEnds(0, of: place)
+    let found = twoEnds(0, of: place) == 0 ? twoEnds(1, of: place) : twoEnds(0, of: place)
     let (low, high) = (UInt32(truncatingIfNeeded: found), UInt32(truncatingIfNeeded: found &>> 32))
     let latest = max(0, Int(truncatingIfNeeded: low == 0 ? high : low) &<< 2 &- 1)
     fleetsim_prefetch(pool + (latest &>> chunkBits) &<< chunkBits)

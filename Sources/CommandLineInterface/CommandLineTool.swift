@@ -5,8 +5,8 @@ import ScenarioFormat
 public enum CommandLineTool {
   public static let version = "0.1.0"
 
-  /// The number of the results: two builds with the same number give the same bytes for the same scenario and seed. Sweeps,
-  /// journals and baselines of another number are refused. `ResultsVersionTests` says when it has to go up: whenever a result
+  /// The number of the results: two builds with the same number give the same bytes for the same scenario and seed.
+  /// Journals and baselines of another number are refused. `ResultsVersionTests` says when it has to go up: whenever a result
   /// changes.
   public static let resultsVersion = 11
 
@@ -26,11 +26,9 @@ public enum CommandLineTool {
 
   /// Every command, in the order of the help.
   static let commands: [any Command.Type] = [
-    InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, SweepCommand.self,
-    MergeCommand.self, ReportCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self,
-    LimitCommand.self,
-    LiveCommand.self, ValidateCommand.self, TraceCommand.self, PresetsCommand.self,
-    ConformanceCommand.self, BenchCommand.self,
+    InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, ReportCommand.self,
+    CheckCommand.self, TuneCommand.self, CalibrateCommand.self, LimitCommand.self, LiveCommand.self,
+    ValidateCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
   ]
 
   /// - Parameter environment: gets the colours that the command line asks for.
@@ -152,7 +150,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors or requirements, worse metrics, broken limits, missing runs, bad Settings."
+      "Failed vectors or requirements, worse metrics, broken limits, bad Settings."
     case .undecided: "decide needs more runs than its budget allows, or conformance --exec is inconclusive."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
@@ -167,13 +165,13 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
     case .hungUp:
-      "Hung up (SIGHUP); output is as it was; a sweep or a live run keeps what it has."
+      "Hung up (SIGHUP); output is as it was; a journal or a live run keeps what it has."
     case .interrupted:
-      "Interrupted (Ctrl-C); output is as it was; a sweep or a live run keeps what it has."
+      "Interrupted (Ctrl-C); output is as it was; a journal or a live run keeps what it has."
     case .quit:
-      "Quit (Ctrl-\\); output is as it was; a sweep or a live run keeps what it has."
+      "Quit (Ctrl-\\); output is as it was; a journal or a live run keeps what it has."
     case .terminated:
-      "Terminated (SIGTERM); output is as it was; a sweep or a live run keeps what it has."
+      "Terminated (SIGTERM); output is as it was; a journal or a live run keeps what it has."
     }
   }
 

@@ -13,26 +13,6 @@ public struct Histogram: Sendable, Hashable {
 
   public init() { counts = [Int64](repeating: 0, count: Self.bucketCount) }
 
-  /// The numbers that `counts` leave out of a stored histogram: the sum's two words, and the maximum.
-  var totals: [Int64] { [sumHigh, sumLow, maximum] }
-
-  /// A histogram as it was stored; nil if it cannot have been one.
-  /// - Parameter totals: what `totals` was.
-  init?(counts: [Int64], totals: [Int64]) {
-    guard counts.count == Self.bucketCount, totals.count == 3, totals.allSatisfy({ $0 >= 0 }) else {
-      return nil
-    }
-    var total: Int64 = 0
-    for count in counts {
-      let (sum, overflow) = total.addingReportingOverflow(count)
-      guard count >= 0, !overflow else { return nil }
-      total = sum
-    }
-    self.counts = counts
-    (sumHigh, sumLow, maximum) = (totals[0], totals[1], totals[2])
-    self.total = total
-  }
-
   /// Exact sum of the recorded values, microseconds; `Int64.max` where it is more than that (`mean` stays
   /// right).
   public var sum: Int64 {

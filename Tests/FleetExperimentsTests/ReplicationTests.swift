@@ -91,6 +91,51 @@ struct ReplicationTests {
     }
   }
 
+  @Test("the parts of anything are a partition of it in its order, and differ by one item at most")
+  func partition() throws {
+    for count in [1, 2, 3, 7, 64, 65] {
+      let parts = try (1...count).map { try #require(RunShard("\($0)/\(count)")).part(of: 64) }
+      #expect(parts.flatMap(\.self) == Array(0..<64))
+      #expect(parts.map(\.count).max()! - parts.map(\.count).min()! <= 1)
+    }
+  }
+
+  @Test(
+    "a shard that there is not is none",
+    arguments: [
+      "0/0", "0/4", "5/4", "-1/4", "1/-4", "+1/4", "1", "1/", "/", "", "1/2/3", "a/b", "1.5/2", "1/1000001",
+      "99999999999999999999/99999999999999999999", "9223372036854775807/4", " 1/4", "１/４",
+    ])
+  func noShard(text: String) { #expect(RunShard(text) == nil) }
+
+  @Test("any number of shards makes the runs of a comparison, each once, and no more is left to make")
+  func shards() throws {
+    let variants = (1...3).map { variant("\($0)", effect: $0) }
+    let plan = ReplicationPlan(firstSeed: 5, count: 4)
+    let (whole, wholeEngine) = (MemoryStore(), Engine())
+    let compared = try Replications.run(variants, plan: plan, in: whole, workers: 2) { scenario, _, _ in
+      try wholeEngine.record(scenario)
+    }
+    for count in [1, 2, 3, 4, 8, 12, 20] {
+      let (parts, engine) = (MemoryStore(), Engine())
+      for number in 1...count {
+        try Replications.make(
+          try #require(RunShard("\(number)/\(count)")), of: variants, plan: plan, in: parts, workers: 2
+        ) { scenario, _, _ in try engine.record(scenario) }
+      }
+      #expect(parts.files == whole.files && parts.files.count == 12)
+      #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
+      let read = try Replications.run(variants, plan: plan, in: parts, workers: 2) { _, _, _ in
+        throw Engine.Failure()
+      }
+      #expect(read.rows == compared.rows)
+      // A shard of whole seeds makes no twin that another makes.
+      if [1, 2, 4].contains(count) {
+        #expect(engine.seeds.withLock { $0.sorted() } == wholeEngine.seeds.withLock { $0.sorted() })
+      }
+    }
+  }
+
   @Test("a run that fails ends the comparison with its error")
   func failure() {
     #expect(throws: Engine.Failure.self) {

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import Synchronization
@@ -112,6 +113,48 @@ struct ResumptionTests {
           row.run = ""
           return row
         })
+  }
+
+  /// The names under which a store keeps scenarios, in their order.
+  private func names(_ scenarios: [Scenario]) throws -> [String] {
+    try scenarios.map { scenario in
+      let store = MemoryStore()
+      _ = try Runs<RunSummary>.planted(in: store, Self.summary).values(of: [scenario])
+      return try #require(store.files.keys.first)
+    }
+  }
+
+  @Test("a name changes with everything that a run depends on, and with nothing else")
+  func naming() throws {
+    let text = """
+      { format: 1, seed: 5, duration: "20m", interval: "10s", tapi: { bucket: { capacity: "4/s" } },
+        fleet: [{ name: "a", devices: 20, events: "6/min" }, { name: "b", devices: 30, events: "6/min" }] }
+      """
+    func scenario(_ text: String) throws -> Scenario {
+      try ScenarioFile(text: text, name: "s") { _ in "" }.decode().scenario
+    }
+    let base = try scenario(text)
+    func changed(_ change: (inout Scenario) -> Void) -> Scenario {
+      var scenario = base
+      change(&scenario)
+      return scenario
+    }
+    let different = [
+      base, base.ideal, base.with(seed: 6), changed { $0.fleet.reverse() }, changed { $0.fleet.removeLast() },
+      changed { $0.fleet[1].devices += 1 }, changed { $0.fleet[0].name = "c" },
+      changed { $0.interval = .seconds(9) }, changed { $0.tapi.rules.retryCountLimit = 3 },
+      changed { $0.fleet[0].writeKey = "b" },
+      changed { ($0.fleet[0].name, $0.fleet[1].name) = ("b", "a") },
+      try scenario(text.replacing("4/s", with: "4.001/s")),
+    ]
+    // A question, a comment and the order of keys are no part of it.
+    let same = [
+      changed { $0.question = "Why?" }, try scenario("// Ours\n" + text),
+      try scenario(text.replacing("seed: 5, duration: \"20m\"", with: "duration: \"20m\", seed: 5")),
+    ]
+    let found = try names(different)
+    #expect(Set(found).count == different.count)
+    #expect(Set(try names(same)) == [found[0]])
   }
 
   @Test("what is damaged in a store is said to be, and made again")

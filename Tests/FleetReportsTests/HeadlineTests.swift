@@ -84,7 +84,7 @@ struct FullSizeTests {
 
   /// A run of one variant, and three of it.
   private func trials(loses: Bool) -> [Trial] {
-    var several = Trial(merging: ["today"], seeds: SeedRange(first: 1, count: 3))
+    var several = Trial(variants: ["today"], plan: ReplicationPlan(firstSeed: 1, count: 3))
     for _ in 1...3 { several.add([scaled("today", loses: loses)]) }
     return [Trial([scaled("today", loses: loses)]), several]
   }

@@ -27,7 +27,7 @@ struct PairMapTests {
     _ choices: [VariantChoice], _ change: (inout RunSummary) -> Void = { _ in }
   ) -> Trial {
     var comparison = Trial(
-      merging: choices.map(\.name), seeds: SeedRange(first: 1, count: 4))
+      variants: choices.map(\.name), plan: ReplicationPlan(firstSeed: 1, count: 4))
     for seed in 1...4 as ClosedRange<UInt64> {
       comparison.add(
         choices.map { choice in

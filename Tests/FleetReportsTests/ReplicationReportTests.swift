@@ -109,7 +109,8 @@ struct ReplicationReportTests {
 
   @Test("There is no difference to a time that no run lived to see, and no star behind it")
   func neverRecovers() throws {
-    var comparison = Trial(merging: ["today", "new"], seeds: SeedRange(first: 1, count: 5))
+    var comparison = Trial(
+      variants: ["today", "new"], plan: ReplicationPlan(firstSeed: 1, count: 5))
     for seed in 1...5 as ClosedRange<UInt64> {
       comparison.add(
         ["today", "new"].map { name in

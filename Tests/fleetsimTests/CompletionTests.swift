@@ -10,7 +10,7 @@ struct CompletionTests {
 
   /// What bash has to offer for a line, with the cursor at its end: the words that readline would be given, sorted.
   private static let expected: [(line: String, words: [String])] = [
-    ("fleetsim val", ["validate"]), ("fleetsim s", ["sweep"]),
+    ("fleetsim val", ["validate"]), ("fleetsim d", ["decide"]),
     ("fleetsim --v", ["--version"]),
     ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
     (
@@ -36,7 +36,7 @@ struct CompletionTests {
     ("fleetsim help exit", ["exit-codes"]),
     ("fleetsim help completions ", ["bash", "fish", "json", "scenario", "zsh"]),
     ("fleetsim run c", ["cdn.json"]), ("fleetsim run --settings ", ["cdn.json", "out"]),
-    ("fleetsim run --out ", ["out"]), ("fleetsim merge o", ["out"]),
+    ("fleetsim run --out ", ["out"]), ("fleetsim report o", ["out"]),
     ("fleetsim run --seed ", []), ("fleetsim unknown ", []),
   ]
 

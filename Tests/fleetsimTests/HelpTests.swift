@@ -27,7 +27,7 @@ struct HelpTests {
 
   @Test(
     "every way to ask for help gives the same screen",
-    arguments: ["run", "compare", "sweep", "merge", "check", "validate", "presets", "conformance", "bench"])
+    arguments: ["run", "compare", "report", "check", "validate", "presets", "conformance", "bench"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
     let screen = try Tool.run(["help", command], in: scratch.url).standardOutput
@@ -60,7 +60,7 @@ struct HelpTests {
   }
 
   /// Commands whose how-to is a part of another one's page.
-  private static let shared = ["merge": "sweep", "report": "run"]
+  private static let shared = ["report": "run"]
 
   @Test(
     "every command has a how-to of its name, which begins with it",

@@ -97,11 +97,11 @@ struct InterruptionTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.endless)
     let output = try Tool.process(
-      ["sweep", "s.json5", "--out", "d"], in: scratch.url, signal: SIGINT,
+      ["compare", "s.json5", "--seeds", "2", "--journal", "d"], in: scratch.url, signal: SIGINT,
       when: { scratch.contents.contains { $0.hasPrefix("d/") } })
     #expect(output.code == 130)
     #expect(
-      output.standardError == "Interrupted: what was complete is kept, and the same command makes the rest.\n"
-    )
+      output.standardError
+        == "Interrupted: d keeps the finished runs, and the same command makes the rest.\n")
   }
 }

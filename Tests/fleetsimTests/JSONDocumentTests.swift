@@ -105,7 +105,7 @@ struct JSONDocumentTests {
     }
     for (key, value) in [
       ("verdict", nil), ("verdict", JSON.number(1)), ("story", nil), ("story", .array([.object([:])])),
-      ("command", .string("sweep")), ("format", .number(1)),
+      ("command", .string("report")), ("format", .number(1)),
       ("variants", .array([.object([:])])),
     ] {
       var others = members

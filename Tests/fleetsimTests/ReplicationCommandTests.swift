@@ -94,6 +94,16 @@ struct ReplicationCommandTests {
       (["--explore", "--out", "o", "--openmetrics"], "'--openmetrics' does not go with '--explore'"),
       (["--explore", "--out", "o", "--vary", "seed=1,2"], "Seeds can't be compared with --seeds"),
       (["--budget", "9999999999G"], "a number of attempts from 1 on"),
+      (["--seeds", "2", "--shard", "3/2"], "'--shard <i/N>': the number of the part and of all parts"),
+      (["--shard", "1/2"], "'--shard' goes with '--seeds'"),
+      (["--seeds", "2", "--shard", "1/2"], "'--shard' goes with '--journal <dir>'"),
+      (
+        ["--seeds", "2", "--shard", "1/2", "--journal", "j", "--out", "o"],
+        "'--out' does not go with '--shard'"
+      ),
+      (
+        ["--seeds", "2", "--shard", "1/2", "--journal", "j", "--json"], "'--json' does not go with '--shard'"
+      ),
     ])
   func refusals(options: [String], message: String) throws {
     let scratch = try Scratch()

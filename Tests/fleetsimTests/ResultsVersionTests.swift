@@ -115,35 +115,6 @@ struct ResultsVersionTests {
     }
   }
 
-  @Test("a sweep of another version is neither continued nor merged, and its runs are not mixed in")
-  func sweep() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let sweep = ["sweep", "s.json5", "--seeds", "2", "--out", "d"]
-    #expect(try Tool.run(sweep, in: scratch.url).code == 0)
-    // A shard that another build made, copied into this sweep.
-    let run = try #require(scratch.contents.first { $0.hasSuffix(".run") })
-    let bytes = try scratch.text(run)
-    let version = "of results version \(CommandLineTool.resultsVersion)\n"
-    #expect(bytes.hasPrefix("fleetsim run " + version))
-    try FileManager.default.removeItem(at: scratch.url.appending(path: run))
-    try scratch.write(
-      "d/runs/0123456789abcdef01234567.run",
-      bytes.replacing(version, with: "of results version \(Self.other)\n"))
-    try refused(
-      ["merge", "d"], scratch,
-      "d/runs/0123456789abcdef01234567.run: the run was made with results version 987654",
-      "let one build make all shards")
-    // The whole sweep.
-    let results = "\"results\": \(CommandLineTool.resultsVersion)"
-    try age(scratch, "d/plan.json", results, "\"results\": \(Self.other)")
-    let named = "d/plan.json: the sweep was made with results version 987654"
-    try refused(["merge", "d"], scratch, named, "merge it with the build that made it, or sweep again")
-    try refused(sweep, scratch, named, "sweep into another directory")
-    try age(scratch, "d/plan.json", "\"results\": \(Self.other),", "")
-    try refused(["merge", "d"], scratch, "a fleetsim that did not number its results yet")
-  }
-
   @Test("a journal of another version is not gone on with")
   func journal() throws {
     let scratch = try Scratch(SearchCommandTests.tuned.get())

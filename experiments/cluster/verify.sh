@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does a sweep in four shards, under GNU parallel and under Slurm, give the bytes of the unsharded one? And when it is killed with
+# Does a comparison in four shards, under GNU parallel and under Slurm, give the bytes of one in one piece? And when it is killed with
 # kill -9 at ten random moments and started again?
 #
 # FLEETSIM=.build/release/fleetsim experiments/cluster/verify.sh      (SEED=2 for other moments, KILLS=3 for fewer)
@@ -12,14 +12,14 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$here/../.."
 
 # 64 runs: four strategies under sixteen seeds.
-sweep=(experiments/001-outage-herd/scenario.json5 --jitter none,additive:10,full,equal --seeds 16
+compared=(experiments/001-outage-herd/scenario.json5 --jitter none,additive:10,full,equal --seeds 16
   --set fleet.phones.devices=200 --set tapi.bucket.capacity=12.67/s --set tapi.bucket.burst=20)
 RANDOM=${SEED:=1} kills=${KILLS:-10}
 
 moment() { echo "$((RANDOM % 2)).$((RANDOM % 10))"; }
-runs() { find "$1/runs" -name '*.run' -printf '%f %i %T@\n' 2>/dev/null | sort; }
+runs() { find "$1" -name '*.run' -printf '%f %i %T@\n' 2>/dev/null | sort; }
 
-parallel_start() { setsid "$here/parallel.sh" "${sweep[@]}" --out "$1" >"$work/log" 2>&1 & leader=$!; }
+parallel_start() { setsid "$here/parallel.sh" "${compared[@]}" --journal "$1" >"$work/log" 2>&1 & leader=$!; }
 parallel_kill() {
   # Every process of the session that was started for it.
   ps -o pid= -s "$leader" | xargs -r kill -9 2>/dev/null || true
@@ -27,14 +27,16 @@ parallel_kill() {
 }
 parallel_finish() { wait "$leader"; }
 
-slurm_start() { job=$(sbatch --parsable --output="$work/log-%a" "$here/slurm.sh" "${sweep[@]}" --out "$1"); }
+slurm_start() { job=$(sbatch --parsable --output="$work/log-%a" "$here/slurm.sh" "${compared[@]}" --journal "$1"); }
 slurm_wait() { while squeue --noheader --jobs "$job" 2>/dev/null | grep -q .; do sleep 0.2; done; }
 slurm_kill() { scancel --full --signal=KILL "$job" || true; scancel "$job" || true; slurm_wait; }
 slurm_finish() { slurm_wait; }
 
 compare() {
-  "$FLEETSIM" merge "$1" --quiet >/dev/null
-  diff -r "$work/whole" "$1" >/dev/null || { echo "$2: DIFFERS from the unsharded sweep" >&2; exit 1; }
+  diff -r "$work/whole" "$1" >/dev/null || { echo "$2: the runs DIFFER from those of one piece" >&2; exit 1; }
+  "$FLEETSIM" compare "${compared[@]}" --journal "$1" --out "$1.out" --quiet >/dev/null
+  diff -r -x run.json -x report.html "$work/whole.out" "$1.out" >/dev/null \
+    || { echo "$2: the results DIFFER from those of one piece" >&2; exit 1; }
   echo "$2: equal, byte for byte"
 }
 
@@ -42,7 +44,7 @@ try() {
   "$1_start" "$work/$1"; "$1_finish"
   compare "$work/$1" "$2, 4 shards"
   local there=() before kept
-  mkdir -p "$work/$1-killed/runs"
+  mkdir "$work/$1-killed"
   for _ in $(seq "$kills"); do
     before=$(runs "$work/$1-killed")
     "$1_start" "$work/$1-killed"; sleep "$(moment)"; "$1_kill"
@@ -52,14 +54,12 @@ try() {
     there+=("$(find "$work/$1-killed" -name '*.run' | wc -l)")
   done
   "$1_start" "$work/$1-killed"; "$1_finish"
-  echo "$2, kill -9 at $kills random moments (seed $SEED), with this many runs and twins complete after each: ${there[*]}"
+  echo "$2, kill -9 at $kills random moments (seed $SEED), with this many runs complete after each: ${there[*]}"
   compare "$work/$1-killed" "$2, 4 shards, killed and restarted"
 }
 
-"$FLEETSIM" sweep "${sweep[@]}" --out "$work/whole" --quiet >"$work/log"
-"$FLEETSIM" merge "$work/whole" --quiet >/dev/null
-files=$(find "$work/whole" -type f | wc -l)
-echo "unsharded: 64 runs and $(($(find "$work/whole/runs" -type f | wc -l) - 64)) twins; $files files, SHA-256 of all" \
+"$FLEETSIM" compare "${compared[@]}" --journal "$work/whole" --out "$work/whole.out" --quiet >"$work/log"
+echo "in one piece: $(runs "$work/whole" | wc -l) runs, SHA-256 of all" \
   "$(cd "$work/whole" && find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)"
 if command -v parallel >/dev/null; then try parallel "GNU parallel"; else echo "GNU parallel: not there, not tried"; fi
 if sinfo >/dev/null 2>&1; then try slurm "Slurm"; else echo "Slurm: no cluster answers, not tried"; fi

@@ -6,9 +6,9 @@ import UploadRetry
 /// A command of the tool: a type whose properties declare what it accepts.
 ///
 /// ```swift
-/// struct MergeCommand: Command {
-///   static let help = CommandSpecification(name: "merge", abstract: "Make tables and report of a sweep.")
-///   @Argument("dir", help: "The directory of the sweep.") var path: String
+/// struct ReportCommand: Command {
+///   static let help = CommandSpecification(name: "report", abstract: "Print the answer in a directory again.")
+///   @Argument("dir", help: "A directory that --out named.") var path: String
 ///   @Flag(.json) var isJSON: Bool
 ///   func execute(_ invocation: Invocation) throws { … }
 /// }

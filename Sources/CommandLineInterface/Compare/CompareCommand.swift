@@ -42,6 +42,9 @@ struct RunCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
+    if let shard = replications.shard, let plan {
+      return try .part(shard, of: input, plan, options, environment)
+    }
     return try .comparison(
       input, plan, options, environment, isComparison: false, requirements: requirements)
   }
@@ -92,10 +95,13 @@ struct CompareCommand: Study {
       .init(
         "fleetsim compare s.json5 --vary tapi.workers.count=4,8 --jitter none,full --explore --out map",
         "A page to turn both knobs:"),
+      .init(
+        "seq 4 | parallel fleetsim compare s.json5 --seeds 20 --journal runs --shard {}/4",
+        "Four processes, on any machines; then the same without --shard:"),
     ])
 
   @Argument(.scenario) private var path: String
-  private var axes = AxisOptions(comparesClients: true)
+  private var axes = AxisOptions()
   let replications = ReplicationOptions()
   @Flag(
     "explore",
@@ -129,6 +135,9 @@ struct CompareCommand: Study {
         plan = nil
       }
       return choices
+    }
+    if let shard = replications.shard, let plan {
+      return try .part(shard, of: input, plan, options, environment)
     }
     if explores { return exploration(input, asked, seeds: plan?.count ?? 1) }
     return try .comparison(input, plan, options, environment, isComparison: true)
@@ -173,6 +182,39 @@ extension StudyOptions {
 }
 
 extension StudyPlan<ComparisonFindings> {
+  /// The runs of one shard, which the journal keeps.
+  fileprivate static func part(
+    _ shard: RunShard, of input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions,
+    _ environment: CommandEnvironment
+  ) throws -> StudyPlan {
+    guard let journal = options.journalPath else {
+      throw UsageError("'--shard' goes with '--journal <dir>', where the runs of all shards are kept.")
+    }
+    for (isGiven, option) in [(options.outputPath != nil, "--out"), (options.isJSON, "--json")] where isGiven
+    {
+      throw UsageError("'\(option)' does not go with '--shard', which compares nothing yet.")
+    }
+    var replications = replications
+    replications.firstSeed = input.scenario.seed
+    let variants = input.variants
+    let runs = FigureText.count(shard.part(of: variants.count * replications.count).count, "run")
+    return StudyPlan(
+      input: input, heading: heading(input, replications, ClientDifferences(variants)),
+      memory: ComparisonMemory(variants, replications: replications.count),
+      find: { [replications] runs in
+        try Replications.make(
+          shard, of: variants, plan: replications, in: runs.journal, options: runs.options,
+          workers: runs.workers, control: runs.control)
+        return ComparisonFindings(Trial([]), choices: [], clients: ClientDifferences([]))
+      },
+      report: .own { _, _ in
+        try environment.console.print(
+          "\(journal): \(runs) of shard \(shard.number)/\(shard.count) are there\n"
+            + (options.isQuiet
+              ? "" : "When all shards are, the same command without --shard compares them.\n"))
+      })
+  }
+
   /// A comparison of variants; a plain run is one of a single variant.
   /// - Parameter replications: nil: one seed.
   fileprivate static func comparison(

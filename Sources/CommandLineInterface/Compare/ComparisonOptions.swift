@@ -27,12 +27,6 @@ struct AxisOptions: ParameterGroup {
   private var rollout: String?
   @Option("share", "a,b,c", .shares, help: "The shares for --rollout, in percent. (default: 0,50,100)")
   private var shares: [Int64]?
-  let omitted: Set<String>
-
-  init(comparesClients: Bool) { omitted = comparesClients ? [] : ["client", "rollout", "share"] }
-
-  /// As given.
-  var words: [String] { $jitters.words + $varied.words }
 
   /// - Throws: `UsageError` about what the scenario has already.
   func check(_ scenario: Scenario) throws {
@@ -164,6 +158,12 @@ struct ReplicationOptions: ParameterGroup {
       "Where the seeds are as many as decide: the most attempts to simulate, twins aside. A first seed is run in any case, and "
       + "480 are the most. (default: \(SeedPlan().budgetText))")
   var budget: Int64?
+  @Option(
+    "shard", "i/N", .shard,
+    help:
+      "Make part i of N of the runs of --seeds, as 2/4, into --journal: the parts at once, on any machines. When all are there, "
+      + "the same command without --shard compares them.")
+  var shard: RunShard?
 
   private static let mostSeeds = 100_000
 
@@ -171,6 +171,9 @@ struct ReplicationOptions: ParameterGroup {
   /// - Parameter isOneSeed: whether there is one where nobody says how many.
   /// - Throws: `UsageError`.
   func plan(isOneSeed: Bool) throws -> ReplicationPlan? {
+    if shard != nil, seeds == nil {
+      throw UsageError("'--shard' goes with '--seeds', which says how many runs there are.")
+    }
     if let seeds {
       if budget != nil {
         throw UsageError("'--budget' goes without '--seeds', which says how many there are.")
@@ -179,5 +182,12 @@ struct ReplicationOptions: ParameterGroup {
     }
     if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
     return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
+  }
+}
+
+extension ValueReader where Value == RunShard {
+  fileprivate static let shard = ValueReader { text in
+    if let shard = RunShard(text) { return shard }
+    throw InvalidValue("the number of the part and of all parts, from 1/1 to N/N, as 2/4.")
   }
 }

@@ -97,10 +97,10 @@ struct LiveCommand: Study {
     plan.showsScenario = true
     plan.describe = { manifest, found in
       manifest.checks = true
-      manifest.wall?.workers = 1
-      manifest.wall?.runs = 1
-      manifest.wall?.virtualSeconds = Double(found.result.reached.microseconds) / 1e6
-      manifest.wall?.attempts = found.result.sent
+      manifest.wall.workers = 1
+      manifest.wall.runs = 1
+      manifest.wall.virtualSeconds = Double(found.result.reached.microseconds) / 1e6
+      manifest.wall.attempts = found.result.sent
       manifest.runs = [
         RunManifest.Run(name: found.measured.name, folder: "", overrides: []),
         RunManifest.Run(name: found.predicted.name, folder: Self.predictionFolder, overrides: []),

@@ -1,66 +1,28 @@
 import FleetExperiments
 import FleetMetrics
 
-/// Finished runs as files in a directory, each named by the SHA-256 of what it depends on: a journal, or the runs of a sweep.
+/// A journal: finished runs as files in a directory, each named by the SHA-256 of what it depends on.
 ///
 /// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole. A
 /// process that is killed leaves its finished runs, and a temporary file that the next process removes.
 final class RunDirectory: RunStore, Sendable {
   /// As the user named it.
   let path: String
-  /// The option of the command line that names another place.
-  private let option: String
   private let environment: CommandEnvironment
   private var files: Files { environment.files }
   let results = CommandLineTool.resultsVersion
 
-  /// A directory that is there.
-  init(existing path: String, option: String = "--out", _ environment: CommandEnvironment) {
-    (self.path, self.option, self.environment) = (path, option, environment)
-    TemporaryPlace.removeRests(in: environment.files.place(path))
-  }
-
-  /// nil if it is not there.
-  func read(_ file: String) throws(CommandFailure) -> [UInt8]? {
-    let place = "\(path)/\(file)"
-    if !files.isThere(place) { return nil }
-    return try files.ownBytes(place)
-  }
-
-  func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
-    try files.write(bytes, to: "\(path)/\(file)", option: option)
-  }
-
-  func warn(_ file: String, _ problem: StoredRecord.Problem) {
-    environment.console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
-  }
-
-  /// Says so where runs are there that a build with other results made, copied here from elsewhere.
-  /// - Throws: `CommandFailure` 65.
-  func refuseRunsOfOtherResults() throws(CommandFailure) {
-    for entry in try OutputDirectory.entries(files.place(path), named: path).sorted()
-    where entry.hasSuffix(".run") {
-      guard let results = StoredRun.results(try files.ownBytes("\(path)/\(entry)")) else {
-        continue
-      }
-      try ResultsVersion.check(
-        results, of: "\(path)/\(entry): the run was made with",
-        "let one build make all shards: remove such runs and start the sweep again")
-    }
-  }
-}
-
-// MARK: Journals
-
-extension RunDirectory {
   private static let marker = "fleetsim-journal"
   private static let opening = "fleetsim journal of runs"
   private static let resultsLine = "results version "
+  private static let option = "--journal"
 
   /// The journal at a place, which is made if it is not there.
   /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal, 65 if other results are in it.
-  convenience init(journal path: String, _ environment: CommandEnvironment) throws(CommandFailure) {
-    let place = environment.files.place(path)
+  init(journal path: String, _ environment: CommandEnvironment) throws(CommandFailure) {
+    (self.path, self.environment) = (path, environment)
+    let files = environment.files
+    let place = files.place(path)
     var status = stat()
     if stat(place, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -68,16 +30,18 @@ extension RunDirectory {
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }
       let names = try OutputDirectory.entries(place, named: path)
-      let foreign = names.first { TemporaryPlace.target(of: $0) != Self.marker }
-      guard foreign == nil || names.contains(Self.marker) else {
+      // Another process may be about to make the journal.
+      if let foreign = names.first(where: { TemporaryPlace.target(of: $0) != Self.marker }),
+        !files.isThere("\(path)/\(Self.marker)")
+      {
         throw CommandFailure(
           .cannotCreate,
-          "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
+          "\(path): holds '\(foreign)' and is no journal of fleetsim; name another with --journal")
       }
     } else {
-      try Self.make(path, environment.files)
+      try Self.make(path, files)
     }
-    self.init(existing: path, option: "--journal", environment)
+    TemporaryPlace.removeRests(in: place)
     let new = "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
     let kept = try read(Self.marker).map { String(decoding: $0, as: UTF8.self) }
     if kept == nil { try write(Self.marker, Array(new.utf8)) }
@@ -109,6 +73,23 @@ extension RunDirectory {
       .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
   }
 
+  /// nil if it is not there.
+  func read(_ file: String) throws(CommandFailure) -> [UInt8]? {
+    let place = "\(path)/\(file)"
+    if !files.isThere(place) { return nil }
+    return try files.ownBytes(place)
+  }
+
+  func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
+    try files.write(bytes, to: "\(path)/\(file)", option: Self.option)
+  }
+
+  func warn(_ file: String, _ problem: StoredRecord.Problem) {
+    environment.console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
+  }
+}
+
+extension RunDirectory {
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
   convenience init?(
     journal asked: String?, besides output: String?, _ environment: CommandEnvironment

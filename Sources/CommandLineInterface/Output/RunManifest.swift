@@ -41,8 +41,7 @@ struct RunManifest {
   var files: [OutputFile] = []
   /// What `report` prints again; nil: nothing was said.
   var answer: Answer?
-  /// nil of what was merged from runs made before.
-  var wall: Wall?
+  var wall: Wall
 
   /// Takes down what the runs of a comparison were.
   mutating func describe(_ trial: Trial, _ choices: [VariantChoice], isComparison: Bool = true) {
@@ -86,19 +85,17 @@ struct RunManifest {
         ("scenario", .raw(scenario)),
       ]
     if let answer { members.append(("answer", answer.kept)) }
-    if let wall {
-      let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
-      members.append(
-        (
-          "wall",
-          .object([
-            ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
-            ("runsWithTwins", .integer(Int64(wall.runs))),
-            ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
-            ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
-          ])
-        ))
-    }
+    let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
+    members.append(
+      (
+        "wall",
+        .object([
+          ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
+          ("runsWithTwins", .integer(Int64(wall.runs))),
+          ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
+          ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
+        ])
+      ))
     return JSONValue.text(.object(members)) + "\n"
   }
 
@@ -152,7 +149,7 @@ struct RunManifest {
 /// Results of builds that may differ are not mixed.
 enum ResultsVersion {
   /// Refuses what another results version made. 0 is what was written before they were numbered.
-  /// - `subject`: what was made, up to the number: `sweep/plan.json: the sweep was made with`.
+  /// - `subject`: what was made, up to the number: `out.journal: the journal was kept with`.
   /// - `remedy`: what to do.
   /// - Throws: `CommandFailure` 65.
   static func check(_ results: Int, of subject: String, _ remedy: String) throws(CommandFailure) {

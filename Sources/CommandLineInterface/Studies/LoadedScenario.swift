@@ -200,19 +200,17 @@ struct LoadedScenario {
   static let mostVariants = 256
 
   /// The combinations of the axes that were asked for, or of the scenario's compare section; none without either.
-  /// - Parameter seeds: under so many each variant runs; the limit is of them all.
   /// - Throws: `UsageError` if there are too many or two have one name, `ScenarioProblems` if the section alone is the reason.
   func choices(
-    _ asked: [[VariantChoice]] = [], of base: ScenarioFile.Decoded, limit: Int = mostVariants, seeds: Int = 1
+    _ asked: [[VariantChoice]] = [], of base: ScenarioFile.Decoded, limit: Int = mostVariants
   ) throws -> [VariantChoice] {
     let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
     if axes.isEmpty { return [] }
-    guard let count = VariantChoice.count(of: axes, limit: limit), count <= limit / seeds else {
-      let isOfSection = asked.isEmpty && VariantChoice.count(of: axes, limit: limit) == nil
+    guard VariantChoice.count(of: axes, limit: limit) != nil else {
       let product = axes.map { String($0.count) }.joined(separator: " times ")
       throw refusal(
-        "\(product) values make too many variants: at most \(isOfSection ? limit : limit / seeds) can be compared",
-        isOfSection: isOfSection)
+        "\(product) values make too many variants: at most \(limit) can be compared",
+        isOfSection: asked.isEmpty)
     }
     let choices = VariantChoice.combinations(axes)
     if let name = choices.map(\.name).firstRepeated {

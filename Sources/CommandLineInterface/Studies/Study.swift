@@ -81,6 +81,7 @@ struct StudyOptions: ParameterGroup {
   let omitted: Set<String>
 
   var journalWords: [String] { $askedJournal.words }
+  var journalPath: String? { askedJournal }
 
   var form: AnswerForm {
     get throws(UsageError) { try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose) }
@@ -227,10 +228,8 @@ struct StudyPlan<Found: Sendable> {
   var heading: String
   /// The memory of the runs, for as many at a time as have room; nil: little.
   var memory: ComparisonMemory?
-  /// Where runs are kept; nil: in the journal.
+  /// Where runs are kept; nil: in the journal that is asked for, or beside the files.
   var store: (() throws -> RunDirectory?)?
-  /// The runs that a signal leaves, in words; nil: those in the journal.
-  var remains: String?
   /// Whether the study takes its time to stop, and tells what it has as if it were finished.
   var outlivesSignals = false
   /// Does the runs. If the control cancels them, it returns what it knows; if that is nothing, it throws `CancellationError`.
@@ -322,7 +321,7 @@ extension Study {
     let workers = try options.workers(plan.memory, input.path, console)
     let output = try options.outputPath.map { try OutputDirectory($0, environment) }
     let journal = try plan.store.map { try $0() } ?? options.journal(environment)
-    let remains = plan.remains ?? RunDirectory.remains(journal)
+    let remains = RunDirectory.remains(journal)
     if let signal = signals.pending { throw Signals.failure(signal, remains) }
     if options.isVerbose, !options.isJSON { try console.print(plan.heading) }
 

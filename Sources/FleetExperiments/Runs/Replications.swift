@@ -29,6 +29,41 @@ public struct ReplicationPlan: Sendable, Hashable {
   public func seed(of replication: Int) -> UInt64 { firstSeed &+ UInt64(replication) }
 }
 
+/// `count` seeds in a row, from `first`; behind the largest comes 0.
+public struct SeedRange: Sendable, Hashable {
+  public var first: UInt64
+  /// At least 1.
+  public var count: Int
+
+  public init(first: UInt64, count: Int) {
+    self.first = first
+    self.count = count
+  }
+
+  public var all: [UInt64] { (0..<UInt64(count)).map { first &+ $0 } }
+}
+
+/// A part of a plan's runs that one process makes.
+public struct RunShard: Sendable, Hashable {
+  /// From 1.
+  public let number: Int
+  /// How many shards there are.
+  public let count: Int
+
+  /// `2/4`; nil: there is no such shard.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+      let number = Int(parts[0]), let count = Int(parts[1]), (1...1_000_000).contains(count),
+      (1...count).contains(number)
+    else { return nil }
+    (self.number, self.count) = (number, count)
+  }
+
+  /// Its part of so many runs in a row; no two parts differ by more than one.
+  package func part(of runs: Int) -> Range<Int> { runs * (number - 1) / count..<runs * number / count }
+}
+
 /// What runs of variants came to: the figures of each seed, and all that came of the first one where it was kept.
 public struct Trial: Sendable {
   public var plan: ReplicationPlan
@@ -45,7 +80,8 @@ public struct Trial: Sendable {
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   public var isFinished = true
 
-  init(variants: [String], plan: ReplicationPlan) {
+  /// A trial to which replications are added in the order of their seeds.
+  package init(variants: [String], plan: ReplicationPlan) {
     self.plan = plan
     metrics = ReplicatedMetrics(variants: variants)
     curves = variants.map { VariantCurves(name: $0) }
@@ -69,20 +105,15 @@ public struct Trial: Sendable {
   /// Upload attempts of all runs, twins aside.
   package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
 
-  /// The seeds of the replications, in order: from the plan's first on, but for those that a merge had to leave out.
+  /// The seeds of the replications, in order.
   public var seeds: [UInt64] {
     stride(from: 0, to: rows.count, by: max(variants.count, 1)).map { rows[$0].seed }
   }
 
-  /// `seeds 1 to 10`, `seeds 1, 3 and 4`.
+  /// `seeds 1 to 10`
   public var seedsText: String {
-    let seeds = seeds
     guard let first = seeds.first, let last = seeds.last else { return "no seed" }
-    if seeds.count == 1 { return "seed \(first)" }
-    let isUnbroken = zip(seeds, seeds.dropFirst()).allSatisfy { $0 &+ 1 == $1 }
-    if isUnbroken { return "seeds \(first) to \(last)" }
-    if seeds.count > 20 { return "\(seeds.count) seeds of \(first) to \(last)" }
-    return "seeds " + Story.list(seeds.map { "\($0)" })
+    return replications == 1 ? "seed \(first)" : "seeds \(first) to \(last)"
   }
 
   /// The rows of one variant, in order of replication.
@@ -157,6 +188,29 @@ public enum Replications {
     return found.withLock { $0 }
   }
 
+  /// Makes a shard of the runs of a plan of so many replications, in a store that all shards have in common.
+  ///
+  /// Runs come seed after seed, so that two shards make at most one seed's twins both.
+  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the first error of a run or of the store.
+  package static func make(
+    _ shard: RunShard, of variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)?,
+    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
+    engine: Comparison.Engine? = nil
+  ) throws {
+    let mine = shard.part(of: plan.count * variants.count)
+    if mine.isEmpty { return }
+    let seeds = mine.lowerBound / variants.count...(mine.upperBound - 1) / variants.count
+    expect(variants, seeds.count, control)
+    try Runs(.replication, in: store, options: options, workers: workers, control: control, engine: engine)
+      .groups(
+        seeds.count,
+        of: { index in
+          let replication = seeds.lowerBound + index
+          return variants.enumerated().filter { mine.contains(replication * variants.count + $0.offset) }
+            .map { $0.element.scenario.with(seed: plan.seed(of: replication)) }
+        }, take: { _ in })
+  }
+
   /// For the progress: so many replications.
   private static func expect(
     _ variants: [Variant], _ count: Int, _ control: ComparisonControl
@@ -168,11 +222,6 @@ public enum Replications {
 }
 
 extension Trial {
-  /// A comparison of runs that were made elsewhere, to which replications are added in the order of their seeds.
-  public init(merging variants: [String], seeds: SeedRange) {
-    self.init(variants: variants, plan: ReplicationPlan(firstSeed: seeds.first, count: seeds.count))
-  }
-
   /// Adds what every variant gave under the next seed.
   public mutating func add(_ results: [VariantResult]) {
     add(

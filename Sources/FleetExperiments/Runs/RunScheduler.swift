@@ -11,48 +11,32 @@ import Synchronization
 final class RunScheduler<Value: Sendable>: Sendable {
   /// Some requests, whose runs are planned together.
   struct Group: Sendable {
-    var plan: RunPlan
-    /// The scenario of a run of the plan.
-    var scenario: @Sendable (RunPlan.Run) -> Scenario
-    /// The runs to begin with, where that is not all that the plan has.
-    var first: [Int]?
+    let plan: RunPlan
+    /// The requests of the plan.
+    let scenarios: [Scenario]
     /// Runs that are there.
     var records: [Int: RunRecord] = [:]
     /// Values that are there, nil for each request of the plan; nil: there are none.
-    var known: [Value?]?
-    /// Whether requests have values. Otherwise runs are made for their own sake.
-    var hasValues = true
+    let known: [Value?]?
 
     /// - Parameter known: the values that are there; nil: none is.
     init(_ scenarios: [Scenario], known: [Value?]? = nil, references: RunPlan.References) {
-      let left = scenarios.indices.filter { known?[$0] == nil }.map { scenarios[$0] }
-      self.init(plan: RunPlan(left, references: references), scenario: { $0.scenario(left) })
+      self.scenarios = scenarios.indices.filter { known?[$0] == nil }.map { scenarios[$0] }
+      plan = RunPlan(self.scenarios, references: references)
       self.known = known
-    }
-
-    init(plan: RunPlan, scenario: @escaping @Sendable (RunPlan.Run) -> Scenario) {
-      (self.plan, self.scenario) = (plan, scenario)
     }
   }
 
   /// A run of a group, as whoever makes it sees it.
   struct Task: Sendable {
-    var group: Int
+    fileprivate var group: Int
     /// In the group's plan.
-    var position: Int
+    fileprivate var position: Int
     var run: RunPlan.Run
     var scenario: Scenario
     fileprivate var slot: Int
     fileprivate var number: Int
     fileprivate var shared: SharedRuns
-
-    /// Runs it.
-    func record(_ control: ComparisonControl) throws -> RunRecord {
-      try shared.run(number, control: control.runControl(slot))
-    }
-
-    /// Says that it need not be run.
-    func drop() { shared.drop(number) }
   }
 
   private struct Open {
@@ -76,15 +60,16 @@ final class RunScheduler<Value: Sendable>: Sendable {
       self.group = group
       self.shared = shared
       records = group.records
-      let count = group.hasValues ? group.plan.own.count : 0
+      let count = group.plan.own.count
       values = Array(repeating: nil, count: count)
       missing = count
       for request in 0..<count {
         for run in group.plan.runs(of: request) { readers[run, default: []].insert(request) }
       }
-      let first = group.first ?? group.plan.first
-      for position in first + (group.first == nil ? first.flatMap(group.plan.followers) : [])
-      where records[position] == nil { number(position) }
+      let first = group.plan.first
+      for position in first + first.flatMap(group.plan.followers) where records[position] == nil {
+        number(position)
+      }
       enqueue(first, control)
       for (position, record) in group.records { follow(position, record, control) }
     }
@@ -113,7 +98,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
       return group.known?.compactMap { $0 ?? made.next() } ?? Array(made)
     }
 
-    func scenario(of position: Int) -> Scenario { group.scenario(group.plan.runs[position]) }
+    func scenario(of position: Int) -> Scenario { group.plan.runs[position].scenario(group.scenarios) }
 
     /// - Parameter waiting: also a run whose beginning is being run by somebody else.
     mutating func take(as number: Int, waiting: Bool) -> Task? {
@@ -146,8 +131,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
       var complete: [Complete] = []
       for request in asking.sorted() {
         guard let found = group.plan.records(of: request, among: records) else { continue }
-        let scenario = group.scenario(RunPlan.Run(request: request, kind: .own))
-        complete.append((request, scenario, found.own, found.references))
+        complete.append((request, group.scenarios[request], found.own, found.references))
         for run in group.plan.runs(of: request) {
           readers[run]?.remove(request)
           if readers[run]?.isEmpty == true { (readers[run], records[run]) = (nil, nil) }
@@ -176,26 +160,26 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let control: ComparisonControl
   private let ends: SharedEnds?
   private let open: @Sendable (Int) throws -> Group
-  private let make: @Sendable (Task) throws -> RunRecord
+  private let made: @Sendable (Task, RunRecord) -> Void
   private let reduce: @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value
   private let take: @Sendable ([Value]) -> Void
   private let state = Mutex(State())
 
   /// - Parameter count: how many groups there are.
   /// - Parameter ends: where the ends of twins are kept; nil: each group keeps its own.
-  /// - Parameter make: makes a run, on a worker's thread.
+  /// - Parameter made: sees each run when it is made, on a worker's thread.
   /// - Parameter reduce: the value of a scenario, from its record and those that it is compared with, on a worker's thread.
   /// - Parameter take: takes the values of a group, in the order of groups, one at a time.
   init(
     count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
     ends: SharedEnds? = nil,
     open: @escaping @Sendable (Int) throws -> Group,
-    make: @escaping @Sendable (Task) throws -> RunRecord,
+    made: @escaping @Sendable (Task, RunRecord) -> Void = { _, _ in },
     reduce: @escaping @Sendable (Scenario, RunRecord, ReferenceRuns) throws -> Value,
     take: @escaping @Sendable ([Value]) -> Void
   ) {
     (self.count, self.options, self.engine, self.control, self.ends) = (count, options, engine, control, ends)
-    (self.open, self.make, self.reduce, self.take) = (open, make, reduce, take)
+    (self.open, self.made, self.reduce, self.take) = (open, made, reduce, take)
   }
 
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
@@ -231,7 +215,8 @@ final class RunScheduler<Value: Sendable>: Sendable {
   }
 
   private func perform(_ task: Task) throws {
-    let record = try make(task)
+    let record = try task.shared.run(task.number, control: control.runControl(task.slot))
+    made(task, record)
     control.finish(task.slot)
     let complete = state.withLock { $0.open[task.group]!.finish(task.position, record, control) }
     let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.references)) }
@@ -290,35 +275,20 @@ package struct RunPlan: Sendable {
     var request: Int
     var kind: Kind
 
-    func scenario(_ requests: [Scenario]) -> Scenario { kind.scenario(of: requests[request]) }
+    func scenario(_ requests: [Scenario]) -> Scenario {
+      switch kind {
+      case .own: requests[request]
+      case .twin: requests[request].withoutIncidents
+      case .ideal: requests[request].ideal
+      }
+    }
   }
 
   /// The runs of one request.
-  enum Kind: Int, Sendable, Hashable, Comparable {
-    case own, twin, ideal
-
-    func scenario(of request: Scenario) -> Scenario {
-      switch self {
-      case .own: request
-      case .twin: request.withoutIncidents
-      case .ideal: request.ideal
-      }
-    }
-
-    static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
-  }
+  enum Kind: Sendable, Hashable { case own, twin, ideal }
 
   /// The runs with which a request's own is compared.
   package enum References: Sendable { case none, twin, twinAndIdeal }
-
-  /// The runs that a request needs, by identities of any kind.
-  struct Request<Identity: Hashable> {
-    var own: Identity
-    /// nil: the request needs no twin.
-    var twin: (own: Identity, group: Identity)?
-    /// nil: the request needs no ideal run.
-    var ideal: Identity?
-  }
 
   private(set) var runs: [Run] = []
   /// By request.
@@ -332,31 +302,35 @@ package struct RunPlan: Sendable {
   private var leaders: [Int: Int] = [:]
   private var followers: [Int: [Int]] = [:]
 
-  init<Identity>(_ requests: [Request<Identity>]) {
-    var positions: [Identity: Int] = [:]
-    var leaderOfGroup: [Identity: Int] = [:]
-    func position(of identity: Identity, _ run: Run, in plan: inout RunPlan) -> (Int, isNew: Bool) {
+  /// The plan of scenarios, by what their runs depend on.
+  /// - Parameter references: what they are compared with.
+  init(_ scenarios: [Scenario], references: References = .twinAndIdeal) {
+    var positions: [RunIdentity: Int] = [:]
+    var leaderOfGroup: [RunIdentity: Int] = [:]
+    func position(_ number: Int, _ kind: Kind, in plan: inout RunPlan) -> (Int, isNew: Bool) {
+      let run = Run(request: number, kind: kind)
+      let identity = RunIdentity(run.scenario(scenarios))
       if let position = positions[identity] { return (position, false) }
       positions[identity] = plan.runs.count
       plan.runs.append(run)
       return (plan.runs.count - 1, true)
     }
-    for (number, request) in requests.enumerated() {
-      guard let twin = request.twin else { continue }
-      let (position, isNew) = position(of: twin.own, Run(request: number, kind: .twin), in: &self)
+    for (number, scenario) in scenarios.enumerated() where references != .none {
+      let (position, isNew) = position(number, .twin, in: &self)
       twins.append(position)
       guard isNew else { continue }
-      if let leader = leaderOfGroup[twin.group] {
+      let group = RunIdentity(ignoringReactionsOf: scenario.withoutIncidents)
+      if let leader = leaderOfGroup[group] {
         leaders[position] = leader
         followers[leader, default: []].append(position)
       } else {
-        leaderOfGroup[twin.group] = position
+        leaderOfGroup[group] = position
         first.append(position)
       }
     }
-    for (number, request) in requests.enumerated() {
+    for number in scenarios.indices {
       // A request without incidents is its own twin; two equal requests are one run.
-      let (position, isNew) = position(of: request.own, Run(request: number, kind: .own), in: &self)
+      let (position, isNew) = position(number, .own, in: &self)
       own.append(position)
       if let leader = leaders.removeValue(forKey: position) {
         followers[leader]?.removeAll { $0 == position }
@@ -365,31 +339,16 @@ package struct RunPlan: Sendable {
         first.append(position)
       }
     }
-    for (number, request) in requests.enumerated() {
-      guard let ideal = request.ideal else {
+    for (number, scenario) in scenarios.enumerated() {
+      guard references == .twinAndIdeal, scenario.hasIncidents else {
         ideals.append(nil)
         continue
       }
-      let (position, isNew) = position(of: ideal, Run(request: number, kind: .ideal), in: &self)
+      let (position, isNew) = position(number, .ideal, in: &self)
       ideals.append(position)
       if isNew { first.append(position) }
     }
     if twins.isEmpty { twins = own }
-  }
-
-  /// The plan of scenarios, by what their runs depend on.
-  /// - Parameter references: what they are compared with.
-  init(_ scenarios: [Scenario], references: References = .twinAndIdeal) {
-    self.init(
-      scenarios.map { scenario in
-        let own = RunIdentity(scenario)
-        guard references != .none else { return Request(own: own) }
-        let twin = scenario.withoutIncidents
-        return Request(
-          own: own, twin: (RunIdentity(twin), RunIdentity(ignoringReactionsOf: twin)),
-          ideal: references == .twinAndIdeal && scenario.hasIncidents
-            ? RunIdentity(scenario.ideal) : nil)
-      })
   }
 
   /// The runs that scenarios need whatever comes of them.

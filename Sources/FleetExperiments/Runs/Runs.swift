@@ -160,18 +160,15 @@ package final class Runs<Value: Sendable>: Sendable {
     var group = RunScheduler<Void>.Group(scenarios, references: recording.references)
     let asked = Set(group.plan.own)
     for (position, run) in group.plan.runs.enumerated() where run.kind == .twin && !asked.contains(position) {
-      group.records[position] = memory.withLock { $0.twins[group.scenario(run)] }
+      group.records[position] = memory.withLock { $0.twins[run.scenario(group.scenarios)] }
     }
     let scheduler = RunScheduler<Void>(
       count: 1, options: options, engine: engine, control: control, ends: ends,
       open: { [group] _ in group },
-      make: { task in
-        let record = try task.record(self.control)
-        if task.run.kind == .twin {
-          let bytes = MemoryEstimate(task.scenario, options: self.options).resultBytes
-          self.memory.withLock { $0.twins.add(record, of: task.scenario, bytes: bytes) }
-        }
-        return record
+      made: { task, record in
+        guard task.run.kind == .twin else { return }
+        let bytes = MemoryEstimate(task.scenario, options: self.options).resultBytes
+        self.memory.withLock { $0.twins.add(record, of: task.scenario, bytes: bytes) }
       },
       reduce: { scenario, record, references in
         let value = try self.recording.value(scenario, record, references)
@@ -203,7 +200,6 @@ package final class Runs<Value: Sendable>: Sendable {
         let known = try scenarios.map { try self.read($0) }
         return .init(scenarios, known: known, references: self.recording.references)
       },
-      make: { try $0.record(self.control) },
       reduce: { scenario, record, references in
         let value = try self.recording.value(scenario, record, references)
         try self.write(value, of: scenario)
@@ -369,24 +365,19 @@ public protocol RunStore: Sendable {
 }
 
 /// The name of a run in a store: the SHA-256 of all it depends on and of what is kept of it.
-public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
+struct RunName: Sendable, Hashable {
   /// 64 hexadecimal digits.
-  public let identity: String
+  let identity: String
 
   /// - Parameters:
   ///   - digest: of the scenario, whatever its seed.
-  ///   - kept: what is kept of the run, but for its whole record.
-  init(digest: String, seed: UInt64, results: Int, kept: String = "") {
-    var text = "fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\n"
-    if !kept.isEmpty { text += "kept \(kept)\n" }
+  ///   - kept: what is kept of the run.
+  init(digest: String, seed: UInt64, results: Int, kept: String) {
+    let text = "fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\nkept \(kept)\n"
     identity = SHA256.hexadecimal(Array(text.utf8))
   }
 
-  /// Enough of it to name a file.
-  public var description: String { String(identity.prefix(24)) }
-  public var file: String { "\(self).run" }
-
-  public static func < (a: RunName, b: RunName) -> Bool { a.identity < b.identity }
+  var file: String { "\(identity.prefix(24)).run" }
 }
 
 /// SHA-256 of all that a run depends on but for its seed. What several scenarios have in common is written down once.
@@ -439,21 +430,10 @@ extension RunStore {
   func keep(_ body: [UInt8], as name: RunName) throws {
     try write(name.file, StoredRun.bytes(body, name, results))
   }
-
-  /// The whole record of a run.
-  func record(_ name: RunName) throws -> RunRecord? {
-    guard let body = try kept(name) else { return nil }
-    do throws(StoredRecord.Problem) {
-      return try StoredRecord.record(body)
-    } catch {
-      warn(name.file, error)
-      return nil
-    }
-  }
 }
 
 /// The text of one run: what it is, what came of it, and a digest of both.
-public enum StoredRun {
+enum StoredRun {
   static func bytes(_ body: [UInt8], _ name: RunName, _ results: Int) -> [UInt8] {
     let text = Array(opening(name, results).utf8) + body
     return text + Array("\(ending)\(SHA256.hexadecimal(text))\n".utf8)
@@ -474,17 +454,9 @@ public enum StoredRun {
     return bytes[opening.count..<end]
   }
 
-  /// The results version in the first line of any run; nil: this is no run.
-  public static func results(_ bytes: [UInt8]) -> Int? {
-    let line = String(decoding: bytes.prefix(80).prefix { $0 != 0x0A }, as: UTF8.self)
-    if line.hasPrefix(start) { return Int(line.dropFirst(start.count)) }
-    return line.hasPrefix("fleetsim run ") ? 0 : nil
-  }
-
-  private static let start = "fleetsim run of results version "
   private static let ending = "sha256 "
   private static func opening(_ name: RunName, _ results: Int) -> String {
-    "\(start)\(results)\nidentity \(name.identity)\n"
+    "fleetsim run of results version \(results)\nidentity \(name.identity)\n"
   }
 }
 

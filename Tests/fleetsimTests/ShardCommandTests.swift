@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@Suite("compare --shard")
+struct ShardCommandTests {
+  /// Two variants under three seeds, with room enough that no twin sees a refusal.
+  private static let command = [
+    "compare", "s.json5", "--quiet", "--set", "tapi.bucket.burst=100", "--seeds", "3",
+  ]
+
+  private func scratch(_ text: String = Scenarios.small) throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", text)
+    return scratch
+  }
+
+  private func files(_ scratch: Scratch, _ folder: String) throws -> [String: [UInt8]] {
+    try scratch.files().filter { $0.key.hasPrefix(folder + "/") }.reduce(into: [:]) {
+      $0[String($1.key.dropFirst(folder.count + 1))] = $1.value
+    }
+  }
+
+  @Test("shards leave the journal of one process, and the same command without --shard its files")
+  func shards() throws {
+    let scratch = try scratch()
+    let whole = try Tool.run(Self.command + ["--journal", "whole", "--out", "o"], in: scratch.url)
+    for shard in 1...4 {
+      let output = try Tool.run(
+        Self.command + ["--journal", "parts", "--shard", "\(shard)/4"], in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "")
+      let runs = shard % 2 == 0 ? "2 runs" : "1 run"
+      #expect(output.standardOutput == "parts: \(runs) of shard \(shard)/4 are there\n")
+    }
+    let journal = try files(scratch, "whole")
+    // Six runs, and what makes it a journal.
+    #expect(try files(scratch, "parts") == journal && journal.count == 6 + 1)
+    let read = try Tool.run(Self.command + ["--journal", "parts", "--out", "p"], in: scratch.url)
+    #expect(read == whole && read.code == 0)
+    let (one, other) = (try files(scratch, "o"), try files(scratch, "p"))
+    #expect(one.keys == other.keys)
+    for name in one.keys where name != "run.json" && name != "report.html" {
+      #expect(one[name] == other[name], "\(name)")
+    }
+    #expect(try scratch.text("p/run.json").contains("\"runsWithTwins\": 0,"), "nothing is made anew")
+  }
+
+  @Test("what is damaged is named, and made again")
+  func damaged() throws {
+    let scratch = try scratch()
+    _ = try Tool.run(Self.command + ["--journal", "d"], in: scratch.url)
+    let before = try files(scratch, "d")
+    let runs = scratch.runs("d")
+    try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("d/" + runs[0]))
+    try scratch.write("d/" + runs[1], String(decoding: before[runs[1]]!.dropLast(9), as: UTF8.self))
+    let output = try Tool.run(Self.command + ["--journal", "d", "--shard", "1/1"], in: scratch.url)
+    #expect(output.code == 0 && output.standardError.contains("d/\(runs[1]): warning: is damaged"))
+    #expect(try files(scratch, "d") == before)
+  }
+
+  @Test("kill -9 at any moment loses nothing: the next process goes on, and the bytes are the same")
+  func killed() throws {
+    let scratch = try scratch(Scenarios.scenario(devices: 600, duration: "1h", capacity: "40/s"))
+    let command = Self.command + ["--jobs", "1", "--shard", "1/1", "--journal"]
+    _ = try Tool.run(command + ["whole"], in: scratch.url)
+    let whole = try files(scratch, "whole")
+    for finished in [0, 1, 4] {
+      _ = try Tool.process(
+        command + ["killed"], in: scratch.url, signal: SIGKILL,
+        when: { scratch.contents.contains("killed") && scratch.runs("killed").count >= finished })
+    }
+    // What a process of another machine leaves when it is killed between its two steps.
+    try scratch.write("killed/.\(scratch.runs("whole")[0]).fleetsim-0123456789abcdef.tmp", "half a ru")
+    #expect(try Tool.run(command + ["killed"], in: scratch.url).code == 0)
+    #expect(try files(scratch, "killed") == whole)
+  }
+}

@@ -164,11 +164,8 @@ public enum MetricCatalogue {
     return (first + others).map(metric)
   }()
 
-  /// The columns of a page's table of single runs.
-  package static let ofRuns: [Metric] = entries.filter(\.isInRuns).compactMap { metric(named: $0.name) }
-
-  /// The columns of a page's table of several seeds, beside the verdict's metrics.
-  package static let ofMeans: [Metric] = entries.filter(\.isInMeans).compactMap { metric(named: $0.name) }
+  /// The columns of a page's table beside the verdict's metrics.
+  package static let shown: [Metric] = entries.filter(\.isShown).compactMap { metric(named: $0.name) }
 
   /// The verdict's metrics, in its order.
   package static let headline: [Metric] = all.filter(\.isHeadline)
@@ -205,36 +202,33 @@ public enum MetricCatalogue {
     var name: String
     /// nil: the name.
     var title: String?
-    /// Whether a page's table of single runs has it.
-    var isInRuns = false
-    /// Whether a page's table of several seeds has it beside the verdict's metrics.
-    var isInMeans = false
+    /// Whether a page's table has it, though the verdict does not rank on it.
+    var isShown = false
     /// The horizon of a time that not every run lives to see.
     var horizon: String?
   }
 
   /// In the order in which the tables of pages have them.
   private static let entries = [
-    Entry(name: lost, title: "lost", isInRuns: true),
-    Entry(name: "devices_that_lost_events_ratio", title: "devices that lost events", isInRuns: true),
-    Entry(name: healthy, title: "endpoint well", isInRuns: true, horizon: recoveryHorizon),
-    Entry(name: recovery, title: "caught up", isInRuns: true, horizon: recoveryHorizon),
-    Entry(name: late, title: "late", isInRuns: true),
+    Entry(name: lost, title: "lost"),
+    Entry(name: "devices_that_lost_events_ratio", title: "share of devices that lost events", isShown: true),
+    Entry(name: healthy, title: "endpoint well", horizon: recoveryHorizon),
+    Entry(name: recovery, title: "caught up", horizon: recoveryHorizon),
+    Entry(name: late, title: "late"),
     Entry(name: undelivered, title: "undelivered"),
     Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
     Entry(name: "affected_delivery_p90_s", horizon: "affected_horizon_s"),
     Entry(name: "affected_delivery_p99_s", horizon: "affected_horizon_s"),
-    Entry(name: affectedDelivery, title: delivered(99), isInRuns: true, horizon: "affected_horizon_s"),
-    Entry(name: attemptsAboveTwin, title: "extra/device", isInRuns: true),
-    Entry(name: attempts, title: "requests/device/day", isInRuns: true),
-    Entry(name: "blocked_events", title: "blocked", isInMeans: true),
-    Entry(name: "drained_s", title: "drained in", isInRuns: true, horizon: recoveryHorizon),
-    Entry(name: timeToDelivery, title: "p99 delivery", isInRuns: true, isInMeans: true),
-    Entry(name: "amplification_ratio", title: "amplification", isInRuns: true),
-    Entry(name: "peak_offered_ratio", title: "peak load", isInRuns: true, isInMeans: true),
-    Entry(name: herdFactor, title: "herd factor", isInRuns: true, isInMeans: true),
-    Entry(
-      name: "idle_while_backlogged_s", title: "idle while backlogged", isInRuns: true, isInMeans: true),
+    Entry(name: affectedDelivery, title: delivered(99), horizon: "affected_horizon_s"),
+    Entry(name: attemptsAboveTwin, title: "extra/device"),
+    Entry(name: attempts, title: "requests/device/day"),
+    Entry(name: "blocked_events", title: "blocked", isShown: true),
+    Entry(name: "drained_s", title: "drained in", horizon: recoveryHorizon),
+    Entry(name: timeToDelivery, title: "p99 delivery", isShown: true),
+    Entry(name: "amplification_ratio", title: "amplification", isShown: true),
+    Entry(name: "peak_offered_ratio", title: "peak load", isShown: true),
+    Entry(name: herdFactor, title: "herd factor", isShown: true),
+    Entry(name: "idle_while_backlogged_s", title: "idle while backlogged", isShown: true),
   ]
 
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })

@@ -104,7 +104,7 @@ extension Answer.Part {
   fileprivate var html: String {
     switch self {
     case .list(let items, let title, let note): HTMLPage.list(title ?? "", items, note: note)
-    case .table(let table, let title, let note): HTMLPage.table(title, table.page, note: note)
+    case .table(let table, let title, let note): HTMLPage.table(title, table, note: note)
     case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
     case .text(let text, let title):
       HTMLPage.section(title, "<pre><code>\(Escaping.markup(text))</code></pre>\n")

@@ -100,9 +100,7 @@ package struct TrialReport: Sendable {
     let picture = picture
     var answer = page(story, picture, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.terminal = [.table(table)]
-    answer.details =
-      details
-      + (losses.flatMap(LossTable.init).map { [.table($0.terminal, title: $0.title + ", worst first")] } ?? [])
+    answer.details = details(isPage: false) + (losses?.table(isWhole: false).map { [$0] } ?? [])
     // With the table of four variants that is ten lines.
     answer.mostLines = 4
     answer.data = data(isComparison: isComparison, extras)
@@ -124,16 +122,15 @@ package struct TrialReport: Sendable {
   ) -> Answer {
     var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = trial.seedsText
-    var html = ""
     if !names.isEmpty {
       let picture = picture ?? self.picture
-      html += overlays(picture)
-      html += trial.isOfOneRun ? runsHTML : meansHTML + (names.count > 1 ? differencesHTML : "")
-      html += losses.flatMap(LossTable.init)?.html ?? ""
-      html += HTMLPage.folded(
-        "The whole run" + (names.count > 1 ? ", variant by variant" : ""), figures(picture))
+      answer.page =
+        [.html(overlays(picture))] + details(isPage: true) + (losses?.table(isWhole: true).map { [$0] } ?? [])
+      answer.page.append(
+        .folded(
+          [.html(figures(picture))],
+          title: "The whole run" + (names.count > 1 ? ", variant by variant" : "")))
     }
-    answer.page = [.html(html)]
     if !trial.isOfOneRun {
       answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean"))
     }
@@ -301,11 +298,6 @@ extension TrialReport {
       "Endpoint well",
       "The server turns nobody away any more: at most 1 % of the requests fail, or no more than in the twin, and its queue is as "
         + "short. The time counts from the end of the last incident."
-    ),
-    (
-      "Drained",
-      "99 % of the events held at the end of the last incident have been delivered or dropped. The time counts from "
-        + "there."
     ),
     (
       "Lost",

@@ -2,292 +2,106 @@ import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 
-// The result tables of `run` and `compare`. One seed has the figures of each run. Several seeds have the means with intervals,
-// and the differences to the first variant.
+// The result tables of `run` and `compare`, the same for a terminal and for a page, for one seed and for several.
 
 extension TrialReport {
   /// Columns of a terminal's table, the names aside.
   private static let mostColumns = 5
 
+  private var metrics: ReplicatedMetrics { standings.metrics }
+  /// Whether there is nothing to compare.
+  private var isAlone: Bool { names.count == 1 }
+
   /// The variants by the verdict's criteria: of several those in which they differ. The verdict's best have a tick.
-  package var table: TextTable { table(areAll: false) { $0.text } }
+  package var table: TextTable {
+    let failed: (title: String, cells: [String]) = (
+      "failed", names.indices.map { standings.figure($0, .failures).text }
+    )
+    let others = metrics.ranked.map { index in
+      (title: metrics.metrics[index].title, cells: names.indices.map { metrics.figure(index, $0).text })
+    }
+    let columns = (isAlone ? others.filter { $0.cells != ["–"] } : [failed] + others)
+      .filter { isAlone || Set($0.cells).count > 1 }
+      .prefix(isAlone ? Self.mostColumns + 1 : Self.mostColumns)
+    if columns.isEmpty { return TextTable(header: [], rows: []) }
+    var table = TextTable(
+      header: (isAlone ? [] : [""]) + columns.map(\.title),
+      rows: names.indices.map { row in (isAlone ? [] : [names[row]]) + columns.map { $0.cells[row] } },
+      words: isAlone ? 0 : 1)
+    if !isAlone { table.best = Set(standings.ticked) }
+    return table
+  }
 
   /// Every criterion with its interval, and the differences to the first variant.
-  var details: [Answer.Part] {
-    var parts = [Answer.Part.table(table(areAll: true) { $0.cell }, title: "All criteria")]
-    if !trial.isOfOneRun, names.count > 1 {
-      parts.append(
-        .table(
-          terminalDifferences,
-          title: "Against \(names[0]), seed by seed (* can be told apart from it)"))
-    }
-    return parts
-  }
+  /// - Parameter isPage: with what a page shows beside the criteria.
+  func details(isPage: Bool) -> [Answer.Part] { [results(isPage: isPage), differences].compactMap(\.self) }
 
-  private func table(areAll: Bool, _ text: (Figure) -> String) -> TextTable {
-    let metrics = standings.metrics
-    var columns: [(title: String, cells: [String])] = [
-      ("failed", names.indices.map { standings.figure($0, .failures).text })
-    ]
-    columns += metrics.ranked.map { index in
-      (metrics.metrics[index].title, names.indices.map { text(metrics.figure(index, $0)) })
-    }
-    if !areAll {
-      columns = columns.filter { title, cells in
-        names.count > 1 ? Set(cells).count > 1 : title != "failed" && cells != ["–"]
-      }
-      columns = Array(columns.prefix(names.count > 1 ? Self.mostColumns : Self.mostColumns + 1))
-    }
-    if columns.isEmpty { return TextTable(header: [], rows: []) }
-    let ticked = Set(standings.ticked)
-    let first = names.count > 1 ? names.indices.map { (ticked.contains($0) ? "✓ " : "") + names[$0] } : []
-    return TextTable(
-      header: (first.isEmpty ? [] : [""]) + columns.map(\.title),
-      rows: names.indices.map { row in (first.isEmpty ? [] : [first[row]]) + columns.map { $0.cells[row] } },
-      words: first.isEmpty ? 0 : 1)
-  }
-}
-
-// MARK: - One seed
-
-extension TrialReport {
-  /// A column of the page's table of single runs.
-  private struct RunColumn {
-    var title: String
-    var text: (RunSummary) -> String
-    /// Whether the value is one to worry about.
-    var isBad: (RunSummary) -> Bool = { _ in false }
-    /// Whether it says anything of these runs.
-    var isShown: ([RunSummary]) -> Bool = { _ in true }
-  }
-
-  /// Those of the catalogue, and behind the lost events what they were lost to.
-  private static var runColumns: [RunColumn] {
-    MetricCatalogue.ofRuns.flatMap { metric -> [RunColumn] in
-      var column = RunColumn(title: metric.title, text: { text(metric, of: $0) })
-      switch metric.name {
-      case MetricCatalogue.recovery: column.isBad = \.neverRecovers
-      case MetricCatalogue.late: column.isBad = { $0.lateEvents > 0 }
-      case MetricCatalogue.lost:
-        column.isBad = { $0.lostOrBlockedEvents > 0 }
-        return [
-          column,
-          RunColumn(
-            title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
-            isShown: { $0.contains { !causes($0).isEmpty } }),
-        ]
-      case "devices_that_lost_events_ratio":
-        column.isShown = { $0.contains { $0.cost.mean[.devicesThatLostEvents] > 0 } }
-      case MetricCatalogue.herdFactor:
-        column.isShown = { $0.contains { $0.herdFactor != $0.peakOfferedRatio } }
-      default: break
-      }
-      return [column]
-    }
-  }
-
-  /// A metric of a run in words. It has more digits than the value in `summary.csv` where it is named here.
-  private static func text(_ metric: Metric, of run: RunSummary) -> String {
-    switch metric.name {
-    case MetricCatalogue.healthy: sinceIncidents(run.healthyTime, run)
-    case MetricCatalogue.recovery: sinceIncidents(run.recoveryTime, run)
-    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run)
-    case MetricCatalogue.late: events(run.lateEvents, of: run)
-    case "devices_that_lost_events_ratio":
-      MetricText.plain(run.cost.mean[.devicesThatLostEvents] * 100) + " %"
-    case MetricCatalogue.affectedDelivery where run.affectedEvents == 0: "–"
-    case MetricCatalogue.affectedDelivery:
-      duration(run.judgedDelivery, otherwise: "> " + Humanised.duration(run.affectedHorizon))
-    case MetricCatalogue.attemptsAboveTwin: MetricText.plain(run.attemptsAboveTwinPerDevice)
-    case MetricCatalogue.attempts where run.devices == 0: "–"
-    case MetricCatalogue.attempts:
-      Humanised.decimal(attemptsPerDevice(run), decimals: attemptsPerDevice(run) < 99.95 ? 1 : 0)
-    case "drained_s": duration(run.drainedTime, otherwise: run.recoveryHorizon == nil ? "–" : "never")
-    case MetricCatalogue.timeToDelivery: duration(run.timeToDeliveryP99)
-    case "amplification_ratio": ratio(run.amplification)
-    case "peak_offered_ratio": ratio(run.peakOfferedRatio)
-    case MetricCatalogue.herdFactor: ratio(run.herdFactor)
-    case "idle_while_backlogged_s": seconds(run.idleWhileBackloggedSeconds)
-    default:
-      metric.value(of: run).restricted.map {
-        MetricText.value(metric, $0 * Double(metric.isCount ? run.scale : 1))
-      }
-        ?? "–"
-    }
-  }
-
-  /// The page's table of single runs, the best first; the verdict's best are marked.
-  package var runsHTML: String {
-    let scale = trial.first.map(\.summary).commonScale
-    let summaries = trial.first.map { result in
-      var summary = result.summary
-      (summary.run, summary.scale) = (result.name, scale)
-      return summary
-    }
-    let best = standings.ticked
-    let columns = Self.runColumns.filter { $0.isShown(summaries) }
-    let table = PageTable(
-      columns: [.init(title: "variant")] + columns.map { .init(title: $0.title) },
-      rows: standings.order.map { i in
-        PageTable.Row(
-          name: summaries[i].run, isBest: best.contains(i),
-          cells: columns.map { column in
-            PageTable.Cell(text: column.text(summaries[i]), mark: column.isBad(summaries[i]) ? "bad" : nil)
-          })
-      })
-    return HTMLPage.table(
-      "Results", table,
-      note: best.isEmpty
-        ? nil
-        : """
-        ✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the delivery of \
-        the affected events and extra requests, in this order; peak load and herd factor are shown, never ranked on.
-        """)
-  }
-
-  private static func attemptsPerDevice(_ run: RunSummary) -> Double {
-    Double(run.attempts) / Double(run.devices)
-  }
-
-  /// `12 min 30 s`, `never`, `not seen` of a run that ends too soon, or `no incident`.
-  private static func sinceIncidents(_ time: Int64?, _ run: RunSummary) -> String {
-    run.hasIncidents ? duration(time, otherwise: run.endsTooSoon ? "not seen" : "never") : "no incident"
-  }
-
-  private static func events(_ count: Int64, of summary: RunSummary) -> String {
-    count == 0
-      ? "0"
-      : Humanised.count(summary.fullSize(count)) + "\n" + Humanised.share(count, of: summary[.createdEvents])
-  }
-
-  /// Returns the fates of the lost events: dropped for a cause, or blocked; the most first.
-  private static func causes(_ summary: RunSummary) -> [(name: String, count: String)] {
-    let columns = SummaryCSV.columns.filter {
-      $0.name.hasPrefix("dropped_by_") || ["refused_by_gate_events", "blocked_events"].contains($0.name)
-    }
-    let fates = columns.map { (name: $0.name, count: $0.value(summary).number ?? 0) }.filter { $0.count > 0 }
-    return fates.sorted { $0.count > $1.count }.map { name, count in
-      let cause = name.replacing("dropped_by_", with: "").replacing("_events", with: "")
-      return (cause.replacing("_", with: " "), Humanised.count(summary.fullSize(Int64(count))))
-    }
-  }
-
-  private static func seconds(_ seconds: Double?) -> String {
-    seconds.map { Humanised.duration(Int64(exactly: ($0 * 1e6).rounded()) ?? .max) } ?? "–"
-  }
-
-  private static func duration(_ microseconds: Int64?, otherwise: String = "–") -> String {
-    microseconds.map(Humanised.duration) ?? otherwise
-  }
-
-  private static func ratio(_ value: Double?) -> String { value.map(Humanised.ratio) ?? "–" }
-}
-
-// MARK: - Several seeds
-
-/// Means of several seeds with their intervals, and the differences to the first variant.
-extension TrialReport {
-  private var metrics: ReplicatedMetrics { standings.metrics }
-
-  // MARK: For a terminal
-
-  /// Each against the first one.
-  private var terminalDifferences: TextTable {
+  /// Every criterion, the best variant first.
+  /// - Parameter isPage: with what a page shows beside the criteria.
+  private func results(isPage: Bool) -> Answer.Part {
     let ranked = metrics.ranked
-    let rankings = ranked.map { metrics.ranking($0) }
-    return TextTable(
-      header: [""] + ranked.map { metrics.metrics[$0].title },
-      rows: metrics.variants.indices.dropFirst().map { variant in
-        [metrics.variants[variant]]
-          + zip(ranked, rankings).map { index, ranking in
-            let pair = ranking.pair(0, variant)
-            return difference(index, to: variant, pair).map { $0 + (pair.differs ? " *" : "  ") } ?? "–  "
-          }
+    let shown = isPage ? MetricCatalogue.shown.compactMap { metrics.index(of: $0.name) } : []
+    let columns = (ranked + shown).filter { index in
+      if metrics.metrics[index].name == MetricCatalogue.herdFactor, isHerdThePeak { return false }
+      let figures = names.indices.map { metrics.figure(index, $0) }
+      return ranked.contains(index)
+        ? figures.contains { $0.text != "–" } : figures.contains { ($0.number ?? 0) > 0 }
+    }
+    let failures = names.indices.map { standings.figure($0, .failures).text }
+    var table = TextTable(
+      columns: [.init(title: isAlone ? "run" : "variant", isNumber: false), .init(title: "failed")]
+        + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
+      rows: standings.order.map { variant in
+        [names[variant], failures[variant]] + columns.map { metrics.figure($0, variant).cell }
       })
-  }
-
-  /// `-12 s ± 4 s`, with the half width of Holm's interval. From or to a time that no run lived to see there is no difference.
-  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String? {
-    let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
-    if isUnseen || pair.difference.sample.count == 0 { return nil }
-    return MetricText.interval(
-      metrics.metrics[index], pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
-  }
-
-  // MARK: For a page
-
-  var meansHTML: String {
-    let ranked = metrics.ranked
-    let columns =
-      ranked
-      + MetricCatalogue.ofMeans.filter {
-        $0.name != MetricCatalogue.herdFactor || !isHerdThePeak
-      }
-      .compactMap { shown in metrics.metrics.firstIndex { $0.name == shown.name } }
-    let ranks = columns.map { index in
-      metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
+    let ranks = columns.map { index -> [Int?] in
+      let ranks = names.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
+      return ranks.contains { $0 ?? 1 > 1 } ? ranks : names.map { _ in nil }
     }
-    let table = pageTable(columns, rows: standings.order, best: standings.ticked) { column, variant in
-      let index = columns[column]
-      let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
-      return PageTable.Cell(
-        text: metrics.figure(index, variant).cell,
-        details: details(index, variant),
-        rank: isRanked ? ranks[column][variant] : nil, note: share(index, variant))
+    table.extras = standings.order.map { variant in
+      [nil, nil]
+        + zip(columns, ranks).map { index, ranks in
+          TextTable.Extra(
+            mark: isBad(index, variant) ? "bad" : nil, details: details(index, variant),
+            rank: ranks[variant], note: share(index, variant))
+        }
     }
-    return HTMLPage.table(
-      "Results", table,
-      note: """
-        ✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than \
-        the number of variants that are better by the verdict's rule. A run that never recovers counts with the time there was. \
-        Every other metric is in statistics.csv.
-        """)
+    table.best = Set(standings.order.indices.filter { standings.ticked.contains(standings.order[$0]) })
+    return .table(
+      table, title: "Results",
+      note: (table.best.isEmpty
+        ? ""
+        : "✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the delivery of the "
+          + "affected events and extra requests, in this order; peak load and herd factor are shown, never ranked on. ")
+        + (trial.replications == 1
+          ? ""
+          : "Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than the number of "
+            + "variants that are better by the verdict's rule. A run that never recovers counts with the time there was. ")
+        + "Every other metric is in \(trial.isOfOneRun ? FileName.summary : .statistics).")
   }
 
+  /// Whether the value is one to worry about.
+  private func isBad(_ index: Int, _ variant: Int) -> Bool {
+    let figure = metrics.figure(index, variant)
+    return switch metrics.metrics[index].name {
+    case MetricCatalogue.recovery: figure.isNever
+    case MetricCatalogue.lost, MetricCatalogue.late: figure.number ?? 0 > 0
+    default: false
+    }
+  }
+
+  /// How many runs made it, where not all did; of events what part of all they are.
   private func share(_ index: Int, _ variant: Int) -> String? {
-    guard let share = metrics.share(index, variant: variant), share.successes < share.count else {
-      return nil
+    if [MetricCatalogue.lost, MetricCatalogue.late].contains(metrics.metrics[index].name) {
+      let sum = metrics.values(of: index, variant: variant).reduce(0) { $0 + ($1.restricted ?? 0) }
+      let created = trial.rows(of: variant).reduce(0) { $0 + $1[.createdEvents] }
+      return sum > 0 ? Humanised.share(Int64(sum), of: created) : nil
     }
+    guard trial.replications > 1, let share = metrics.share(index, variant: variant),
+      share.successes < share.count
+    else { return nil }
     return
       "\(share.successes) of \(share.count) (\(Self.percent(share.low)) to \(Self.percent(share.high)))"
-  }
-
-  var differencesHTML: String {
-    let columns = metrics.ranked
-    let rankings = columns.map { metrics.ranking($0) }
-    let first = metrics.variants[0]
-    let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
-    let table = pageTable(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
-      let pair = rankings[column].pair(0, variant)
-      let metric = metrics.metrics[columns[column]]
-      let text = difference(columns[column], to: variant, pair).map { $0 + (pair.differs ? " *" : "") }
-      return PageTable.Cell(
-        text: text ?? "–",
-        mark: pair.differs ? nil : "weak", details: Self.details(metric, pair))
-    }
-    return HTMLPage.table(
-      "Differences to \(first)", table,
-      note: """
-        Variant minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
-        by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it.
-        """)
-  }
-
-  private func pageTable(
-    _ columns: [Int], rows: [Int], best: [Int] = [],
-    _ cell: (_ column: Int, _ variant: Int) -> PageTable.Cell
-  ) -> PageTable {
-    PageTable(
-      columns: [.init(title: "variant")]
-        + columns.map { index in
-          let metric = metrics.metrics[index]
-          return .init(title: metric.title, meaning: metric.definition)
-        },
-      rows: rows.map { variant in
-        PageTable.Row(
-          name: metrics.variants[variant], isBest: best.contains(variant),
-          cells: columns.indices.map { cell($0, variant) })
-      })
   }
 
   /// Returns the text under the pointer at a mean: how many runs, their spread and extremes.
@@ -295,6 +109,7 @@ extension TrialReport {
     let metric = metrics.metrics[index]
     let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
     guard let low = values.min(), let high = values.max() else { return "no run has a value" }
+    if values.count == 1 { return "\(metric.name): \(MetricText.value(metric, low))" }
     var text =
       "\(metric.name): \(FigureText.count(values.count, "run")), from \(MetricText.value(metric, low))"
     text += " to \(MetricText.value(metric, high))"
@@ -314,6 +129,47 @@ extension TrialReport {
     return text
   }
 
+  /// Each variant against the first one, seed by seed; nil of one variant, or of one seed.
+  private var differences: Answer.Part? {
+    if trial.isOfOneRun || isAlone { return nil }
+    let columns = metrics.ranked
+    let rankings = columns.map { metrics.ranking($0) }
+    let others = standings.order.filter { $0 != 0 }
+    var table = TextTable(
+      columns: [.init(title: "variant", isNumber: false)]
+        + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
+      rows: others.map { variant in
+        [names[variant]]
+          + zip(columns, rankings).map { index, ranking in
+            let pair = ranking.pair(0, variant)
+            return difference(index, to: variant, pair).map { $0 + (pair.differs ? " *" : "  ") } ?? "–  "
+          }
+      })
+    table.extras = others.map { variant in
+      [nil]
+        + zip(columns, rankings).map { index, ranking in
+          let pair = ranking.pair(0, variant)
+          return TextTable.Extra(
+            mark: pair.differs ? nil : "weak", details: Self.details(metrics.metrics[index], pair))
+        }
+    }
+    let pairs = names.count * (names.count - 1) / 2
+    return .table(
+      table, title: "Differences to \(names[0]), seed by seed (* can be told apart)",
+      note: """
+        Variant minus \(names[0]): what both have in common cancels. * the interval, widened by Holm's procedure over the \
+        \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain 0.
+        """)
+  }
+
+  /// `-12 s ± 4 s`, with the half width of Holm's interval. From or to a time that no run lived to see there is no difference.
+  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String? {
+    let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
+    if isUnseen || pair.difference.sample.count == 0 { return nil }
+    return MetricText.interval(
+      metrics.metrics[index], pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
+  }
+
   /// Returns the text under the pointer at a difference: its own interval, and how sure it is.
   private static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
     guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
@@ -330,89 +186,71 @@ extension TrialReport {
   private static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
 }
 
-// MARK: - Losses
-
-/// The cohorts that lost events and to which limit, and where late ones wait.
-struct LossTable {
-  private let rows: [LossReport.Row]
-  private let hasVariants: Bool
-
-  /// nil where nothing is lost or late.
-  init?(_ report: LossReport) {
-    let rows = report.rows
-    guard rows.contains(where: \.isHarmed) else { return nil }
-    hasVariants = Set(rows.map(\.variant)).count > 1
-    // The table leaves out those of several variants that lose nothing and have nothing late.
-    self.rows = hasVariants ? rows.filter(\.isHarmed) : rows
-  }
-
-  private var hasLost: Bool { rows.contains { $0.lost > 0 } }
-  private var hasLate: Bool { rows.contains { $0.late > 0 } }
-
-  var title: String {
-    let parts = [hasLost ? "who lost events" : nil, hasLate ? "where late ones wait" : nil]
-    let text = parts.compactMap(\.self).joined(separator: ", and ")
-    return text.prefix(1).uppercased() + text.dropFirst()
-  }
-
+extension LossReport {
   /// Rows that a terminal has at most.
   private static let mostRows = 12
 
-  package var terminal: TextTable {
-    TextTable(
-      columns: ((hasVariants ? ["variant"] : []) + ["cohort"]).map { .init(title: $0, isNumber: false) }
-        + (hasLost ? [.init(title: "lost"), .init(title: "to", isNumber: false)] : [])
-        + (hasLate ? [.init(title: "late"), .init(title: "most wait", isNumber: false)] : []),
-      rows: rows.prefix(Self.mostRows).map { row in
-        (hasVariants ? [row.variantName] : []) + [row.cohort]
-          + (hasLost ? [Self.share(row.lost, row), Self.first(row.causes)] : [])
-          + (hasLate ? [Self.share(row.late, row), Self.first(row.places)] : [])
-      })
+  /// Two columns of the table.
+  private struct Kind {
+    var title: String
+    var place: String
+    var heading: String
+    var count: (Row) -> Double
+    var parts: (Row) -> [(words: String, events: Double)]
   }
 
-  private static func share(_ events: Double, _ row: LossReport.Row) -> String {
+  /// The cohorts that lost events and to which limit, and where late ones wait; nil where nothing is lost or late.
+  /// - Parameter isWhole: with all rows, and every cause and place of each.
+  package func table(isWhole: Bool) -> Answer.Part? {
+    let cohorts = self.rows
+    if !cohorts.contains(where: \.isHarmed) { return nil }
+    let hasVariants = Set(cohorts.map(\.variant)).count > 1
+    // Of several variants those that lose nothing and have nothing late are left out.
+    let rows = (hasVariants ? cohorts.filter(\.isHarmed) : cohorts).prefix(isWhole ? .max : Self.mostRows)
+    let all = [
+      Kind(title: "lost", place: "to", heading: "who lost events", count: \.lost, parts: \.causes),
+      Kind(
+        title: "late", place: "where they wait", heading: "where late ones wait", count: \.late,
+        parts: \.places),
+    ]
+    let kinds = all.filter { kind in rows.contains { kind.count($0) > 0 } }
+    var table = TextTable(
+      columns: (hasVariants ? ["variant", "cohort"] : ["cohort"]).map { .init(title: $0, isNumber: false) }
+        + kinds.flatMap { [.init(title: $0.title), .init(title: $0.place, isNumber: false)] },
+      rows: rows.map { row in
+        (hasVariants ? [row.variantName] : []) + [row.cohort]
+          + kinds.flatMap {
+            [Self.share($0.count(row), row), Self.words($0.parts(row), row, isWhole: isWhole)]
+          }
+      })
+    table.extras = rows.map { row in
+      Array(repeating: nil, count: hasVariants ? 2 : 1)
+        + kinds.flatMap { [$0.count(row) > 0 ? TextTable.Extra(mark: "bad") : nil, nil] }
+    }
+    let title = kinds.map(\.heading).joined(separator: ", and ")
+    return .table(
+      table, title: title.prefix(1).uppercased() + title.dropFirst() + ", worst first",
+      note:
+        "In brackets the share of the cohort's events. Late are events pending at the end beyond the twin's.")
+  }
+
+  private static func share(_ events: Double, _ row: Row) -> String {
     guard events > 0 else { return "0" }
     let share = Humanised.share(Int64(events.rounded(.up)), of: Int64(row.created.rounded()))
     return "\(MetricText.plain(events * row.scale)) (\(share))"
   }
 
-  private static func first(_ parts: [(words: String, events: Double)]) -> String {
+  private static func words(
+    _ parts: [(words: String, events: Double)], _ row: Row, isWhole: Bool
+  ) -> String {
+    if isWhole {
+      return parts.map { "\(MetricText.plain($0.events * row.scale)): \($0.words)" }.joined(separator: "\n")
+    }
     guard let first = parts.first else { return "" }
     let all = parts.reduce(0) { $0 + $1.events }
     return first.words + (parts.count > 1 ? " (\(FigureText.percent(first.events / all)))" : "")
   }
-
-  var html: String {
-    let table = PageTable(
-      columns: ([hasVariants ? "variant" : nil, "cohort"].compactMap(\.self)
-        + (hasLost ? ["lost", "to"] : []) + (hasLate ? ["late", "where they wait"] : []))
-        .map { .init(title: $0) },
-      rows: rows.map { row in
-        PageTable.Row(
-          name: hasVariants ? row.variantName : row.cohort,
-          cells: (hasVariants ? [.init(text: row.cohort)] : [])
-            + (hasLost ? Self.cells(row.lost, row.causes, row) : [])
-            + (hasLate ? Self.cells(row.late, row.places, row) : []))
-      })
-    return HTMLPage.table(
-      title, table,
-      note:
-        "Worst first. In brackets the share of the cohort's events. Late are events pending at the end beyond the twin's."
-    )
-  }
-
-  private static func cells(
-    _ events: Double, _ parts: [(words: String, events: Double)], _ row: LossReport.Row
-  ) -> [PageTable.Cell] {
-    [
-      PageTable.Cell(text: share(events, row), mark: events > 0 ? "bad" : nil),
-      PageTable.Cell(
-        text: parts.map { "\(MetricText.plain($0.events * row.scale)): \($0.words)" }.joined(separator: "\n")),
-    ]
-  }
 }
-
-// MARK: - Words
 
 extension IncidentSpan {
   /// `outage 503 from 20 min for 10 min`

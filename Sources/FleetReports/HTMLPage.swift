@@ -107,7 +107,7 @@ struct HTMLPage {
   }
 
   /// A table with its heading and what is said below it.
-  static func table(_ title: String, _ table: PageTable, note: String? = nil) -> String {
+  static func table(_ title: String, _ table: TextTable, note: String? = nil) -> String {
     section(title, table.html, note: note)
   }
 
@@ -129,37 +129,8 @@ struct HTMLPage {
   }
 }
 
-/// A table of a page: each row has a heading, and cells with what belongs to them.
-struct PageTable {
-  struct Column {
-    var title: String
-    /// The meaning, shown under the pointer.
-    var meaning: String?
-  }
-
-  struct Cell {
-    /// The text of one line or several.
-    var text: String
-    /// A class of the style sheet.
-    var mark: String?
-    /// Shown under the pointer.
-    var details: String?
-    var rank: Int?
-    /// In small letters below the text.
-    var note: String?
-  }
-
-  struct Row {
-    var name: String
-    var isBest = false
-    var cells: [Cell]
-  }
-
-  var columns: [Column]
-  var rows: [Row]
-  /// Whether there is nothing but texts.
-  var isPlain = false
-
+extension TextTable {
+  /// Each row has a heading, and cells with what belongs to them.
   var html: String {
     var html = "<div class=\"chart\">\n<table>\n<thead><tr>"
     for column in columns {
@@ -167,38 +138,32 @@ struct PageTable {
         "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Escaping.markup(column.title))</th>"
     }
     html += "</tr></thead>\n<tbody>\n"
-    for row in rows {
-      html +=
-        "<tr><th scope=\"row\"\(row.isBest ? " class=\"best\"" : "")>\(Escaping.markup(row.name))</th>"
-      for (column, cell) in zip(columns.dropFirst(), row.cells) {
-        html += "<td\(Self.attribute("class", cell.mark))\(Self.attribute("data-label", column.title))"
-        html += "\(Self.attribute("title", cell.details))>" + text(of: cell) + "</td>"
+    for (row, cells) in rows.enumerated() {
+      let heading = best.contains(row) ? " class=\"best\"" : ""
+      html += "<tr><th scope=\"row\"\(heading)>\(Escaping.markup(cells[0]))</th>"
+      for place in columns.indices.dropFirst() {
+        let extra = extras.isEmpty ? nil : extras[row][place]
+        html +=
+          "<td\(Self.attribute("class", extra?.mark))\(Self.attribute("data-label", columns[place].title))"
+        html += "\(Self.attribute("title", extra?.details))>" + text(cells[place], extra) + "</td>"
       }
       html += "</tr>\n"
     }
     return html + "</tbody>\n</table>\n</div>\n"
   }
 
-  private func text(of cell: Cell) -> String {
-    if isPlain { return Escaping.markup(cell.text) }
-    var html = cell.text.split(separator: "\n").map { Escaping.markup(String($0)) }.joined(separator: "<br/>")
-    if let rank = cell.rank { html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>" }
-    if let note = cell.note { html += "<br/><small>\(Escaping.markup(note))</small>" }
+  private func text(_ cell: String, _ extra: Extra?) -> String {
+    if extras.isEmpty { return Escaping.markup(cell) }
+    var html = cell.split(separator: "\n").map { Escaping.markup(String($0)) }.joined(separator: "<br/>")
+    if let rank = extra?.rank {
+      html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>"
+    }
+    if let note = extra?.note { html += "<br/><small>\(Escaping.markup(note))</small>" }
     return "<span>\(html)</span>"
   }
 
   private static func attribute(_ name: String, _ value: String?) -> String {
     value.map { " \(name)=\"\(Escaping.markup($0))\"" } ?? ""
-  }
-}
-
-extension TextTable {
-  var page: PageTable {
-    PageTable(
-      columns: columns.map { PageTable.Column(title: $0.title) },
-      rows: rows.map { row in
-        PageTable.Row(name: row[0], cells: row.dropFirst().map { PageTable.Cell(text: $0) })
-      }, isPlain: true)
   }
 }
 
@@ -276,12 +241,10 @@ public struct ExplorerPage {
 
   private var table: String {
     let metrics = trial.metrics
-    return PageTable(
-      columns: [.init(title: "run")] + shown.map { .init(title: metrics.metrics[$0].title) },
+    return TextTable(
+      header: ["run"] + shown.map { metrics.metrics[$0].title },
       rows: trial.variants.indices.map { variant in
-        PageTable.Row(
-          name: trial.variants[variant],
-          cells: shown.map { PageTable.Cell(text: metrics.figure($0, variant).cell) })
+        [trial.variants[variant]] + shown.map { metrics.figure($0, variant).cell }
       }
     ).html
   }

@@ -6,12 +6,32 @@ package struct TextTable: Sendable {
   package struct Column: Sendable {
     package var title: String
     package var isNumber: Bool
+    /// Shown under the pointer.
+    var meaning: String?
 
-    package init(title: String, isNumber: Bool = true) { (self.title, self.isNumber) = (title, isNumber) }
+    package init(title: String, isNumber: Bool = true, meaning: String? = nil) {
+      (self.title, self.isNumber, self.meaning) = (title, isNumber, meaning)
+    }
   }
+
+  /// What a page has with a cell.
+  struct Extra: Sendable {
+    /// A class of the style sheet.
+    var mark: String?
+    /// Shown under the pointer.
+    var details: String?
+    var rank: Int?
+    /// In small letters below the text.
+    var note: String?
+  }
+
   package var columns: [Column]
   /// One text for each column.
   package var rows: [[String]]
+  /// The rows that have a tick.
+  package var best: Set<Int> = []
+  /// By row and column; empty: there are none.
+  var extras: [[Extra?]] = []
 
   package init(columns: [Column], rows: [[String]]) { (self.columns, self.rows) = (columns, rows) }
 }
@@ -26,21 +46,29 @@ extension TextTable {
   /// Takes the part of a table that people see.
   package init<Row>(_ table: Table<Row>) { self.init(header: table.header, rows: table.cells) }
 
+  /// The rows with their ticks.
+  package var tickedRows: [[String]] {
+    var rows = rows
+    for row in best { rows[row][0] = "✓ " + rows[row][0] }
+    return rows
+  }
+
   /// Columns two spaces apart, numbers to the right. Lines end in `\n`.
   ///
   /// A table wider than `width` gives way step by step. Titles are broken between words. The first column is shortened in the
   /// middle of its texts, down to 14 characters. Cells are broken where they have a `\n`. The first column
   /// goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of its cells.
   package func terminal(width: Int) -> String {
+    let rows = tickedRows
     var lines = Layout(
       titles: columns.map { [$0.title] },
       cells: rows.map { $0.map { [$0.replacing("\n", with: " ")] } })
     if lines.width > width { lines.titles = columns.map { $0.title.split(separator: " ").map(String.init) } }
-    if lines.width > width, !shortenNames(&lines, to: width, atLeast: 14) {
+    if lines.width > width, !shortenNames(rows, in: &lines, to: width, atLeast: 14) {
       lines.cells = rows.map { cells in
         cells.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
       }
-      if lines.width > width { _ = shortenNames(&lines, to: width, atLeast: 8) }
+      if lines.width > width { _ = shortenNames(rows, in: &lines, to: width, atLeast: 8) }
     }
     // At last, what other columns say in words is cut.
     for i in columns.indices.dropFirst() where !columns[i].isNumber && lines.width > width {
@@ -49,7 +77,7 @@ extension TextTable {
         lines.cells[row][i] = lines.cells[row][i].map { $0.count > room ? $0.prefix(room - 1) + "…" : $0 }
       }
     }
-    if lines.width > width { return blocks }
+    if lines.width > width { return blocks(rows) }
     let widths = lines.widths
     lines.titles = zip(lines.titles, widths).map { words, width in
       words.filled { line, _ in line.count <= width }
@@ -68,7 +96,7 @@ extension TextTable {
   }
 
   /// A row's name, and below it each of its other cells behind the column's title.
-  private var blocks: String {
+  private func blocks(_ rows: [[String]]) -> String {
     let titles = columns.dropFirst().map(\.title)
     let width = titles.map(\.count).max() ?? 0
     return rows.map { cells in
@@ -93,7 +121,9 @@ extension TextTable {
   }
 
   /// Shortens the first column's texts so that the table is as wide as that; whether it is.
-  private func shortenNames(_ lines: inout Layout, to width: Int, atLeast least: Int) -> Bool {
+  private func shortenNames(
+    _ rows: [[String]], in lines: inout Layout, to width: Int, atLeast least: Int
+  ) -> Bool {
     let names = rows.map { $0[0] }
     let (full, different) = (lines.widths[0], Set(names).count)
     var count = max(full - (lines.width - width), min(least, full))

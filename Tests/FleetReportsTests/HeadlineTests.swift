@@ -1,7 +1,9 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
+import ScenarioModel
 import Testing
+import UploadRetry
 
 @Suite("What a reader sees first in a report")
 struct HeadlineTests {
@@ -31,24 +33,40 @@ struct HeadlineTests {
     #expect(TrialReport(Trial(results)).table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
   }
 
-  @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
+  @Test("The page has the best variant first, and says to what its events were lost and on how many devices")
   func table() throws {
     let lossy = with(full, "lossy") {
       $0[.droppedByOverflow] = 9_000
       $0[.droppedByRetryLimit] = 12_000
       $0.cost.mean[.devicesThatLostEvents] = 0.125
+      $0.cohorts = [CohortLosses()]
+      ($0.cohorts[0].createdEvents, $0.cohorts[0].lostEvents) = (210_000, 21_000)
+      $0.cohorts[0].givenUp = [.droppedByOverflow: 9_000, .droppedByRetryLimit: 12_000]
     }
-    let results = [lossy, none, full]
-    let html = TrialReport(Trial(results)).runsHTML
-    let rows = html.components(separatedBy: "<tr>").filter { $0.contains("scope=\"row\"") }
-    #expect(rows.count == 3 && rows[0].contains(">full<"))
+    func html(_ results: [VariantResult]) -> String {
+      let losses = LossReport(
+        results.map { Variant(name: $0.name, scenario: SearchReportTests.scenario()) },
+        runs: results.map { [$0.summary] })
+      return TrialReport(Trial(results)).page(Story(""), losses: losses).html(
+        title: "", question: nil, command: "", version: "")
+    }
+    let rows = html([lossy, none, full]).components(separatedBy: "<tr>").filter {
+      $0.contains("scope=\"row\"")
+    }
+    #expect(rows.count == 3 + 1 && rows[0].contains(">full<"))
     let row = try #require(rows.first { $0.contains(">lossy<") })
-    #expect(row.contains("<span>12,000 retry limit<br/>9,000 overflow</span>"))
-    #expect(row.contains("<span>12.5 %</span>"))
+    #expect(row.contains(">0.125</span>"), "\(row)")
+    #expect(row.contains("<span>21,000 <small class=\"rank\">#3</small>"), "\(row)")
+    #expect(row.contains("class=\"bad\""))
+    #expect(rows[3].contains(">lossy<") && rows[3].contains("<span>21,000 (10 %)</span>"))
+    let causes = [
+      "12,000: backoffConfig.maxRetryCount \(HTTPConfig().backoff.maxRetryCount)",
+      "9,000: queue.limit \(QueuePolicy().limit)",
+    ]
+    #expect(rows[3].contains("<span>\(causes.joined(separator: "<br/>"))</span>"), "\(rows[3])")
     // Without losses nothing of this is shown.
-    let whole = [full, none].map { with($0, $0.name) { $0.lateEvents = 0 } }
-    let clean = TrialReport(Trial(whole)).runsHTML
-    #expect(!clean.contains("of these") && !clean.contains("devices that lost"))
+    let clean = html([full, none].map { with($0, $0.name) { $0.lateEvents = 0 } })
+    #expect(!clean.contains("Who lost") && !clean.contains("devices that lost"))
   }
 
   @Test("The plot round the incident shows what is above the twin's backlog, from the incident's start on")

@@ -96,8 +96,8 @@ struct ReplicationReportTests {
   func terminal() throws {
     let comparison = try Self.comparison()
     let lines = Self.whole(comparison)
-    #expect(lines.contains("All criteria"))
-    #expect(lines.contains("Against wide <jitter>, seed by seed (* can be told apart from it)"))
+    #expect(lines.contains("Results"))
+    #expect(lines.contains("Differences to wide <jitter>, seed by seed (* can be told apart)"))
     #expect(lines.last?.hasPrefix("dropper") == true && lines.last?.contains("*") == true)
     // In short there are the criteria alone in which they differ.
     let columns = TrialReport(comparison).table.columns.dropFirst()

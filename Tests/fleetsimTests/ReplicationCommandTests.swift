@@ -22,8 +22,8 @@ struct ReplicationCommandTests {
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
     #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
-    #expect(text.contains(" ± ") && text.contains("\nAll criteria\nnone\n  failed "), "\(text)")
-    #expect(text.contains("\nAgainst none, seed by seed (* can be told apart from it)\n"), "\(text)")
+    #expect(text.contains(" ± ") && text.contains("\nResults\nfull\n  failed "), "\(text)")
+    #expect(text.contains("\nDifferences to none, seed by seed (* can be told apart)\n"), "\(text)")
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
     let rows = try scratch.text("out/replications.csv").split(separator: "\n").dropFirst()
     let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }

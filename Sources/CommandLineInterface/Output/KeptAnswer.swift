@@ -52,7 +52,7 @@ extension Answer.Part {
       return .object([
         ("title", .string(title)), ("header", texts(table.columns.map(\.title))),
         ("words", texts(table.columns.filter { !$0.isNumber }.map(\.title))),
-        ("rows", .array(table.rows.map(texts))),
+        ("rows", .array(table.tickedRows.map(texts))),
       ])
     case .text(let text, _): return .object([("text", .string(text))])
     case .figure, .terms, .html, .folded: return nil

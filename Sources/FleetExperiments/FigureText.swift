@@ -16,9 +16,26 @@ package enum FigureText {
     return pair(minutes / 60, "h", minutes % 60, "min")
   }
 
+  /// The same of longer and of negative times: `3 d 4 h`, `−1.5 s`.
+  package static func duration(_ microseconds: Int64) -> String {
+    if microseconds < 0 { return "−" + duration(microseconds == .min ? .max : -microseconds) }
+    if microseconds < 86_370_000_000 { return span(microseconds) }
+    let hours = rounded(microseconds, 3_600_000_000)
+    return hours % 24 == 0 ? "\(hours / 24) d" : "\(hours / 24) d \(hours % 24) h"
+  }
+
   /// A share in whole percent, and a small one as `less than 1 %`.
   package static func percent(_ share: Double) -> String {
     share > 0 && share < 0.005 ? "less than 1 %" : "\(Int64((share * 100).rounded())) %"
+  }
+
+  /// `98.7 %`; never `100 %` or `0 %` for what is not quite all or nothing.
+  package static func share(_ part: Int64, of whole: Int64) -> String {
+    guard whole > 0 else { return "–" }
+    let percent = Double(part) / Double(whole) * 100
+    if part > 0 && percent < 0.01 { return "< 0.01 %" }
+    if part < whole && percent > 99.99 { return "> 99.99 %" }
+    return trimmed(percent, decimals: percent < 1 || percent > 99 ? 2 : 1) + " %"
   }
 
   /// `1:800 of 800,000 devices`; of a fleet that is run whole `20,000 devices`.
@@ -58,11 +75,37 @@ package enum FigureText {
     (value > 0 ? "+" : value < 0 ? "-" : "") + figure
   }
 
-  /// One decimal, rounded half away from zero.
-  package static func decimal(_ value: Double) -> String {
+  /// A fixed number of decimals, rounded half away from zero.
+  package static func decimal(_ value: Double, decimals: Int = 1) -> String {
     guard abs(value) < 1e15 else { return value.isNaN ? "unknown" : value < 0 ? "-infinite" : "infinite" }
-    let tenths = Int64((value * 10).rounded(.toNearestOrAwayFromZero))
-    return "\(tenths < 0 ? "-" : "")\(grouped(abs(tenths) / 10)).\(abs(tenths) % 10)"
+    let (scaled, unit) = scaled(value, decimals)
+    let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: unit)
+    return (scaled < 0 ? "-" : "") + grouped(Int64(whole)) + "." + String(unit + rest).dropFirst()
+  }
+
+  /// With so many decimals at most.
+  private static func trimmed(_ value: Double, decimals: Int) -> String {
+    let (scaled, unit) = scaled(value, decimals)
+    return fraction(scaled.magnitude, of: unit)
+  }
+
+  private static func scaled(_ value: Double, _ decimals: Int) -> (Int64, unit: UInt64) {
+    let power: UInt64 = [1, 10, 100][decimals]
+    return (Int64((value * Double(power)).rounded(.toNearestOrAwayFromZero)), power)
+  }
+
+  /// Three significant digits with a unit prefix: `0.25`, `12.5`, `950`, `1.2k`, `3.4M`; trailing zeros are left out.
+  package static func compact(_ value: Double) -> String {
+    guard value.magnitude < 1e15 else { return "–" }
+    if value < 0 { return "−" + compact(-value) }
+    var scaled = value
+    var prefix = 0
+    while scaled >= 999.5 && prefix < 4 {
+      scaled /= 1_000
+      prefix += 1
+    }
+    return trimmed(scaled, decimals: scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2)
+      + ["", "k", "M", "G", "T"][prefix]
   }
 
   /// A rate: one decimal below 1,000, whole numbers above.

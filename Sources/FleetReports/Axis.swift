@@ -15,7 +15,7 @@ package struct Axis {
   /// At most about so many, those first that are to stay where there is no room for all.
   package var ticks: (_ most: Int) -> [Tick]
   /// A value under the pointer.
-  var format: (Double) -> String = Humanised.compact
+  var format: (Double) -> String = FigureText.compact
 
   var length: Double { range.upperBound - range.lowerBound }
 
@@ -38,7 +38,7 @@ extension Axis {
     let limit = limit.isFinite ? max(limit, 1e-9) : 1
     return Axis(
       range: 0...limit, ticks: { Scale.ticks(upTo: limit, count: $0) },
-      format: { Humanised.compact($0) + " " + things })
+      format: { FigureText.compact($0) + " " + things })
   }
 
   /// Of times in microseconds, as numbers of one unit.
@@ -53,15 +53,15 @@ extension Axis {
         let (first, last) = (Int64(range.lowerBound) / step, Int64(range.upperBound) / step)
         guard first <= last, last - first < 100 else { return [] }
         return (first...last).map { place in
-          let label = Humanised.compact(Double(abs(place * step)) / Double(unit.length))
+          let label = FigureText.compact(Double(abs(place * step)) / Double(unit.length))
           return Tick(value: Double(place * step), label: (place < 0 ? "−" : "") + label)
         }
-      }, format: { Humanised.duration(Int64(exactly: $0.rounded()) ?? 0) })
+      }, format: { FigureText.duration(Int64(exactly: $0.rounded()) ?? 0) })
   }
 
   /// Of spans in microseconds, in ratios.
   static func spans(from low: Double, to high: Double) -> Axis {
-    func text(_ span: Double) -> String { Humanised.duration(Int64(exactly: span.rounded()) ?? 0) }
+    func text(_ span: Double) -> String { FigureText.duration(Int64(exactly: span.rounded()) ?? 0) }
     let times = Scale.logarithmicTimes.map(Double.init)
     let first = times.last { $0 <= low } ?? times[0]
     return Axis(
@@ -84,7 +84,7 @@ package enum Scale {
     while power * Double(count) > limit * 10 && power > 1e-300 { power /= 10 }
     let step = [0.1, 0.2, 0.5, 1].map { $0 * power }.first { $0 * Double(count) >= limit } ?? power
     return (0...count).map { Double($0) * step }.filter { $0 <= limit * 1.000_001 }
-      .map { Axis.Tick(value: $0, label: Humanised.compact($0)) }
+      .map { Axis.Tick(value: $0, label: FigureText.compact($0)) }
   }
 
   /// A unit of time that an axis counts in.

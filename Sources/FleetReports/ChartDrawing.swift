@@ -120,7 +120,7 @@ struct ChartDrawing {
       y += 18
       canvas.text(section.x.title, x: edge, y: y, size: Lettering.small, anchor: .end)
     }
-    let cut = section.cut.map { "▲: more than \(Humanised.compact($0)). " } ?? ""
+    let cut = section.cut.map { "▲: more than \(FigureText.compact($0)). " } ?? ""
     if !(cut + section.note).isEmpty {
       let room = inner - Lettering.width(of: section.x.title, size: Lettering.small) - 14
       let width = Lettering.width(of: cut + section.note, size: Lettering.small)

@@ -146,8 +146,8 @@ package struct TrialReport: Sendable {
     func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {
       if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) { facts += text(first) }
     }
-    add(\.duration) { ["\(Humanised.duration($0)) of virtual time"] }
-    add(\.fullSizeCapacity) { ["capacity \(Humanised.compact($0)) requests/s"] }
+    add(\.duration) { ["\(FigureText.duration($0)) of virtual time"] }
+    add(\.fullSizeCapacity) { ["capacity \(FigureText.compact($0)) requests/s"] }
     add(\.shaded) { $0.isEmpty ? ["no incident"] : $0.map(\.text) }
     return facts.joined(separator: " · ")
   }

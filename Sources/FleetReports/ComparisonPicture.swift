@@ -199,7 +199,7 @@ package struct ComparisonPicture {
         let level = curves.capacity(variant)
         var labels: [Chart.Label] = []
         if isRoundIncident, let healthy = healthy(variant), healthy <= times.range.upperBound {
-          let time = healthy < 1e6 ? "at once" : Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
+          let time = healthy < 1e6 ? "at once" : FigureText.duration(Int64(exactly: healthy.rounded()) ?? 0)
           labels.append(
             Chart.Label(text: "endpoint well: \(time)", x: healthy, y: limit, mark: .rule))
         }

@@ -95,7 +95,7 @@ extension TrialReport {
     if [MetricCatalogue.lost, MetricCatalogue.late].contains(metrics.metrics[index].name) {
       let sum = metrics.values(of: index, variant: variant).reduce(0) { $0 + ($1.restricted ?? 0) }
       let created = trial.rows(of: variant).reduce(0) { $0 + $1[.createdEvents] }
-      return sum > 0 ? Humanised.share(Int64(sum), of: created) : nil
+      return sum > 0 ? FigureText.share(Int64(sum), of: created) : nil
     }
     guard trial.replications > 1, let share = metrics.share(index, variant: variant),
       share.successes < share.count
@@ -236,7 +236,7 @@ extension LossReport {
 
   private static func share(_ events: Double, _ row: Row) -> String {
     guard events > 0 else { return "0" }
-    let share = Humanised.share(Int64(events.rounded(.up)), of: Int64(row.created.rounded()))
+    let share = FigureText.share(Int64(events.rounded(.up)), of: Int64(row.created.rounded()))
     return "\(MetricText.plain(events * row.scale)) (\(share))"
   }
 
@@ -256,7 +256,7 @@ extension IncidentSpan {
   /// `outage 503 from 20 min for 10 min`
   var text: String {
     end > start
-      ? "\(label) from \(Humanised.duration(start)) for \(Humanised.duration(end - start))"
-      : "\(label) at \(Humanised.duration(start))"
+      ? "\(label) from \(FigureText.duration(start)) for \(FigureText.duration(end - start))"
+      : "\(label) at \(FigureText.duration(start))"
   }
 }

@@ -1,3 +1,4 @@
+import FleetExperiments
 import TextEscaping
 
 /// The role of a stroke or a fill; a theme gives it a colour.
@@ -95,7 +96,7 @@ struct SVGCanvas {
   ) {
     body += "<rect x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" width=\"\(Self.px(max(width, 0)))\""
     body += " height=\"\(Self.px(max(height, 0)))\" fill=\"\(theme.colour(fill))\""
-    if opacity < 1 { body += " opacity=\"\(Humanised.decimal(opacity, decimals: 2))\"" }
+    if opacity < 1 { body += " opacity=\"\(FigureText.decimal(opacity, decimals: 2))\"" }
     body += tooltip.map { "><title>\(Escaping.markup($0))</title></rect>\n" } ?? "/>\n"
   }
 
@@ -106,7 +107,7 @@ struct SVGCanvas {
     guard !data.isEmpty else { return }
     body += "<path d=\"\(data)\" fill=\"\(fill.map(theme.colour) ?? "none")\""
     if fill != nil && fillOpacity < 1 {
-      body += " fill-opacity=\"\(Humanised.decimal(fillOpacity, decimals: 2))\""
+      body += " fill-opacity=\"\(FigureText.decimal(fillOpacity, decimals: 2))\""
     }
     if let stroke {
       body += " stroke=\"\(theme.colour(stroke))\""

@@ -117,7 +117,7 @@ extension CalibrationResult {
         Chart.Panel(
           figures: "residual",
           y: .ticked(
-            -most...most, [-most, 0, most].map { Axis.Tick(value: $0, label: Humanised.compact($0)) }),
+            -most...most, [-most, 0, most].map { Axis.Tick(value: $0, label: FigureText.compact($0)) }),
           height: 44, shades: shades, curves: [residuals]),
       ]
     }

@@ -208,7 +208,7 @@ extension TuneResult {
     let standing = row.standing
     var lines = [row.kind.words]
     if standing.violations > 0 {
-      lines[0] += ": \(Humanised.decimal(standing.violations * 100, decimals: 1)) % of its runs"
+      lines[0] += ": \(FigureText.decimal(standing.violations * 100, decimals: 1)) % of its runs"
     }
     if row.kind == .today { return lines[0] }
     lines += study.space.parameters.indices.map { "\(path($0)): \(value($0, of: standing.candidate))" }

@@ -5,18 +5,6 @@ import Testing
 
 @Suite("Formatting for people")
 struct FormattingTests {
-  @Test(
-    "Durations read as people say them",
-    arguments: [
-      (0, "0 s"), (450_000, "450 ms"), (999_499, "999 ms"), (999_500, "1 s"), (3_249_000, "3.2 s"),
-      (9_960_000, "10 s"), (45_000_000, "45 s"), (59_500_000, "1 min"), (750_000_000, "12 min 30 s"),
-      (605_000_000, "10 min 05 s"), (3_599_600_000, "1 h"), (7_500_000_000, "2 h 05 min"),
-      (86_400_000_000, "1 d"), (273_600_000_000, "3 d 4 h"), (-1_500_000, "−1.5 s"),
-    ] as [(Int64, String)])
-  func durations(microseconds: Int64, text: String) {
-    #expect(Humanised.duration(microseconds) == text)
-  }
-
   @Test("A wide table shortens names, but never so far that two of them read the same")
   func shortening() {
     func names(_ names: [String]) -> [Substring] {
@@ -28,26 +16,6 @@ struct FormattingTests {
     #expect(names(["a-long-name", "another-name"]) == ["a-lo…ame", "anot…ame"])
     let alike = ["gate&50000/s", "gate&10000/s", "time&50000/s", "time&10000/s"]
     #expect(Set(names(alike)).count == 4)
-  }
-
-  @Test("Counts are grouped, rates are short, shares are honest at both ends")
-  func numbers() {
-    #expect(Humanised.count(0) == "0" && Humanised.count(1_234_567) == "1,234,567")
-    #expect(Humanised.count(-1_000) == "−1,000" && Humanised.count(.min) == "−9,223,372,036,854,775,808")
-    #expect(
-      Humanised.compact(0) == "0" && Humanised.compact(0.25) == "0.25" && Humanised.compact(12.5) == "12.5")
-    #expect(
-      Humanised.compact(999.4) == "999" && Humanised.compact(999.6) == "1k"
-        && Humanised.compact(3.4e6) == "3.4M")
-    #expect(Humanised.compact(.infinity) == "–" && Humanised.compact(1e300) == "–")
-    #expect(
-      Humanised.decimal(-0.5, decimals: 1) == "−0.5" && Humanised.decimal(1234.56, decimals: 1) == "1,234.6")
-    #expect(Humanised.ratio(2.204) == "2.20×" && Humanised.ratio(11.66) == "11.7×")
-    #expect(Humanised.share(0, of: 10) == "0 %" && Humanised.share(10, of: 10) == "100 %")
-    #expect(
-      Humanised.share(1, of: 1_000_000) == "< 0.01 %"
-        && Humanised.share(999_999, of: 1_000_000) == "> 99.99 %")
-    #expect(Humanised.share(1, of: 3) == "33.3 %" && Humanised.share(1, of: 0) == "–")
   }
 
   @Test("The binary logarithm agrees with the platform's")

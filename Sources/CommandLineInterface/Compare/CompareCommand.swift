@@ -42,7 +42,7 @@ struct RunCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
-    if let shard = replications.shard, let plan {
+    if let shard = replications.shard {
       return try .part(shard, of: input, plan, options, environment)
     }
     return try .comparison(
@@ -127,19 +127,19 @@ struct CompareCommand: Study {
         )
       }
       if choices.contains(where: \.variesSeed) {
-        guard !explores, plan.map({ $0.until != nil }) ?? true else {
+        guard !explores, plan.keepsFirst else {
           throw UsageError(
             "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
           )
         }
-        plan = nil
+        plan = .one(seed: 0)
       }
       return choices
     }
-    if let shard = replications.shard, let plan {
+    if let shard = replications.shard {
       return try .part(shard, of: input, plan, options, environment)
     }
-    if explores { return exploration(input, asked, seeds: plan?.count ?? 1) }
+    if explores { return exploration(input, asked, seeds: plan.count) }
     return try .comparison(input, plan, options, environment, isComparison: true)
   }
 }
@@ -155,11 +155,10 @@ extension ReplicationOptions {
     + "(mean curves), report.html and run.json. Where their number was left to fleetsim, the files of the first seed's run are there too, and "
     + "only --journal keeps a journal."
 
-  /// nil: one seed. The first one is the scenario's.
   /// - Throws: `UsageError`, also where files of single runs are asked for that won't be written.
-  fileprivate func plan(_ options: StudyOptions) throws -> ReplicationPlan? {
+  fileprivate func plan(_ options: StudyOptions) throws -> ReplicationPlan {
     let plan = try plan(isOneSeed: options.input.seed != nil)
-    try options.checkSeries(hasSeveralSeeds: plan.map { $0.until == nil } ?? false)
+    try options.checkSeries(hasSeveralSeeds: !plan.keepsFirst)
     return plan
   }
 }
@@ -216,29 +215,21 @@ extension StudyPlan<ComparisonFindings> {
   }
 
   /// A comparison of variants; a plain run is one of a single variant.
-  /// - Parameter replications: nil: one seed.
   fileprivate static func comparison(
-    _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions,
+    _ input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions,
     _ environment: CommandEnvironment, isComparison: Bool, requirements: [Requirement] = []
   ) throws -> StudyPlan {
     var (input, replications) = (input, replications)
     // Several seeds of a small fleet tell more than one of the whole.
-    if replications?.until != nil { try input.takeSmallFleet() }
-    replications?.firstSeed = input.scenario.seed
+    if replications.until != nil { try input.takeSmallFleet() }
+    replications.firstSeed = input.scenario.seed
     let (variants, choices, path) = (input.variants, input.choices, input.path)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
     var plan = StudyPlan(
       input: input, heading: heading(input, replications, clients),
-      memory: ComparisonMemory(variants, replications: replications?.count ?? 1),
+      memory: ComparisonMemory(variants, replications: replications.count),
       find: { [replications] runs in
-        let trial =
-          if let replications {
-            try runs.replications(variants, replications)
-          } else {
-            Trial(
-              try Comparison.run(
-                variants, options: runs.options, workers: runs.workers, control: runs.control))
-          }
+        let trial = try runs.replications(variants, replications)
         var found = ComparisonFindings(trial, choices: choices, clients: clients)
         found.losses = LossReport(variants, runs: trial.rowsByVariant)
         try found.losses.checkLimit(options: runs.options, control: runs.control)
@@ -267,29 +258,26 @@ extension StudyPlan<ComparisonFindings> {
       let names = unmet.map(\.requirement).joined(separator: ", ")
       throw CommandFailure(.failed, options.isJSON ? "Not met: \(names)." : "")
     }
-    if replications == nil { plan.store = { nil } }
-    // A budget is used up before a journal pays; whoever asks for one gets it.
-    if replications?.until != nil { plan.store = { try options.askedForJournal(environment) } }
+    // One seed or a budget is used up before a journal pays; whoever asks for one gets it.
+    if replications.keepsFirst { plan.store = { try options.askedForJournal(environment) } }
     plan.showsScenario = true
     plan.describe = { $0.describe($1.trial, choices, isComparison: isComparison) }
     return plan
   }
 
   private static func heading(
-    _ input: StudyInput, _ plan: ReplicationPlan?, _ clients: ClientDifferences
+    _ input: StudyInput, _ plan: ReplicationPlan, _ clients: ClientDifferences
   ) -> String {
     let scenario = input.decoded[0].scenario
+    let isOne = plan.count == 1
     var text =
-      "\(input.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(FigureText.count(scenario.fullSize, "device")), "
+      "\(input.path): \(isOne ? "seed \(scenario.seed), " : "")\(FigureText.count(scenario.fullSize, "device")), "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if input.decoded.count > 1 { text += ", \(input.decoded.count) variants" }
-    if let plan {
-      text += ", "
-      if let until = plan.until {
-        text += "seeds from \(plan.firstSeed) on until all is decided, at most \(until.budgetText)"
-      } else {
-        text += "\(plan.count) replications (seeds from \(plan.firstSeed))"
-      }
+    if let until = plan.until {
+      text += ", seeds from \(plan.firstSeed) on until all is decided, at most \(until.budgetText)"
+    } else if !isOne {
+      text += ", \(plan.count) replications (seeds from \(plan.firstSeed))"
     }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
       + (clients.headline.map { $0 + "\n" } ?? "") + "\n"

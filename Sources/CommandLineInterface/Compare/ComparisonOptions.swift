@@ -167,10 +167,10 @@ struct ReplicationOptions: ParameterGroup {
 
   private static let mostSeeds = 100_000
 
-  /// nil: one seed.
+  /// The plan but for its first seed, the scenario's.
   /// - Parameter isOneSeed: whether there is one where nobody says how many.
   /// - Throws: `UsageError`.
-  func plan(isOneSeed: Bool) throws -> ReplicationPlan? {
+  func plan(isOneSeed: Bool) throws -> ReplicationPlan {
     if shard != nil, seeds == nil {
       throw UsageError("'--shard' goes with '--seeds', which says how many runs there are.")
     }
@@ -181,7 +181,8 @@ struct ReplicationOptions: ParameterGroup {
       return ReplicationPlan(firstSeed: 0, count: seeds)
     }
     if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
-    return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
+    return isOneSeed
+      ? .one(seed: 0) : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
   }
 }
 

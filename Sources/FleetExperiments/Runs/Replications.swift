@@ -12,11 +12,20 @@ public struct ReplicationPlan: Sendable, Hashable {
   public var count: Int
   /// When it stops; nil: after `count`.
   package var until: SeedPlan?
+  /// Whether all that comes of the first replication is kept.
+  package var keepsFirst = false
 
   /// Replications until no criterion of the verdict is open, as far as the budget carries.
   package init(firstSeed: UInt64, until: SeedPlan) {
     self.init(firstSeed: firstSeed, count: SeedPlan.looks.last ?? 1)
-    self.until = until
+    (self.until, keepsFirst) = (until, true)
+  }
+
+  /// One replication, of which all is kept.
+  package static func one(seed: UInt64) -> ReplicationPlan {
+    var plan = ReplicationPlan(firstSeed: seed, count: 1)
+    plan.keepsFirst = true
+    return plan
   }
 
   /// - `count`: at least 1; intervals need 2.
@@ -140,7 +149,7 @@ public enum Replications {
   /// Runs replications until there are enough.
   ///
   /// A result depends on the plan alone, not on the number of workers.
-  /// - Parameter variants: at least one; their seeds are replaced.
+  /// - Parameter variants: at least one; their seeds are replaced, unless there is one replication, of which all is kept.
   /// - Parameter store: keeps the runs; nil: nobody.
   /// - Parameter workers: runs at a time, at least 1.
   /// - Returns: after `control.cancel()` what was known then, if anything was.
@@ -161,20 +170,26 @@ public enum Replications {
         take: { samples in found.withLock { $0.add(samples) } })
     }
     do {
+      var made = 0
+      if plan.keepsFirst {
+        expect(variants, 1, control)
+        let seeded = variants.map {
+          Variant(name: $0.name, scenario: $0.scenario.with(seed: plan.firstSeed))
+        }
+        let first = try Comparison.run(
+          plan.count == 1 ? variants : seeded, options: options, workers: workers, control: control,
+          engine: engine)
+        found.withLock { found in
+          found.add(first)
+          found.first = first
+        }
+        made = 1
+      }
       guard let until = plan.until else {
-        try replications(0..<plan.count)
+        if made < plan.count { try replications(made..<plan.count) }
         return found.withLock { $0 }
       }
-      expect(variants, 1, control)
-      let first = try Comparison.run(
-        variants.map { Variant(name: $0.name, scenario: $0.scenario.with(seed: plan.firstSeed)) },
-        options: options, workers: workers, control: control, engine: engine)
-      var made = 1
-      var decision = found.withLock { found in
-        found.add(first)
-        found.first = first
-        return found.decide(until)
-      }
+      var decision = found.withLock { $0.decide(until) }
       while let next = decision.next {
         try replications(made..<next)
         made = next

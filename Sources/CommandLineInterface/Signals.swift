@@ -61,24 +61,6 @@ package final class Signals: Sendable {
   /// Whether a signal is only noted.
   package var isHeld: Bool { held.load(ordering: .relaxed) }
 
-  /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
-  /// nothing behind. `silently`: without a message, because a parent has one.
-  func endProcessAtOnce(silently: Bool) {
-    guard self === Signals.process else { return }
-    if silently {
-      Self.handle { _exit(Signals.code($0).rawValue) }
-    } else {
-      Self.handle { signal in
-        Signals.sayThatNothingWasWritten(signal)
-        _exit(Signals.code(signal).rawValue)
-      }
-    }
-    if let pending {
-      if !silently { Self.sayThatNothingWasWritten(pending) }
-      _exit(Self.code(pending).rawValue)
-    }
-  }
-
   /// Writes without allocating, as a handler has to.
   private static func sayThatNothingWasWritten(_ signal: Int32) {
     func say(_ text: StaticString) { _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount) }
@@ -105,8 +87,9 @@ package final class Signals: Sendable {
 
   static let nothing = "nothing was written"
 
-  static func failure(_ signal: Int32, _ remains: String = nothing) -> CommandFailure {
-    CommandFailure(code(signal), "\(word(signal)): \(remains).")
+  /// - Parameter remains: what the signal leaves; nil: somebody else says so.
+  static func failure(_ signal: Int32, _ remains: String? = nothing) -> CommandFailure {
+    CommandFailure(code(signal), remains.map { "\(word(signal)): \($0)." } ?? "")
   }
 
   /// How a message about it begins.
@@ -133,13 +116,13 @@ extension CommandEnvironment {
   /// Does a command's runs on other threads while this one draws progress and listens for signals.
   /// - Parameters:
   ///   - workers: runs at a time, for the manifest.
-  ///   - remains: what a signal leaves, for the message.
+  ///   - remains: what a signal leaves, for the message; nil: there is none.
   ///   - waits: whether the work may take as long as it likes to stop.
   ///   - work: stops within milliseconds when its control is cancelled.
   /// - Returns: what the work returns, also after a signal, which the caller looks after.
   /// - Throws: what the work throws; `CommandFailure` 129, 130, 131 or 143 after a signal that left nothing, within a second.
   func inBackground<Value: Sendable>(
-    workers: Int = 1, remains: String = Signals.nothing, waits: Bool = false,
+    workers: Int = 1, remains: String? = Signals.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
   ) throws -> (value: Value, wall: RunManifest.Wall) {
     signals.hold()

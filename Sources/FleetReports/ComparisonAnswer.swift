@@ -128,7 +128,11 @@ package struct TrialReport: Sendable {
         [.html(overlays(picture))] + details(isPage: true) + (losses?.table(isWhole: true).map { [$0] } ?? [])
       answer.page.append(
         .folded(
-          [.html(figures(picture))],
+          picture.wholeRun.map {
+            .figure(
+              $0.chart.html, title: $0.chart.title,
+              caption: ([$0.meaning, band].filter { !$0.isEmpty }).joined(separator: " "))
+          },
           title: "The whole run" + (names.count > 1 ? ", variant by variant" : "")))
     }
     if !trial.isOfOneRun {
@@ -187,29 +191,6 @@ package struct TrialReport: Sendable {
 
   private var band: String {
     trial.isOfOneRun ? "" : "Line: mean of the replications; band: its 95 % interval at each time by itself."
-  }
-
-  /// A chart for each quantity over the whole run.
-  private func figures(_ picture: ComparisonPicture) -> String {
-    func figure(_ title: String, _ what: String, _ chart: Chart) -> String {
-      HTMLPage.figure(title, [what, band].filter { !$0.isEmpty }.joined(separator: " "), chart.html)
-    }
-    return figure(
-      "Offered load", "Upload attempts reaching the server, requests per second. Dashed line: capacity.",
-      picture.rates(.offered))
-      + figure(
-        "Goodput", "Batches accepted for the first time, per second. Dashed line: capacity.",
-        picture.rates(.goodput))
-      + figure(
-        "Backlog",
-        "Events created and neither accepted nor dropped. Thin line: the twin, the same run without incidents.",
-        picture.backlogs())
-      + (picture.timesToDelivery().map {
-        figure(
-          "Time to delivery",
-          "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
-            + "Dark or white: median; the other: 99th percentile. A gap: nothing was accepted.", $0)
-      } ?? "")
   }
 }
 

@@ -240,29 +240,32 @@ package struct ComparisonPicture {
 
   // MARK: The whole run
 
-  /// Offered load or goodput of each variant against capacity.
-  func rates(_ quantity: TrialCurves.Quantity) -> Chart {
-    let lines = standings.order.map { rate(quantity, $0, in: curves.wholeRun.range) }
-    let capacity = names.indices.map(curves.capacity).max() ?? 0
-    let y = Axis.counts(
-      to: Self.clipped(lines.map(\.envelope), capacity: capacity),
-      of: quantity == .offered ? "requests/s" : "batches/s")
-    return strips(quantity == .offered ? "Offered load" : "Goodput", y) { variant, place in
-      [lines[place], curves.curve(.capacity, variant, .steps, in: curves.wholeRun.range)]
+  /// A chart for each quantity, with a panel for each variant, and what it shows.
+  var wholeRun: [(chart: Chart, meaning: String)] {
+    let (whole, order) = (curves.wholeRun.range, standings.order)
+    func strips(_ title: String, _ y: Axis, _ meaning: String, _ lines: [[Chart.Curve]]) -> (Chart, String) {
+      let panels = zip(order, lines).map { variant, lines in
+        Chart.Panel(
+          name: names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
+          shades: shades(variant, isNamed: variant == order[0]), curves: lines)
+      }
+      return (Chart(title: title, sections: [Chart.Section(x: curves.wholeRun, panels: panels)]), meaning)
     }
-  }
-
-  func backlogs() -> Chart {
-    let lines = standings.order.map { rate(.backlog, $0, in: curves.wholeRun.range) }
-    let twins = standings.order.map { curves.curve(.twinBacklog, $0, .line, in: curves.wholeRun.range) }
-    let y = Axis.counts(to: max((lines + twins).map(\.envelope.maximum).max() ?? 0, 1), of: "events")
-    return strips("Backlog", y) { _, place in [twins[place], lines[place]] }
-  }
-
-  /// Median and 99th percentile of each interval; nil if nothing was delivered, and for several seeds.
-  func timesToDelivery() -> Chart? {
-    let whole = curves.wholeRun.range
-    let lines = standings.order.map { variant in
+    func rates(_ title: String, _ quantity: TrialCurves.Quantity, of things: String, _ meaning: String) -> (
+      Chart, String
+    ) {
+      let lines = order.map { rate(quantity, $0, in: whole) }
+      let limit = Self.clipped(lines.map(\.envelope), capacity: order.map(curves.capacity).max() ?? 0)
+      let capacities = order.map { curves.curve(.capacity, $0, .steps, in: whole) }
+      return strips(
+        title, .counts(to: limit, of: things), meaning + " Dashed line: capacity.",
+        zip(lines, capacities).map { [$0, $1] })
+    }
+    let backlogs = order.map {
+      [curves.curve(.twinBacklog, $0, .line, in: whole), rate(.backlog, $0, in: whole)]
+    }
+    // Nothing is known of several seeds.
+    let delivery = order.map { variant in
       [TrialCurves.Quantity.p99, .median].map { quantity in
         var curve = curves.curve(quantity, variant, .spikes, in: whole)
         curve.ink = quantity == .p99 ? ink(variant) : .text
@@ -270,21 +273,27 @@ package struct ComparisonPicture {
         return curve
       }
     }
-    let all = lines.joined().flatMap { $0.envelope.columns.compactMap(\.self) }
-    guard let low = all.map(\.low).min(), let high = all.map(\.high).max() else { return nil }
-    return strips("Time to delivery", .spans(from: low, to: high)) { _, place in lines[place] }
-  }
-
-  /// A panel for each variant over the whole run.
-  private func strips(
-    _ title: String, _ y: Axis, _ lines: (_ variant: Int, _ place: Int) -> [Chart.Curve]
-  ) -> Chart {
-    let panels = standings.order.enumerated().map { place, variant in
-      Chart.Panel(
-        name: names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
-        shades: shades(variant, isNamed: place == 0), curves: lines(variant, place))
-    }
-    return Chart(title: title, sections: [Chart.Section(x: curves.wholeRun, panels: panels)])
+    let times = delivery.joined().flatMap { $0.envelope.columns.compactMap(\.self) }
+    return [
+      rates(
+        "Offered load", .offered, of: "requests/s",
+        "Upload attempts reaching the server, requests per second."),
+      rates("Goodput", .goodput, of: "batches/s", "Batches accepted for the first time, per second."),
+      strips(
+        "Backlog",
+        .counts(to: max(backlogs.joined().map(\.envelope.maximum).max() ?? 0, 1), of: "events"),
+        "Events created and neither accepted nor dropped. Thin line: the twin, the same run without incidents.",
+        backlogs),
+    ]
+      + (times.isEmpty
+        ? []
+        : [
+          strips(
+            "Time to delivery",
+            .spans(from: times.map(\.low).min() ?? 0, to: times.map(\.high).max() ?? 0),
+            "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
+              + "Dark or white: median; the other: 99th percentile. A gap: nothing was accepted.", delivery)
+        ])
   }
 }
 

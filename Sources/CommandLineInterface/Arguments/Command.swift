@@ -59,6 +59,8 @@ extension Command {
 package protocol DeclaredParameter: Sendable {
   /// The name; an option's stands without its dashes.
   var name: String { get }
+  /// Whether the command line has it.
+  var isGiven: Bool { get }
   /// Adds itself to what the help says.
   func declare(in specification: inout CommandSpecification)
   /// Takes its value from a command line.
@@ -174,6 +176,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   package var projectedValue: Self { self }
   package var name: String { specification.name }
   var synopsis: String { specification.synopsis }
+  package var isGiven: Bool { !given.texts.isEmpty }
   /// As given: `--seed 7`.
   var words: [String] { given.texts.flatMap { ["--\(specification.name)", $0] } }
 
@@ -205,6 +208,7 @@ package struct Flag: DeclaredParameter {
   init(_ shared: Self) { self = shared }
 
   package var wrappedValue: Bool { given.value ?? false }
+  package var isGiven: Bool { wrappedValue }
   package var name: String { specification.name }
 
   package func declare(in specification: inout CommandSpecification) {
@@ -249,6 +253,7 @@ package struct Argument<Value: Sendable>: DeclaredParameter {
 
   package var wrappedValue: Value { given.value ?? read([]) }
   package var name: String { specification.valueName }
+  package var isGiven: Bool { given.value != nil }
 
   package func declare(in specification: inout CommandSpecification) {
     specification.arguments.append(self.specification)

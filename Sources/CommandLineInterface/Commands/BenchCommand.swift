@@ -98,15 +98,19 @@ struct BenchCommand: Command {
     _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
   ) throws -> BenchMeasurement {
     if workloads.count == 1, repeats == 1 {
-      environment.signals.endProcessAtOnce(silently: printsJSON)
       var options = RunOptions()
       options.threads = threads
       let file = try seriesPath.map {
         try SingleFile($0, ours: ["time_s,"], option: "--timeseries", environment.files)
       }
-      return try BenchMeasurement(
-        workload: workload.name, scenario(workload), options: options, seriesFile: file,
-        environment: environment)
+      let scenario = try scenario(workload)
+      // Another process tells of a signal.
+      return try environment.inBackground(remains: printsJSON ? nil : Signals.nothing, showsProgress: false) {
+        [options] control in
+        try BenchMeasurement(
+          workload: workload.name, scenario, options: options,
+          control: control.runControl(control.add(scenario)), seriesFile: file, environment: environment)
+      }.value
     }
     return try BenchMeasurement(
       medianOf: (0..<repeats).map { _ in
@@ -187,7 +191,7 @@ extension ValueReader where Value == [BenchmarkWorkload] {
 }
 
 /// The measurements of one workload.
-struct BenchMeasurement {
+struct BenchMeasurement: Sendable {
   var workload: String
   var devices: Int64
   /// Virtual microseconds of the run.
@@ -207,7 +211,7 @@ struct BenchMeasurement {
   var digest: String
   var deliveryDigest: String
 
-  struct Counts: Hashable {
+  struct Counts: Hashable, Sendable {
     var attempts: Int64
     var answers2xx: Int64
     var answers429: Int64
@@ -218,15 +222,15 @@ struct BenchMeasurement {
   var attemptsPerSecond: Double { Double(counts.attempts) * 1e9 / nanoseconds }
   var bytesPerDevice: Double? { runMemoryBytes.map { $0 / Double(devices) } }
 
-  /// Runs the scenario in this process, on this thread.
+  /// Runs the scenario in this process.
   init(
-    workload: String, _ scenario: Scenario, options: RunOptions, seriesFile: SingleFile?,
+    workload: String, _ scenario: Scenario, options: RunOptions, control: RunControl, seriesFile: SingleFile?,
     environment: CommandEnvironment
   ) throws {
     estimatedMemoryBytes = MemoryEstimate(scenario).expected
     let memoryBefore = SystemMemory.peakBytes
     let started = environment.monotonicSeconds()
-    let record = try Simulation.run(scenario, options: options)
+    let record = try Simulation.run(scenario, options: options, control: control)
     nanoseconds = (environment.monotonicSeconds() - started) * 1e9
     peakMemoryBytes = SystemMemory.peakBytes.map(Double.init)
     if let peakMemoryBytes, let memoryBefore { runMemoryBytes = peakMemoryBytes - Double(memoryBefore) }

@@ -60,39 +60,37 @@ struct ValidateCommand: Command {
       console.printWarnings([base] + variants, loaded.path)
       + console.printMissedFlushes([base] + variants, loaded.path)
       + console.printOnce(loaded.reach(of: choices, [base] + variants))
-    let load = NormalLoad(base.scenario)
     let all =
       choices.isEmpty
       ? [Variant(name: "", scenario: base.scenario)]
       : zip(choices, variants).map { Variant(name: $0.name, scenario: $1.scenario) }
+    let findings = ScenarioFindings(
+      path: loaded.path, scenario: base.scenario, warnings: warnings, choices: choices,
+      clients: ClientDifferences(all), notes: notesOfSmallness(all))
     if isJSON {
-      let findings = ScenarioFindings(
-        path: loaded.path, scenario: base.scenario, warnings: warnings, load: load, choices: choices,
-        clients: ClientDifferences(all), notes: notesOfSmallness(all))
       try console.printData(ScenarioFindings.document.text("validate", findings))
     } else if !isQuiet {
-      try console.print(
-        summary(
-          loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all),
-          warnings: warnings.count))
+      try console.print(findings.text)
     }
   }
+}
 
-  private func summary(
-    _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice],
-    _ clients: ClientDifferences, _ smallness: [String], warnings: Int
-  ) -> String {
+extension ScenarioFindings {
+  private static func span(_ span: Span) -> String { FigureText.span(span.microseconds) }
+  private static func time(from start: Instant, for length: Span?) -> String {
+    "from \(span(start - .start)) " + (length.map { "for \(span($0))" } ?? "on")
+  }
+
+  /// What a terminal shows.
+  fileprivate var text: String {
+    let load = load
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
-    let noted = warnings == 0 ? "" : ", with \(FigureText.count(warnings, "warning"))"
+    let noted = warnings.isEmpty ? "" : ", with \(FigureText.count(warnings.count, "warning"))"
     var text = "\(path): valid\(noted)\n"
     func row(_ label: String, _ words: String) {
       text += "  " + label + String(repeating: " ", count: 10 - label.count) + words + "\n"
     }
-    func span(_ span: Span) -> String { FigureText.span(span.microseconds) }
-    func time(from start: Instant, for length: Span?) -> String {
-      "from \(span(start - .start)) " + (length.map { "for \(span($0))" } ?? "on")
-    }
-    row("run", "\(span(scenario.duration)), seed \(scenario.seed)")
+    row("run", "\(Self.span(scenario.duration)), seed \(scenario.seed)")
     row("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))")
     row(
       "load",
@@ -138,20 +136,20 @@ struct ValidateCommand: Command {
     for incident in scenario.tapi.incidents {
       let when =
         incident.duration == .zero
-        ? "at \(span(incident.start - .start))" : time(from: incident.start, for: incident.duration)
+        ? "at \(Self.span(incident.start - .start))" : Self.time(from: incident.start, for: incident.duration)
       row("incident", "\(incident.kind.phrase) \(when)")
     }
     for campaign in scenario.push {
       row(
         "push",
-        "\(campaign.name.map { "\($0), " } ?? "")at \(span(campaign.time - .start)) to "
-          + "\(FigureText.count(scenario.devices(of: campaign), "device")) over \(span(campaign.over))"
-          + (campaign.every.map { ", every \(span($0))" } ?? ""))
+        "\(campaign.name.map { "\($0), " } ?? "")at \(Self.span(campaign.time - .start)) to "
+          + "\(FigureText.count(scenario.devices(of: campaign), "device")) over \(Self.span(campaign.over))"
+          + (campaign.every.map { ", every \(Self.span($0))" } ?? ""))
     }
     for action in scenario.tapi.actions {
       let when =
         action.duration == nil && action.kind == .restart
-        ? "at \(span(action.start - .start))" : time(from: action.start, for: action.duration)
+        ? "at \(Self.span(action.start - .start))" : Self.time(from: action.start, for: action.duration)
       row("action", "\(action.kind.phrase) \(when)")
     }
     for cohort in scenario.fleet {
@@ -165,7 +163,7 @@ struct ValidateCommand: Command {
         "compare",
         "\(FigureText.count(choices.count, "variant")): \(choices.map(\.name).joined(separator: ", "))")
     }
-    for note in smallness { row("small", note) }
+    for note in notes { row("small", note) }
     for line in scenario.settingsChanges { row("changes", line) }
     for (index, line) in clients.text.enumerated() {
       row(index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line)
@@ -311,10 +309,10 @@ struct ScenarioFindings: Sendable {
   var path: String
   var scenario: Scenario
   var warnings: [String]
-  var load: NormalLoad
   var choices: [VariantChoice]
   var clients: ClientDifferences
   var notes: [String]
+  var load: NormalLoad { NormalLoad(scenario) }
 
   private static func finite(_ ratio: Double) -> Double? { ratio.isFinite ? ratio : nil }
 

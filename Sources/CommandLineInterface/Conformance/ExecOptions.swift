@@ -102,13 +102,8 @@ struct ExecOptions: ParameterGroup {
   /// Options that mean nothing without `--exec`.
   /// - Throws: `UsageError` if one is given.
   func refuseWithoutExec() throws {
-    let given: [[String]] = [
-      $jobs.words, $startLimit.words, hasAnyExitStatus ? ["--any-exit-status"] : [], $junitPath.words,
-      $folder.words, $unit.words, $ignored.words, $chosen.words,
-      fetchesSettings ? ["--fetches-settings"] : [],
-    ]
-    if let first = given.compactMap(\.first).first {
-      throw UsageError("The option '\(first)' goes with '--exec'.")
+    if let first = parameters.first(where: \.isGiven) {
+      throw UsageError("The option '--\(first.name)' goes with '--exec'.")
     }
   }
 

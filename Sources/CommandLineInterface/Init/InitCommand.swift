@@ -13,31 +13,32 @@ package struct InitCommand: Command {
         + "it, and says what to do next. Files that are there stay as they are."
     ],
     examples: [
-      .init(example, "Three million phones with analytics-swift:")
+      .init(
+        "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s",
+        "Three million phones with analytics-swift:")
     ])
 
-  /// With every option that has no default.
-  private static let example =
-    "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s"
   private static let defaultPath = "scenario.json5"
   private static let settingsName = "settings.json"
 
   @Argument("scenario", help: "The file to write. (default: \(defaultPath))") private var file: String?
   private var path: String { file ?? Self.defaultPath }
   @Option(
-    "client", "preset", .clients,
+    "client", "preset", .clients, because: ", as --client segment-swift",
     help:
       "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
       + "\(ClientPreset.names.joined(separator: ", ")).")
-  private var clients: [Answers.Part]?
-  @Option("devices", "n", .fleet, help: "How many devices are in use, as 20000, 200k or 3M.")
-  private var devices: Int?
+  private var clients: [Answers.Part]
   @Option(
-    "events", "rate", .events,
+    "devices", "n", .fleet, because: ", as --devices 3M",
+    help: "How many devices are in use, as 20000, 200k or 3M.")
+  private var devices: Int
+  @Option(
+    "events", "rate", .events, because: ", as --events 30/h (unknown if you do not know)",
     help:
       "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
       + "\(Answers.proposedEvents), to be replaced.")
-  private var events: Answers.Events??
+  private var events: Answers.Events?
   @Option(
     "peak", "factor", .peak,
     help:
@@ -52,9 +53,9 @@ package struct InitCommand: Command {
       + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
   private var use: Use? = nil
   @Option(
-    "capacity", "rate", .capacity,
+    "capacity", "rate", .capacity, because: ", as --capacity 60000/s (unknown if you do not know)",
     help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
-  private var capacity: Quantity??
+  private var capacity: Quantity?
   @Option(
     "settings", "file", .settingsOrDefaults,
     help:
@@ -77,7 +78,9 @@ package struct InitCommand: Command {
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
     if files.isThereAtAll(path) { try refuse([path] + ($settings.words.isEmpty ? [ownSettings] : []), files) }
-    let answers = try given()
+    let answers = Answers(
+      clients: clients, devices: devices, askedEvents: events, capacity: capacity, peak: peak, use: use,
+      settingsPath: settings, outage: outage, trouble: trouble)
     if let given = answers.settingsPath, !answers.fetchesSettings {
       throw UsageError(
         "No client of this fleet fetches Settings, so that none reads \(given): leave '--settings' out.")
@@ -122,24 +125,6 @@ package struct InitCommand: Command {
     throw CommandFailure(
       .cannotCreate,
       "\(there.joined(separator: " and ")): \(stay); name a scenario in another folder, or move \(them) away")
-  }
-
-  /// - Throws: `UsageError` that names what is missing.
-  private func given() throws -> Answers {
-    guard let clients, let devices, let events, let capacity else {
-      let unknown = " (unknown if you do not know)"
-      let missing = [
-        clients == nil ? "'\($clients.synopsis)'" : nil, devices == nil ? "'\($devices.synopsis)'" : nil,
-        events == nil ? "'\($events.synopsis)'" + unknown : nil,
-        capacity == nil ? "'\($capacity.synopsis)'" + unknown : nil,
-      ].compactMap(\.self)
-      throw UsageError(
-        "Missing expected \(missing.count == 1 ? "option" : "options") \(missing.joined(separator: ", ")), as in '\(Self.example)'."
-      )
-    }
-    return Answers(
-      clients: clients, devices: devices, askedEvents: events, capacity: capacity, peak: peak, use: use,
-      settingsPath: settings, outage: outage, trouble: trouble)
   }
 
   // MARK: The scenario

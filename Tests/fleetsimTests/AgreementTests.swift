@@ -39,11 +39,10 @@ struct AgreementTests {
     try scratch.write("today.json", Self.settings(key, today))
     try scratch.write("new.json", Self.settings(key, proposed))
     func decided(_ more: String...) throws -> (code: Int32, document: JSON) {
-      let output = try Tool.run(
-        [
-          "decide", "fleet.json5", "--today", "today.json", "--proposed", "new.json", "--incidents",
-          "incidents.json5", "--only-incidents", "--json", "--out", "out",
-        ] + (TestDepth.isExhaustive ? [] : ["--budget", "1"]) + more, in: scratch.url)
+      let output = try scratch.run(
+        "decide fleet.json5 --today today.json --proposed new.json "
+          + "--incidents incidents.json5 --only-incidents --json --out out",
+        (TestDepth.isExhaustive ? [] : ["--budget", "1"]) + more)
       return (output.code, try JSON(text: output.standardOutput))
     }
     let decision = try decided()
@@ -54,17 +53,14 @@ struct AgreementTests {
     let isPublished = decision.document["decision"]?.text == "publish"
     #expect(decision.code == (isPublished ? 0 : isWorse || isRefusedUnrun ? 1 : decision.code))
     if !isPublished {
-      let check = try Tool.run(
-        ["check", "out/suite/friday.json5", "--settings", "new.json"], in: scratch.url)
+      let check = try scratch.run("check out/suite/friday.json5 --settings new.json")
       #expect(check.code == (isWorse || isRefusedUnrun ? 1 : 0), "\(check) \(byRuns.document["criteria"]!)")
     }
     // A value that no client takes can't be searched.
     guard !proposed.hasPrefix("\""), TestDepth.isExhaustive || key == "baseBackoffInterval" else { return }
-    let tuned = try Tool.run(
-      [
-        "tune", "own.json5", "--search", "settings.backoffConfig.\(key)=\(today),\(proposed)", "--seeds", "3",
-        "--fresh", "15", "--json", "--out", "tuned",
-      ], in: scratch.url)
+    let tuned = try scratch.run(
+      "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --fresh 15 --json --out tuned"
+    )
     let document = try JSON(text: tuned.standardOutput)
     let isRecommended = document["isRecommended"] == .bool(true)
     #expect(tuned.code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(tuned)")
@@ -95,7 +91,7 @@ struct AgreementTests {
         fleet: [{ name: "web", devices: 200, client: "posthog-js", events: { rate: "60/h" },
           sessions: { share: "30%", length: { exponential: "4m" } } }] }
       """)
-    let output = try Tool.run(["run", "s.json5", "--seed", "11"], in: scratch.url)
+    let output = try scratch.run("run s.json5 --seed 11")
     let lost = try #require(output.standardOutput.firstMatch(of: /but ([\d,]+) events lost/)?.1)
     let line = try #require(output.story("lost").first)
     #expect(line.hasPrefix("web (posthog-js) \(lost) events: lost with the page that held them"), "\(line)")
@@ -104,7 +100,7 @@ struct AgreementTests {
 
   /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
   private func found(_ words: [String], _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
-    let output = try Tool.run(words + ["--json"], in: scratch.url)
+    let output = try scratch.run(words + ["--json"])
     return (output.code, output.code == 64 ? .null : try JSON(text: output.standardOutput))
   }
 
@@ -130,7 +126,7 @@ struct AgreementTests {
       ], scratch)
     #expect(decision.document["decision"]?.text == (isBetter ? "publish" : "do not publish"))
     #expect(decision.code == (isBetter ? 0 : 1), "\(decision.document["criteria"]!)")
-    #expect(try Tool.run(["check", "own.json5", "--record", "--seeds", "30"], in: scratch.url).code == 0)
+    try scratch.run("check own.json5 --record --seeds 30", code: 0)
     let check = try found(["check", "own.json5", "--settings", "new.json"], scratch)
     #expect(check.code == decision.code, "\(check.document)")
     let comparison = try found(
@@ -163,8 +159,8 @@ struct AgreementTests {
       #expect(decision.code == 0 && decision.document["decision"]?.text == "keep today's")
       #expect(decision.document["runs"]?.number == 0)
     }
-    #expect(try Tool.run(["check", "own.json5", "--record", "--seeds", "2"], in: scratch.url).code == 0)
-    let check = try Tool.run(["check", "own.json5", "--settings", "new.json"], in: scratch.url)
+    try scratch.run("check own.json5 --record --seeds 2", code: 0)
+    let check = try scratch.run("check own.json5 --settings new.json")
     #expect(check.code == 0 && check.standardError.isEmpty, "\(check)")
     let search = ["tune", "own.json5", "--search", "settings.backoffConfig.maxRetryCount=3,100"]
     #expect(try found(search, scratch).code == 64)
@@ -176,12 +172,8 @@ struct AgreementTests {
       "fleet: [",
       with: #"fleet: [{ name: "swift", devices: 10, client: "segment-swift", events: "60/day" }, "#)
     try scratch.write("two.json5", two)
-    let mixed = try Tool.run(
-      [
-        "decide", "two.json5", "--today", "today.json", "--proposed", "new.json", "--budget", "1",
-        "--verbose",
-      ],
-      in: scratch.url)
+    let mixed = try scratch.run(
+      "decide two.json5 --today today.json --proposed new.json --budget 1 --verbose")
     #expect(mixed.standardOutput.contains(" 1 of 2 clients\n"), "\(mixed)")
   }
 }

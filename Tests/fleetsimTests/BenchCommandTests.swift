@@ -51,7 +51,7 @@ struct BenchCommandTests {
     let changes = ["fleet.clients.devices=600", "tapi.bucket.capacity=30/s", "tapi.bucket.burst=3"]
     let arguments =
       ["run", file.path(), "--seed", "1", "--quiet", "--out", "out"] + changes.flatMap { ["--set", $0] }
-    #expect(try Tool.run(arguments, in: scratch.url).code == 0)
+    try scratch.run(arguments, code: 0)
     let manifest = try #require(
       JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
     let files = try #require(manifest["files"] as? [[String: Any]])

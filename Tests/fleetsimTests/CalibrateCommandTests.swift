@@ -34,12 +34,10 @@ struct CalibrateCommandTests {
     "finds planted capacity, share and phase, the same with one worker or two, and goes on from its journal")
   func planted() throws {
     let scratch = try scratch()
-    let measured = try Tool.run(
-      [
-        "run", "s.json5", "--seed", "1000001", "--set", "tapi.bucket.capacity=22/s", "--set",
-        "fleet.kiosks.share=35%", "--set", "fleet.kiosks.flush.phase=11.3s", "--out", "measured",
-      ], in: scratch.url)
-    #expect(measured.code == 0)
+    try scratch.run(
+      "run s.json5 --seed 1000001 --set tapi.bucket.capacity=22/s --set fleet.kiosks.share=35% "
+        + "--set fleet.kiosks.flush.phase=11.3s --out measured",
+      code: 0)
     func text(_ path: String) throws -> String {
       try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
     }
@@ -48,8 +46,7 @@ struct CalibrateCommandTests {
       + Self.fits
     let files = ["fitted.json5", "calibration.svg"]
     func calibrate(jobs: String, _ journal: String?) throws -> [String] {
-      let output = try Tool.run(command + ["--jobs", jobs], in: scratch.url)
-      #expect(output.code == 0)
+      let output = try scratch.run(command + ["--jobs", jobs], code: 0)
       #expect(output.standardOutput.hasPrefix("The scenario explains the series (220 runs)\n"), "\(output)")
       #expect(output.standardOutput.contains("\ntapi.bucket.capacity  "), "\(output)")
       let notes = output.story("note")
@@ -77,7 +74,7 @@ struct CalibrateCommandTests {
 
     // A journal that is there is used, and the fitted scenario runs as it is.
     #expect(try calibrate(jobs: "1", "220 runs from the journal, 0 made") == alone)
-    #expect(try Tool.run(["validate", "out/fitted.json5", "--quiet"], in: scratch.url).code == 0)
+    try scratch.run("validate out/fitted.json5 --quiet", code: 0)
   }
 
   @Test(
@@ -102,7 +99,7 @@ struct CalibrateCommandTests {
       try Data(text.utf8).write(to: scratch.url.appending(path: name))
     }
     let observed = options.contains("--observed") ? [] : ["--observed", "m.csv"]
-    let output = try Tool.run(["calibrate", "s.json5"] + observed + options, in: scratch.url)
+    let output = try scratch.run("calibrate s.json5", observed + options)
     #expect(
       output.standardError.contains(message)
         || output.standardError.lowercased().contains(message.lowercased()), "\(output.standardError)")

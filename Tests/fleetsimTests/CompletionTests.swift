@@ -89,7 +89,7 @@ struct CompletionTests {
 
   func text(_ arguments: [String]) throws -> String {
     let scratch = try Scratch()
-    let output = try Tool.run(arguments, in: scratch.url)
+    let output = try scratch.run(arguments)
     #expect(output.code == 0 && output.standardError == "")
     return output.standardOutput
   }
@@ -136,8 +136,7 @@ struct CompletionTests {
     ])
   func unknownShell(words: [String], message: String) throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["help"] + words, in: scratch.url)
-    #expect(output.code == 64)
+    let output = try scratch.run("help", words, code: 64)
     #expect(output.standardError.hasPrefix("Error: \(message)\n"))
   }
 

@@ -21,8 +21,7 @@ struct ConformanceCommandTests {
   @Test("the document's client passes every built-in vector, with a row for each requirement")
   func document() throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["conformance"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("conformance", code: 0)
     #expect(output.standardError == "")
     #expect(output.standardOutput.hasPrefix("tapi-document: "))
     #expect(output.standardOutput.contains(" passed, 0 failed, 0 deviate as expected\n"))
@@ -41,8 +40,7 @@ struct ConformanceCommandTests {
     ])
   func shipped(client: String, reason: String) throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["conformance", "--client", client], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run(["conformance", "--client", client], code: 0)
     #expect(output.standardError == "")
     #expect(output.standardOutput.contains("Expected deviations of \(client):\n"))
     #expect(output.standardOutput.contains(reason))
@@ -53,8 +51,7 @@ struct ConformanceCommandTests {
     let scratch = try Scratch()
     try scratch.write("good.json", vector(wait: 20))
     try scratch.write("bad.json", vector(wait: 30))
-    let good = try Tool.run(["conformance", "good.json"], in: scratch.url)
-    #expect(good.code == 0)
+    let good = try scratch.run("conformance good.json", code: 0)
     #expect(
       good.standardOutput == """
         tapi-document: 1 case
@@ -65,8 +62,7 @@ struct ConformanceCommandTests {
         1 passed, 0 failed, 0 deviate as expected
 
         """)
-    let both = try Tool.run(["conformance", "good.json", "bad.json"], in: scratch.url)
-    #expect(both.code == 1)
+    let both = try scratch.run("conformance good.json bad.json", code: 1)
     #expect(both.standardError == "bad.json:7: mine: outcome: expected pause of 30 s, got pause of 20 s\n")
     #expect(both.standardOutput.contains("1 passed, 1 failed, 0 deviate as expected"))
   }
@@ -75,9 +71,8 @@ struct ConformanceCommandTests {
   func undeviating() throws {
     let scratch = try Scratch()
     try scratch.write("v.json", vector(wait: 20, more: #""deviates": {"segment-swift": "of old"},"#))
-    #expect(try Tool.run(["conformance", "v.json"], in: scratch.url).code == 0)
-    let output = try Tool.run(["conformance", "v.json", "--client", "segment-swift"], in: scratch.url)
-    #expect(output.code == 1)
+    try scratch.run("conformance v.json", code: 0)
+    let output = try scratch.run("conformance v.json --client segment-swift", code: 1)
     #expect(
       output.standardError == "v.json:4: mine: segment-swift is said to deviate (of old) and does not\n")
   }
@@ -87,33 +82,29 @@ struct ConformanceCommandTests {
     let scratch = try Scratch()
     try scratch.write("one.json", vector(wait: 20).replacing("manual", with: "manuel"))
     try scratch.write("two.json", "{")
-    let bad = try Tool.run(["conformance", "one.json", "two.json"], in: scratch.url)
-    #expect(bad.code == 65)
+    let bad = try scratch.run("conformance one.json two.json", code: 65)
     #expect(bad.standardOutput == "")
     let lines = bad.standardError.split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines[0].hasPrefix("one.json:6: cases[0] mine.steps[0].trigger: "), "\(bad.standardError)")
     #expect(lines[1].hasPrefix("two.json:1:2: "), "\(bad.standardError)")
-    let missing = try Tool.run(["conformance", "none.json"], in: scratch.url)
-    #expect(missing.code == 66)
+    let missing = try scratch.run("conformance none.json", code: 66)
     #expect(missing.standardError == "none.json: cannot be read: No such file or directory\n")
-    let none = try Tool.run(["conformance", "--client", "toggl-push"], in: scratch.url)
+    let none = try scratch.run("conformance --client toggl-push")
     #expect(none.code == 64 && none.standardOutput == "")
     #expect(
       none.standardError.hasPrefix(
         "Error: No vector of the built-in files is about the client 'toggl-push': they are about "))
-    #expect(try Tool.run(["conformance", "--client", "datafly"], in: scratch.url).code == 0)
+    try scratch.run("conformance --client datafly", code: 0)
     // Clients that there are, in a scenario.
     for name in ["grpc", "mine.json5"] {
-      let output = try Tool.run(["conformance", "--client", name], in: scratch.url)
-      #expect(output.code == 64)
+      let output = try scratch.run(["conformance", "--client", name], code: 64)
       #expect(
         output.standardError.hasPrefix(
           "Error: No vector of the built-in files is about the client '\(name)': they are about tapi-document, "
         ), "\(name)")
     }
-    let client = try Tool.run(["conformance", "--client", "segment-swfit"], in: scratch.url)
-    #expect(client.code == 64)
+    let client = try scratch.run("conformance --client segment-swfit", code: 64)
     #expect(client.standardError.contains("Did you mean 'segment-swift'?"))
   }
 

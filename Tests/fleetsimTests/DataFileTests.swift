@@ -5,11 +5,9 @@ import Testing
 @Suite("Data files")
 struct DataFileTests {
   private func scratch(_ commands: [String]...) throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for command in commands {
-      let output = try Tool.run(command, in: scratch.url)
-      #expect(output.code == 0, "\(output.standardError)")
+      try scratch.run(command, code: 0)
     }
     return scratch
   }
@@ -99,7 +97,7 @@ struct DataFileTests {
     #expect(try scratch.text("o/twin_timeseries.csv") != scratch.text("o/timeseries.csv"))
     #expect(scratch.contents.filter { $0.hasSuffix("twin_timeseries.csv") }.count == 3)
     // What fleetsim wrote it also replaces.
-    #expect(try Tool.run(["run", "s.json5", "--seed", "5", "--out", "c"], in: scratch.url).code == 0)
+    try scratch.run("run s.json5 --seed 5 --out c", code: 0)
     #expect(!scratch.contents.contains("c/full"))
   }
 
@@ -154,7 +152,7 @@ struct DataFileTests {
       (["run", "s.json5", option], "goes with '--out <dir>'"),
       (["compare", "s.json5", "--seeds", "2", "--out", "o", option], "curves.csv has the mean curves"),
     ] {
-      let output = try Tool.run(arguments, in: scratch.url)
+      let output = try scratch.run(arguments)
       #expect(output.code == 64 && output.standardError.contains(part), "\(output.standardError)")
     }
     #expect(scratch.contents == ["s.json5"])

@@ -39,7 +39,7 @@ struct DocumentedCommandTests {
     for (page, words) in Self.commands {
       let name = words[0]
       if screens[name] == nil {
-        screens[name] = try Tool.run(["help", name], in: scratch.url).standardOutput
+        screens[name] = try scratch.run(["help", name]).standardOutput
       }
       let screen = screens[name] ?? ""
       #expect(screen.hasPrefix("OVERVIEW"), "\(page): fleetsim \(name)")
@@ -70,6 +70,6 @@ struct DocumentedCommandTests {
       let own = text.replacing("settings-cdn.json", with: "cdn.json")
       try Data(own.utf8).write(to: scratch.url.appending(path: to))
     }
-    #expect(try Tool.run(["validate", "my.json5"], in: scratch.url).code == 0)
+    try scratch.run("validate my.json5", code: 0)
   }
 }

@@ -48,13 +48,11 @@ struct ExitCodeTests {
       ("help exit", "Error: There is no help on 'exit'."),
     ])
   func usage(line: String, message: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let plain = Scenarios.small.split(separator: "\n").filter { !$0.contains("compare:") }.joined(
       separator: "\n")
     try scratch.write("plain.json5", plain)
-    let output = try Tool.run(line.split(separator: " ").map(String.init), in: scratch.url)
-    #expect(output.code == 64)
+    let output = try scratch.run(line.split(separator: " ").map(String.init), code: 64)
     #expect(output.standardError.contains(message), "\(output.standardError)")
     #expect(output.standardError.hasSuffix("--help'.\n"), "\(output.standardError)")
     #expect(output.standardOutput == "")
@@ -62,16 +60,13 @@ struct ExitCodeTests {
 
   @Test("an unknown path is 64 when the command line says it, 65 when the file does")
   func unknownPath() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for option in ["--set", "--vary"] {
-      let output = try Tool.run(["compare", "s.json5", option, "tapi.bukket.capacity=3/s"], in: scratch.url)
-      #expect(output.code == 64)
+      let output = try scratch.run(["compare", "s.json5", option, "tapi.bukket.capacity=3/s"], code: 64)
       #expect(output.standardError.hasPrefix("\(option): "), "\(output.standardError)")
     }
     try scratch.write("bad.json5", Scenarios.small.replacing("overload:", with: "overlaod:"))
-    let output = try Tool.run(["run", "bad.json5", "--out", "out"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run("run bad.json5 --out out", code: 65)
     #expect(output.standardError.hasPrefix("bad.json5:4: "), "\(output.standardError)")
     #expect(output.standardError.contains("overload"))
     #expect(scratch.contents == ["bad.json5", "s.json5"])
@@ -87,8 +82,7 @@ struct ExitCodeTests {
     )
     .replacing("\"none\"", with: "\"fulll\"")
     try scratch.write("bad.json5", bad)
-    let output = try Tool.run([command, "bad.json5"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run([command, "bad.json5"], code: 65)
     let lines = output.standardError.split(separator: "\n")
     #expect(lines.count == 3, "\(output.standardError)")
     for path in ["duration", "devices", "compare"] {
@@ -103,14 +97,12 @@ struct ExitCodeTests {
     try scratch.write("empty.json5", "")
     try scratch.write("half.json5", String(Scenarios.small.prefix(100)))
     for name in ["empty.json5", "half.json5"] {
-      let output = try Tool.run(["run", name], in: scratch.url)
-      #expect(output.code == 65)
+      let output = try scratch.run(["run", name], code: 65)
       #expect(output.standardError.hasPrefix("\(name):"), "\(output.standardError)")
     }
     try Data([0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D]).write(
       to: scratch.url.appendingPathComponent("latin.json5"))
-    let output = try Tool.run(["run", "latin.json5"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run("run latin.json5", code: 65)
     #expect(
       output.standardError
         == "latin.json5:2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
@@ -125,19 +117,17 @@ struct ExitCodeTests {
       ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
     ] {
       try Data(bytes).write(to: scratch.url.appendingPathComponent("broken"))
-      let output = try Tool.run(["validate", "broken"], in: scratch.url)
+      let output = try scratch.run("validate broken")
       #expect(
         output.code == 65 && output.standardError.hasPrefix("broken:\(place)"), "\(output.standardError)")
     }
-    let output = try Tool.run(["validate", "/dev/zero"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run("validate /dev/zero", code: 65)
     #expect(output.standardError == "/dev/zero: larger than 64 MB, and at most that is read of a file\n")
   }
 
   @Test("a pipe is read when something writes to it, however late, and refused when nothing does")
   func pipes() async throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let pipe = scratch.url.appendingPathComponent("pipe").path
     #expect(mkfifo(pipe, 0o600) == 0)
     #expect(mkfifo(scratch.url.appendingPathComponent("lonely").path, 0o600) == 0)
@@ -164,26 +154,23 @@ struct ExitCodeTests {
         == "lonely: is a pipe that nothing writes to; a file is expected, or a pipe with a writer\n")
     let descriptor = open(scratch.url.appendingPathComponent("s.json5").path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
-    let piped = try Tool.run(["validate", "/dev/fd/\(descriptor)", "-q"], in: scratch.url)
-    #expect(piped.code == 0, "\(piped.standardError)")
+    try scratch.run("validate /dev/fd/\(descriptor) -q", code: 0)
   }
 
   @Test("a journal whose note is cut off is called that, and not one of an older fleetsim")
   func cutOffJournal() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let words = ["compare", "s.json5", "--seeds", "2", "-q", "--journal", "j"]
-    #expect(try Tool.run(words, in: scratch.url).code == 0)
+    try scratch.run(words, code: 0)
     let note = try scratch.text("j/fleetsim-journal")
     for length in [0, 5, 24, 25, note.utf8.count - 1] {
       try scratch.write("j/fleetsim-journal", String(note.prefix(length)))
-      let output = try Tool.run(words, in: scratch.url)
-      #expect(output.code == 65)
+      let output = try scratch.run(words, code: 65)
       #expect(output.standardError.hasPrefix("j/fleetsim-journal: is cut off, "), "\(output.standardError)")
     }
     // Whole, but without a number: that is an older one.
     try scratch.write("j/fleetsim-journal", "fleetsim journal\n")
-    let older = try Tool.run(words, in: scratch.url)
+    let older = try scratch.run(words)
     #expect(older.code == 65 && older.standardError.contains("did not number its results yet"))
   }
 
@@ -191,18 +178,16 @@ struct ExitCodeTests {
     "the program says what the command says within this process",
     arguments: [["validate", "s.json5"], ["run", "no.json5", "--color", "always"]])
   func program(arguments: [String]) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let (here, there) = (
-      try Tool.run(arguments, in: scratch.url), try Tool.process(arguments, in: scratch.url)
+      try scratch.run(arguments), try Tool.process(arguments, in: scratch.url)
     )
     #expect(here == there)
   }
 
   @Test("a closed standard output is said, and never another file that took its number")
   func closedOutput() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for arguments in [
       ["run", "s.json5", "--seed", "5", "--out", "out"], ["trace", "s.json5", "--device", "1"],
       ["help", "schema"],
@@ -214,7 +199,7 @@ struct ExitCodeTests {
           == "standard output: is closed or not for writing; send it to a file, or to /dev/null\n")
     }
     // A terminal that is gone costs no file, and none of them has what it would have shown.
-    #expect(try Tool.run(["run", "s.json5", "--seed", "5", "--out", "same"], in: scratch.url).code == 0)
+    try scratch.run("run s.json5 --seed 5 --out same", code: 0)
     let files = scratch.contents.filter { $0.hasPrefix("same/") }.map { String($0.dropFirst(5)) }
     let written = scratch.contents.filter { $0.hasPrefix("out/") }.map { String($0.dropFirst(4)) }
     #expect(!files.isEmpty && written == files)
@@ -228,8 +213,7 @@ struct ExitCodeTests {
     "a command that may open too few files is 71, with the way out",
     arguments: [("live", 4), ("live", 6), ("run", 4), ("compare", 6), ("decide", 5)])
   func fewFiles(command: String, limit: Int) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let more = command == "live" ? ["--server", "http://127.0.0.1:9"] : []
     let output = try Tool.process(
       [command, "s.json5"] + more, in: scratch.url, shell: "ulimit -n \(limit)")
@@ -257,8 +241,7 @@ struct ExitCodeTests {
     .enabled(if: try canForbidThreads()),
     arguments: [["run"], ["compare"], ["live", "--server", "http://127.0.0.1:9"]])
   func noThreads(arguments: [String]) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let output = try Tool.process(
       arguments + ["s.json5"], in: scratch.url,
       shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\"")
@@ -272,18 +255,15 @@ struct ExitCodeTests {
 
   @Test("a file that is not there, or is a directory, is 66")
   func missingInput() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     try scratch.write("folder/x", "")
     for arguments in [
       ["run", "no.json5"], ["run", "s.json5", "--settings", "no.json5"], ["validate", "s.json5/x"],
     ] {
-      let output = try Tool.run(arguments, in: scratch.url)
-      #expect(output.code == 66)
+      let output = try scratch.run(arguments, code: 66)
       #expect(output.standardError.contains("cannot be read: "), "\(output.standardError)")
     }
-    let output = try Tool.run(["run", "folder"], in: scratch.url)
-    #expect(output.code == 66)
+    let output = try scratch.run("run folder", code: 66)
     #expect(output.standardError == "folder: is a directory; a file is expected\n")
   }
 
@@ -292,8 +272,7 @@ struct ExitCodeTests {
     let scratch = try Scratch()
     try scratch.write(
       "s.json5", Scenarios.small.replacing("retries:", with: "settings: \"cdn.json\", retries:"))
-    let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run("validate s.json5", code: 65)
     #expect(output.standardError.hasPrefix("s.json5:7"), "\(output.standardError)")
     #expect(output.standardError.contains("cdn.json"))
   }
@@ -304,8 +283,7 @@ struct ExitCodeTests {
     let own = "settings: { backoffConfig: { baseBackoffInterval: 900 } }, retries:"
     try scratch.write("s.json5", Scenarios.small.replacing("retries:", with: own))
     try scratch.write("cdn.json", "{ broken")
-    let output = try Tool.run(["validate", "s.json5", "--settings", "cdn.json"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run("validate s.json5 --settings cdn.json", code: 65)
     #expect(output.standardError.hasPrefix("cdn.json:1:"), "\(output.standardError)")
     #expect(output.standardError.split(separator: "\n").count == 1, "\(output.standardError)")
   }
@@ -325,7 +303,7 @@ struct ExitCodeTests {
       ("link", "is a symbolic link to a place that does not exist"),
       ("link/below", "'link' is a symbolic link to a place that does not exist"),
     ] {
-      let output = try Tool.run(["run", "endless.json5", "--out", place], in: scratch.url)
+      let output = try scratch.run(["run", "endless.json5", "--out", place])
       #expect(output.code == 73, "\(place): \(output.standardError)")
       #expect(output.standardError.hasPrefix("\(place): "), "\(output.standardError)")
       #expect(output.standardError.contains(words), "\(output.standardError)")
@@ -337,8 +315,7 @@ struct ExitCodeTests {
     "a full disk under standard output is 74, and the files are written all the same",
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
   func fullDisk() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let output = try Tool.run(
       ["run", "s.json5", "--seed", "5", "--quiet", "--out", "out"], in: scratch.url,
@@ -350,8 +327,7 @@ struct ExitCodeTests {
 
   @Test("a reader that has gone away is no error")
   func closedPipe() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()
     let output = try Tool.run(

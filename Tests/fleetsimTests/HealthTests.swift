@@ -17,8 +17,7 @@ struct HealthTests {
   private static let ill = "his fleet does not hold even without any incident: it loses "
 
   private func scratch(_ client: String = "tapi-document", limit: String = "100B") throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.scenario(client: client, limit: limit))
+    let scratch = try Scratch.with(Self.scenario(client: client, limit: limit))
     return scratch
   }
 
@@ -27,8 +26,7 @@ struct HealthTests {
     arguments: [("tapi-document", "dropped"), ("offline-first", "blocked")])
   func run(client: String, how: String) throws {
     let scratch = try scratch(client)
-    let output = try Tool.run(["run", "s.json5", "--seed", "1", "--out", "out"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("run s.json5 --seed 1 --out out", code: 0)
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines[0].contains("does not hold its load") && lines[1].hasPrefix("unwell "), "\(output)")
     let reason = output.story("unwell").first ?? ""
@@ -49,11 +47,11 @@ struct HealthTests {
   @Test("check warns when it records such a fleet, and says it of every check")
   func check() throws {
     let scratch = try scratch()
-    let recorded = try Tool.run(["check", "s.json5", "--record", "--seeds", "3"], in: scratch.url)
+    let recorded = try scratch.run("check s.json5 --record --seeds 3")
     #expect(recorded.code == 0 && recorded.standardError.contains("s.json5: warning: t" + Self.ill))
-    let output = try Tool.run(["check", "s.json5"], in: scratch.url)
+    let output = try scratch.run("check s.json5")
     #expect(output.code == 0 && output.standardOutput.contains("metrics as recorded"))
     #expect(output.story("unwell").first?.hasPrefix("t" + Self.ill) ?? false, "\(output)")
-    #expect(try Tool.run(["check", "s.json5", "--json"], in: scratch.url).standardOutput.contains(Self.ill))
+    #expect(try scratch.run("check s.json5 --json").standardOutput.contains(Self.ill))
   }
 }

@@ -18,8 +18,7 @@ struct HelpTests {
   )
   func snapshot(name: String, arguments: [String]) throws {
     let scratch = try Scratch()
-    let output = try Tool.run(arguments, in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run(arguments, code: 0)
     #expect(output.standardError == "")
     let file = Self.snapshots.appendingPathComponent(name + ".txt")
     #expect(try output.standardOutput == Snapshot.recorded(in: file, now: output.standardOutput))
@@ -30,10 +29,9 @@ struct HelpTests {
     arguments: ["run", "compare", "report", "check", "validate", "presets", "conformance", "bench"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
-    let screen = try Tool.run(["help", command], in: scratch.url).standardOutput
+    let screen = try scratch.run(["help", command]).standardOutput
     for arguments in [[command, "--help"], [command, "-h"], [command, "no-such-file", "--bogus", "-h"]] {
-      let output = try Tool.run(arguments, in: scratch.url)
-      #expect(output.code == 0)
+      let output = try scratch.run(arguments, code: 0)
       #expect(output.standardOutput == screen)
     }
   }
@@ -41,7 +39,7 @@ struct HelpTests {
   @Test("the page of the columns is what `fleetsim help columns` prints")
   func columns() throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["help", "columns"], in: scratch.url).standardOutput
+    let output = try scratch.run("help columns").standardOutput
     let page = Self.catalog.appending(path: "3-reference/columns.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
@@ -51,7 +49,7 @@ struct HelpTests {
   @Test("the page of the exit codes has what `fleetsim help exit-codes` prints")
   func exitCodes() throws {
     let scratch = try Scratch()
-    let output = try Tool.run(["help", "exit-codes"], in: scratch.url).standardOutput
+    let output = try scratch.run("help exit-codes").standardOutput
     let page = Self.catalog.appending(path: "3-reference/exit-codes.md")
     let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
     try #require(parts.count == 3)
@@ -93,9 +91,9 @@ struct HelpTests {
   func bare() throws {
     let scratch = try Scratch()
     #expect(
-      try Tool.run([], in: scratch.url).standardOutput == Tool.run(["help"], in: scratch.url).standardOutput)
-    let version = try Tool.run(["--version"], in: scratch.url).standardOutput
+      try scratch.run("").standardOutput == scratch.run("help").standardOutput)
+    let version = try scratch.run("--version").standardOutput
     #expect(version.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
-    #expect(try Tool.run(["run", "--version"], in: scratch.url).standardOutput == version)
+    #expect(try scratch.run("run --version").standardOutput == version)
   }
 }

@@ -16,16 +16,16 @@ struct InitTests {
     arguments: clients)
   func valid(client: String) throws {
     let scratch = try Scratch()
-    let made = try Tool.run(["init", "mine/my.json5", "--client", client] + Self.options, in: scratch.url)
+    let made = try scratch.run(["init", "mine/my.json5", "--client", client] + Self.options)
     #expect(made.code == 0 && made.standardError.isEmpty, "\(made.standardError)")
     #expect(made.standardOutput.contains("fleetsim compare mine/my.json5 --out out/compare"))
-    let checked = try Tool.run(["validate", "mine/my.json5"], in: scratch.url)
+    let checked = try scratch.run("validate mine/my.json5")
     #expect(checked.code == 0 && checked.standardError.isEmpty, "\(checked.standardError)")
     #expect(checked.standardOutput.contains("\(client) as the preset has it"), "\(checked.standardOutput)")
     #expect(checked.standardOutput.contains(" variants: "))
     #expect(!checked.standardOutput.contains("chance"), "\(checked.standardOutput)")
     #expect(checked.standardOutput.contains(" of 3,000,000): phones "), "\(checked.standardOutput)")
-    let full = try Tool.run(["validate", "mine/my.json5", "--scale", "1:1"], in: scratch.url)
+    let full = try scratch.run("validate mine/my.json5 --scale 1:1")
     #expect(full.standardOutput.contains("3,000,000 devices"))
     #expect(full.standardOutput.contains("capacity  60,000 requests/s"))
     // 3 million devices with 30 events an hour.
@@ -38,7 +38,7 @@ struct InitTests {
     for name in ["scenario.json5", "settings.json"] {
       let scratch = try Scratch()
       try scratch.write(name, "mine")
-      let made = try Tool.run(["init", "--client", "segment-swift"] + Self.options, in: scratch.url)
+      let made = try scratch.run("init --client segment-swift", Self.options)
       #expect(made.code == 73 && made.standardError.contains("\(name): is there already"), "\(made)")
       #expect(try scratch.text(name) == "mine")
       #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == [name])
@@ -49,15 +49,14 @@ struct InitTests {
   func bothExisting() throws {
     let scratch = try Scratch()
     for name in ["scenario.json5", "settings.json"] { try scratch.write(name, "mine") }
-    let made = try Tool.run(["init", "--client", "segment-swift"] + Self.options, in: scratch.url)
+    let made = try scratch.run("init --client segment-swift", Self.options)
     #expect(made.code == 73 && made.standardError.contains("scenario.json5 and settings.json: "), "\(made)")
   }
 
   @Test("it names every option that is missing, with a command line that has them")
   func missing() throws {
     let scratch = try Scratch()
-    let made = try Tool.run(["init", "--devices", "200k"], in: scratch.url)
-    #expect(made.code == 64)
+    let made = try scratch.run("init --devices 200k", code: 64)
     for option in ["--client <preset>", "--events <rate>", "--capacity <rate>"] {
       #expect(made.standardError.contains("'\(option)'"))
     }
@@ -89,7 +88,7 @@ struct InitTests {
       ("capacity", "fast", "60000/s"), ("capacity", "5m", "60000/s"), ("outage", "3/s", "20m"),
       ("outage", "25h", "from 1s to 24h"), ("client", "segment-swfit", "perhaps 'segment-swift'"),
     ] {
-      let made = try Tool.run(["init", "--\(option)", text], in: scratch.url)
+      let made = try scratch.run(["init", "--\(option)", text])
       #expect(
         made.code == 64 && made.standardError.contains("The value '\(text)' is invalid for '--\(option) <"))
       #expect(made.standardError.contains(right), "\(made)")
@@ -106,19 +105,15 @@ struct InitTests {
       "rn.json5",
       #"{ name: "rn", meaning: "ours", origin: "ours", basedOn: "segment-react-native", switches: {}, sources: {} }"#
     )
-    let made = try Tool.run(
-      [
-        "init", "mine/my.json5", "--client", "segment-swift:55%,segment-kotlin:35%,rn.json5:10%", "--devices",
-        "6M", "--events",
-        "40/h", "--peak", "250%", "--use", "25%:3m:android-doze", "--capacity", "unknown", "--settings",
-        "cdn.json",
-      ], in: scratch.url)
+    let made = try scratch.run(
+      "init mine/my.json5 --client segment-swift:55%,segment-kotlin:35%,rn.json5:10% --devices 6M --events 40/h "
+        + "--peak 250% --use 25%:3m:android-doze --capacity unknown --settings cdn.json"
+    )
     #expect(
       made.code == 0 && made.standardOutput.contains("is proposed: put the endpoint's own limit"), "\(made)")
     #expect(made.standardOutput.contains("fleetsim decide mine/my.json5 --proposed new.json"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path + "/mine") == ["my.json5"])
-    let checked = try Tool.run(["validate", "mine/my.json5", "--scale", "1:1"], in: scratch.url)
-    #expect(checked.code == 0, "\(checked.standardError)")
+    let checked = try scratch.run("validate mine/my.json5 --scale 1:1", code: 0)
     #expect(
       checked.standardOutput.contains("segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"),
       "\(checked.standardOutput)")
@@ -139,11 +134,8 @@ struct InitTests {
     #expect(use.share == 25_000 && use.session == "3m" && use.system == nil)
     #expect(InitCommand.Use("15m:90s:closed")?.system == nil)
     let scratch = try Scratch()
-    let made = try Tool.run(
-      [
-        "init", "--client", "segment-swift", "--devices", "4000M", "--events", "1000/s", "--capacity",
-        "unknown",
-      ], in: scratch.url)
+    let made = try scratch.run(
+      "init --client segment-swift --devices 4000M --events 1000/s --capacity unknown")
     #expect(made.code == 0 || made.code == 64, "\(made)")
     #expect(InitCommand.Answers.capacity(for: 1e308) == "1000000000/s")
   }
@@ -156,16 +148,15 @@ struct InitTests {
   func ownSettings() throws {
     let scratch = try Scratch()
     try scratch.write("mine.json5", Self.mine)
-    let made = try Tool.run(["init", "a.json5", "--client", "mine.json5"] + Self.options, in: scratch.url)
+    let made = try scratch.run("init a.json5 --client mine.json5", Self.options)
     #expect(made.code == 0 && !made.standardOutput.contains("decide"), "\(made)")
     #expect(try scratch.files().keys.sorted() == ["a.json5", "mine.json5"])
     // Its own limit is what its file compares.
-    let compared = try Tool.run(
-      ["compare", "a.json5", "--set", "duration=90m", "--seed", "1", "--json"], in: scratch.url)
+    let compared = try scratch.run("compare a.json5 --set duration=90m --seed 1 --json")
     let variants = try JSON(text: compared.standardOutput)["variants"]?.elements ?? []
     #expect(variants.count == 3 && Set(variants.map { $0["rank"]?.number }).count > 1, "\(compared)")
     func changes(_ settings: String...) throws -> [String] {
-      let text = try Tool.run(["validate", "a.json5", "--json"] + settings, in: scratch.url).standardOutput
+      let text = try scratch.run("validate a.json5 --json", settings).standardOutput
       return try JSON(text: text)["settingsChanges"]?.elements.compactMap(\.text) ?? []
     }
     #expect(try changes() == [])
@@ -174,14 +165,10 @@ struct InitTests {
     let changed = try changes("--set", "fleet.*.settings=cdn.json")
     #expect(changed.count == 1 && changed[0].hasSuffix(": backoffConfig.maxRetryCount 3 → 100"), "\(changed)")
     let given = ["--settings", "cdn.json"]
-    let refused = try Tool.run(
-      ["init", "b.json5", "--client", "mine.json5"] + given + Self.options, in: scratch.url)
-    #expect(refused.code == 64, "\(refused)")
+    try scratch.run("init b.json5 --client mine.json5", given + Self.options, code: 64)
     // Beside clients that do, those that fetch none keep their own.
-    let mixed = try Tool.run(
-      ["init", "c.json5", "--client", "segment-swift:50%,mine.json5:50%"] + given + Self.options,
-      in: scratch.url)
-    #expect(mixed.code == 0, "\(mixed)")
+    try scratch.run(
+      "init c.json5 --client segment-swift:50%,mine.json5:50%", given + Self.options, code: 0)
     #expect(try scratch.text("c.json5").split(separator: "settings: \"cdn.json\"").count == 2)
   }
 
@@ -191,12 +178,11 @@ struct InitTests {
   func whileOpen() throws {
     let scratch = try Scratch()
     func made(_ path: String, _ events: String) throws -> (text: String, scenario: String) {
-      let output = try Tool.run(
+      let output = try scratch.run(
         [
           "init", path, "--client", "segment-kotlin", "--devices", "4M", "--events", events, "--use",
           "12m:2.4m", "--peak", "250%", "--capacity", "unknown",
-        ], in: scratch.url)
-      #expect(output.code == 0, "\(output)")
+        ], code: 0)
       return (output.standardOutput, try scratch.text(path))
     }
     let (open, daily) = (try made("a/s.json5", "8/min-open"), try made("b/s.json5", "96/day"))
@@ -211,11 +197,9 @@ struct InitTests {
   @Test("keys of Settings are compared where a client fetches any, whatever the others are, and one is one")
   func partlyFetching() throws {
     let scratch = try Scratch()
-    let made = try Tool.run(
-      [
-        "init", "my.json5", "--client", "posthog:50%,segment-kotlin:50%", "--devices", "2000", "--events",
-        "1/min-open", "--use", "12m:2.4m", "--capacity", "200/s",
-      ], in: scratch.url)
+    let made = try scratch.run(
+      "init my.json5 --client posthog:50%,segment-kotlin:50% --devices 2000 --events 1/min-open --use 12m:2.4m --capacity 200/s"
+    )
     #expect(made.code == 0 && made.standardOutput.contains(" 1 event a minute each"), "\(made)")
     let text = try scratch.text("my.json5")
     #expect(text.contains("\"settings.rateLimitConfig.maxRetryCount\": "), "\(text)")
@@ -226,12 +210,11 @@ struct InitTests {
   func trouble() throws {
     let scratch = try Scratch()
     func told(_ path: String, _ trouble: String) throws -> String {
-      let made = try Tool.run(
+      let made = try scratch.run(
         [
           "init", path, "--client", "segment-swift", "--devices", "500", "--events", "30/h", "--capacity",
           "20/s", "--trouble", trouble,
-        ], in: scratch.url)
-      #expect(made.code == 0, "\(made)")
+        ], code: 0)
       return made.standardOutput
     }
     // Ten minutes of outage are well under way with 15, and not with three hours.
@@ -262,17 +245,17 @@ struct InitTests {
     let scratch = try Scratch()
     var words = ["--client", "segment-swift"] + Self.options
     if let place = words.firstIndex(of: option) { words.removeSubrange(place...place + 1) }
-    let made = try Tool.run(["init"] + words + [option, value], in: scratch.url)
+    let made = try scratch.run("init", words + [option, value])
     #expect(made.code == 64 && made.standardError.contains(message), "\(made)")
   }
 
   @Test("validate says where a Retry-After makes clients wait for one flush more, with --quiet too")
   func lateRetry() throws {
     let scratch = try Scratch()
-    _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)
+    try scratch.run("init s.json5 --client segment-kotlin", Self.options)
     func warns(_ settings: String...) throws -> Bool {
       let sets = settings.flatMap { ["--set", $0] }
-      return try Tool.run(["validate", "s.json5", "-q"] + sets, in: scratch.url).standardError.contains(
+      return try scratch.run("validate s.json5 -q", sets).standardError.contains(
         "one flush more")
     }
     let answer = "tapi.incidents.0.status=429"
@@ -292,10 +275,10 @@ struct InitTests {
   )
   func timeOutTie() throws {
     let scratch = try Scratch()
-    _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)
+    try scratch.run("init s.json5 --client segment-kotlin", Self.options)
     func warns(_ settings: String...) throws -> Bool {
       let sets = settings.flatMap { ["--set", $0] }
-      return try Tool.run(["validate", "s.json5", "-q"] + sets, in: scratch.url).standardError.contains(
+      return try scratch.run("validate s.json5 -q", sets).standardError.contains(
         "exactly the flush interval, 30 s")
     }
     let silence = #"tapi.incidents.0.status="none""#
@@ -319,11 +302,11 @@ struct InitTests {
         settings: { rateLimitConfig: { maxRetryCount: 1000 } },
         fleet: [{ name: "phones", devices: 100, events: { rate: "1/s" }, flush: { count: null, interval: "30s" } }] }
       """)
-    let output = try Tool.run(["run", "s.json5", "--seed", "1", "--json"], in: scratch.url)
+    let output = try scratch.run("run s.json5 --seed 1 --json")
     let run = try JSON(text: output.standardOutput)["variants"]?.elements.first?["runs"]?.elements.first
     let attempts = try #require(run?["attempts"]?.number)
     #expect(abs(attempts / (100 * 3_600 / Double(real)) - 1) < 0.05, "\(attempts)")
-    let warning = try Tool.run(["validate", "s.json5", "-q"], in: scratch.url).standardError
+    let warning = try scratch.run("validate s.json5 -q").standardError
     #expect(warning.contains("1 min 30 s") == (real == 90), "\(warning)")
   }
 }

@@ -9,9 +9,8 @@ struct InterruptionTests {
   @Test(
     "Ctrl-C ends a run at once; the output directory is as it was", arguments: ["run", "compare"])
   func interrupt(command: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    #expect(try Tool.run(["run", "s.json5", "--seed", "5", "-q", "--out", "out"], in: scratch.url).code == 0)
+    let scratch = try Scratch.with()
+    try scratch.run("run s.json5 --seed 5 -q --out out", code: 0)
     let before = scratch.contents
     let bytes = try scratch.read("out/run.json")
     try scratch.write("s.json5", Scenarios.endless)
@@ -49,8 +48,7 @@ struct InterruptionTests {
 
   @Test("SIGTERM ends a command while it reads or parses a large input, wherever the input is")
   func largeInput() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     // Some 15 MB that are parsed and told about, and 60 MB that have no end before their reader has.
     try scratch.write("keys.json5", "{" + (0..<1_500_000).map { "a\($0):1" }.joined(separator: ",") + "}")
     // A pipe holds less than a megabyte: what has begun is being read.
@@ -79,8 +77,7 @@ struct InterruptionTests {
     "SIGTERM is 143, Ctrl-\\ is 131, SIGHUP is 129; they leave nothing",
     arguments: [(SIGTERM, Int32(143), "Terminated"), (SIGQUIT, 131, "Quit"), (SIGHUP, 129, "Hung up")])
   func terminate(signal: Int32, code: Int32, word: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.endless)
+    let scratch = try Scratch.with(Scenarios.endless)
     let command = ["run", "s.json5", "--out", "a/out"]
     for output in [
       try Tool.run(command, in: scratch.url, signal: signal),
@@ -94,8 +91,7 @@ struct InterruptionTests {
 
   @Test("a process notes a signal while it runs, and what was found is told")
   func process() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.endless)
+    let scratch = try Scratch.with(Scenarios.endless)
     let output = try Tool.process(
       ["compare", "s.json5", "--seeds", "2", "--journal", "d"], in: scratch.url, signal: SIGINT,
       when: { scratch.contents.contains { $0.hasPrefix("d/") } })

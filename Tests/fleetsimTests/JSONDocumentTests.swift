@@ -10,8 +10,7 @@ struct JSONDocumentTests {
     """
 
   private func scratch() throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     try scratch.write("cdn.json", Self.settings)
     let rows = (0..<12).map { "\($0 * 10),\(4 + $0 % 3)\n" }
     try scratch.write("observed.csv", "time,requests\n" + rows.joined())
@@ -24,7 +23,7 @@ struct JSONDocumentTests {
   }
 
   private func document(_ arguments: [String], _ scratch: Scratch, code: Int32 = 0) throws -> JSON {
-    let output = try Tool.run(arguments + ["--json"], in: scratch.url)
+    let output = try scratch.run(arguments + ["--json"])
     #expect(output.code == code, "\(output.standardError)")
     return try JSON(text: output.standardOutput)
   }
@@ -130,9 +129,9 @@ struct JSONDocumentTests {
           ])
         ]))
     let command = ["compare", "s.json5", "--seed", "5"]
-    let verdict = try Tool.run(command + ["-q"], in: scratch.url).standardOutput
+    let verdict = try scratch.run(command + ["-q"]).standardOutput
     #expect(document["verdict"]?.text.map { $0 + " (seed 5, 60 devices)\n" } == verdict)
-    let printed = try Tool.run(command + ["--verbose"], in: scratch.url)
+    let printed = try scratch.run(command + ["--verbose"])
     let story = document["story"]?.elements ?? []
     #expect(!story.isEmpty)
     for line in story {
@@ -173,7 +172,7 @@ struct JSONDocumentTests {
   func check() throws {
     let scratch = try scratch()
     let record = ["check", "s.json5", "--record", "--seeds", "3"]
-    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    try scratch.run(record, code: 0)
     let same = try document(["check", "s.json5"], scratch)
     #expect(same.violations(of: try Self.schema.get()) == [] && same["isWorse"] == .bool(false))
     let change = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
@@ -184,7 +183,7 @@ struct JSONDocumentTests {
     let names = scenario?["worse"]?.elements.compactMap(\.text) ?? []
     let changed = scenario?["changedKeys"]?.elements ?? []
     #expect(changed.map { $0["change"]?.text } == ["tapi.incidents.0.for 3m → 6m"])
-    let message = try Tool.run(change + ["--json"], in: scratch.url).standardError
+    let message = try scratch.run(change + ["--json"]).standardError
     #expect(!names.isEmpty && message.contains("s: \(names.joined(separator: ", "))."))
     for metric in metrics where metric["unit"] == .string("events") {
       guard let then = metric["recordedMean"]?.number, let now = metric["presentMean"]?.number,
@@ -193,7 +192,7 @@ struct JSONDocumentTests {
       #expect(abs(now - then - difference) <= 2e-6 * max(1, abs(now)), "\(metric)")
     }
     for options in [["--format", "junit"], ["--record"]] {
-      #expect(try Tool.run(["check", "s.json5", "--json"] + options, in: scratch.url).code == 64)
+      try scratch.run("check s.json5 --json", options, code: 64)
     }
   }
 
@@ -206,14 +205,14 @@ struct JSONDocumentTests {
     try scratch.write(
       "bad.json", Self.settings.replacing("\"jitterStrategy\": \"full\"", with: "\"maxRetryCount\": \"x\""))
     let settings = ["validate", "--settings", "bad.json", "--client", "segment-kotlin"]
-    let words = try Tool.run(settings, in: scratch.url)
+    let words = try scratch.run(settings)
     let findings = try document(settings, scratch, code: words.code)
     #expect((findings["isHarmful"] == .bool(true)) == (words.code == 1))
     let lines = findings["findings"]?.elements.compactMap { $0["message"]?.text } ?? []
     #expect(!lines.isEmpty && lines.allSatisfy(words.standardOutput.contains))
     let preset = try document(["presets", "segment-swift"], scratch)["presets"]?.elements.first
     let differing = preset?["switches"]?.elements.filter { $0["differs"] == .bool(true) } ?? []
-    let text = try Tool.run(["presets", "segment-swift"], in: scratch.url).standardOutput
+    let text = try scratch.run("presets segment-swift").standardOutput
     #expect(text.contains("It differs from the document in \(differing.count) of "))
     let report = try document(["conformance"], scratch)["clients"]?.elements.first
     let cases = report?["cases"]?.elements ?? []
@@ -230,10 +229,10 @@ struct JSONDocumentTests {
       (["run", "broken.json5"], Int32(65)), (["validate", "broken.json5"], 65),
       (["compare", "none.json5"], 66),
     ] {
-      let output = try Tool.run(arguments + ["--json"], in: scratch.url)
+      let output = try scratch.run(arguments + ["--json"])
       #expect(output.code == code && output.standardOutput == "" && !output.standardError.isEmpty)
     }
-    let output = try Tool.run(["help", "schema", "jsno"], in: scratch.url)
+    let output = try scratch.run("help schema jsno")
     #expect(output.code == 64 && output.standardError.contains("there are scenario and json"))
   }
 }

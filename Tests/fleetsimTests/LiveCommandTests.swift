@@ -18,8 +18,7 @@ struct LiveCommandTests {
     _ options: [String], _ scenario: String = Self.scenario, signal: Int32? = nil,
     when isTime: @escaping @Sendable () -> Bool = { true }
   ) async throws -> (Tool.Output, Scratch) {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", scenario)
+    let scratch = try Scratch.with(scenario)
     let folder = scratch.url
     return (
       try await aside {

@@ -7,7 +7,7 @@ struct MemoryLimitTests {
     let scratch = try Scratch()
     return try withExtendedLifetime(scratch) {
       try scratch.write("s.json5", Scenarios.small)
-      return try Tool.run([command] + (command == "bench" ? [] : ["s.json5"]) + arguments, in: scratch.url)
+      return try scratch.run([command] + (command == "bench" ? [] : ["s.json5"]) + arguments)
     }
   }
 

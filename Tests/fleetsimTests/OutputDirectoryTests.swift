@@ -77,15 +77,14 @@ struct OutputDirectoryTests {
 
   @Test("a file that was edited since is refused by name and stays; one that was removed is no reason to")
   func edited() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let compare = ["compare", "s.json5", "--seed", "5", "-q", "--out", "out"]
-    #expect(try Tool.run(compare, in: scratch.url).code == 0)
+    try scratch.run(compare, code: 0)
     for name in ["summary.csv", "full/timeseries.csv", "report.html", "comparison.svg"] {
       let text = try scratch.text("out/" + name)
       try scratch.write("out/" + name, text + "# my note\n")
       let before = scratch.contents
-      let output = try Tool.run(compare, in: scratch.url)
+      let output = try scratch.run(compare)
       #expect(output.code == 73 && output.standardOutput == "")
       #expect(
         output.standardError.hasPrefix("out: '\(name)' was changed since fleetsim wrote it"),
@@ -93,7 +92,7 @@ struct OutputDirectoryTests {
       #expect(scratch.contents == before)
       #expect(try scratch.text("out/" + name) == text + "# my note\n")
       try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("out/" + name))
-      #expect(try Tool.run(compare, in: scratch.url).code == 0)
+      try scratch.run(compare, code: 0)
       #expect(try scratch.text("out/" + name) == text)
     }
   }

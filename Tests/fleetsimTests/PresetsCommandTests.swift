@@ -7,7 +7,7 @@ import Testing
 struct PresetsCommandTests {
   private func run(_ arguments: String...) throws -> Tool.Output {
     let scratch = try Scratch()
-    return try withExtendedLifetime(scratch) { try Tool.run(["presets"] + arguments, in: scratch.url) }
+    return try withExtendedLifetime(scratch) { try scratch.run("presets", arguments) }
   }
 
   // The last table of the requirements, row by row.
@@ -255,19 +255,18 @@ struct PresetsCommandTests {
         switches: { policy: { immediateRetries: 2 } }, sources: { "policy.immediateRetries": "Retry.kt:12" } }
       """
     try text.write(to: path, atomically: true, encoding: .utf8)
-    let output = try Tool.run(["presets", "mine.json5"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("presets mine.json5", code: 0)
     #expect(output.standardOutput.contains("\nretries: timer  (≠ gate of the document)\n"))
     #expect(output.standardOutput.contains("\npolicy.immediateRetries: 2  (≠ 0 of the document)\n"))
     #expect(output.standardOutput.contains("\n  source: sdk 4.2, Retry.kt:12\n"))
     try text.replacing("immediateRetries: 2", with: "imediateRetries: 2")
       .write(to: path, atomically: true, encoding: .utf8)
-    let wrong = try Tool.run(["presets", "mine.json5"], in: scratch.url)
+    let wrong = try scratch.run("presets mine.json5")
     #expect(wrong.code == 65 && wrong.standardOutput == "")
     #expect(
       wrong.standardError.hasPrefix(
         "mine.json5:2: switches.policy.imediateRetries: unknown key; did you mean \"immediateRetries\"?"))
-    #expect(try Tool.run(["presets", "theirs.json5"], in: scratch.url).code == 66)
+    try scratch.run("presets theirs.json5", code: 66)
   }
 
   @Test(

@@ -14,11 +14,8 @@ struct ReplicationCommandTests {
 
   @Test("--seeds prints intervals, ranks and paired differences, and writes its files")
   func seeds() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(
-      ["compare", "s.json5", "--seeds", "4", "--out", "out", "--check", "--verbose"], in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let scratch = try Scratch.with()
+    let output = try scratch.run("compare s.json5 --seeds 4 --out out --check --verbose", code: 0)
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
     #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
@@ -35,12 +32,9 @@ struct ReplicationCommandTests {
 
   @Test("a replication is what the same seed gives alone, to the last digit")
   func rowsAreRuns() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    #expect(
-      try Tool.run(["compare", "s.json5", "--seeds", "3", "-q", "--out", "all"], in: scratch.url).code == 0)
-    #expect(
-      try Tool.run(["compare", "s.json5", "--seed", "7", "-q", "--out", "one"], in: scratch.url).code == 0)
+    let scratch = try Scratch.with()
+    try scratch.run("compare s.json5 --seeds 3 -q --out all", code: 0)
+    try scratch.run("compare s.json5 --seed 7 -q --out one", code: 0)
     let all = try scratch.text("all/replications.csv").split(separator: "\n")
     let one = try scratch.text("one/summary.csv").split(separator: "\n")
     #expect(all[0] == one[0])
@@ -49,12 +43,10 @@ struct ReplicationCommandTests {
 
   @Test("the same bytes with any number of jobs")
   func determinism() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for jobs in ["1", "3"] {
-      let output = try Tool.run(
-        ["compare", "s.json5", "--seeds", "3", "--jobs", jobs, "-q", "--out", jobs], in: scratch.url)
-      #expect(output.code == 0, "\(output.standardError)")
+      try scratch.run(
+        ["compare", "s.json5", "--seeds", "3", "--jobs", jobs, "-q", "--out", jobs], code: 0)
     }
     for name in Self.files where name != "run.json" && name != "report.html" {
       #expect(try scratch.read("1/\(name)") == scratch.read("3/\(name)"), "\(name)")
@@ -63,15 +55,11 @@ struct ReplicationCommandTests {
 
   @Test("several --vary make a full factorial of replications")
   func factorial() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(
-      [
-        "compare", "s.json5", "--vary", "fleet.phones.retries=timer,gate", "--vary",
-        "tapi.bucket.capacity=4/s,8/s",
-        "--jitter", "none,full", "--seeds", "2", "-q", "--out", "out",
-      ], in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let scratch = try Scratch.with()
+    try scratch.run(
+      "compare s.json5 --vary fleet.phones.retries=timer,gate --vary tapi.bucket.capacity=4/s,8/s "
+        + "--jitter none,full --seeds 2 -q --out out",
+      code: 0)
     #expect(try scratch.text("out/replications.csv").split(separator: "\n").count == 1 + 2 * 8)
     let statistics = try scratch.text("out/statistics.csv")
     #expect(
@@ -106,10 +94,8 @@ struct ReplicationCommandTests {
       ),
     ])
   func refusals(options: [String], message: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["compare", "s.json5"] + options, in: scratch.url)
-    #expect(output.code == 64)
+    let scratch = try Scratch.with()
+    let output = try scratch.run("compare s.json5", options, code: 64)
     #expect(output.standardError.contains(message), "\(output.standardError)")
     #expect(output.standardOutput == "")
   }
@@ -118,11 +104,9 @@ struct ReplicationCommandTests {
     "without --seeds there are seeds until all is decided or the budget is used up, with the same bytes from any number of jobs"
   )
   func untilDecided() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let command = ["compare", "s.json5", "--budget", "60k", "--out"]
-    let output = try Tool.run(command + ["a", "--jobs", "1", "--verbose"], in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let output = try scratch.run(command + ["a", "--jobs", "1", "--verbose"], code: 0)
     #expect(
       output.standardOutput.hasPrefix(
         "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60 k attempts\n"
@@ -130,8 +114,8 @@ struct ReplicationCommandTests {
     #expect(output.standardOutput.contains(/\([0-9]+ seeds, 60 devices\)\n/), "\(output)")
     #expect(output.story("open").last?.contains(Self.missing) == true, "\(output)")
     #expect(!scratch.contents.contains { $0.hasSuffix(".journal") })
-    #expect(try Tool.run(command + ["b", "--jobs", "3"], in: scratch.url).code == 0)
-    #expect(try Tool.run(["compare", "s.json5", "--seed", "5", "--out", "one"], in: scratch.url).code == 0)
+    try scratch.run(command + ["b", "--jobs", "3"], code: 0)
+    try scratch.run("compare s.json5 --seed 5 --out one", code: 0)
     let written = scratch.contents.filter { $0.hasPrefix("a/") }.map { String($0.dropFirst(2)) }
     let single = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
     #expect(Set(written) == Set(Self.files).union(single))
@@ -147,11 +131,10 @@ struct ReplicationCommandTests {
     "where the budget has room for one seed, it is run as with --seed, and the verdict says how many would tell"
   )
   func budgetOfOne() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for command in ["run", "compare"] {
-      let one = try Tool.run([command, "s.json5", "--seed", "5", "--out", "one"], in: scratch.url)
-      let found = try Tool.run([command, "s.json5", "--budget", "1", "--out", "found"], in: scratch.url)
+      let one = try scratch.run([command, "s.json5", "--seed", "5", "--out", "one"])
+      let found = try scratch.run([command, "s.json5", "--budget", "1", "--out", "found"])
       #expect(found.code == 0 && found.standardError == "")
       let open = found.story("open").last ?? ""
       #expect(open.hasPrefix("failed runs") && open.contains(Self.missing), "\(found)")
@@ -179,8 +162,7 @@ struct ReplicationCommandTests {
       Scenarios.scenario(devices: 4_000, duration: "8m", capacity: "320/s")
         .replacing("burst: 2", with: "burst: 30"))
     let budget = options.contains { $0.hasPrefix("--seed") } ? [] : ["--budget", "1"]
-    let output = try Tool.run(["compare", "s.json5", "--out", "out"] + budget + options, in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let output = try scratch.run("compare s.json5 --out out", budget + options, code: 0)
     #expect(
       output.standardOutput.contains(scale == "1" ? ", 4,000 devices)\n" : ", 1:2 of 4,000 devices)\n"),
       "\(output)")
@@ -204,8 +186,7 @@ struct ReplicationCommandTests {
       "s.json5",
       Scenarios.scenario(devices: 4, interval: "1m").replacing(
         "events: \"6/min\"", with: "events: { every: \"10s\" }"))
-    let output = try Tool.run(["run", "s.json5", "--json"], in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let output = try scratch.run("run s.json5 --json", code: 0)
     let document = try JSON(text: output.standardOutput)
     #expect(document["isDecided"] == .bool(true) && document["missingSeeds"] == .null)
     #expect([60, 120, 240, 480].contains(document["seeds"]?.elements.count))
@@ -214,11 +195,9 @@ struct ReplicationCommandTests {
 
   @Test("results with replications replace results without, and the other way round")
   func replaced() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for options in [["--seeds", "2"], ["--seed", "5"], ["--seeds", "3"]] {
-      #expect(
-        try Tool.run(["compare", "s.json5", "-q", "--out", "out"] + options, in: scratch.url).code == 0)
+      try scratch.run("compare s.json5 -q --out out", options, code: 0)
     }
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
   }

@@ -15,9 +15,7 @@ struct ResultTests {
   func run() throws {
     let scratch = try Scratch()
     try scratch.write("scenarios/s.json5", Scenarios.small)
-    let output = try Tool.run(
-      ["run", "scenarios/s.json5", "--seed", "5", "--out", "a/b/out"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("run scenarios/s.json5 --seed 5 --out a/b/out", code: 0)
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(
@@ -27,22 +25,16 @@ struct ResultTests {
     #expect(scratch.contents.filter { $0.hasPrefix("a/b/out/") } == Self.runFiles.map { "a/b/out/" + $0 })
     #expect(try scratch.text("a/b/out/summary.csv").split(separator: "\n").count == 2)
     #expect(try scratch.text("a/b/out/timeseries.csv").split(separator: "\n").count == 121)
-    let whole = try Tool.run(["run", "scenarios/s.json5", "--seed", "5", "--verbose"], in: scratch.url)
+    let whole = try scratch.run("run scenarios/s.json5 --seed 5 --verbose")
     #expect(whole.standardOutput.hasPrefix("scenarios/s.json5: seed 5, 60 devices, 20 min\n"), "\(whole)")
     #expect(whole.standardOutput.contains("\n\n\(lines[0])\n"), "\(whole)")
   }
 
   @Test("compare writes a folder per variant and a summary with a row for each")
   func compare() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(
-      [
-        "compare", "s.json5", "--seed", "5", "--jitter", "additive:10,additive:10+clamp,full", "--out", "out",
-        "--check",
-      ],
-      in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let scratch = try Scratch.with()
+    try scratch.run(
+      "compare s.json5 --seed 5 --jitter additive:10,additive:10+clamp,full --out out --check", code: 0)
     let files = scratch.contents.filter { $0.hasSuffix(".csv") }
     let tables = ["additive-10+clamp", "additive-10", "full"].flatMap {
       ["out/\($0)/delivery_histogram.csv", "out/\($0)/timeseries.csv"]
@@ -57,13 +49,11 @@ struct ResultTests {
 
   @Test("the same seed gives the same bytes, whatever the number of jobs; another seed gives others")
   func determinism() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     for (out, more) in [
       ("a", ["--seed", "5", "--jobs", "1"]), ("b", ["--seed", "5", "--jobs", "3"]), ("c", ["--seed", "6"]),
     ] {
-      #expect(
-        try Tool.run(["compare", "s.json5", "--quiet", "--out", out] + more, in: scratch.url).code == 0)
+      try scratch.run(["compare", "s.json5", "--quiet", "--out", out] + more, code: 0)
     }
     let tables = scratch.contents.filter { $0.hasPrefix("a/") && $0.hasSuffix(".csv") }
     #expect(tables.count == 5)
@@ -76,12 +66,11 @@ struct ResultTests {
 
   @Test("run.json says what was run and carries the digests of the tables")
   func manifest() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let arguments = [
       "run", "s.json5", "--seed", "18446744073709551615", "--set", "duration=10m", "--out", "out",
     ]
-    #expect(try Tool.run(arguments, in: scratch.url).code == 0)
+    try scratch.run(arguments, code: 0)
     let json = try #require(
       JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
     #expect(json["program"] as? String == "fleetsim")
@@ -104,10 +93,8 @@ struct ResultTests {
 
   @Test("without --out nothing is written, with --quiet only the verdict is printed")
   func quiet() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["run", "s.json5", "--seed", "5", "--quiet"], in: scratch.url)
-    #expect(output.code == 0)
+    let scratch = try Scratch.with()
+    let output = try scratch.run("run s.json5 --seed 5 --quiet", code: 0)
     #expect(
       output.standardOutput.split(separator: "\n").map { $0.hasSuffix(" (seed 5, 60 devices)") } == [true])
     #expect(output.standardError == "")
@@ -116,12 +103,9 @@ struct ResultTests {
 
   @Test("a repaired Settings value is a warning with its file and path, and the run goes on")
   func repairs() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     try scratch.write("cdn.json", #"{ "httpConfig": { "backoffConfig": { "jitterPercent": 400 } } }"#)
-    let output = try Tool.run(
-      ["run", "s.json5", "--seed", "5", "--quiet", "--settings", "cdn.json"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("run s.json5 --seed 5 --quiet --settings cdn.json", code: 0)
     #expect(output.standardError.hasPrefix("cdn.json:1: warning: "), "\(output.standardError)")
     #expect(output.standardError.contains("jitterPercent"))
     #expect(output.standardError.split(separator: "\n").count == 1)
@@ -139,12 +123,12 @@ struct ResultTests {
       "fleet.phones.retries: timer; segment-swift has gate",
       "fleet.phones.uploadConcurrency: 1; segment-swift has unlimited",
     ]
-    let validated = try Tool.run(["validate", "s.json5"] + swift, in: scratch.url).standardOutput
+    let validated = try scratch.run("validate s.json5", swift).standardOutput
     for line in lines { #expect(validated.contains(line + " ("), "\(validated)") }
     #expect(validated.split(separator: "\n").count { $0.contains("; segment-swift has ") } == 2)
 
     let run = ["run", "s.json5", "--seed", "5", "--verbose", "--out"]
-    let ran = try Tool.run(run + ["o"] + swift, in: scratch.url).standardOutput
+    let ran = try scratch.run(run + ["o"] + swift).standardOutput
     #expect(ran.contains("Not as the preset: \(lines.joined(separator: ", "))\n"), "\(ran)")
     let report = try scratch.text("o/report.html")
     #expect(
@@ -155,9 +139,9 @@ struct ResultTests {
     let same = [
       "--set", "fleet.phones.retries=gate", "--set", "fleet.phones.uploadConcurrency=unlimited",
     ]
-    let plain = try Tool.run(["validate", "s.json5"] + swift + same, in: scratch.url).standardOutput
+    let plain = try scratch.run("validate s.json5", swift + same).standardOutput
     #expect(plain.contains("  clients   segment-swift as the preset has it\n"), "\(plain)")
-    let silent = try Tool.run(run + ["p"] + swift + same, in: scratch.url).standardOutput
+    let silent = try scratch.run(run + ["p"] + swift + same).standardOutput
     #expect(!silent.contains("preset"))
     #expect(try scratch.text("p/report.html").contains("In nothing: segment-swift as the preset has it."))
   }
@@ -171,18 +155,18 @@ struct ResultTests {
     try scratch.write(
       "s.json5",
       Scenarios.scenario(devices: 2_400, capacity: "160/s").replacing("burst: 2", with: "burst: 30"))
-    let validated = try Tool.run(["validate", "s.json5", "--scale", "1:2"], in: scratch.url)
+    let validated = try scratch.run("validate s.json5 --scale 1:2")
     #expect(validated.standardOutput.contains("1,200 devices"), "\(validated.standardError)")
     #expect(validated.standardOutput.contains("capacity  80.0 requests/s"))
     #expect(!validated.standardOutput.contains("  small "))
 
     let run = ["run", "s.json5", "--seed", "5", "-q", "--set", "duration=8m", "--out"]
-    #expect(try Tool.run(run + ["a", "--scale", "1:2"], in: scratch.url).code == 0)
+    try scratch.run(run + ["a", "--scale", "1:2"], code: 0)
     let byHand = [
       "b", "--set", "fleet.phones.devices=1200", "--set", "tapi.bucket.capacity=80/s", "--set",
       "tapi.bucket.burst=20",
     ]
-    #expect(try Tool.run(run + byHand, in: scratch.url).code == 0)
+    try scratch.run(run + byHand, code: 0)
     #expect(try scratch.text("a/timeseries.csv") == scratch.text("b/timeseries.csv"))
     // Files have what was simulated, and the factor; pages have the whole fleet.
     #expect(try scratch.text("a/report.html").contains("2,400 devices · 8 min"))
@@ -191,12 +175,11 @@ struct ResultTests {
     #expect(summary[0].hasSuffix(",scale") && summary[1].hasSuffix(",2"))
 
     let record = ["check", "s.json5", "--record", "--seeds", "2", "--set", "duration=8m", "--scale", "1:2"]
-    let recorded = try Tool.run(record, in: scratch.url)
+    let recorded = try scratch.run(record)
     #expect(recorded.code == 0 && !recorded.standardError.contains("small"), "\(recorded.standardError)")
     #expect(try scratch.text("baseline.json").contains("\"scale=1:2\""))
     for command in [["validate"], ["run"], ["compare"], ["check", "--record"]] {
-      let output = try Tool.run(command + ["s.json5", "--scale", "1:3"], in: scratch.url)
-      #expect(output.code == 64)
+      let output = try scratch.run(command + ["s.json5", "--scale", "1:3"], code: 64)
       #expect(
         output.standardError.contains(
           "--scale: 1:3 is too small: a capacity of 53.333/s is filled by 5.3 devices"),
@@ -208,27 +191,23 @@ struct ResultTests {
   @Test(
     "a scenario so small that chance decides says so: validate, the verdict, the report and check --record")
   func smallness() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let reason =
       "tapi.bucket.burst: a bucket of 2 tokens refuses what comes at one moment by chance; 20 tokens are enough"
     #expect(
-      try Tool.run(["validate", "s.json5"], in: scratch.url).standardOutput.contains("small     " + reason))
-    let compared = try Tool.run(
-      ["compare", "s.json5", "--seed", "5", "--out", "o", "--verbose"], in: scratch.url)
+      try scratch.run("validate s.json5").standardOutput.contains("small     " + reason))
+    let compared = try scratch.run("compare s.json5 --seed 5 --out o --verbose")
     #expect(compared.story("note").contains { $0.hasSuffix(reason) }, "\(compared)")
     #expect(try scratch.text("o/report.html").contains("\(reason)</dd>"))
-    let recorded = try Tool.run(["check", "s.json5", "--record", "--seeds", "2"], in: scratch.url)
+    let recorded = try scratch.run("check s.json5 --record --seeds 2")
     #expect(
       recorded.standardError.contains("s.json5: warning: small enough for chance to decide: \(reason)\n"))
   }
 
   @Test("validate shows the load against the capacity and warns of a fleet that cannot hold")
   func validate() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
-    #expect(output.code == 0)
+    let scratch = try Scratch.with()
+    let output = try scratch.run("validate s.json5", code: 0)
     // What a run needs depends on the layout of the simulator's records; `MemoryLimitTests` looks at that line.
     let lines = output.standardOutput.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.firstIndex { $0.hasPrefix("  memory    about ") } == 5)
@@ -248,9 +227,7 @@ struct ResultTests {
 
         """)
     #expect(output.standardError == "")
-    let small = try Tool.run(
-      ["validate", "s.json5", "--set", "tapi.bucket.capacity=1/s", "-q"], in: scratch.url)
-    #expect(small.code == 0)
+    let small = try scratch.run("validate s.json5 --set tapi.bucket.capacity=1/s -q", code: 0)
     #expect(small.standardOutput == "")
     #expect(
       small.standardError.contains("warning: the normal load is 190 % of the capacity"),

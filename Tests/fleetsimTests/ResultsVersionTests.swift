@@ -108,8 +108,7 @@ struct ResultsVersionTests {
   }
 
   private func refused(_ arguments: [String], _ scratch: Scratch, _ parts: String...) throws {
-    let output = try Tool.run(arguments, in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run(arguments, code: 65)
     for part in parts + [Self.mine] {
       #expect(output.standardError.contains(part), "\(output.standardError)")
     }
@@ -130,10 +129,9 @@ struct ResultsVersionTests {
 
   @Test("a baseline of another version is not checked against, and recorded anew it is one of this version")
   func baseline() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let record = ["check", "s.json5", "--record", "--seeds", "2"]
-    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    try scratch.run(record, code: 0)
     let recorded = try scratch.text("baseline.json")
     try age(
       scratch, "baseline.json", "\"results\": \(CommandLineTool.resultsVersion)", "\"results\": \(Self.other)"
@@ -142,16 +140,15 @@ struct ResultsVersionTests {
       ["check", "s.json5"], scratch,
       "baseline.json: the baseline of 's' was recorded with results version 987654",
       "record it anew with: fleetsim check s.json5 --record")
-    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    try scratch.run(record, code: 0)
     #expect(try scratch.text("baseline.json") == recorded)
-    #expect(try Tool.run(["check", "s.json5"], in: scratch.url).code == 0)
+    try scratch.run("check s.json5", code: 0)
   }
 
   @Test("run.json says of which version the results are, and which build made them")
   func manifest() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
-    #expect(try Tool.run(["run", "s.json5", "--seed", "5", "--out", "o"], in: scratch.url).code == 0)
+    let scratch = try Scratch.with()
+    try scratch.run("run s.json5 --seed 5 --out o", code: 0)
     let json = try #require(
       JSONSerialization.jsonObject(with: Data(scratch.read("o/run.json"))) as? [String: Any])
     #expect(json["results"] as? Int == CommandLineTool.resultsVersion)

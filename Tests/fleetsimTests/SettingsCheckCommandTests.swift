@@ -24,7 +24,7 @@ struct SettingsCheckCommandTests {
   private func check(_ text: String, _ client: String, _ more: [String] = []) throws -> Tool.Output {
     let scratch = try Scratch()
     try scratch.write("cdn.json", text)
-    return try Tool.run(["validate", "--settings", "cdn.json", "--client", client] + more, in: scratch.url)
+    return try scratch.run(["validate", "--settings", "cdn.json", "--client", client] + more)
   }
 
   @Test("what Settings change in a client of a file is what they name")
@@ -38,8 +38,7 @@ struct SettingsCheckCommandTests {
           fleet: [{ name: "p", devices: 100, events: { every: "10m" }, client: { name: "x", meaning: "y",
             basedOn: "segment-kotlin", switches: { settings: { backoffConfig: { maxRetryCount: 5 } } } } }] }
         """)
-      let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
-      #expect(output.code == 0, "\(output)")
+      let output = try scratch.run("validate s.json5", code: 0)
       return output.standardOutput.matches(of: /the Settings change x: (.*)/).map { String($0.1) }
     }
     #expect(try changes("").isEmpty)
@@ -184,8 +183,7 @@ struct SettingsCheckCommandTests {
     let line = [
       "validate", "--settings", "cdn.json", "--client", "mine.json5,segment-kotlin", "--client", "datafly",
     ]
-    let output = try Tool.run(line, in: scratch.url)
-    #expect(output.code == 1)
+    let output = try scratch.run(line, code: 1)
     let verdicts = output.standardOutput.split(separator: "\n").filter {
       $0.contains(" for ") && !$0.contains(":1: ")
     }
@@ -198,7 +196,7 @@ struct SettingsCheckCommandTests {
       output.standardError
         == "cdn.json: not for segment-kotlin: 2 of 2 findings do harm; not for datafly: 1 of 1 finding does harm\n"
     )
-    let found = try JSON(text: Tool.run(line + ["--json"], in: scratch.url).standardOutput)
+    let found = try JSON(text: scratch.run(line + ["--json"]).standardOutput)
     #expect(found["clients"]?.elements.compactMap(\.text) == ["mine", "segment-kotlin", "datafly"])
     #expect(Set(found["findings"]?.elements.compactMap { $0["client"]?.text } ?? []).count == 3)
   }
@@ -215,8 +213,7 @@ struct SettingsCheckCommandTests {
         fleet: [{ name: "a", devices: 10, events: "6/min", client: "segment-swift" },
                 { name: "b", devices: 10, events: "6/min", client: "segment-kotlin" }] }
       """)
-    let output = try Tool.run(["validate", "s.json5", "-q"], in: scratch.url)
-    #expect(output.code == 0)
+    let output = try scratch.run("validate s.json5 -q", code: 0)
     let warnings = output.standardError.split(separator: "\n")
     #expect(
       warnings.count == 2 && warnings.allSatisfy { $0.hasPrefix("cdn.json:1: warning: ") }, "\(warnings)")
@@ -229,9 +226,7 @@ struct SettingsCheckCommandTests {
     #expect(half.standardError.hasPrefix("cdn.json:1:"), "\(half.standardError)")
     #expect(try check("[]", "segment-swift").code == 65)
     let scratch = try Scratch()
-    let output = try Tool.run(
-      ["validate", "--settings", "no.json", "--client", "segment-swift"], in: scratch.url)
-    #expect(output.code == 66)
+    try scratch.run("validate --settings no.json --client segment-swift", code: 66)
   }
 
   @Test(
@@ -247,8 +242,7 @@ struct SettingsCheckCommandTests {
     ])
   func usage(line: String, message: String) throws {
     let scratch = try Scratch()
-    let output = try Tool.run(line.split(separator: " ").map(String.init), in: scratch.url)
-    #expect(output.code == 64)
+    let output = try scratch.run(line.split(separator: " ").map(String.init), code: 64)
     #expect(output.standardError.contains(message), "\(output.standardError)")
     #expect(output.standardOutput == "")
   }

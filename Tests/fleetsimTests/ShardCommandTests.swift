@@ -9,8 +9,7 @@ struct ShardCommandTests {
   ]
 
   private func scratch(_ text: String = Scenarios.small) throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", text)
+    let scratch = try Scratch.with(text)
     return scratch
   }
 
@@ -23,10 +22,9 @@ struct ShardCommandTests {
   @Test("shards leave the journal of one process, and the same command without --shard its files")
   func shards() throws {
     let scratch = try scratch()
-    let whole = try Tool.run(Self.command + ["--journal", "whole", "--out", "o"], in: scratch.url)
+    let whole = try scratch.run(Self.command + ["--journal", "whole", "--out", "o"])
     for shard in 1...4 {
-      let output = try Tool.run(
-        Self.command + ["--journal", "parts", "--shard", "\(shard)/4"], in: scratch.url)
+      let output = try scratch.run(Self.command + ["--journal", "parts", "--shard", "\(shard)/4"])
       #expect(output.code == 0 && output.standardError == "")
       let runs = shard % 2 == 0 ? "2 runs" : "1 run"
       #expect(output.standardOutput == "parts: \(runs) of shard \(shard)/4 are there\n")
@@ -34,7 +32,7 @@ struct ShardCommandTests {
     let journal = try files(scratch, "whole")
     // Six runs, and what makes it a journal.
     #expect(try files(scratch, "parts") == journal && journal.count == 6 + 1)
-    let read = try Tool.run(Self.command + ["--journal", "parts", "--out", "p"], in: scratch.url)
+    let read = try scratch.run(Self.command + ["--journal", "parts", "--out", "p"])
     #expect(read == whole && read.code == 0)
     let (one, other) = (try files(scratch, "o"), try files(scratch, "p"))
     #expect(one.keys == other.keys)
@@ -47,12 +45,12 @@ struct ShardCommandTests {
   @Test("what is damaged is named, and made again")
   func damaged() throws {
     let scratch = try scratch()
-    _ = try Tool.run(Self.command + ["--journal", "d"], in: scratch.url)
+    try scratch.run(Self.command + ["--journal", "d"])
     let before = try files(scratch, "d")
     let runs = scratch.runs("d")
     try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("d/" + runs[0]))
     try scratch.write("d/" + runs[1], String(decoding: before[runs[1]]!.dropLast(9), as: UTF8.self))
-    let output = try Tool.run(Self.command + ["--journal", "d", "--shard", "1/1"], in: scratch.url)
+    let output = try scratch.run(Self.command + ["--journal", "d", "--shard", "1/1"])
     #expect(output.code == 0 && output.standardError.contains("d/\(runs[1]): warning: is damaged"))
     #expect(try files(scratch, "d") == before)
   }
@@ -61,7 +59,7 @@ struct ShardCommandTests {
   func killed() throws {
     let scratch = try scratch(Scenarios.scenario(devices: 600, duration: "1h", capacity: "40/s"))
     let command = Self.command + ["--jobs", "1", "--shard", "1/1", "--journal"]
-    _ = try Tool.run(command + ["whole"], in: scratch.url)
+    try scratch.run(command + ["whole"])
     let whole = try files(scratch, "whole")
     for finished in [0, 1, 4] {
       _ = try Tool.process(
@@ -70,7 +68,7 @@ struct ShardCommandTests {
     }
     // What a process of another machine leaves when it is killed between its two steps.
     try scratch.write("killed/.\(scratch.runs("whole")[0]).fleetsim-0123456789abcdef.tmp", "half a ru")
-    #expect(try Tool.run(command + ["killed"], in: scratch.url).code == 0)
+    try scratch.run(command + ["killed"], code: 0)
     #expect(try files(scratch, "killed") == whole)
   }
 }

@@ -22,8 +22,7 @@ struct StudyTests {
     """
 
   private func scratch() throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.scenario)
+    let scratch = try Scratch.with(Self.scenario)
     return scratch
   }
 
@@ -33,7 +32,7 @@ struct StudyTests {
   func resumed(command: [String]) throws {
     let scratch = try scratch()
     func run(_ out: String, _ more: [String] = []) throws {
-      let output = try Tool.run(command + ["--out", out] + more, in: scratch.url)
+      let output = try scratch.run(command + ["--out", out] + more)
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
     }
     try run("whole")
@@ -57,8 +56,8 @@ struct StudyTests {
     let scratch = try scratch()
     for command in Self.studies.prefix(2) {
       for form in [[], ["--verbose"], ["--quiet"]] {
-        let printed = try Tool.run(command + form + ["--out", "out"], in: scratch.url)
-        let shown = try Tool.run(["report", "out"] + form, in: scratch.url)
+        let printed = try scratch.run(command + form + ["--out", "out"])
+        let shown = try scratch.run("report out", form)
         #expect(shown.code == 0 && shown.standardError == "", "\(shown)")
         // But for the heading before it, and the line behind it that names the directory.
         let text = printed.standardOutput.replacing(/Written to out: .*\n/, with: "")
@@ -68,9 +67,9 @@ struct StudyTests {
     let manifest = try scratch.text("out/run.json")
     for damaged in ["", "{", "{}", manifest.replacing("\"subject\": \"", with: "\"subject\": \"un")] {
       try scratch.write("out/run.json", damaged)
-      #expect(try Tool.run(["report", "out"], in: scratch.url).code == 65)
+      try scratch.run("report out", code: 65)
     }
-    #expect(try Tool.run(["report", "nowhere"], in: scratch.url).code == 66)
+    try scratch.run("report nowhere", code: 66)
   }
 
   @Test(
@@ -79,7 +78,7 @@ struct StudyTests {
   func again(command: [String]) throws {
     let scratch = try scratch()
     for _ in 0..<2 {
-      let output = try Tool.run(command + ["--out", "out"], in: scratch.url)
+      let output = try scratch.run(command + ["--out", "out"])
       #expect(output.code <= 1 && output.standardError == "", "\(output.standardError)")
     }
   }
@@ -87,8 +86,7 @@ struct StudyTests {
   @Test(
     "a comparison that is stopped says what its finished seeds say, marked as unfinished, and writes nothing")
   func stopped() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let command = ["compare", "s.json5", "--jitter", "none,full", "--seeds", "2000"]
     for (more, mark) in [
       ([], "Unfinished; what the finished runs say:\n"), (["--quiet"], "Unfinished: "),

@@ -259,6 +259,35 @@ final class Scratch: Sendable {
     for (name, bytes) in files { try write(name, bytes) }
   }
 
+  /// One with a scenario, `s.json5`.
+  static func with(_ scenario: String = Scenarios.small) throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", scenario)
+    return scratch
+  }
+
+  /// Runs a command here, within this process.
+  /// - Parameter code: how it has to end; nil: however.
+  @discardableResult
+  func run(
+    _ words: [String], code: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Tool.Output {
+    let output = try Tool.run(words, in: url)
+    if let code {
+      #expect(output.code == code, "\(output.standardError)", sourceLocation: sourceLocation)
+    }
+    return output
+  }
+
+  /// The same of words with a blank between, and others behind them.
+  @discardableResult
+  func run(
+    _ command: String, _ more: [String] = [], code: Int32? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Tool.Output {
+    try run(command.split(separator: " ").map(String.init) + more, code: code, sourceLocation: sourceLocation)
+  }
+
   /// The files below, by their paths.
   func files() throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]

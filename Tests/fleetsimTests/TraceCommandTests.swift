@@ -21,9 +21,8 @@ struct TraceCommandTests {
     """
 
   private func run(_ arguments: String...) throws -> (Tool.Output, Scratch) {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.scenario)
-    return (try Tool.run(["trace", "s.json5"] + arguments, in: scratch.url), scratch)
+    let scratch = try Scratch.with(Self.scenario)
+    return (try scratch.run("trace s.json5", arguments), scratch)
   }
 
   @Test("the text tells what happens to one device, as worked out by hand")
@@ -130,21 +129,17 @@ struct TraceCommandTests {
       (["--device", "0", "--from", "soon"], "write 20m or 0:20:00"),
     ])
   func refused(_ arguments: [String], _ message: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.scenario)
-    let output = try Tool.run(["trace", "s.json5"] + arguments, in: scratch.url)
-    #expect(output.code == 64)
+    let scratch = try Scratch.with(Self.scenario)
+    let output = try scratch.run("trace s.json5", arguments, code: 64)
     #expect(output.standardError.contains(message), "\(output.standardError)")
     #expect(output.standardOutput == "")
   }
 
   @Test("a file that fleetsim did not write is not replaced by a trace")
   func foreignFile() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.scenario)
+    let scratch = try Scratch.with(Self.scenario)
     try scratch.write("mine.json", "{}")
-    let output = try Tool.run(
-      ["trace", "s.json5", "--device", "0", "--format", "perfetto", "--out", "mine.json"], in: scratch.url)
+    let output = try scratch.run("trace s.json5 --device 0 --format perfetto --out mine.json")
     #expect(output.code != 0)
     #expect(try scratch.text("mine.json") == "{}")
   }

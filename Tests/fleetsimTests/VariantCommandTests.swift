@@ -29,9 +29,8 @@ struct VariantCommandTests {
   private func rows(_ arguments: [String], _ scratch: Scratch, scenario: String = "s.json5") throws
     -> [[String]]
   {
-    let output = try Tool.run(
-      [arguments[0], scenario, "--seed", "5", "-q", "--out", "out"] + arguments.dropFirst(), in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    try scratch.run(
+      [arguments[0], scenario, "--seed", "5", "-q", "--out", "out"] + arguments.dropFirst(), code: 0)
     return try scratch.text("out/summary.csv").split(separator: "\n").dropFirst().map {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
@@ -116,14 +115,14 @@ struct VariantCommandTests {
     #expect(figures(try rows(["run", "--settings", "own.json"], scratch)) == own)
     let varied = ["--vary", "settings.backoffConfig.maxRetryCount=3,30"]
     #expect(figures([try rows(["compare"] + varied, scratch)[0]]) == own)
-    let told = try Tool.run(["compare", "s.json5", "--seed", "5", "-q"] + varied, in: scratch.url)
+    let told = try scratch.run("compare s.json5 --seed 5 -q", varied)
     #expect(
       told.standardError.contains(
         "settings.backoffConfig.maxRetryCount reaches swift (segment-swift) alone: web (posthog) fetches no Settings"
       ), "\(told)")
     try scratch.write("s.json5", Self.mixed(""))
-    let alone = try Tool.run(["run", "s.json5", "--seed", "5", "--settings", "new.json"], in: scratch.url)
-    let without = try Tool.run(["run", "s.json5", "--seed", "5"], in: scratch.url)
+    let alone = try scratch.run("run s.json5 --seed 5 --settings new.json")
+    let without = try scratch.run("run s.json5 --seed 5")
     #expect(alone.standardOutput == without.standardOutput)
     #expect(
       alone.standardError.contains("new.json reaches no client: web (posthog) fetches no Settings"),
@@ -134,11 +133,11 @@ struct VariantCommandTests {
   func warned() throws {
     let scratch = try scratch()
     let key = "settings.backoffConfig.maxRetryCount"
-    let varied = try Tool.run(["compare", "s.json5", "--seed", "5", "--vary", key + "=0,9"], in: scratch.url)
+    let varied = try scratch.run(["compare", "s.json5", "--seed", "5", "--vary", key + "=0,9"])
     #expect(varied.standardError.contains("--vary: warning: \(key): with 0, "), "\(varied)")
     let text = try scratch.text("s.json5")
     try scratch.write("s.json5", text.replacing("fleet:", with: "compare: { \"\(key)\": [0, 9] }, fleet:"))
-    let section = try Tool.run(["compare", "s.json5", "--seed", "5"], in: scratch.url)
+    let section = try scratch.run("compare s.json5 --seed 5")
     #expect(section.standardError.contains("s.json5: warning: \(key): with 0, "), "\(section)")
   }
 
@@ -146,7 +145,7 @@ struct VariantCommandTests {
   func verdicts() throws {
     let scratch = try scratch()
     func verdict(_ varied: [String]) throws -> String {
-      try Tool.run(["compare", "s.json5", "--seed", "5", "-q"] + varied, in: scratch.url).standardOutput
+      try scratch.run("compare s.json5 --seed 5 -q", varied).standardOutput
     }
     let count = try verdict(["--vary", "settings.backoffConfig.maxRetryCount=0,30"])
     #expect(count.contains("backoffConfig.maxRetryCount = 30"), "\(count)")
@@ -166,8 +165,7 @@ struct VariantCommandTests {
         /compare:.*/, with: #"compare: { seed: [\#(values)], "tapi.bucket.burst": [\#(values)] }"#))
     let lines = try scratch.text("s.json5").split(separator: "\n", omittingEmptySubsequences: false)
     let line = try #require(lines.firstIndex { $0.contains("compare") }) + 1
-    let output = try Tool.run([command, "s.json5"], in: scratch.url)
-    #expect(output.code == 65)
+    let output = try scratch.run([command, "s.json5"], code: 65)
     #expect(
       output.standardError.hasPrefix(
         "s.json5:\(line): compare: 20 times 20 values make too many variants: at most 256 can be compared"),
@@ -197,7 +195,7 @@ struct VariantCommandTests {
     ])
   func refusals(options: [String], message: String) throws {
     let scratch = try scratch()
-    let output = try Tool.run(["compare", "s.json5"] + options, in: scratch.url)
+    let output = try scratch.run("compare s.json5", options)
     #expect(
       [64, 65, 66].contains(output.code) && output.standardError.contains(message), "\(output.standardError)")
   }

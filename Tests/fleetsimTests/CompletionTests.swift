@@ -61,6 +61,8 @@ struct CompletionTests {
     process.executableURL = URL(filePath: "/bin/bash")
     process.arguments = ["--norc", "--noprofile", "-c", driver, script] + expected.map(\.line)
     process.currentDirectoryURL = scratch.url
+    let path = Tool.executable.deletingLastPathComponent().path + ":" + (Running.variables["PATH"] ?? "")
+    process.environment = Running.variables.merging(["PATH": path]) { $1 }
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
@@ -94,37 +96,39 @@ struct CompletionTests {
     return output.standardOutput
   }
 
-  @Test("zsh and fish know every option of every command")
-  func otherShells() throws {
-    let (zsh, fish) = (
-      try text(["help", "completions", "zsh"]), try text(["help", "completions", "fish"])
-    )
-    #expect(zsh.hasPrefix("#compdef fleetsim\n"))
+  /// What is offered for a line, without the meanings.
+  private func offers(_ line: String) throws -> [String] {
+    try text(["help", "complete", line]).split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
+  }
+
+  @Test(
+    "every option of every command is offered, with what it means; so are values where an argument stands")
+  func offers() throws {
     for command in Self.commands {
-      let part = try #require(zsh.components(separatedBy: "\n    \(command.name)) _arguments ").last)
-        .components(separatedBy: ";;")[0]
-      for option in command.options {
-        let zshForm =
-          "--\(option.name)" + (option.short != nil ? "}" : option.valueName == nil ? "'[" : "'=[")
-        #expect(part.contains(zshForm), "\(command.name) \(zshForm)")
-        #expect(
-          fish.contains(
-            "-n '__fleetsim_at \(command.name)' \(option.short.map { "-s \($0) " } ?? "")-l \(option.name) "))
-      }
+      let offered = try offers("fleetsim \(command.name) --")
+      #expect(offered == command.options.map { "--\($0.name)" } + ["--color", "--version", "--help"])
     }
-    #expect(zsh.contains("scenario'\\''s, for the clients that fetch any]:file:_files'"))
     #expect(
-      zsh.contains(
-        #":a,b,c:_sequence compadd - none additive\:10 additive\:2s additive\:10\:2s symmetric\:10 "#
-          + #"full equal decorrelated between\:2s\:10s'"#))
-    #expect(zsh.contains("'1::a,b,c:_sequence compadd - tapi-document segment-swift "))
-    #expect(zsh.contains("'2::what:(scenario json bash zsh fish)'"))
+      try text(["help", "complete", "fleetsim run --settings"])
+        == "--settings\tSettings JSON as the CDN serves it, in place of the scenario's, for the clients that fetch any\n"
+    )
     #expect(
-      fish.contains("-l out -x -a '(__fish_complete_directories)'") && fish.contains("-l settings -r -F"))
-    // Quotes of each line are closed.
-    for line in fish.split(separator: "\n") where line.hasPrefix("complete") {
-      #expect(line.replacing("\\'", with: "").count { $0 == "'" } % 2 == 0, "\(line)")
+      try offers("fleetsim run --settings=c") == [":file"] && offers("fleetsim run --out ") == [":directory"])
+    #expect(try offers("fleetsim run -q ") == [":file"] && offers("fleetsim run --seed 5 x.json5 ") == [])
+    #expect(try offers("fleetsim conformance a.json b") == [":file"])
+    #expect(try offers("fleetsim tune --seeds 3 a.json5 b.js") == [":file"])
+    #expect(try offers("fleetsim presets toggl,togg") == [":list", "toggl,toggl-push"])
+    #expect(try offers("fleetsim help complet") == ["completions"] && offers("") == offers("fleetsim "))
+  }
+
+  @Test("a script of each shell asks the program for all of it", arguments: CompletionScript.allCases)
+  func scripts(shell: CompletionScript) throws {
+    let script = try text(["help", "completions", shell.rawValue])
+    #expect(script.contains("help completions \(shell.rawValue)\n") && script.contains(" help complete "))
+    for marker in [":file", ":directory", shell == .fish ? ":*" : ":list"] {
+      #expect(script.contains(marker))
     }
+    #expect(shell != .zsh || script.hasPrefix("#compdef fleetsim\n"))
   }
 
   @Test(

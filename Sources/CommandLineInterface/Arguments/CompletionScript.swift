@@ -1,231 +1,159 @@
-/// A shell's completion of commands, options and their values, made of the declarations of the commands.
+import FleetExperiments
+
+/// A shell's completion: a script that asks fleetsim what it offers for a line (`Completion`).
 package enum CompletionScript: String, CaseIterable, Sendable {
   case bash, zsh, fish
 
-  package func text(of root: CommandSpecification) -> String {
+  package var text: String {
     switch self {
-    case .bash: Self.bash(root)
-    case .zsh: Self.zsh(root)
-    case .fish: Self.fish(root)
+    case .bash:
+      #"""
+      # Completions of fleetsim for bash 3.2 and later, made by: fleetsim help completions bash
+
+      # Readline knows best how to complete names of files.
+      _fleetsim_files() {
+        compopt -o "$1" 2>/dev/null && return
+        local IFS=$'\n'
+        COMPREPLY=($(compgen "$2" -- "$3"))
+      }
+
+      _fleetsim() {
+        local line=${COMP_LINE:0:COMP_POINT} word kept item meaning
+        COMPREPLY=()
+        word=${line##*[[:space:]]} kept=$word
+        # The part of the word that readline keeps.
+        case ${COMP_WORDS[COMP_CWORD]} in = | :) ;; *) kept=${word%"${COMP_WORDS[COMP_CWORD]}"} ;; esac
+        while IFS=$'\t' read -r item meaning; do
+          case $item in
+          :file) _fleetsim_files default -f "${word#--*=}" ;;
+          :directory) _fleetsim_files dirnames -d "${word#--*=}" ;;
+          :list) compopt -o nospace 2>/dev/null ;;
+          *) COMPREPLY+=("${item#"$kept"}") ;;
+          esac
+        done < <("${1:-fleetsim}" help complete "$line" 2>/dev/null)
+      }
+      complete -F _fleetsim fleetsim
+
+      """#
+    case .zsh:
+      #"""
+      #compdef fleetsim
+      # Completions of fleetsim for zsh, made by: fleetsim help completions zsh
+
+      _fleetsim() {
+        local item
+        local -a items meanings ends
+        for item in ${(f)"$(${~words[1]} help complete "${(j: :)words[1,CURRENT]}" 2>/dev/null)"}; do
+          case $item in
+          :file) compset -P '--*='; _files; return ;;
+          :directory) compset -P '--*='; _files -/; return ;;
+          :list) ends=(-S '') ;;
+          *) items+=("${item%%$'\t'*}") meanings+=("${item/$'\t'/  -- }") ;;
+          esac
+        done
+        compadd -l "${ends[@]}" -d meanings -a items
+      }
+
+      if [[ $funcstack[1] == _fleetsim ]]; then _fleetsim "$@"; else compdef _fleetsim fleetsim; fi
+
+      """#
+    case .fish:
+      #"""
+      # Completions of fleetsim for fish, made by: fleetsim help completions fish
+
+      function __fleetsim_offers
+          set -l option (commandline -ct | string match -r -- '^--[^=]*='; or echo)
+          set -l value (commandline -ct | string replace -r -- '^--[^=]*=' '')
+          for item in (fleetsim help complete (commandline -cp | string collect) 2>/dev/null)
+              switch $item
+                  case :file
+                      printf '%s\n' $option(__fish_complete_path $value)
+                  case :directory
+                      printf '%s\n' $option(__fish_complete_directories $value)
+                  case ':*'
+                  case '*'
+                      echo $item
+              end
+          end
+      end
+
+      complete -c fleetsim -f -a '(__fleetsim_offers)'
+
+      """#
+    }
+  }
+}
+
+/// The words that may stand at the end of a line of a shell, from the declarations of the commands.
+///
+/// A line each, with a tab before its meaning. `:file` and `:directory` stand for names that the shell knows, `:list` says that a
+/// comma may follow.
+package struct Completion {
+  private let root: CommandSpecification
+
+  package init(of root: CommandSpecification) { self.root = root }
+
+  /// - Parameter line: up to the cursor, the program's name first.
+  package func offers(_ line: String) -> String {
+    var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    if line.last?.isWhitespace ?? true { words.append("") }
+    let word = words.last ?? ""
+    return offers(behind: words.dropFirst().dropLast(), word)
+      .filter { $0.word.hasPrefix(word) || $0.word.hasPrefix(":") }
+      .map { $0.meaning.isEmpty ? $0.word : "\($0.word)\t\($0.meaning)" }
+      .map { $0 + "\n" }.joined()
+  }
+
+  private typealias Offer = (word: String, meaning: String)
+
+  private func offers(behind words: ArraySlice<String>, _ word: String) -> [Offer] {
+    guard let name = words.first else {
+      return root.subcommands.map { ($0.name, Self.summary($0.abstract)) } + options(of: root)
+    }
+    guard let command = root.subcommands.first(where: { $0.name == name }) else { return [] }
+    func choice(_ option: Substring) -> ValueChoice? {
+      command.allOptions.first { "--\($0.name)" == option && $0.valueName != nil }?.choice
+    }
+    if word.hasPrefix("--"), let end = word.firstIndex(of: "="), let choice = choice(word[..<end]) {
+      return values(choice, word[word.index(after: end)...]).map {
+        ($0.word.hasPrefix(":") ? $0.word : word[...end] + $0.word, "")
+      }
+    }
+    if let last = words.dropFirst().last, let choice = choice(last[...]) { return values(choice, word[...]) }
+    if word.hasPrefix("-") { return options(of: command) }
+    var place = 0
+    var isValue = false
+    for word in words.dropFirst() {
+      if !isValue, !word.hasPrefix("-") { place += 1 }
+      isValue = choice(word[...]) != nil
+    }
+    let argument =
+      command.arguments.indices.contains(place)
+      ? command.arguments[place] : command.arguments.last { $0.isRepeatable }
+    return argument.map { values($0.choice, word[...]) } ?? []
+  }
+
+  private func options(of command: CommandSpecification) -> [Offer] {
+    command.allOptions.map { ("--\($0.name)", Self.summary($0.help)) }
+  }
+
+  /// - Parameter value: its beginning.
+  private func values(_ choice: ValueChoice, _ value: Substring) -> [Offer] {
+    switch choice {
+    case .anything: return []
+    case .file: return [(":file", "")]
+    case .directory: return [(":directory", "")]
+    case .one(let words): return words.map { ($0, "") }
+    case .several(let words):
+      let given = value.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+      let before = given.map { $0 + "," }.joined()
+      return [(":list", "")] + words.filter { !given.contains($0[...]) }.map { (before + $0, "") }
     }
   }
 
   /// The first sentence of a help text, without its end.
   private static func summary(_ help: String) -> String {
-    let end = help.firstRange(of: ". ")?.lowerBound ?? help.endIndex
-    let sentence = help[..<end]
+    let sentence = help[..<(help.firstRange(of: ". ")?.lowerBound ?? help.endIndex)]
     return String(sentence.hasSuffix(".") ? sentence.dropLast() : sentence)
-  }
-
-  /// As one word of a shell.
-  private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
-
-  // MARK: bash
-
-  private static func bash(_ root: CommandSpecification) -> String {
-    // Options with the same values stand together.
-    var values: [(action: String, places: [String])] = []
-    for command in root.subcommands {
-      for option in command.allOptions where option.valueName != nil {
-        let (action, place) = (bash(option.choice), "'\(command.name) --\(option.name)'")
-        if let index = values.firstIndex(where: { $0.action == action }) {
-          values[index].places.append(place)
-        } else {
-          values.append((action, [place]))
-        }
-      }
-    }
-    let cases = values.map { "    \($0.places.joined(separator: " | ")) )\n      \($0.action) ;;\n" }
-    let commands = root.subcommands.map { command in
-      // An argument has its place; the last one may have several.
-      let places = command.arguments.enumerated().dropLast().map { "\($0 + 2)) \(bash($1.choice)) ;; " }
-      let last = command.arguments.last.map { bash($0.choice) } ?? ":"
-      let argument = places.isEmpty ? last : "case $COMP_CWORD in \(places.joined())*) \(last) ;; esac"
-      let options = command.allOptions.map { "--\($0.name)" }.joined(separator: " ")
-      return "    \(command.name)) \(argument); options='\(options)' ;;\n"
-    }
-    return #"""
-      # Completions of \#(root.name) for bash 3.2 and later, made by: \#(root.name) help completions bash
-
-      # Offers what begins with the value at the cursor, without the part before it that readline keeps.
-      _\#(root.name)_offer() {
-        local kept=$word item
-        case ${COMP_WORDS[COMP_CWORD]} in = | :) ;; *) kept=${word%"${COMP_WORDS[COMP_CWORD]}"} ;; esac
-        for item; do
-          item=${word%"$value"}$item
-          if [[ $item == "$word"* ]]; then COMPREPLY+=("${item#"$kept"}"); fi
-        done
-      }
-
-      # Values with commas between, each once.
-      _\#(root.name)_list() {
-        local before= item
-        case $value in *,*) before=${value%,*}, ;; esac
-        compopt -o nospace 2>/dev/null
-        for item; do
-          case ,$before in *",$item,"*) ;; *) _\#(root.name)_offer "$before$item" ;; esac
-        done
-      }
-
-      # Readline knows best how to complete names of files.
-      _\#(root.name)_files() {
-        compopt -o "$1" 2>/dev/null && return
-        local IFS=$'\n'
-        if [[ $1 == dirnames ]]; then COMPREPLY=($(compgen -d -- "$value")); else COMPREPLY=($(compgen -f -- "$value")); fi
-      }
-
-      _\#(root.name)() {
-        local line=${COMP_LINE:0:COMP_POINT} word option value options=
-        COMPREPLY=()
-        word=${line##*[[:space:]]}
-        line=${line%"$word"}
-        line=${line%"${line##*[![:space:]]}"}
-        option=${line##*[[:space:]]} value=$word
-        if [[ $COMP_CWORD -eq 1 ]]; then
-          _\#(root.name)_offer \#((root.subcommands.map(\.name) + root.allOptions.map { "--\($0.name)" }).joined(separator: " "))
-          return
-        fi
-        case $word in --*=*) option=${word%%=*} value=${word#*=} ;; esac
-        case "${COMP_WORDS[1]} $option" in
-      \#(cases.joined())    *) option= ;;
-        esac
-        if [[ -n $option ]]; then return; fi
-        case ${COMP_WORDS[1]} in
-      \#(commands.joined())  esac
-        if [[ $word == -* ]]; then
-          COMPREPLY=()
-          _\#(root.name)_offer $options
-        fi
-      }
-      complete -F _\#(root.name) \#(root.name)
-
-      """#
-  }
-
-  private static func bash(_ choice: ValueChoice) -> String {
-    switch choice {
-    case .anything: ":"
-    case .file: "_fleetsim_files default"
-    case .directory: "_fleetsim_files dirnames"
-    case .one(let words): "_fleetsim_offer \(words.joined(separator: " "))"
-    case .several(let words): "_fleetsim_list \(words.joined(separator: " "))"
-    }
-  }
-
-  // MARK: zsh
-
-  private static func zsh(_ root: CommandSpecification) -> String {
-    let commands = root.subcommands.map { "    " + quoted("\($0.name):\(summary($0.abstract))") + "\n" }
-    let cases = root.subcommands.map { command in
-      var specifications = command.allOptions.map(zsh)
-      for (index, argument) in command.arguments.enumerated() {
-        let place = argument.isRepeatable ? "*:" : "\(index + 1):\(argument.isOptional ? ":" : "")"
-        specifications.append(quoted("\(place)\(zshText(argument.valueName)):\(zsh(argument.choice))"))
-      }
-      return "    \(command.name)) _arguments -s -S \(specifications.joined(separator: " \\\n      ")) ;;\n"
-    }
-    return #"""
-      #compdef \#(root.name)
-      # Completions of \#(root.name) for zsh, made by: \#(root.name) help completions zsh
-
-      _\#(root.name)() {
-        local curcontext=$curcontext state line
-        local -a commands=(
-      \#(commands.joined())  )
-        _arguments -C \#(root.allOptions.map(zsh).joined(separator: " ")) '1:command:->command' '*::argument:->argument' && return
-        if [[ $state == command ]]; then
-          _describe -t commands command commands
-          return
-        fi
-        case $words[1] in
-      \#(cases.joined())  esac
-      }
-
-      if [[ $funcstack[1] == _\#(root.name) ]]; then _\#(root.name) "$@"; else compdef _\#(root.name) \#(root.name); fi
-
-      """#
-  }
-
-  private static func zsh(_ option: OptionSpecification) -> String {
-    let names = (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
-    let exclusion =
-      option.isRepeatable ? "'*'" : names.count > 1 ? quoted("(\(names.joined(separator: " ")))") : ""
-    let value = option.valueName.map { ":\(zshText($0)):\(zsh(option.choice))" } ?? ""
-    let rest = quoted("\(option.valueName == nil ? "" : "=")[\(zshText(summary(option.help)))]\(value)")
-    return exclusion + (names.count > 1 ? "{\(names.joined(separator: ","))}" : names[0]) + rest
-  }
-
-  private static func zsh(_ choice: ValueChoice) -> String {
-    switch choice {
-    case .anything: " "
-    case .file: "_files"
-    case .directory: "_files -/"
-    case .one(let words): "(\(words.joined(separator: " ")))"
-    case .several(let words): zshText("_sequence compadd - \(words.joined(separator: " "))")
-    }
-  }
-
-  /// As a part of what `_arguments` splits at colons and brackets.
-  private static func zshText(_ text: String) -> String {
-    String(text.flatMap { "\\:[]".contains($0) ? ["\\", $0] : [$0] })
-  }
-
-  // MARK: fish
-
-  private static func fish(_ root: CommandSpecification) -> String {
-    func line(_ condition: String, _ rest: String, _ help: String) -> String {
-      "complete -c \(root.name) -n \(quoted(condition)) \(rest) -d \(fishText(summary(help)))\n"
-    }
-    let first = "__\(root.name)_at"
-    var text = """
-      # Completions of \(root.name) for fish, made by: \(root.name) help completions fish
-
-      # Whether the command is the one that is named; without a name, whether there is none yet.
-      function __\(root.name)_at
-          set -l words (commandline -opc)
-          if test (count $argv) -eq 0
-              test (count $words) -eq 1
-          else
-              test (count $words) -gt 1; and test $words[2] = $argv[1]
-          end
-      end
-
-      complete -c \(root.name) -f
-
-      """
-    text += root.allOptions.map { line(first, fish($0), $0.help) }.joined()
-    text += root.subcommands.map { line(first, "-a \($0.name)", $0.abstract) }.joined()
-    for command in root.subcommands {
-      text += "\n"
-      for (index, argument) in command.arguments.enumerated() where argument.choice != .anything {
-        let place =
-          command.arguments.count > 1 ? "; and test (count (commandline -opc)) -eq \(index + 2)" : ""
-        text += line("\(first) \(command.name)\(place)", fish(argument.choice), argument.valueName)
-      }
-      text += command.allOptions.map { line("\(first) \(command.name)", fish($0), $0.help) }.joined()
-    }
-    return text
-  }
-
-  private static func fish(_ option: OptionSpecification) -> String {
-    let names = (option.short.map { "-s \($0) " } ?? "") + "-l \(option.name)"
-    if option.valueName == nil { return names }
-    return names
-      + (option.choice == .file
-        ? " -r -F" : " -x" + (option.choice == .anything ? "" : " " + fish(option.choice)))
-  }
-
-  private static func fish(_ choice: ValueChoice) -> String {
-    switch choice {
-    case .anything: ""
-    case .file: "-F"
-    case .directory: "-a '(__fish_complete_directories)'"
-    case .one(let words): "-a '\(words.joined(separator: " "))'"
-    case .several(let words): "-a '(__fish_append , \(words.joined(separator: " ")))'"
-    }
-  }
-
-  private static func fishText(_ text: String) -> String {
-    "'" + String(text.flatMap { "\\'".contains($0) ? ["\\", $0] : [$0] }) + "'"
   }
 }

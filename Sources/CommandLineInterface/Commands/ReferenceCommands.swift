@@ -15,15 +15,19 @@ enum HelpTopic: String, CaseIterable {
   case schema
   /// A script that makes a shell complete commands, options and values.
   case completions
+  /// The words that a shell offers for a line, which the script asks for.
+  case complete
   /// The manual page.
   case man
 
+  /// The topics that people ask for.
+  static let shown = allCases.filter { $0 != .complete }.map(\.rawValue)
   static let shells = CompletionScript.allCases.map(\.rawValue)
   static let schemas = [scenario.rawValue, json]
   private static let json = "json"
 
   /// Whether it is printed as it is, for programs.
-  var isData: Bool { [.schema, .completions, .man].contains(self) }
+  var isData: Bool { [.schema, .completions, .complete, .man].contains(self) }
 
   /// - Parameter what: which schema, or which shell.
   /// - Throws: `UsageError`.
@@ -40,7 +44,8 @@ enum HelpTopic: String, CaseIterable {
       guard let script = CompletionScript(rawValue: name) else {
         throw UsageError("There are no completions for '\(name)'; there are for \(shells).")
       }
-      return script.text(of: .fleetsim)
+      return script.text
+    case (.complete, let line): return Completion(of: .fleetsim).offers(line ?? "")
     case (_, let word?): throw UsageError("Unexpected argument '\(word)'")
     case (.exitCodes, nil): return ExitCode.table
     case (.columns, nil): return ColumnReference.markdown + "\n" + StatisticsReference.markdown
@@ -74,7 +79,7 @@ struct HelpCommand: Command {
     ])
 
   private static let topics =
-    CommandLineTool.commands.map { $0.help.name } + HelpTopic.allCases.map(\.rawValue)
+    CommandLineTool.commands.map { $0.help.name } + HelpTopic.shown
 
   @Argument(
     "topic", .one(of: topics), help: "\(topics.dropLast().joined(separator: ", ")) or \(topics.last!).")

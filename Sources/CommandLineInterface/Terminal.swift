@@ -124,19 +124,9 @@ package struct Terminal: Sendable {
     let label = line.prefixMatch(of: /( *[^ ]+ {2,})[^ ]/)?.output.1.count ?? leading
     let start = label <= columns / 3 ? label : leading
     let indent = String(repeating: " ", count: start)
-    var rows: [String] = []
-    var row = String(line.prefix(start))
-    var isEmpty = true
-    for word in line.dropFirst(start).split(separator: " ", omittingEmptySubsequences: false) {
-      if !isEmpty, width(row) + 1 + width(String(word)) > columns {
-        rows.append(row)
-        row = indent + word
-      } else {
-        row += (isEmpty ? "" : " ") + word
-      }
-      isEmpty = false
-    }
-    return rows + [row]
+    return line.dropFirst(start).split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      .filled { row, _ in width(String(line.prefix(start))) + width(row) <= columns }.enumerated()
+      .map { ($0 == 0 ? line.prefix(start) : indent[...]) + $1 }
   }
 
   private static func width(_ text: String) -> Int { text.count { $0 != boldOn && $0 != boldOff } }

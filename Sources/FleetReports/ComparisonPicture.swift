@@ -31,24 +31,19 @@ package struct ComparisonPicture {
   package init(_ report: TrialReport) {
     self.report = report
     curves = TrialCurves(report.trial)
-    let (standings, titles) = (report.standings, report.standings.titles)
+    let standings = report.standings
     // Titles have their key with them, unless that makes them long.
-    let isLong = titles.contains { $0.count > 26 } && Set(report.names).count == report.names.count
-    labels = isLong ? report.names : titles
-    key = isLong ? Self.commonKey(titles).map { ", by \($0)" } ?? "" : ""
+    let isLong = standings.titles.contains { $0.count > 26 } && Set(report.names).count == report.names.count
+    labels = isLong ? report.names : standings.titles
+    let paths = Set(
+      report.choices.map { $0.overrides.count == 1 && !$0.isLabelled ? $0.overrides[0].path : "" })
+    let common = isLong && paths.count == 1 ? paths.first?.split(separator: ".").last : nil
+    key = common.map { ", by \($0)" } ?? ""
     shown = Self.choice(standings.order)
     let round = curves.timesRoundIncident(slowest: standings.slowestRecovery)
     isRoundIncident = round != nil
     times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
     chart = whole
-  }
-
-  /// Returns the last part of the key before the values, if all titles have the same: `uploadConcurrency` for
-  /// `uploadConcurrency = 2` and `uploadConcurrency = 5`. Returns nil where they differ.
-  private static func commonKey(_ titles: [String]) -> Substring? {
-    let keys = Set(titles.map { title in title.firstRange(of: " = ").map { title[..<$0.lowerBound] } ?? "" })
-    guard keys.count == 1, let key = keys.first else { return nil }
-    return key.split(separator: ".").last
   }
 
   /// The best ones, the first variant, which is as a rule today's, and the worst ones.

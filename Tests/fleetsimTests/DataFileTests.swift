@@ -152,8 +152,7 @@ struct DataFileTests {
       (["run", "s.json5", option], "goes with '--out <dir>'"),
       (["compare", "s.json5", "--seeds", "2", "--out", "o", option], "curves.csv has the mean curves"),
     ] {
-      let output = try scratch.run(arguments)
-      #expect(output.code == 64 && output.standardError.contains(part), "\(output.standardError)")
+      try scratch.run(arguments, code: 64, says: part)
     }
     #expect(scratch.contents == ["s.json5"])
   }

@@ -38,8 +38,8 @@ struct InitTests {
     for name in ["scenario.json5", "settings.json"] {
       let scratch = try Scratch()
       try scratch.write(name, "mine")
-      let made = try scratch.run("init --client segment-swift", Self.options)
-      #expect(made.code == 73 && made.standardError.contains("\(name): is there already"), "\(made)")
+      try scratch.run(
+        "init --client segment-swift", Self.options, code: 73, says: "\(name): is there already")
       #expect(try scratch.text(name) == "mine")
       #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == [name])
     }
@@ -49,8 +49,8 @@ struct InitTests {
   func bothExisting() throws {
     let scratch = try Scratch()
     for name in ["scenario.json5", "settings.json"] { try scratch.write(name, "mine") }
-    let made = try scratch.run("init --client segment-swift", Self.options)
-    #expect(made.code == 73 && made.standardError.contains("scenario.json5 and settings.json: "), "\(made)")
+    try scratch.run(
+      "init --client segment-swift", Self.options, code: 73, says: "scenario.json5 and settings.json: ")
   }
 
   @Test("it names every option that is missing, with a command line that has them")
@@ -88,9 +88,8 @@ struct InitTests {
       ("capacity", "fast", "60000/s"), ("capacity", "5m", "60000/s"), ("outage", "3/s", "20m"),
       ("outage", "25h", "from 1s to 24h"), ("client", "segment-swfit", "perhaps 'segment-swift'"),
     ] {
-      let made = try scratch.run(["init", "--\(option)", text])
-      #expect(
-        made.code == 64 && made.standardError.contains("The value '\(text)' is invalid for '--\(option) <"))
+      let made = try scratch.run(
+        ["init", "--\(option)", text], code: 64, says: "The value '\(text)' is invalid for '--\(option) <")
       #expect(made.standardError.contains(right), "\(made)")
     }
   }
@@ -245,8 +244,7 @@ struct InitTests {
     let scratch = try Scratch()
     var words = ["--client", "segment-swift"] + Self.options
     if let place = words.firstIndex(of: option) { words.removeSubrange(place...place + 1) }
-    let made = try scratch.run("init", words + [option, value])
-    #expect(made.code == 64 && made.standardError.contains(message), "\(made)")
+    try scratch.run("init", words + [option, value], code: 64, says: message)
   }
 
   @Test("validate says where a Retry-After makes clients wait for one flush more, with --quiet too")

@@ -95,8 +95,7 @@ struct ReplicationCommandTests {
     ])
   func refusals(options: [String], message: String) throws {
     let scratch = try Scratch.with()
-    let output = try scratch.run("compare s.json5", options, code: 64)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
+    let output = try scratch.run("compare s.json5", options, code: 64, says: message)
     #expect(output.standardOutput == "")
   }
 

@@ -242,8 +242,7 @@ struct SettingsCheckCommandTests {
     ])
   func usage(line: String, message: String) throws {
     let scratch = try Scratch()
-    let output = try scratch.run(line.split(separator: " ").map(String.init), code: 64)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
+    let output = try scratch.run(line.split(separator: " ").map(String.init), code: 64, says: message)
     #expect(output.standardOutput == "")
   }
 }

@@ -267,25 +267,31 @@ final class Scratch: Sendable {
   }
 
   /// Runs a command here, within this process.
-  /// - Parameter code: how it has to end; nil: however.
+  /// - Parameters:
+  ///   - code: how it has to end; nil: however.
+  ///   - part: what standard error has to have.
   @discardableResult
   func run(
-    _ words: [String], code: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ words: [String], code: Int32? = nil, says part: String? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Tool.Output {
     let output = try Tool.run(words, in: url)
     if let code {
       #expect(output.code == code, "\(output.standardError)", sourceLocation: sourceLocation)
     }
+    if let part { #expect(output.standardError.contains(part), sourceLocation: sourceLocation) }
     return output
   }
 
   /// The same of words with a blank between, and others behind them.
   @discardableResult
   func run(
-    _ command: String, _ more: [String] = [], code: Int32? = nil,
+    _ command: String, _ more: [String] = [], code: Int32? = nil, says part: String? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Tool.Output {
-    try run(command.split(separator: " ").map(String.init) + more, code: code, sourceLocation: sourceLocation)
+    try run(
+      command.split(separator: " ").map(String.init) + more, code: code, says: part,
+      sourceLocation: sourceLocation)
   }
 
   /// The files below, by their paths.

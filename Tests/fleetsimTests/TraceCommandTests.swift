@@ -130,8 +130,7 @@ struct TraceCommandTests {
     ])
   func refused(_ arguments: [String], _ message: String) throws {
     let scratch = try Scratch.with(Self.scenario)
-    let output = try scratch.run("trace s.json5", arguments, code: 64)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
+    let output = try scratch.run("trace s.json5", arguments, code: 64, says: message)
     #expect(output.standardOutput == "")
   }
 

@@ -9,13 +9,8 @@ struct CommandDocument<Source>: DescribedDocument {
 
   /// The whole document.
   func text(_ command: String, _ source: Source) -> String {
-    let head: [(String, JSONValue)] = [
-      ("program", .string("fleetsim")), ("format", .integer(Int64(CommandDocuments.format))),
-      ("command", .string(command)), ("version", .string(CommandLineTool.version)),
-      ("results", .integer(Int64(CommandLineTool.resultsVersion))),
-    ]
-    return JSONValue.text(JSONValue.object(head).adding(shape.members.map { ($0.name, $0.value(source)) }))
-      + "\n"
+    JSONValue.text(
+      CommandDocuments.head.json(command).adding(shape.members.map { ($0.name, $0.value(source)) })) + "\n"
   }
 
   var kind: CommandDocuments.Kind {
@@ -105,19 +100,19 @@ package enum CommandDocuments {
     }
   }
 
-  private static let head: [(name: String, schema: JSONValue, meaning: String)] = [
-    ("program", .object([("const", .string("fleetsim"))]), "Always."),
-    (
-      "format", .object([("const", .integer(Int64(format)))]),
-      "Goes up when a member is taken away or means something else; members may be added at any time."
-    ),
-    ("command", JSONValue.type("string"), "The command that printed it."),
-    ("version", JSONValue.type("string"), "Of fleetsim."),
-    (
-      "results", JSONValue.type("integer"),
-      "The version of the results: two builds with the same one give the same figures."
-    ),
-  ]
+  /// The members of every document, made of the command's name.
+  fileprivate static let head = JSONShape<String>([
+    .constant("program", "Always.", .string("fleetsim")),
+    .constant(
+      "format",
+      "Goes up when a member is taken away or means something else; members may be added at any time.",
+      .integer(Int64(format))),
+    .init("command", "The command that printed it.") { $0 },
+    .init("version", "Of fleetsim.") { _ in CommandLineTool.version },
+    .init("results", "The version of the results: two builds with the same one give the same figures.") { _ in
+      CommandLineTool.resultsVersion
+    },
+  ])
 
   /// The JSON Schema (draft 2020-12) of all documents.
   static var schema: String {
@@ -127,22 +122,18 @@ package enum CommandDocuments {
         ("title", .string("fleetsim \(kind.commands.joined(separator: ", ")) --json: \(kind.meaning)"))
       ]).requiring("command", .object([("enum", .array(names))]))
     }
-    let properties = head.map { ($0.name, $0.schema.adding([("description", .string($0.meaning))])) }
     return JSONValue.text(
-      .object([
+      JSONValue.object([
         ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
-        ("title", .string("What fleetsim prints with --json")), ("type", .string("object")),
-        ("required", .array(head.map { .string($0.name) })), ("properties", .object(properties)),
-        ("oneOf", .array(documents)),
-      ])) + "\n"
+        ("title", .string("What fleetsim prints with --json")),
+      ]).adding(head.schema().members).adding([("oneOf", .array(documents))])) + "\n"
   }
 }
 
 extension JSONValue {
   /// The schema of an object that has one more member, which comes first.
   fileprivate func requiring(_ name: String, _ schema: JSONValue) -> JSONValue {
-    guard case .object(let members) = self else { return self }
-    return .object(
+    .object(
       members.map { key, value in
         switch (key, value) {
         case ("required", .array(let names)): (key, .array([.string(name)] + names))
@@ -206,6 +197,10 @@ extension JSONShape.Member {
     _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Value
   ) {
     self.init(name: name, meaning: meaning, schema: Value.schema, value: { value($0).json })
+  }
+
+  fileprivate static func constant(_ name: String, _ meaning: String, _ value: JSONValue) -> Self {
+    Self(name: name, meaning: meaning, schema: .object([("const", value)]), value: { _ in value })
   }
 
   /// One of a few words.
@@ -340,11 +335,13 @@ extension CSVValue {
 }
 
 extension JSONValue {
-  /// An object with more members.
-  func adding(_ more: [(String, JSONValue)]) -> JSONValue {
-    guard case .object(let members) = self else { return self }
-    return .object(members + more)
+  /// Of an object.
+  fileprivate var members: [(String, JSONValue)] {
+    if case .object(let members) = self { members } else { [] }
   }
+
+  /// An object with more members.
+  func adding(_ more: [(String, JSONValue)]) -> JSONValue { .object(members + more) }
 
   /// One row of a CSV file.
   static func row<Row>(_ columns: [CSVColumn<Row>], _ row: Row) -> JSONValue {

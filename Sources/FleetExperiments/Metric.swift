@@ -211,7 +211,6 @@ public enum MetricCatalogue {
   /// In the order in which the tables of pages have them.
   private static let entries = [
     Entry(name: lost, title: "lost"),
-    Entry(name: "devices_that_lost_events_ratio", title: "share of devices that lost events", isShown: true),
     Entry(name: healthy, title: "endpoint well", horizon: recoveryHorizon),
     Entry(name: recovery, title: "caught up", horizon: recoveryHorizon),
     Entry(name: late, title: "late"),
@@ -225,7 +224,7 @@ public enum MetricCatalogue {
     Entry(name: "blocked_events", title: "blocked", isShown: true),
     Entry(name: "drained_s", title: "drained in", horizon: recoveryHorizon),
     Entry(name: timeToDelivery, title: "p99 delivery", isShown: true),
-    Entry(name: "amplification_ratio", title: "amplification", isShown: true),
+    Entry(name: "amplification_ratio", title: "amplification"),
     Entry(name: "peak_offered_ratio", title: "peak load", isShown: true),
     Entry(name: herdFactor, title: "herd factor", isShown: true),
     Entry(name: "idle_while_backlogged_s", title: "idle while backlogged", isShown: true),

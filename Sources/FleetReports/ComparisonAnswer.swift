@@ -302,10 +302,6 @@ extension TrialReport {
     ("p99 delivery", "The same over the delivered events of the whole run."),
     ("Extra/device", "Upload attempts more than the twin's, over the run, a device."),
     ("Requests/device/day", "Upload attempts over the whole run, a device and day."),
-    (
-      "Amplification",
-      "Upload attempts divided by batches settled (delivered or dropped). 1 is the least possible."
-    ),
     ("Peak load", "The largest offered load in any one-second window of the run, divided by capacity."),
     (
       "Herd factor",

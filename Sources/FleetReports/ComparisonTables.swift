@@ -47,19 +47,22 @@ extension TrialReport {
       return ranked.contains(index)
         ? figures.contains { $0.text != "–" } : figures.contains { ($0.number ?? 0) > 0 }
     }
-    let failures = names.indices.map { standings.figure($0, .failures).text }
+    let failures = names.indices.map { standings.figure($0, .failures) }
+    let hasFailures = !isPage || failures.contains { ($0.number ?? 0) > 0 }
     var table = TextTable(
-      columns: [.init(title: isAlone ? "run" : "variant", isNumber: false), .init(title: "failed")]
+      columns: [.init(title: isAlone ? "run" : "variant", isNumber: false)]
+        + (hasFailures ? [.init(title: "failed")] : [])
         + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
       rows: standings.order.map { variant in
-        [names[variant], failures[variant]] + columns.map { metrics.figure($0, variant).cell }
+        [names[variant]] + (hasFailures ? [failures[variant].text] : [])
+          + columns.map { metrics.figure($0, variant).cell }
       })
     let ranks = columns.map { index -> [Int?] in
       let ranks = names.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
       return ranks.contains { $0 ?? 1 > 1 } ? ranks : names.map { _ in nil }
     }
     table.extras = standings.order.map { variant in
-      [nil, nil]
+      (hasFailures ? [nil, nil] : [nil])
         + zip(columns, ranks).map { index, ranks in
           TextTable.Extra(
             mark: isBad(index, variant) ? "bad" : nil, details: details(index, variant),
@@ -92,10 +95,15 @@ extension TrialReport {
 
   /// How many runs made it, where not all did; of events what part of all they are.
   private func share(_ index: Int, _ variant: Int) -> String? {
-    if [MetricCatalogue.lost, MetricCatalogue.late].contains(metrics.metrics[index].name) {
+    let (name, rows) = (metrics.metrics[index].name, trial.rows(of: variant))
+    if name == MetricCatalogue.lost || name == MetricCatalogue.late {
       let sum = metrics.values(of: index, variant: variant).reduce(0) { $0 + ($1.restricted ?? 0) }
-      let created = trial.rows(of: variant).reduce(0) { $0 + $1[.createdEvents] }
-      return sum > 0 ? FigureText.share(Int64(sum), of: created) : nil
+      if sum == 0 { return nil }
+      let share = FigureText.share(Int64(sum), of: rows.reduce(0) { $0 + $1[.createdEvents] })
+      guard let devices = rows.map(\.cost.mean[.devicesThatLostEvents]).mean, devices > 0,
+        name == MetricCatalogue.lost
+      else { return share }
+      return "\(share), on \(Self.percent(devices)) of the devices"
     }
     guard trial.replications > 1, let share = metrics.share(index, variant: variant),
       share.successes < share.count

@@ -175,7 +175,7 @@ public struct DeliveryTable: Sendable, Hashable {
   }
 
   /// Row by row, in the order of the buckets.
-  private(set) var cells: [Cell] = []
+  private var cells: [Cell] = []
   /// Where each row's cells end.
   private var ends: [Int] = []
 

@@ -111,12 +111,18 @@ struct CompareCommand: Study {
   )
   private var explores: Bool
   let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, severalSettings: true)
+  /// Runs of a journal at most.
+  private static let mostSpread = 1_000_000
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let asked = try axes.axes(settings: options.input.settingsFiles)
     if explores { try checkExploration() }
     var plan = try explores ? replications.plan(isOneSeed: true) : replications.plan(options)
-    let most = explores ? Self.mostExplored : LoadedScenario.mostVariants
+    // Runs that a journal keeps may be made on any number of machines.
+    let isSpread = options.journalPath != nil && plan.until == nil
+    let most =
+      explores
+      ? Self.mostExplored : isSpread ? Self.mostSpread / plan.count : LoadedScenario.mostVariants
     let input = try StudyInput(path, options, environment) { base, loaded in
       try axes.check(base.scenario)
       let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)

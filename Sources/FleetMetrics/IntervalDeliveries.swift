@@ -16,7 +16,9 @@ public struct IntervalDeliveries: ~Copyable {
   /// Deliveries in closed rows.
   private var late: [(row: UInt32, bucket: UInt32)] = []
 
-  /// - Parameter openRows: how many rows are counted in at a time; rounded up to a power of two. It decides on nothing but speed.
+  /// - Parameters:
+  ///   - rows: of the whole run.
+  ///   - openRows: how many are counted in at a time, rounded up to a power of two; it decides on nothing but speed.
   public init(rows: Int, openRows: Int = 4) {
     self.rows = max(rows, 1)
     var ring = 1

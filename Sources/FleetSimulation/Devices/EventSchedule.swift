@@ -154,12 +154,3 @@ extension EventSchedule {
     }
   }
 }
-
-/// When the events of a scripted device are created, by their numbers; only one thread has it.
-package final class ScriptedTimes: @unchecked Sendable {
-  private var times: [Int64] = []
-
-  func append(_ n: UInt32, at time: Int64) { times.append(contentsOf: repeatElement(time, count: Int(n))) }
-
-  func time(of ordinal: UInt32) -> Int64 { Int(ordinal) < times.count ? times[Int(ordinal)] : .max }
-}

@@ -128,29 +128,6 @@ package final class ScriptedDevice {
   }
 }
 
-/// Tells a device that is driven by hand what others draw.
-final class DeviceScript {
-  /// When its events are created.
-  let times = ScriptedTimes()
-  let gates: GateWords
-  /// Every draw of its pages; nil: they draw as the fleet's do.
-  let pageWord: UInt64?
-  /// Those that its next page finds; nil: the plan's.
-  var settings: BrowserSettings?
-  private let draw: () -> UInt64
-
-  /// - Parameter generator: of words for all jitter; the first is the salt of its gates.
-  init(_ generator: some RandomNumberGenerator, pageWord: UInt64?) {
-    var generator = generator
-    gates = GateWords(salt: generator.next())
-    self.pageWord = pageWord
-    draw = { generator.next() }
-  }
-
-  /// The word of the next jitter.
-  func next() -> UInt64 { draw() }
-}
-
 /// A browser that is driven by hand.
 extension ScriptedDevice {
   private var browser: UnsafeMutablePointer<BrowserDevice> { triggered.host.pages.unsafelyUnwrapped }

@@ -93,8 +93,8 @@ let package = Package(
     // How many cases run at a time, which Swift Testing reads before any Swift code of a test runs.
     .target(name: "TestOrder", path: "Tests/TestOrder"),
     .target(
-      name: "TestSupport", dependencies: ["TestOrder"], path: "Tests/TestSupport", swiftSettings: notOptimised
-    ),
+      name: "TestSupport", dependencies: ["TestOrder", "UploadRetry"], path: "Tests/TestSupport",
+      swiftSettings: notOptimised),
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: notOptimised),

@@ -49,21 +49,21 @@ extension ConformanceRunner {
   /// - Returns: for each history in which they part, its number, the step and both sides.
   fileprivate func disagreements(histories count: Int, seed: UInt64) -> [String] {
     // Each begins at a number of its own: a step of the sequence further on it would be the history before, shifted by one.
-    var beginnings = HistoryRandom(state: seed)
+    var beginnings = SeededGenerator(seed: seed)
     return (0..<count).compactMap { number in
-      var random = HistoryRandom(state: beginnings.next())
+      var random = SeededGenerator(seed: beginnings.next())
       return disagreement(&random).map { "history \(number): \($0)" }
     }
   }
 
-  private func disagreement(_ random: inout HistoryRandom) -> String? {
+  private func disagreement(_ random: inout SeededGenerator) -> String? {
     let vector = randomCase(&random)
     let (config, _) = client.preset.settingsDialect.decode(vector.settings)
     let cohort = client.cohort(for: vector, config: config)
     let flushCount = FlushCount(
       vector.client.flushAt, countOfAnEvent: client.preset.countOfAnEvent,
       countsAllEvents: client.preset.countsAllEvents)
-    let words = HistoryRandom(state: random.next())
+    let words = SeededGenerator(seed: random.next())
     let module = ModuleSubject(
       cohort, flushCount: flushCount, draws: words, origin: ScriptedDevice.origin)
     let device = ScriptedDevice(cohort, flushCount: flushCount, draws: words)
@@ -97,7 +97,7 @@ extension ConformanceRunner {
 
   // MARK: What happens
 
-  private func randomCase(_ random: inout HistoryRandom) -> VectorCase {
+  private func randomCase(_ random: inout SeededGenerator) -> VectorCase {
     var options = VectorClient()
     options.flushAt = random.pick([3, 5, 20])
     if random.below(3) == 0 { options.uploads = random.pick([1, 2, 4]) }
@@ -127,7 +127,7 @@ extension ConformanceRunner {
     return vector
   }
 
-  private func randomSettings(_ random: inout HistoryRandom) -> SettingsValue {
+  private func randomSettings(_ random: inout SeededGenerator) -> SettingsValue {
     var sections: [(key: String, value: SettingsValue)] = []
     func section(_ keys: [(String, [SettingsValue])]) -> SettingsValue {
       .object(keys.filter { _ in random.below(3) == 0 }.map { ($0.0, random.pick($0.1)) })
@@ -157,7 +157,7 @@ extension ConformanceRunner {
   }
 
   private func randomAction(
-    _ random: inout HistoryRandom, _ script: ClientScript, _ step: Int
+    _ random: inout SeededGenerator, _ script: ClientScript, _ step: Int
   ) -> VectorStep.Action {
     let uploading = script.heldBatches.filter(\.isUploading).map(\.name)
     if !uploading.isEmpty, random.below(2) == 0 {
@@ -197,18 +197,9 @@ extension ClientScript {
   }
 }
 
-/// SplitMix64.
-private struct HistoryRandom: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+extension SeededGenerator {
+  fileprivate mutating func below(_ n: Int) -> Int { Int(next() % UInt64(n)) }
+  fileprivate mutating func pick<Element>(_ elements: [Element]) -> Element {
+    elements[below(elements.count)]
   }
-
-  mutating func below(_ n: Int) -> Int { Int(next() % UInt64(n)) }
-  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

@@ -1,4 +1,5 @@
 import ShippedClients
+import TestSupport
 import Testing
 import UploadRetry
 

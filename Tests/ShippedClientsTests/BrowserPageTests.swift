@@ -1,4 +1,5 @@
 import ShippedClients
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -28,7 +29,7 @@ private struct Visit {
     options.strategy = strategy
     change(&options)
     page = BrowserPage(
-      options, BrowserSettings(published: try ShippedClientsTests.settings(settings)), saved: saved,
+      options, BrowserSettings(published: try TestSupport.settings(settings)), saved: saved,
       draws: BrowserDraws(leaps: false, poll: { _, _ in word }, wait: { _, _ in word }), at: 0)
     answer = (status, retryAfter)
     self.delay = Int64(delay * 1_000_000)

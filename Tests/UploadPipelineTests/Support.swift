@@ -1,22 +1,12 @@
+import TestSupport
 import UploadPipeline
 import UploadRetry
 
-/// Always the same word: `low` and `high` give the ends of every range.
-struct Constant: RandomNumberGenerator {
-  var word: UInt64
-  func next() -> UInt64 { word }
-  static let low = Constant(word: 0)
-  static let high = Constant(word: .max)
-}
-
-func seconds(_ count: Double) -> Int64 { Int64((count * 1_000_000).rounded()) }
-
-extension HTTPConfig {
-  /// The defaults without any jitter, so that a schedule can be written down.
-  static var withoutJitter: HTTPConfig {
-    var config = HTTPConfig()
-    config.backoff.jitter = .none
-    return config
+extension ClientOptions {
+  /// Those of the document's client but for a change.
+  init(_ change: (inout ClientOptions) -> Void) {
+    self.init()
+    change(&self)
   }
 }
 

@@ -21,7 +21,7 @@ struct BackoffScheduleTests {
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
     var now: Int64 = 1_000_000
     var waits: [Int64] = []
-    var random = ConstantWords(word: word)
+    var random = Constant(word: word)
     for _ in 0..<count {
       switch machine.afterResponse(response, batch: &batch, pipeline: &pipeline, now: now, random: &random) {
       case .retry(let time), .pause(let time):
@@ -31,11 +31,6 @@ struct BackoffScheduleTests {
       }
     }
     return waits
-  }
-
-  private struct ConstantWords: RandomNumberGenerator {
-    let word: UInt64
-    func next() -> UInt64 { word }
   }
 
   private func seconds(_ values: [Double]) -> [Int64] { values.map { Int64(($0 * 1e6).rounded()) } }
@@ -168,7 +163,7 @@ struct BackoffScheduleTests {
     config.backoff.maxTotalBackoffDuration = 60_000_000
     let machine = RetryStateMachine(config: config, of: policy)
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
-    var random = ConstantWords(word: 0)
+    var random = Constant(word: 0)
     _ = machine.afterResponse(
       .status(503, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
     #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 60_000_000) == .send(retryCount: 1))
@@ -183,7 +178,7 @@ struct BackoffScheduleTests {
     config.backoff.maxTotalBackoffDuration = 60_000_000
     let machine = RetryStateMachine(config: config, of: policy)
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
-    var random = ConstantWords(word: 0)
+    var random = Constant(word: 0)
     func hear(at now: Int64) -> RetryOutcome {
       machine.afterResponse(
         .status(511, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: now, random: &random)

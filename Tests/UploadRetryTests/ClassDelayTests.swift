@@ -1,4 +1,5 @@
 import ShippedQuirks
+import TestSupport
 import Testing
 import UploadRetry
 

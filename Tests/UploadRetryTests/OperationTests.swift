@@ -1,5 +1,6 @@
 import ShippedQuirks
 import TestClients
+import TestSupport
 import Testing
 import UploadRetry
 

@@ -232,3 +232,9 @@ struct RetryStateMachineTests {
     #expect(random.draws == 2)
   }
 }
+
+extension RetryStateMachine {
+  convenience init(config: HTTPConfig, of policy: ClientPolicy) {
+    self.init(config: config, policy: policy.retry, quirks: policy.machineQuirks)
+  }
+}

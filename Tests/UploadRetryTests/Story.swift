@@ -1,4 +1,5 @@
 import ShippedQuirks
+import TestSupport
 import UploadRetry
 
 /// One client and one batch, told step by step: the answers go in, what happened comes out as a line of text.

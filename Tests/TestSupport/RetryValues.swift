@@ -1,20 +1,21 @@
 import Foundation
-import ShippedQuirks
 import UploadRetry
 
 /// Always the same word: `low` and `high` give the ends of every range.
-struct Constant: RandomNumberGenerator {
-  var word: UInt64
-  func next() -> UInt64 { word }
-  static let low = Constant(word: 0)
-  static let high = Constant(word: .max)
+public struct Constant: RandomNumberGenerator, Sendable {
+  let word: UInt64
+  public init(word: UInt64) { self.word = word }
+  public func next() -> UInt64 { word }
+  public static let low = Constant(word: 0)
+  public static let high = Constant(word: .max)
 }
 
-func seconds(_ count: Double) -> Int64 { Int64((count * 1_000_000).rounded()) }
+/// In microseconds.
+public func seconds(_ count: Double) -> Int64 { Int64((count * 1_000_000).rounded()) }
 
 extension HTTPConfig {
   /// The defaults without any jitter, so that a schedule can be written down.
-  static var withoutJitter: HTTPConfig {
+  public static var withoutJitter: HTTPConfig {
     var config = HTTPConfig()
     config.backoff.jitter = .none
     return config
@@ -22,7 +23,7 @@ extension HTTPConfig {
 }
 
 /// JSON text as Settings, by Foundation's decoder.
-func settings(_ json: String) throws -> SettingsValue {
+public func settings(_ json: String) throws -> SettingsValue {
   try JSONDecoder().decode(AnyJSON.self, from: Data(json.utf8)).value
 }
 
@@ -58,11 +59,5 @@ private struct AnyJSON: Decodable {
         value = .string(try container.decode(String.self))
       }
     }
-  }
-}
-
-extension RetryStateMachine {
-  convenience init(config: HTTPConfig, of policy: ClientPolicy) {
-    self.init(config: config, policy: policy.retry, quirks: policy.machineQuirks)
   }
 }

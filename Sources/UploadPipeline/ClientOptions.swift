@@ -3,20 +3,22 @@ import UploadRetry
 /// A client's options beside its Settings: plain values, the same for all clients of a host.
 public struct ClientOptions: Sendable {
   /// Uploads at once, 1 … ; `UInt32.max`: no limit (S3).
-  public var uploads: UInt32
+  public var uploads: UInt32 = 1 {
+    didSet { uploads = max(uploads, 1) }
+  }
   /// One retry record for the client, whose events are chunked anew at each flush; else one for each sealed batch (S2).
-  public var isRebatch: Bool {
+  public var isRebatch = false {
     didSet { setGrowsNewest() }
   }
   /// Whether new events may become part of the newest batch.
-  public private(set) var growsNewest: Bool
+  public private(set) var growsNewest = false
   /// The effect of a flush that comes while uploads run (S17).
-  public var flushWhileUploading: FlushWhileUploading {
+  public var flushWhileUploading = FlushWhileUploading.joins {
     didSet { setGrowsNewest() }
   }
   /// Whether a batch takes new events until it fails, and then stays as it is. A 429 that makes the client wait is no failure of
   /// a batch. *files* only.
-  public var growsUntilFailure: Bool {
+  public var growsUntilFailure = false {
     didSet { setGrowsNewest() }
   }
   /// *rebatch*: the client acts when the last upload of a flush has been answered; nil: after each.
@@ -24,31 +26,33 @@ public struct ClientOptions: Sendable {
     didSet { actsAtFlushEnd = flushEnd != nil }
   }
   /// A host that names its own rules needs no more.
-  public package(set) var actsAtFlushEnd: Bool
+  public package(set) var actsAtFlushEnd = false
   /// A 429 ends the running loop (S3), even if it asks for no wait.
-  public var rateLimitEndsLoop: Bool
+  public var rateLimitEndsLoop = true
   /// Any failure of an upload ends it: nothing more leaves before the next trigger or the end of a wait.
-  public var failureEndsLoop: Bool
+  public var failureEndsLoop = false
   /// When retry state is saved, and what a launch makes of it (S18).
-  public var saving: Saving
+  public var saving = Saving.atOnce
   /// The triggers that make the client flush (S17).
-  public var triggers: ClientTriggers
+  public var triggers = ClientTriggers.all
   /// The count trigger makes flushes while uploads fail: from a failure until a run of the loop has none.
-  public var countFlushWhileFailing: Bool
+  public var countFlushWhileFailing = true
   /// The count is compared with all events that the client holds, at each new one.
-  public var countsHeldEvents: Bool
+  public var countsHeldEvents = false
   /// A wake-up comes when a wait is over; else retries happen at triggers only (S17).
-  public var wakesByTimer: Bool
+  public var wakesByTimer = false
   /// Triggers that cut a wait of the client short (D7).
-  public var triggersThatSkipWaits: ClientTriggers
+  public var triggersThatSkipWaits: ClientTriggers = []
   /// Events of a batch at most. 1 … 65,535.
-  public var maximumBatchEvents: UInt32
+  public var maximumBatchEvents: UInt32 = 500 {
+    didSet { maximumBatchEvents = min(max(maximumBatchEvents, 1), UInt32(UInt16.max)) }
+  }
   /// Events held at most, and batches (*files* only; `UInt32.max`: any number); `overflow` says which are lost beyond that.
-  public var limit: UInt32
-  public var batchLimit: UInt32
-  public var overflow: Overflow
+  public var limit: UInt32 = 1_000
+  public var batchLimit = UInt32.max
+  public var overflow = Overflow.dropsOldest
   /// What a batch that waits leaves of the uploads at once. *files* only, and not beside gates that have runs, or lanes.
-  public var whileWaiting: WhileWaiting
+  public var whileWaiting = WhileWaiting.frees
   /// Whether a batch that waits holds its upload's place.
   @inlinable public var blocks: Bool { if case .blocks = whileWaiting { true } else { false } }
   /// Whether the running loop goes back for a batch whose wait is over. Where uploads overlap, new batches may keep a loop running
@@ -61,18 +65,18 @@ public struct ClientOptions: Sendable {
   /// Whether a batch that waits is in nobody's way, and the oldest events make room for the newest.
   package var makesRoomAtOnce: Bool { !blocks && batchLimit == .max && overflow == .dropsOldest }
   /// Whether a batch that is answered 413 is cut in two. *files* only.
-  public var splitsOn413: Bool
+  public var splitsOn413 = false
   /// How long it takes to refresh credentials (O9), microseconds.
-  public var credentialRefresh: Int64
+  public var credentialRefresh: Int64 = 1_000_000
   /// A 401 refreshes the credentials and sends the batch once more; a second one is as the tables say (O9).
-  public var refreshesCredentials: Bool
+  public var refreshesCredentials = false
   /// The switches of the retry machine, and what one shipped client decides otherwise.
-  public var policy: RetryPolicy
+  public var policy = RetryPolicy.tapiDocument
   public var quirks: (any RetryQuirks)? {
     didSet { hasQuirks = quirks != nil }
   }
-  public private(set) var hasQuirks: Bool
-  public var gates: ClientGates {
+  public private(set) var hasQuirks = false
+  public var gates = ClientGates() {
     didSet {
       gateLayout = ClientGates.Layout(gates)
       keepsGates = !gates.isEmpty
@@ -81,59 +85,15 @@ public struct ClientOptions: Sendable {
     }
   }
   /// Where the gates' states lie in a client's row.
-  public private(set) var gateLayout: ClientGates.Layout
+  public private(set) var gateLayout = ClientGates.Layout(ClientGates())
   /// Whether there are gates at all.
-  public private(set) var keepsGates: Bool
+  public private(set) var keepsGates = false
   /// Whether the loop goes over two lanes (O8).
-  public private(set) var hasLanes: Bool
-  @usableFromInline private(set) var planLoops: Bool
+  public private(set) var hasLanes = false
+  @usableFromInline private(set) var planLoops = false
 
-  public init(
-    policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil, uploads: Int = 1,
-    isRebatch: Bool = false,
-    flushWhileUploading: FlushWhileUploading = .joins, flushEnd: (any FlushEndRules)? = nil,
-    rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
-    triggersThatSkipWaits: ClientTriggers = [],
-    wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
-    limit: Int = 1_000, splitsOn413: Bool = false, growsUntilFailure: Bool = false,
-    refreshesCredentials: Bool = false,
-    credentialRefresh: Int64 = 1_000_000,
-    gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
-    failureEndsLoop: Bool = false, batchLimit: Int = .max, overflow: Overflow = .dropsOldest,
-    whileWaiting: WhileWaiting = .frees
-  ) {
-    self.policy = policy
-    self.quirks = quirks
-    hasQuirks = quirks != nil
-    self.uploads = UInt32(clamping: max(uploads, 1))
-    self.isRebatch = isRebatch
-    self.flushWhileUploading = flushWhileUploading
-    self.growsUntilFailure = growsUntilFailure
-    growsNewest = isRebatch || growsUntilFailure || flushWhileUploading == .queued
-    self.flushEnd = flushEnd
-    actsAtFlushEnd = flushEnd != nil
-    self.rateLimitEndsLoop = rateLimitEndsLoop
-    self.saving = saving
-    self.triggers = triggers
-    self.triggersThatSkipWaits = triggersThatSkipWaits
-    self.wakesByTimer = wakesByTimer
-    self.maximumBatchEvents = UInt32(min(max(maximumBatchEvents, 1), Int(UInt16.max)))
-    self.limit = UInt32(clamping: limit)
-    self.batchLimit = UInt32(clamping: batchLimit)
-    self.overflow = overflow
-    self.whileWaiting = whileWaiting
-    self.splitsOn413 = splitsOn413
-    self.refreshesCredentials = refreshesCredentials
-    self.credentialRefresh = credentialRefresh
-    self.gates = gates
-    self.countFlushWhileFailing = countFlushWhileFailing
-    self.countsHeldEvents = countsHeldEvents
-    self.failureEndsLoop = failureEndsLoop
-    gateLayout = ClientGates.Layout(gates)
-    keepsGates = !gates.isEmpty
-    hasLanes = gates.lanes != nil
-    planLoops = gates.planLoops
-  }
+  /// The document's own client.
+  public init() {}
 
   private mutating func setGrowsNewest() {
     growsNewest = isRebatch || growsUntilFailure || flushWhileUploading == .queued

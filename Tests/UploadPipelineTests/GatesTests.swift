@@ -10,13 +10,13 @@ import UploadRetry
 struct GatesTests {
   /// A client without retry state of its own and with batches of one event, so that only the gates hold it back.
   private func desk(
-    uploads: Int = 1, wakes: Bool = true, random: any RandomNumberGenerator = Constant.low,
+    uploads: UInt32 = 1, wakes: Bool = true, random: any RandomNumberGenerator = Constant.low,
     _ change: (inout ClientGates) -> Void
   ) -> Desk {
     var config = HTTPConfig()
     config.rateLimit.isEnabled = false
     config.backoff.isEnabled = false
-    var options = ClientOptions(uploads: uploads, wakesByTimer: wakes, maximumBatchEvents: 1)
+    var options = ClientOptions { ($0.uploads, $0.wakesByTimer, $0.maximumBatchEvents) = (uploads, wakes, 1) }
       .with(.withoutRetryState)
     change(&options.gates)
     return Desk(options, config, random: random)
@@ -176,7 +176,7 @@ struct GatesTests {
   func retryThrottling(failing share: Double) {
     var config = HTTPConfig.withoutJitter
     config.backoff.maxRetryCount = 3
-    var options = ClientOptions(uploads: 1, wakesByTimer: true, maximumBatchEvents: 1)
+    var options = ClientOptions { ($0.uploads, $0.wakesByTimer, $0.maximumBatchEvents) = (1, true, 1) }
     options.policy.immediateRetries = 10
     options.gates.retryBudget = RetryBudget(maxTokens: 10, tokenRatio: 100)
     let desk = Desk(options, config, random: Constant.low)
@@ -251,8 +251,9 @@ struct GatesTests {
     "What is flushed while a 429 makes the client wait is lost, what was there before stays",
     arguments: [false, true])
   func losesWhileRateLimited(isRebatch: Bool) {
-    var options = ClientOptions(
-      isRebatch: isRebatch, wakesByTimer: true, maximumBatchEvents: isRebatch ? 5 : 1)
+    var options = ClientOptions {
+      ($0.isRebatch, $0.wakesByTimer, $0.maximumBatchEvents) = (isRebatch, true, isRebatch ? 5 : 1)
+    }
     options.gates.losesWhileRateLimited = true
     let desk = Desk(options, HTTPConfig(), random: Constant.low)
     #expect(desk.flush(1) == ["send 0 #0"])
@@ -342,7 +343,7 @@ struct GatesTests {
 
   @Test("The success of a retry after a 429 gives back what a retry's success is worth (O3)")
   func retriedSuccess() {
-    var options = ClientOptions(wakesByTimer: true, maximumBatchEvents: 1)
+    var options = ClientOptions { ($0.wakesByTimer, $0.maximumBatchEvents) = (true, 1) }
     options.gates.retryBudget = RetryBudget(
       bucket: .init(capacity: 1, perSuccess: 0, perRetriedSuccess: 1_000))
     let desk = Desk(options, HTTPConfig(), random: Constant.low)
@@ -498,7 +499,7 @@ struct GatesTests {
 
   @Test("The client's own wait comes before the gates")
   func ownWait() {
-    var options = ClientOptions(uploads: .max, wakesByTimer: true, maximumBatchEvents: 1)
+    var options = ClientOptions { ($0.uploads, $0.wakesByTimer, $0.maximumBatchEvents) = (.max, true, 1) }
     options.gates.rateGate = RateGate(RateWindow(slots: 1, span: seconds(10)))
     let desk = Desk(options)
     #expect(desk.flush(2) == ["send 0 #0", "wake 1010.0"])

@@ -23,19 +23,19 @@ struct KilledAppTests {
 
     var options: ClientOptions {
       switch self {
-      case .document: ClientOptions(maximumBatchEvents: 2)
+      case .document: ClientOptions { $0.maximumBatchEvents = 2 }
       case .swift:
-        ClientOptions(
-          uploads: .max, flushWhileUploading: .ignored, maximumBatchEvents: 2
-        ).with(.segmentSwift)
+        ClientOptions { ($0.uploads, $0.flushWhileUploading, $0.maximumBatchEvents) = (.max, .ignored, 2) }
+          .with(.segmentSwift)
       case .kotlin:
-        ClientOptions(
-          flushWhileUploading: .queued, rateLimitEndsLoop: false, maximumBatchEvents: 2
-        ).with(.segmentKotlin)
+        ClientOptions {
+          $0.flushWhileUploading = .queued
+          $0.rateLimitEndsLoop = false
+          $0.maximumBatchEvents = 2
+        }.with(.segmentKotlin)
       case .reactNative:
-        ClientOptions(
-          uploads: .max, isRebatch: true, maximumBatchEvents: 2
-        ).with(.segmentReactNative, actsAtFlushEnd: true)
+        ClientOptions { ($0.uploads, $0.isRebatch, $0.maximumBatchEvents) = (.max, true, 2) }.with(
+          .segmentReactNative, actsAtFlushEnd: true)
       }
     }
   }

@@ -178,16 +178,21 @@ struct RandomClientTests {
           interactivePartsPerMillion: 400_000, oneBelowAfter: gates.restartsRun ? nil : 2)
       }
     }
-    var options = ClientOptions(
-      uploads: pick([1, 2, 3, .max]), isRebatch: isRebatch,
-      flushWhileUploading: pick(FlushWhileUploading.allCases),
-      rateLimitEndsLoop: chance(50), saving: pick([.atOnce, .atOnceAsItIs]),
-      triggersThatSkipWaits: chance(20) ? ClientTriggers([.manual]) : [], wakesByTimer: chance(50),
-      maximumBatchEvents: pick([1, 2, 7]), limit: pick([3, 12, 1_000]),
-      splitsOn413: !isRebatch && chance(30) && gates.lanes == nil,
-      growsUntilFailure: !isRebatch && chance(20),
-      credentialRefresh: seconds(1), gates: gates
-    ).with(policy, actsAtFlushEnd: isRebatch && chance(50))
+    var options = ClientOptions {
+      $0.uploads = pick([1, 2, 3, .max])
+      $0.isRebatch = isRebatch
+      $0.flushWhileUploading = pick(FlushWhileUploading.allCases)
+      $0.rateLimitEndsLoop = chance(50)
+      $0.saving = pick([.atOnce, .atOnceAsItIs])
+      $0.triggersThatSkipWaits = chance(20) ? ClientTriggers([.manual]) : []
+      $0.wakesByTimer = chance(50)
+      $0.maximumBatchEvents = pick([1, 2, 7])
+      $0.limit = pick([3, 12, 1_000])
+      $0.splitsOn413 = !isRebatch && chance(30) && gates.lanes == nil
+      $0.growsUntilFailure = !isRebatch && chance(20)
+      $0.credentialRefresh = seconds(1)
+      $0.gates = gates
+    }.with(policy, actsAtFlushEnd: isRebatch && chance(50))
     if !isRebatch, options.flushWhileUploading == .joins, gates.lanes == nil, !gates.reservesWholeRun,
       !gates.restartsRun, chance(50)
     {

@@ -9,16 +9,15 @@ import UploadRetry
 struct RebatchTests {
   /// analytics-react-native's loop, with chunks of two events.
   private func shipped(_ change: (inout ClientOptions) -> Void = { _ in }) -> ClientOptions {
-    var options = ClientOptions(
-      uploads: .max, isRebatch: true, maximumBatchEvents: 2
-    ).with(.segmentReactNative, actsAtFlushEnd: true)
+    var options = ClientOptions { ($0.uploads, $0.isRebatch, $0.maximumBatchEvents) = (.max, true, 2) }.with(
+      .segmentReactNative, actsAtFlushEnd: true)
     change(&options)
     return options
   }
 
   @Test("Events of a client that re-chunks are cut anew at each flush")
   func cutAnew() {
-    let desk = Desk(ClientOptions(isRebatch: true, maximumBatchEvents: 3))
+    let desk = Desk(ClientOptions { ($0.isRebatch, $0.maximumBatchEvents) = (true, 3) })
     #expect(desk.flush(2) == ["send 0-1 #0"])
     #expect(desk.answer("0-1", 503) == [])
     desk.pass(1)
@@ -32,7 +31,7 @@ struct RebatchTests {
 
   @Test("One record is the client's: its wait holds everything back, and all chunks say the same count")
   func oneRecord() {
-    let desk = Desk(ClientOptions(uploads: .max, isRebatch: true, maximumBatchEvents: 2))
+    let desk = Desk(ClientOptions { ($0.uploads, $0.isRebatch, $0.maximumBatchEvents) = (.max, true, 2) })
     #expect(desk.flush(3) == ["send 0-1 #0", "send 2 #0"])
     #expect(desk.answer("2", 503) == [])
     #expect(desk.wait == 0.5)

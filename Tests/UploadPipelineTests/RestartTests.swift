@@ -77,7 +77,7 @@ struct RestartTests {
   @Test("A launch repairs a wait that cannot be, or takes it as it is")
   func repairs() {
     for saving in Saving.allCases {
-      let desk = Desk(ClientOptions(saving: saving))
+      let desk = Desk(ClientOptions { $0.saving = saving })
       let stored = RetrySnapshot(waitUntil: desk.now + seconds(1_000_000))
       let repairs = desk.client.launch(stored, holding: [], at: desk.now)
       #expect(repairs == (saving == .atOnce ? [SnapshotRepair(.waitClamped)] : []))
@@ -90,7 +90,7 @@ struct RestartTests {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.maxRetryCount = 0
     for (saving, count) in [(Saving.atOnce, 0), (.atOnceAsItIs, 0), (.afterAnswers, 1)] {
-      let desk = Desk(ClientOptions(saving: saving, maximumBatchEvents: 1), config)
+      let desk = Desk(ClientOptions { ($0.saving, $0.maximumBatchEvents) = (saving, 1) }, config)
       _ = desk.flush(2)
       _ = desk.answer("0", 429, retryAfter: 5)
       desk.pass(5)
@@ -102,7 +102,7 @@ struct RestartTests {
   @Test("What has changed is saved a second later, at exactly one second")
   func savedLater() {
     for (microseconds, count) in [(0, 0), (999_999, 0), (1_000_000, 1)] as [(Int64, UInt16)] {
-      let desk = Desk(ClientOptions(saving: .delayed))
+      let desk = Desk(ClientOptions { $0.saving = .delayed })
       _ = desk.flush(1)
       _ = desk.answer("0", 429, retryAfter: 60)
       desk.now += microseconds
@@ -114,7 +114,7 @@ struct RestartTests {
 
   @Test("A client that saves nothing starts afresh")
   func neverSaved() {
-    let desk = Desk(ClientOptions(saving: .never))
+    let desk = Desk(ClientOptions { $0.saving = .never })
     _ = desk.flush(1)
     _ = desk.answer("0", 429, retryAfter: 60)
     #expect(end(desk) == RetrySnapshot())
@@ -127,7 +127,7 @@ struct RestartTests {
     var config = HTTPConfig.withoutJitter
     config.isManaged = false
     for (policy, isKept) in [(ClientPolicy.segmentSwift, false), (.segmentKotlin, true)] {
-      let desk = Desk(ClientOptions(saving: .atOnceAsItIs).with(policy), config)
+      let desk = Desk(ClientOptions { $0.saving = .atOnceAsItIs }.with(policy), config)
       var counted = PipelineRetryState()
       counted.retryCount = 3
       let stored = RetrySnapshot(waitUntil: desk.now + seconds(60), pipeline: counted)
@@ -151,7 +151,7 @@ struct RestartTests {
     "What comes during a loop whose flushes are queued is one open batch, which a restart strands until the next event"
   )
   func open() {
-    let desk = Desk(ClientOptions(flushWhileUploading: .queued))
+    let desk = Desk(ClientOptions { $0.flushWhileUploading = .queued })
     #expect(desk.flush(1) == ["send 0 #0"])
     _ = desk.flush(1)
     _ = desk.flush(2)
@@ -168,7 +168,7 @@ struct RestartTests {
 
   @Test("Loops that were queued, and answers that the flush's end waits for, are gone with the process")
   func memory() {
-    let kotlin = Desk(ClientOptions(flushWhileUploading: .queued))
+    let kotlin = Desk(ClientOptions { $0.flushWhileUploading = .queued })
     _ = kotlin.flush(1)
     _ = kotlin.flush(1)
     _ = end(kotlin)
@@ -178,9 +178,8 @@ struct RestartTests {
     #expect(kotlin.answer("0", 429, retryAfter: 0) == [])
 
     let native = Desk(
-      ClientOptions(
-        uploads: .max, isRebatch: true, maximumBatchEvents: 1
-      ).with(.segmentReactNative, actsAtFlushEnd: true))
+      ClientOptions { ($0.uploads, $0.isRebatch, $0.maximumBatchEvents) = (.max, true, 1) }.with(
+        .segmentReactNative, actsAtFlushEnd: true))
     _ = native.flush(2)
     #expect(native.answer("0", 200) == [])
     _ = end(native)

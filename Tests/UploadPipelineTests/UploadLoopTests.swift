@@ -219,7 +219,8 @@ struct UploadLoopTests {
   @Test("Options that make no sense are the nearest that do")
   func clampedOptions() {
     let desk = Desk(
-      ClientOptions(uploads: 0, maximumBatchEvents: 0), count: FlushCount(0, countsAllEvents: true))
+      ClientOptions { ($0.uploads, $0.maximumBatchEvents) = (0, 0) },
+      count: FlushCount(0, countsAllEvents: true))
     #expect(desk.add(2) == ["send 0 #0"])
     #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #0"])
   }

@@ -109,7 +109,8 @@ actor Uploader {
     request: URLRequest, session: URLSession, config: HTTPConfig, flushAt: Int, gates: ClientGates,
     folder: URL
   ) throws {
-    let options = ClientOptions(wakesByTimer: true, gates: gates)
+    var options = ClientOptions()
+    (options.wakesByTimer, options.gates) = (true, gates)
     stored = try StoredEvents(in: folder.appendingPathComponent("events"))
     nextNumber = stored.nextNumber
     store = FileRetrySnapshotStore(url: folder.appendingPathComponent("retry-state"))

@@ -409,25 +409,30 @@ extension UnsafePointer<CohortPlan> {
 extension ClientOptions {
   /// Takes the options of a cohort's clients.
   package init(_ cohort: Cohort) {
-    let client = cohort.behaviour
-    self.init(
-      policy: client.policy.retry, quirks: client.policy.machineQuirks,
-      uploads: client.uploadConcurrency,
-      isRebatch: client.queue.mode == .rebatch,
-      flushWhileUploading: client.flushWhileUploading,
-      rateLimitEndsLoop: client.rateLimitEndsLoop, saving: client.saving,
-      triggers: client.triggers,
-      triggersThatSkipWaits: client.triggersThatSkipWaits,
-      wakesByTimer: client.retries == .timer, maximumBatchEvents: cohort.largestBatch,
-      limit: client.queue.limit,
-      splitsOn413: client.queue.splitsOn413 && client.queue.mode == .files,
-      growsUntilFailure: client.queue.growsUntilFailure && client.queue.mode == .files,
-      refreshesCredentials: client.policy.unauthorized == .refreshThenRetryOnce,
-      credentialRefresh: cohort.credentialRefresh.microseconds, gates: client.gates,
-      countFlushWhileFailing: client.countFlushWhileFailing,
-      countsHeldEvents: client.countsHeldEvents,
-      failureEndsLoop: client.failureEndsLoop, batchLimit: client.queue.batchLimit,
-      overflow: client.queue.overflow, whileWaiting: client.whileWaiting)
-    actsAtFlushEnd = client.actsAtFlushEnd
+    let (client, isRebatch) = (cohort.behaviour, cohort.behaviour.queue.mode == .rebatch)
+    var options = ClientOptions()
+    (options.policy, options.quirks) = (client.policy.retry, client.policy.machineQuirks)
+    options.uploads = UInt32(clamping: client.uploadConcurrency)
+    options.isRebatch = isRebatch
+    options.flushWhileUploading = client.flushWhileUploading
+    options.rateLimitEndsLoop = client.rateLimitEndsLoop
+    options.failureEndsLoop = client.failureEndsLoop
+    options.saving = client.saving
+    (options.triggers, options.triggersThatSkipWaits) = (client.triggers, client.triggersThatSkipWaits)
+    options.wakesByTimer = client.retries == .timer
+    options.maximumBatchEvents = UInt32(clamping: cohort.largestBatch)
+    options.limit = UInt32(clamping: client.queue.limit)
+    options.batchLimit = UInt32(clamping: client.queue.batchLimit)
+    options.overflow = client.queue.overflow
+    options.splitsOn413 = client.queue.splitsOn413 && !isRebatch
+    options.growsUntilFailure = client.queue.growsUntilFailure && !isRebatch
+    options.refreshesCredentials = client.policy.unauthorized == .refreshThenRetryOnce
+    options.credentialRefresh = cohort.credentialRefresh.microseconds
+    options.gates = client.gates
+    options.countFlushWhileFailing = client.countFlushWhileFailing
+    options.countsHeldEvents = client.countsHeldEvents
+    options.whileWaiting = client.whileWaiting
+    options.actsAtFlushEnd = client.actsAtFlushEnd
+    self = options
   }
 }

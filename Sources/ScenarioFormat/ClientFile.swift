@@ -260,14 +260,6 @@ extension ClientPreset {
 
   /// The design document's own client, as its file has it.
   public static let tapiDocument = shipped(documentName)
-  public static let segmentSwift = shipped("segment-swift")
-  public static let segmentKotlin = shipped("segment-kotlin")
-  public static let segmentReactNative = shipped("segment-react-native")
-  public static let keenExisting = shipped("keen-existing")
-  public static let keenProposed = shipped("keen-proposed")
-  public static let offlineFirst = shipped("offline-first")
-  public static let toggl = shipped("toggl")
-  public static let datafly = shipped("datafly")
 
   /// The names of all of them, in the order of their tables.
   public static let names = files.map(\.name)

@@ -218,32 +218,3 @@ public struct FailureClass: Sendable, Hashable {
     isAmbiguous = ambiguous
   }
 }
-
-extension StatusTable {
-  /// The table of `FailureClass.classify`: 408 500 502 503 504 are retried, the rest is given up.
-  public static let offlineFirst: StatusTable = {
-    var table = StatusTable.document
-    for status in 100...599 {
-      let failure = RequestFailure(status: status)
-      let isRetried = FailureClass.classify(failure, of: .background).isRetryable
-      table.set(isRetried ? .retry : .drop, for: status)
-    }
-    table.outsideAction = .drop
-    return table
-  }()
-}
-
-extension HTTPConfig {
-  /// The offline-first chapter's limits and delays (O2, O3): full jitter, ten attempts, 24 hours.
-  public static func offlineFirst(_ operation: OperationKind) -> HTTPConfig {
-    var config = HTTPConfig()
-    let delays = FailureClass.delays(of: operation)
-    config.backoff.baseBackoffInterval = delays.base
-    config.backoff.maxBackoffInterval = delays.longest
-    config.backoff.maxRetryCount = 9
-    config.backoff.maxTotalBackoffDuration = 86_400_000_000
-    config.backoff.jitter = .full
-    config.backoff.statuses = .offlineFirst
-    return config
-  }
-}

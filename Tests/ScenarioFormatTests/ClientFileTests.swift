@@ -229,8 +229,8 @@ struct ClientFileTests {
     #expect(ClientPreset.tapiDocument == ClientPreset())
   }
 
-  // From the chapter's taxonomy, which UploadRetry has as code.
-  @Test("offline-first's file says what the chapter's classification says")
+  @Test(
+    "offline-first's file says what the chapter says: full jitter from 5 s to 1800 s, ten attempts, 24 hours")
   func offlineFirst() {
     var policy = ClientPolicy()
     policy.rateLimited = .delaysBatch
@@ -238,7 +238,13 @@ struct ClientFileTests {
     (policy.readsRateLimitReset, policy.unauthorized) = (true, .refreshThenRetryOnce)
     policy.givenUp = .blocked
     #expect(ClientPreset.offlineFirst.policy == policy)
-    #expect(ClientPreset.offlineFirst.settingsDefaults == .offlineFirst(.background))
+    var config = HTTPConfig()
+    (config.backoff.baseBackoffInterval, config.backoff.maxBackoffInterval) = (5_000_000, 1_800_000_000)
+    (config.backoff.maxRetryCount, config.backoff.maxTotalBackoffDuration) = (9, 86_400_000_000)
+    config.backoff.jitter = .full
+    config.backoff.statuses = StatusTable(everything: .drop)
+    for status in [408, 500, 502, 503, 504] { config.backoff.statuses.set(.retry, for: status) }
+    #expect(ClientPreset.offlineFirst.settingsDefaults == config)
   }
 
   // MARK: Bad input

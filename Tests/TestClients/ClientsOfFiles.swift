@@ -4,6 +4,17 @@ import ShippedQuirks
 import UploadPipeline
 import UploadRetry
 
+extension ClientPreset {
+  public static let segmentSwift = shipped("segment-swift")
+  public static let segmentKotlin = shipped("segment-kotlin")
+  public static let segmentReactNative = shipped("segment-react-native")
+  public static let keenExisting = shipped("keen-existing")
+  public static let keenProposed = shipped("keen-proposed")
+  public static let offlineFirst = shipped("offline-first")
+  public static let toggl = shipped("toggl")
+  public static let datafly = shipped("datafly")
+}
+
 /// Parts of clients that ship as files, for tests of the modules that an app embeds.
 extension ClientPolicy {
   public static let tapiDocument = ClientPolicy()
@@ -38,6 +49,14 @@ extension RetrySnapshot {
 extension HTTPConfig {
   public static let datafly = ClientPreset.datafly.settingsDefaults
   public static let withoutWaits = ClientPreset.toggl.settingsDefaults
+
+  /// Those of the offline-first client, with the waits of a kind of operation (O2).
+  public static func offlineFirst(_ operation: OperationKind) -> HTTPConfig {
+    var config = ClientPreset.offlineFirst.settingsDefaults
+    let delays = FailureClass.delays(of: operation)
+    (config.backoff.baseBackoffInterval, config.backoff.maxBackoffInterval) = (delays.base, delays.longest)
+    return config
+  }
 }
 
 extension StatusTable {

@@ -254,7 +254,7 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
     if state.pointee.flags.isDisjoint(with: .draining.union(.offline)), state.pointee.gate.isReady(at: now),
-      gatesSay(of: batch, client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .leaves
+      gatesSay(of: batch, client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .allowed
     {
       let count = retryState(of: batch, client).failureCount
       send(batch, client, retryCount: count, asQuery: false, at: now, sink)

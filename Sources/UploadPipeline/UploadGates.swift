@@ -105,7 +105,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Holds one batch back while the loop goes on with others.
   @inlinable
-  mutating func skip(until: Int64, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
+  mutating func skip(until: Int64, _ client: ClientIndex, at now: Int64) -> GateVerdict {
     note(hold: GateHold(until: until, flags: .skips), client, at: now)
     return .skipped
   }
@@ -254,7 +254,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Asked for a batch that would be sent now; a grant takes what the gates count.
   @inlinable
   @inline(never)
-  mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
+  mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let isRetry = self.batch(batch).attempts > 0
     let budget = part(layout.budget, client, as: RetryBudget.State.self)
@@ -306,7 +306,7 @@ extension UploadClientHost where Self: ~Copyable {
       }
       if controller.needsLatencies { noteSent(batch, controller, client, at: now) }
     }
-    return .leaves
+    return .allowed
   }
 
   /// Events of a batch at most, now.
@@ -533,7 +533,7 @@ extension UploadClientHost where Self: ~Copyable {
   }
 }
 
-/// The gates' verdict on any upload of a client.
+/// The gates' verdict on an upload.
 @usableFromInline
 enum GateVerdict {
   case allowed
@@ -541,18 +541,6 @@ enum GateVerdict {
   case held
   /// The upload goes back into the queue, and the loop goes on with others.
   case skipped
-  /// The batch is lost.
-  case refused
-}
-
-/// The gates' verdict on one batch that would be sent now.
-@usableFromInline
-enum LeaveVerdict {
-  case leaves
   /// The batch is lost, and the loop goes on with others.
   case refused
-  /// The loop goes on with others.
-  case skipped
-  /// The loop sends nothing more for now.
-  case held
 }

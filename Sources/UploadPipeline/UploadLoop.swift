@@ -248,7 +248,7 @@ extension UploadClientHost where Self: ~Copyable {
       let decision = ask(about: batch, client, at: now)
       if case .send(let retryCount) = decision {
         if options.pointee.keepsGates, case let verdict = gatesLetLeave(batch, client, at: now),
-          verdict != .leaves
+          verdict != .allowed
         {
           if verdict == .refused {
             if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }

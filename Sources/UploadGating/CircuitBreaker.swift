@@ -81,9 +81,6 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     return now < until ? .open(until: until) : .halfOpen
   }
 
-  /// Openings since it was closed last.
-  public func openings(_ words: UnsafePointer<UInt32>) -> Int { Int(counts(words).openings) }
-
   /// Returns the breaker's answer to a request; takes nothing.
   public func permission(_ words: UnsafePointer<UInt32>, now: Int64) -> Permission {
     switch state(words, now: now) {
@@ -150,43 +147,28 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
       time = time > longestOpenTime / 2 ? longestOpenTime : time * 2
     }
     time = max(jitter(time), 1)
-    let until = sum(now, time)
-    words[0] = UInt32(truncatingIfNeeded: until)
-    words[1] = UInt32(truncatingIfNeeded: until >> 32)
-    words[2] = Counts(openings: openings == .max ? .max : openings + 1, isTripped: true).word
+    set(words, openUntil: sum(now, time), openings == .max ? .max : openings + 1)
     log.clear(words + Self.logWord)
     return time
   }
 
-  /// The state that is stored when an app ends; without the log, whose outcomes are those of a process that has ended.
-  public struct Snapshot: Sendable, Hashable {
-    /// Microseconds; of no meaning without openings.
-    public var openUntil: Int64
-    /// 0: closed.
-    public var openings: Int
-    public init(openUntil: Int64, openings: Int) {
-      self.openUntil = openUntil
-      self.openings = openings
-    }
-  }
-
-  public func snapshot(_ words: UnsafePointer<UInt32>) -> Snapshot {
-    Snapshot(openUntil: openUntil(words), openings: counts(words).isTripped ? openings(words) : 0)
-  }
-
-  /// Takes a stored state up again; an open time that ends later than one from now would is cut to that (the clock
-  /// has moved). All words are written.
+  /// An app is launched that has kept the words; the outcomes and the probes are those of a process that has ended. An open time
+  /// that ends later than one from now would is cut to that: the clock has moved. All words are written.
+  ///
   /// `jitter` gives the most that may become of an open time.
-  public func restore(
-    _ snapshot: Snapshot, _ words: UnsafeMutablePointer<UInt32>, now: Int64,
-    jitter: (Int64) -> Int64 = { $0 }
+  public func relaunch(
+    _ words: UnsafeMutablePointer<UInt32>, now: Int64, jitter: (Int64) -> Int64 = { $0 }
   ) {
+    let (counts, until) = (counts(words), openUntil(words))
     for i in 0..<stateWords { words[i] = 0 }
-    if snapshot.openings < 1 { return }
-    let until = min(snapshot.openUntil, sum(now, jitter(longestOpenTime)))
-    words[0] = UInt32(truncatingIfNeeded: until)
-    words[1] = UInt32(truncatingIfNeeded: until >> 32)
-    words[2] = Counts(openings: UInt8(clamping: snapshot.openings), isTripped: true).word
+    if !counts.isTripped { return }
+    set(words, openUntil: min(until, sum(now, jitter(longestOpenTime))), counts.openings)
+  }
+
+  private func set(_ words: UnsafeMutablePointer<UInt32>, openUntil time: Int64, _ openings: UInt8) {
+    words[0] = UInt32(truncatingIfNeeded: time)
+    words[1] = UInt32(truncatingIfNeeded: time >> 32)
+    words[2] = Counts(openings: openings, isTripped: true).word
   }
 
   private struct Counts {

@@ -446,7 +446,7 @@ extension UploadClientHost where Self: ~Copyable {
     } else if let breaker = options.pointee.gates.breaker {
       let words = words(layout.breaker, client)
       let jitter = options.pointee.gates.openTimeJitter
-      breaker.restore(breaker.snapshot(words), words, now: now) {
+      breaker.relaunch(words, now: now) {
         jitter.delay(of: $0, longest: breaker.longestOpenTime, word: .max)
       }
     }

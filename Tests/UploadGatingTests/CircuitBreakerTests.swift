@@ -75,12 +75,9 @@ struct CircuitBreakerTests {
     #expect(host.request(now: 90 * second) == .allowedAsProbe)
     // The second open time is 60 s; two minutes are the longest, here twice that.
     #expect(host.record(failed: true, now: 90 * second) { $0 * 4 } == 240 * second)
-    let breaker = CircuitBreaker()
-    var words = [UInt32](repeating: 0, count: breaker.stateWords)
-    breaker.restore(host.snapshot, &words, now: 90 * second) { $0 * 2 }
-    #expect(breaker.state(words, now: 90 * second) == .open(until: 330 * second))
-    breaker.restore(host.snapshot, &words, now: 90 * second)
-    #expect(breaker.state(words, now: 90 * second) == .open(until: 210 * second))
+    let kept = host.relaunched(now: 90 * second) { $0 * 2 }
+    #expect(kept.state(now: 90 * second) == .open(until: 330 * second))
+    #expect(host.relaunched(now: 90 * second).state(now: 90 * second) == .open(until: 210 * second))
   }
 
   @Test("O6: a probe that succeeds closes it, and the next opening is 30 s again")
@@ -121,11 +118,11 @@ struct CircuitBreakerTests {
     var host = opened()
     #expect(host.request(now: 30 * second) == .allowedAsProbe)
     host.record(failed: true, now: 30 * second)
-    var launched = HostBreaker(host.breaker, restoring: host.snapshot, now: 40 * second)
+    var launched = host.relaunched(now: 40 * second)
     #expect(launched.state(now: 40 * second) == .open(until: 90 * second))
     #expect(launched.request(now: 90 * second) == .allowedAsProbe)
     #expect(launched.record(failed: true, now: 90 * second) == 120 * second)
-    let fresh = HostBreaker(host.breaker, restoring: HostBreaker().snapshot, now: 0)
+    let fresh = HostBreaker().relaunched(now: 0)
     #expect(fresh.state(now: 0) == .closed)
   }
 
@@ -135,9 +132,10 @@ struct CircuitBreakerTests {
   func restoredOddly() {
     var host = opened()
     #expect(host.request(now: 30 * second) == .allowedAsProbe)
-    var launched = HostBreaker(host.breaker, restoring: host.snapshot, now: 31 * second)
+    var launched = host.relaunched(now: 31 * second)
     #expect(launched.request(now: 31 * second) == .allowedAsProbe)
-    let moved = HostBreaker(host.breaker, restoring: .init(openUntil: .max, openings: 1), now: second)
-    #expect(moved.state(now: second) == .open(until: 121 * second))
+    host.record(failed: true, now: 31 * second) { _ in .max }
+    #expect(host.state(now: second) == .open(until: .max))
+    #expect(host.relaunched(now: second).state(now: second) == .open(until: 121 * second))
   }
 }

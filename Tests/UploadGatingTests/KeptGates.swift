@@ -44,14 +44,12 @@ struct HostBreaker: Sendable, Hashable {
     words = Array(repeating: 0, count: breaker.stateWords)
   }
 
-  /// That of a launched app.
-  init(_ breaker: CircuitBreaker, restoring snapshot: CircuitBreaker.Snapshot, now: Int64) {
-    self.init(breaker)
-    withWords { $0.restore(snapshot, $1, now: now) }
+  /// That of a launched app which has kept this one.
+  func relaunched(now: Int64, jitter: (Int64) -> Int64 = { $0 }) -> HostBreaker {
+    var launched = self
+    launched.withWords { $0.relaunch($1, now: now, jitter: jitter) }
+    return launched
   }
-
-  /// To persist.
-  var snapshot: CircuitBreaker.Snapshot { reading { breaker.snapshot($0) } }
 
   func state(now: Int64) -> CircuitBreaker.State { reading { breaker.state($0, now: now) } }
 

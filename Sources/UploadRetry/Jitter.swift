@@ -130,25 +130,14 @@ extension Jitter {
 
   /// The wait before the next try, in microseconds, never negative (S10, J).
   ///
-  /// Takes exactly one word from `random` whatever the strategy, `none` included, so that strategies compared
-  /// over one stream stay in step.
+  /// Whatever the strategy, `none` included, one word decides: strategies compared over one stream stay in step.
   ///
   /// - `retryCount`: failures before this one (S10): 0 at the first.
   /// - `base`: the first backoff, microseconds.
   /// - `cap`: the largest backoff, microseconds.
   /// - `previousDelay`: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
   /// - `clampAfterJitter`: whether a wait that may exceed `cap` is clamped to it again (S10, shipped).
-  @inlinable
-  public func delay(
-    retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool,
-    random: inout some RandomNumberGenerator
-  ) -> Int64 {
-    delay(
-      retryCount: retryCount, base: base, cap: cap, previousDelay: previousDelay,
-      clampAfterJitter: clampAfterJitter, word: random.next())
-  }
-
-  /// The same with the random word given: 64 uniform bits.
+  /// - `word`: 64 uniform bits.
   public func delay(
     retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool, word: UInt64
   ) -> Int64 {

@@ -57,7 +57,7 @@ package struct OptimisticContest {
       failures[client] += 1
       waits[client] = jitter.delay(
         retryCount: failures[client], base: base, cap: Self.cap, previousDelay: waits[client],
-        clampAfterJitter: false, random: &random)
+        clampAfterJitter: false, word: random.next())
       arrivals.push(word(answer + waits[client] + way(), client, isWrite: false))
     }
     return (calls, end)

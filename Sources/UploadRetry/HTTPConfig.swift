@@ -104,14 +104,10 @@ extension HTTPConfig {
       reader.reportUnknownKeys(
         in: section, known: [rateLimitKey, backoffKey],
         elsewhere: [rateLimitKey: RateLimitConfig.keys, backoffKey: BackoffConfig.keys])
-      if let value = section[rateLimitKey],
-        let part = reader.object(value, at: section.path(of: rateLimitKey), otherwise: otherwise)
-      {
+      if let part = reader.member(rateLimitKey, of: section, otherwise: otherwise) {
         config.rateLimit = RateLimitConfig(part, &reader, defaults: defaults.rateLimit)
       }
-      if let value = section[backoffKey],
-        let part = reader.object(value, at: section.path(of: backoffKey), otherwise: otherwise)
-      {
+      if let part = reader.member(backoffKey, of: section, otherwise: otherwise) {
         config.backoff = BackoffConfig(part, &reader, defaults: defaults.backoff)
       }
     }
@@ -170,7 +166,8 @@ extension SettingsReader {
     return nil
   }
 
-  private mutating func member(
+  /// An object inside one; nil, and a repair if it is something else.
+  fileprivate mutating func member(
     _ key: String, of section: SettingsSection, otherwise: String
   ) -> SettingsSection? {
     section[key].flatMap { object($0, at: section.path(of: key), otherwise: otherwise) }
@@ -297,9 +294,7 @@ extension SettingsReader {
 
   private mutating func applyOverrides(in section: SettingsSection, to table: inout StatusTable) {
     let key = "statusCodeOverrides"
-    guard let value = section[key],
-      let overrides = object(value, at: section.path(of: key), otherwise: "it is ignored")
-    else { return }
+    guard let overrides = member(key, of: section, otherwise: "it is ignored") else { return }
     for (name, value) in overrides.members {
       let path = overrides.path(of: name)
       guard name.utf8.count == 3, name.utf8.allSatisfy({ digitValue($0) != nil }), let status = Int(name),

@@ -100,7 +100,7 @@ public struct ConformanceRunner: Sendable {
 }
 
 /// Random words for a case: it must hold for the lowest jitter, for the highest, and in between.
-private struct Draws: RandomNumberGenerator, Sendable {
+struct Draws: RandomNumberGenerator, Sendable {
   var word: UInt64
   var increment: UInt64
 

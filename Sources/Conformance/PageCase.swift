@@ -29,7 +29,8 @@ struct PageCase {
 
   /// - Parameter draws: the case has to hold where every draw is one of these.
   func mismatches(draws: [UInt64]) -> [Mismatch] {
-    let fromSettings = settingsMismatches(settings(vector.settings), vector.effective)
+    let fromSettings = SettingsComparison.effective(
+      vector.effective, in: settings(vector.settings).encoded())
     if !fromSettings.isEmpty { return fromSettings }
     return Mismatch.first(of: draws, vector.line) {
       mismatches(ModulePage(options, word: $0))
@@ -42,24 +43,11 @@ struct PageCase {
     var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
     cohort.page = options
     return ScriptedDevice(
-      cohort, flushCount: FlushCount(1), draws: ConstantWords(word: word), word: word)
+      cohort, flushCount: FlushCount(1), draws: Draws(word: word, increment: 0), word: word)
   }
 
   private func settings(_ published: SettingsValue) -> BrowserSettings {
     ownSettings ?? BrowserSettings(published: published, page: vector.client.pageConfig)
-  }
-
-  private func settingsMismatches(
-    _ settings: BrowserSettings, _ expected: [(path: String, value: Located<SettingsValue>)]
-  ) -> [Mismatch] {
-    let encoded = settings.encoded()
-    return expected.flatMap { path, expected in
-      let value = SettingsComparison.member(path.split(separator: ".").map(String.init)[...], of: encoded)
-      return Mismatch.check(
-        "effective \(path)", expected, SettingsComparison.text,
-        got: value.map(SettingsComparison.text) ?? "nothing"
-      ) { $0 == value }
-    }
   }
 
   // MARK: Steps
@@ -136,7 +124,7 @@ struct PageCase {
       let kept = Set(subject.heldEvents)
       unloaded = held.filter { !kept.contains($0) }
       let fetched = published.map(settings) ?? earlier ?? settings(vector.settings)
-      fromSettings = settingsMismatches(fetched, step.expect.effective)
+      fromSettings = SettingsComparison.effective(step.expect.effective, in: fetched.encoded())
       subject.open(fetched, at: step.at)
     }
     subject.run(until: step.at)
@@ -293,9 +281,4 @@ private final class ModulePage: PageSubject {
 /// A device of the engine.
 extension ScriptedDevice: PageSubject {
   fileprivate var heldEvents: [UInt32] { held.map(\.events.lowerBound) }
-}
-
-private struct ConstantWords: RandomNumberGenerator {
-  let word: UInt64
-  mutating func next() -> UInt64 { word }
 }

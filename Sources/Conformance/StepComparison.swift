@@ -71,24 +71,21 @@ struct StepComparison {
   }
 
   private func outcome(_ seen: ClientScript.Observation) -> [Mismatch] {
-    let now = origin + step.at
+    let got = seen.outcome.map { told($0, isBlocked: seen.isBlocked) }
     func matches(_ expected: ExpectedOutcome) -> Bool {
-      switch (expected, seen.outcome) {
-      case (.delivered, .delivered), (.delivered, .discarded), (.retryAtNextTrigger, .retryAtNextTrigger),
+      switch (expected, got) {
+      case (.delivered, .delivered), (.retryAtNextTrigger, .retryAtNextTrigger),
         (.refreshCredentials, .refreshCredentials):
         true
-      case (.retry(let range), .retry(let time)), (.retry(let range), .refreshThenRetry(let time)),
-        (.pause(let range), .pause(let time)), (.pause(let range), .backOff(let time)):
-        isIn(range, time - now)
-      case (.drop(let reason), .drop(let dropped)), (.drop(let reason), .dropAndPause(let dropped, _)):
-        reason == DropName.name(of: dropped) && !seen.isBlocked
-      case (.block(let reason), .drop(let dropped)):
-        reason == DropName.name(of: dropped) && seen.isBlocked
+      case (.retry(let range), .retry(let wait)), (.pause(let range), .pause(let wait)):
+        isIn(range, wait.lowerBound)
+      case (.drop(let reason), .drop(let dropped)), (.block(let reason), .block(let dropped)):
+        reason == dropped
       default: false
       }
     }
-    func words(_ expected: ExpectedOutcome) -> String {
-      switch expected {
+    func words(_ outcome: ExpectedOutcome) -> String {
+      switch outcome {
       case .delivered: "delivered"
       case .retryAtNextTrigger: "retry at the next trigger"
       case .retry(let range): "retry after \(text(range))"
@@ -98,18 +95,21 @@ struct StepComparison {
       case .block(let reason): "blocked (\(reason))"
       }
     }
-    let got =
-      switch seen.outcome {
-      case nil: "none"
-      case .delivered, .discarded: words(.delivered)
-      case .retryAtNextTrigger: words(.retryAtNextTrigger)
-      case .refreshCredentials: words(.refreshCredentials)
-      case .retry(let time), .refreshThenRetry(let time): "retry after \(text(time - now))"
-      case .pause(let time), .backOff(let time): "pause of \(text(time - now))"
-      case .drop(let reason), .dropAndPause(let reason, _):
-        words(seen.isBlocked ? .block(DropName.name(of: reason)) : .drop(DropName.name(of: reason)))
-      }
-    return Mismatch.check("outcome", step.expect.outcome, words, got: got, matches)
+    return Mismatch.check("outcome", step.expect.outcome, words, got: got.map(words) ?? "none", matches)
+  }
+
+  /// What a client has decided, as a case would tell it.
+  private func told(_ outcome: RetryOutcome, isBlocked: Bool) -> ExpectedOutcome {
+    func wait(until time: Int64) -> ClosedRange<Int64> { time - origin - step.at...time - origin - step.at }
+    return switch outcome {
+    case .delivered, .discarded: .delivered
+    case .retryAtNextTrigger: .retryAtNextTrigger
+    case .refreshCredentials: .refreshCredentials
+    case .retry(let time), .refreshThenRetry(let time): .retry(wait(until: time))
+    case .pause(let time), .backOff(let time): .pause(wait(until: time))
+    case .drop(let reason), .dropAndPause(let reason, _):
+      isBlocked ? .block(DropName.name(of: reason)) : .drop(DropName.name(of: reason))
+    }
   }
 
   private func restored(_ seen: ClientScript.Observation) -> [Mismatch] {
@@ -157,8 +157,6 @@ struct StepComparison {
 
   // MARK: Words
 
-  private func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }
-
   private func text(_ range: ClosedRange<Int64>) -> String {
     range.lowerBound == range.upperBound
       ? text(range.lowerBound) : "\(text(range.lowerBound)) to \(text(range.upperBound))"
@@ -186,19 +184,31 @@ enum SettingsComparison {
       found.append(Mismatch(line: line, message: "\(trap.path): \(trap.message)"))
     }
     if !client.tellsEffectiveSettings { return found }
-    let encoded = config.encoded()
-    for (path, expected) in vector.effective {
-      // A limit that the client does not have.
-      if path == "rateLimitConfig.maxTotalBackoffDuration", config.rateLimit.maxTotalBackoffDuration == .max {
-        continue
-      }
-      var value = member(path.split(separator: ".").map(String.init)[...], of: encoded)
-      if path.hasSuffix(".jitterPercent"), value == nil, config.backoff.jitter == .none { value = .number(0) }
-      found += Mismatch.check("effective \(path)", expected, text, got: value.map(text) ?? "nothing") {
-        $0 == value
-      }
+    // A limit that the client does not have.
+    let isUnlimited = config.rateLimit.maxTotalBackoffDuration == .max
+    let expected = vector.effective.filter {
+      !isUnlimited || $0.path != "rateLimitConfig.maxTotalBackoffDuration"
     }
     return found
+      + effective(expected, in: config.encoded()) { path in
+        config.backoff.jitter == .none && path.hasSuffix(".jitterPercent") ? .number(0) : nil
+      }
+  }
+
+  /// Compares Settings as a client has them with what is expected of them, by path from the section.
+  ///
+  /// - Parameter standIn: the value of a path that leads to none.
+  static func effective(
+    _ expected: [(path: String, value: Located<SettingsValue>)], in settings: SettingsValue,
+    _ standIn: (String) -> SettingsValue? = { _ in nil }
+  ) -> [Mismatch] {
+    expected.flatMap { path, expected in
+      let value =
+        path.split(separator: ".").reduce(Optional(settings)) { $0?.member(String($1)) } ?? standIn(path)
+      return Mismatch.check(
+        "effective \(path)", expected, described, got: value.map(described) ?? "nothing"
+      ) { $0 == value }
+    }
   }
 
   /// Returns the line of a case that says what becomes of Settings; nil: the case is about something else.
@@ -206,26 +216,6 @@ enum SettingsComparison {
     vector.requirement == "S14"
       ? vector.repairs?.line ?? vector.effective.first?.value.line ?? vector.line : nil
   }
-
-  static func member(_ path: ArraySlice<String>, of value: SettingsValue) -> SettingsValue? {
-    guard let key = path.first else { return value }
-    guard case .object(let members) = value, let inner = members.last(where: { $0.key == key }) else {
-      return nil
-    }
-    return member(path.dropFirst(), of: inner.value)
-  }
-
-  private static func list(_ paths: [String]) -> String {
-    paths.isEmpty ? "none" : paths.joined(separator: ", ")
-  }
-
-  static func text(_ value: SettingsValue) -> String {
-    switch value {
-    case .null: "null"
-    case .bool(let value): "\(value)"
-    case .number(let number): Int64(exactly: number).map(String.init) ?? "\(number)"
-    case .string(let text): "\"\(text)\""
-    case .array, .object: "a structure"
-    }
-  }
 }
+
+private func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }

@@ -193,7 +193,7 @@ extension Jitter {
 
 extension SettingsValue {
   /// The value of a key; nil of what is no object, and of a key that is not there.
-  func member(_ key: String) -> SettingsValue? {
+  package func member(_ key: String) -> SettingsValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.key == key }?.value
   }

@@ -1,3 +1,5 @@
+import UploadRetry
+
 /// The verdict of a case on a command.
 package enum ProcessVerdict: Sendable, Hashable {
   /// With what else is worth saying.
@@ -248,11 +250,8 @@ package struct ProcessJudge: Sendable {
 
   /// Milliseconds at most: `0.55`.
   package static func seconds(_ microseconds: Int64) -> String {
-    let milliseconds = (microseconds.magnitude + 500) / 1_000
-    var fraction = "\(1_000 + milliseconds % 1_000)".dropFirst()
-    while fraction.last == "0" { fraction.removeLast() }
-    let sign = microseconds < 0 && milliseconds > 0 ? "-" : ""
-    return sign + "\(milliseconds / 1_000)" + (fraction.isEmpty ? "" : ".\(fraction)")
+    let rounded = Int64((microseconds.magnitude + 500) / 1_000 * 1_000)
+    return decimal(millionths: microseconds < 0 ? -rounded : rounded)
   }
 
   /// Plain, or as the user name of Basic.

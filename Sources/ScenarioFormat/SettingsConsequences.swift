@@ -7,17 +7,12 @@ import UploadRetry
 /// The consequences for a client of values that are allowed one by one: two that work against each other, and limits that leave
 /// no retry.
 struct SettingsConsequences {
-  /// The client as users name it.
-  var client: String
-  var policy: ClientPolicy
-  var dialect: SettingsDialect
-  /// Where the client's source has its limit on sends; nil: there is none to name.
-  var limitSource: String?
+  private let preset: ClientPreset
+  private var client: String { preset.name }
+  private var policy: ClientPolicy { preset.policy }
+  private var dialect: SettingsDialect { preset.settingsDialect }
 
-  init(_ client: ClientPreset) {
-    (self.client, policy, dialect) = (client.name, client.policy, client.settingsDialect)
-    limitSource = client.sources["policy.sendsAtLimit"].map(\.place)
-  }
+  init(_ client: ClientPreset) { preset = client }
 
   /// - Parameters:
   ///   - config: what the client has read out of `tree`.
@@ -112,8 +107,8 @@ struct SettingsConsequences {
   private func finding(_ effect: SettingsFinding.Effect, _ path: String, _ message: String) -> SettingsFinding
   {
     var source: String?
-    if effect == .losesData, let limitSource, let commit = dialect.commit {
-      source = "\(dialect.rawValue) \(commit), \(limitSource)"
+    if effect == .losesData, let limit = preset.sources["policy.sendsAtLimit"], let commit = dialect.commit {
+      source = "\(dialect.rawValue) \(commit), \(limit.place)"
     }
     return SettingsFinding(path: path, effect: effect, message: message, source: source)
   }

@@ -85,7 +85,7 @@ struct Overriding {
           cohort: cohort, isOfRollout: isRollout(String(path.dropLast(".settings".count))),
           parts: Array(parts), value: override.tree, path: override.path))
       // The Settings in the tree stay as they are.
-      return node ?? PositionedValue(.object([]), at: .commandLine)
+      return node ?? .members([])
     }
     guard let part = parts.first else {
       // A whole rollout that is given anew brings its Settings along.
@@ -104,7 +104,7 @@ struct Overriding {
       }
       let child = try setting(
         node?[part], parts.dropFirst(), key.shape, path.isEmpty ? part : "\(path).\(part)", override)
-      var object = node?.members == nil ? PositionedValue(.object([]), at: .commandLine) : node!
+      var object = node?.members == nil ? .members([]) : node!
       // A cohort without Settings has the scenario's; a rollout has its own or none.
       if case .settings = key.shape, node?[part] == nil, !isRollout(path) { return object }
       object.setMember(part, to: child)

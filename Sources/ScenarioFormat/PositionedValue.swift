@@ -13,9 +13,14 @@ extension JSON5Error {
 
 extension JSON5Parser {
   /// Parses the text of a file, for a user to mend.
-  package static func parse(_ text: String, file: String) throws(ScenarioProblems) -> PositionedValue {
-    do {
-      return try parse(text)
+  /// - Parameter whole: says that it is an object; nil: it may be anything.
+  package static func parse(
+    _ text: String, file: String, source: Int32 = 0, _ whole: String? = nil
+  ) throws(ScenarioProblems) -> PositionedValue {
+    do throws(JSON5Error) {
+      let tree = try parse(text, source: source)
+      guard let whole, tree.members == nil else { return tree }
+      throw JSON5Error(position: tree.position, message: "\(whole); found \(tree.kind)")
     } catch {
       throw error.problems(in: file)
     }

@@ -56,11 +56,7 @@ public struct ScenarioFile: Sendable {
   ) throws {
     sources = [name]
     self.reachesAll = reachesAll
-    root = try JSON5Parser.parse(text, file: name)
-    guard root.members != nil else {
-      let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
-      throw JSON5Error(position: root.position, message: message).problems(in: name)
-    }
+    root = try JSON5Parser.parse(text, file: name, "a scenario is an object, { format: 1, … }")
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
       lacksReplacement = replacement == nil
@@ -221,12 +217,10 @@ public struct ScenarioFile: Sendable {
 
   private mutating func parseObject(_ text: String, name: String, isCalled what: String) -> PositionedValue? {
     sources.append(name)
-    do throws(JSON5Error) {
-      let tree = try JSON5Parser.parse(text, source: Int32(sources.count - 1))
-      if tree.members != nil { return tree }
-      throw JSON5Error(position: tree.position, message: "\(what); found \(tree.kind)")
+    do throws(ScenarioProblems) {
+      return try JSON5Parser.parse(text, file: name, source: Int32(sources.count - 1), what)
     } catch {
-      fileProblems += error.problems(in: name).diagnostics
+      fileProblems += error.diagnostics
       return nil
     }
   }

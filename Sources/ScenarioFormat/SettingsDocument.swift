@@ -117,9 +117,7 @@ package struct SettingsDocument: Sendable {
   }
 
   private static func nested(_ path: [String], _ value: PositionedValue) -> PositionedValue {
-    path.reversed().reduce(value) { inner, key in
-      PositionedValue(.object([.init(key: key, keyPosition: .commandLine, value: inner)]), at: .commandLine)
-    }
+    path.reversed().reduce(value) { inner, key in .members([(key, inner)]) }
   }
 
   /// The rate limit's longest duration has one name in the document and another in what is served.
@@ -225,11 +223,7 @@ package struct SettingsCheck: Sendable {
   /// Reads the text of a Settings file.
   /// - Throws: `ScenarioProblems` if it is no JSON5 object.
   package init(text: String, name: String, client: ClientPreset) throws {
-    let tree = try JSON5Parser.parse(text, file: name)
-    guard tree.members != nil else {
-      throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
-        .problems(in: name)
-    }
+    let tree = try JSON5Parser.parse(text, file: name, "Settings are an object, { … }")
     guard client.settingsFetch != .never else {
       let message = "\(client.name) fetches no Settings: this file does not reach it"
       findings = [(1, SettingsFinding(path: "", effect: .notRead, message: message))]

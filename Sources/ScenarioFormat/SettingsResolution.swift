@@ -97,7 +97,7 @@ struct SettingsResolution {
     let replacement = isReached ? replacement : nil
     let none =
       client.settingsDialect == .document
-      ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
+      ? .members([]) : SettingsTree.defaults
     let own = node.flatMap { tree($0, place) }
     // Unusable Settings have been reported; a warning about their stand-in would be false.
     if replacement == nil, lacksReplacement || (node != nil && own == nil) {
@@ -331,7 +331,7 @@ package enum SettingsTree {
     _ node: PositionedValue?, _ parts: ArraySlice<String>, _ value: PositionedValue
   ) -> PositionedValue {
     guard let part = parts.first else { return value }
-    var object = node?.members == nil ? PositionedValue(.object([]), at: .commandLine) : node!
+    var object = node?.members == nil ? .members([]) : node!
     if parts.count == 1 { object.removeSecondNames(of: part) }
     object.setMember(part, to: setting(object[part], parts.dropFirst(), value))
     return object
@@ -422,11 +422,7 @@ extension SettingsTree {
   private static let sections = ["rateLimitConfig", "backoffConfig"]
 
   /// Settings of a cohort that has none: the SDK's defaults, as if there were an `httpConfig` with nothing in it.
-  static let defaults = PositionedValue(
-    .object([
-      .init(
-        key: sectionName, keyPosition: .commandLine, value: PositionedValue(.object([]), at: .commandLine))
-    ]), at: .commandLine)
+  static let defaults = PositionedValue.members([(sectionName, .members([]))])
 
   /// Where a client of that kind finds its section, or would.
   static func section(of tree: PositionedValue, in dialect: SettingsDialect) -> [String] {

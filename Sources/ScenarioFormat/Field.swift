@@ -294,24 +294,9 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
     return isSound
   }
 
-  /// The value of one key as it is written; nil: there is no such key, or none.
-  package func value(of name: String, in owner: Owner) -> PositionedValue? {
-    names.firstIndex(of: name).flatMap { fields[$0].write(owner, nil, nil) }
-  }
-
-  /// Reads the value of one key into an owner; false, and no change, if it is not an allowed one.
-  package func set(_ name: String, to value: PositionedValue, in owner: inout Owner) -> Bool {
-    var (decoder, changed) = (ScenarioDecoder(sources: []), owner)
-    guard let place = names.firstIndex(of: name), fields[place].read(&decoder, value, name, &changed) else {
-      return false
-    }
-    owner = changed
-    return true
-  }
-
   /// The normalised object.
-  func write(_ owner: Owner) -> PositionedValue { write(owner, defaultValue: defaultValue) }
-  func write(_ owner: Owner, defaultValue: Owner?, over base: Owner? = nil) -> PositionedValue {
+  package func write(_ owner: Owner) -> PositionedValue { write(owner, defaultValue: defaultValue) }
+  package func write(_ owner: Owner, defaultValue: Owner?, over base: Owner? = nil) -> PositionedValue {
     var members: [PositionedValue.Member] = []
     for place in fields.indices {
       guard let value = fields[place].write(owner, defaultValue, base) else { continue }

@@ -94,7 +94,7 @@ package struct ScenarioDecoder {
   /// A file of a million mistakes need not print a million lines.
   static let maximumDiagnostics = 1_000
 
-  init(sources: [String]) { self.sources = sources }
+  package init(sources: [String]) { self.sources = sources }
 
   // MARK: Reporting
 

@@ -16,7 +16,7 @@ extension ClientPolicy {
     package var isBool: Bool { values == ["true", "false"] }
 
     package func value(in policy: ClientPolicy) -> String {
-      switch ClientPolicy.keys.value(of: name, in: policy)?.content {
+      switch ClientPolicy.keys.write(policy, defaultValue: nil)[name]?.content {
       case .bool(let value): "\(value)"
       case .string(let text): text
       default: ""
@@ -27,7 +27,13 @@ extension ClientPolicy {
     package func set(_ value: String, in policy: inout ClientPolicy) -> Bool {
       let isBool = isBool && ["true", "false"].contains(value)
       let content = isBool ? PositionedValue.Content.bool(value == "true") : .string(value)
-      return ClientPolicy.keys.set(name, to: PositionedValue(content, at: .commandLine), in: &policy)
+      let member = PositionedValue.Member(
+        key: name, keyPosition: .commandLine, value: PositionedValue(content, at: .commandLine))
+      var (decoder, changed) = (ScenarioDecoder(sources: []), policy)
+      let node = PositionedValue(.object([member]), at: .commandLine)
+      guard ClientPolicy.keys.read(&decoder, node, "", into: &changed) else { return false }
+      policy = changed
+      return true
     }
   }
 

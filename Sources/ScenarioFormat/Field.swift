@@ -28,47 +28,36 @@ package struct Field<Owner: Sendable>: Sendable {
   ///   - isWritten: whether one has it at all.
   ///   - isSettable: whether `--set` and `compare` may change it.
   init<Value: Equatable>(
-    _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
-    defaultValue: Default = .ofOwner, isLater: Bool = false, isWritten: Bool = true, isSettable: Bool = true,
-    requirement: String = "", form: [String] = [],
-    get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
+    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
+    _ meaning: String, example: String = "", defaultValue: Default = .ofOwner, isLater: Bool = false,
+    isWritten: Bool = true, isSettable: Bool = true, requirement: String = "", form: [String] = []
   ) {
     key = { owner in
       ScenarioSchema.Key(
         name: name, shape: kind.shape, example: example, isRequired: !example.isEmpty, isSettable: isSettable,
         isWritten: isWritten, meaning: meaning, requirement: requirement, form: form,
         schema: kind.schema, range: kind.range,
-        defaultValue: defaultValue.text(kind.write(get(owner)), isRequired: !example.isEmpty))
+        defaultValue: defaultValue.text(kind.write(owner[keyPath: place]), isRequired: !example.isEmpty))
     }
     read = { decoder, node, path, owner in
       let value =
-        kind.layering.map { $0.read(&decoder, node, path, get(owner)) } ?? kind.read(&decoder, node, path)
+        kind.layering.map { $0.read(&decoder, node, path, owner[keyPath: place]) }
+        ?? kind.read(&decoder, node, path)
       guard let value else { return false }
-      set(&owner, value)
+      owner[keyPath: place] = value
       return true
     }
     write = { owner, defaultValue, base in
       if !isWritten { return nil }
-      let value = get(owner)
+      let value = owner[keyPath: place]
       if kind.isLeftOut(value) { return nil }
       guard let base = base ?? defaultValue else { return kind.write(value) }
-      let below = get(base)
-      if isLater, value == below, let defaultValue, value == get(defaultValue) {
+      let below = base[keyPath: place]
+      if isLater, value == below, let defaultValue, value == defaultValue[keyPath: place] {
         return nil
       }
       return kind.layering?.write(value, below) ?? kind.write(value)
     }
-  }
-
-  init<Value: Equatable>(
-    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, example: String = "", defaultValue: Default = .ofOwner, isLater: Bool = false,
-    isWritten: Bool = true, isSettable: Bool = true, requirement: String = "", form: [String] = []
-  ) {
-    self.init(
-      name, kind, meaning, example: example, defaultValue: defaultValue, isLater: isLater,
-      isWritten: isWritten, isSettable: isSettable,
-      requirement: requirement, form: form, get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
   }
 
   /// A key in which clients differ: the client decides where it is left out.

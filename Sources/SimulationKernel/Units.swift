@@ -45,35 +45,22 @@ package enum Units {
   }
 
   /// `"50%"`, `"12.5%"`.
-  package static func text(partsPerMillion parts: Int64) -> String {
-    let whole = parts / 10_000
-    let rest = parts % 10_000
-    return (rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 4))) + "%"
-  }
+  package static func text(partsPerMillion parts: Int64) -> String { decimal(parts, in: 10_000) + "%" }
 
   /// Thousandths as a decimal number without trailing zeros.
-  package static func thousandths(_ value: Int64) -> String {
-    value % 1_000 == 0 ? "\(value / 1_000)" : trimmed("\(value / 1_000).", padded(value % 1_000, 3))
-  }
+  package static func thousandths(_ value: Int64) -> String { decimal(value, in: 1_000) }
 
   /// Millionths as a decimal number without trailing zeros.
-  package static func millionths(_ value: Int64) -> String { seconds(microseconds: value) }
+  package static func millionths(_ value: Int64) -> String { decimal(value, in: 1_000_000) }
 
   /// Microseconds as seconds, a decimal number without trailing zeros.
-  package static func seconds(microseconds: Int64) -> String {
-    let whole = microseconds / 1_000_000
-    let rest = microseconds % 1_000_000
-    return rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 6))
-  }
+  package static func seconds(microseconds: Int64) -> String { millionths(microseconds) }
 
-  private static func padded(_ value: Int64, _ width: Int) -> String {
-    let digits = "\(value)"
-    return String(repeating: "0", count: max(width - digits.count, 0)) + digits
-  }
-
-  private static func trimmed(_ head: String, _ digits: String) -> String {
-    var digits = digits
+  private static func decimal(_ value: Int64, in parts: Int64) -> String {
+    let (whole, rest) = value.quotientAndRemainder(dividingBy: parts)
+    if rest == 0 { return "\(whole)" }
+    var digits = "\(rest + parts)".dropFirst()
     while digits.last == "0" { digits.removeLast() }
-    return head + digits
+    return "\(whole)." + String(digits)
   }
 }

@@ -104,6 +104,12 @@ public enum RateLimitReset {
 
 /// A date as RFC 9110 §5.6.7 writes it, in its three forms; all are UTC and case-sensitive.
 package struct HTTPDate {
+  package static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  private static let shortDays = days.map { String(decoding: $0.utf8.prefix(3), as: UTF8.self) }
+  package static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
   /// Seconds since 1970-01-01T00:00:00Z.
   let unixSeconds: Int64
 
@@ -133,7 +139,7 @@ package struct HTTPDate {
   /// years ahead of now (RFC 9110 §5.6.7).
   private static func rfc850(_ text: ArraySlice<UInt8>, now: Int64) -> Int64? {
     var scanner = Scanner(rest: text)
-    guard scanner.skip(oneOf: longDays), scanner.skip(", "), let day = scanner.number(digits: 2),
+    guard scanner.skip(oneOf: days), scanner.skip(", "), let day = scanner.number(digits: 2),
       scanner.skip("-"),
       let month = scanner.month(), scanner.skip("-"), let digits = scanner.number(digits: 2),
       scanner.skip(" "),
@@ -182,7 +188,7 @@ package struct HTTPDate {
   }
 
   /// The reverse; a time before the year 0 or after 9999 is taken as the nearer end.
-  private static func civilDate(unixSeconds: Int64) -> (year: Int64, month: Int64, day: Int64, time: Int64) {
+  package static func civilDate(unixSeconds: Int64) -> (year: Int64, month: Int64, day: Int64, time: Int64) {
     let now = min(max(unixSeconds, -62_167_219_200), 253_402_300_799)
     let days = floorDivide(now, 86_400)
     let daysSinceEpoch = days + 719_468  // 0000-03-01, the start of a cycle of 400 years
@@ -203,10 +209,6 @@ package struct HTTPDate {
   }
 }
 
-private let shortDays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-private let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-private let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
 /// Takes pieces off the front of a header.
 private struct Scanner {
   var rest: ArraySlice<UInt8>
@@ -225,7 +227,7 @@ private struct Scanner {
 
   /// 1 … 12.
   mutating func month() -> Int64? {
-    for (index, name) in months.enumerated() where skip(name) { return Int64(index) + 1 }
+    for (index, name) in HTTPDate.months.enumerated() where skip(name) { return Int64(index) + 1 }
     return nil
   }
 

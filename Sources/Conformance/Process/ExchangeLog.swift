@@ -1,3 +1,5 @@
+import UploadRetry
+
 /// The server's answer to an upload, as a case scripts it.
 package enum ScriptedAnswer: Sendable, Hashable {
   /// Answers, with a Retry-After if there is one, so many microseconds after the whole upload is there.
@@ -27,38 +29,19 @@ package enum RetryAfterField: Sendable, Hashable {
 }
 
 extension RetryAfterField.DateForm {
-  private static let days = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
-  private static let months = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
-
   /// A time in this form, in UTC.
   func text(_ unixSeconds: Int64) -> String {
-    let (days, rest) = unixSeconds.quotientAndRemainder(dividingBy: 86_400)
-    var (year, left) = (1970, Int(days))
-    while left >= Self.length(ofYear: year) {
-      left -= Self.length(ofYear: year)
-      year += 1
-    }
-    let lengths = [31, Self.length(ofYear: year) - 337, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    var month = 0
-    while left >= lengths[month] {
-      left -= lengths[month]
-      month += 1
-    }
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let name = Self.days[Int(days % 7)]
-    let (day, monthName) = (left + 1, Self.months[month])
-    let time = "\(two(Int(rest / 3_600))):\(two(Int(rest / 60 % 60))):\(two(Int(rest % 60)))"
+    let date = HTTPDate.civilDate(unixSeconds: unixSeconds)
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    // The day of 1970-01-01 was a Thursday.
+    let name = HTTPDate.days[Int((unixSeconds / 86_400 + 3) % 7)]
+    let (day, month) = (date.day, HTTPDate.months[Int(date.month) - 1])
+    let time = "\(two(date.time / 3_600)):\(two(date.time / 60 % 60)):\(two(date.time % 60))"
     return switch self {
-    case .imfFixdate: "\(name.prefix(3)), \(two(day)) \(monthName) \(year) \(time) GMT"
-    case .rfc850: "\(name), \(two(day))-\(monthName)-\(two(year % 100)) \(time) GMT"
-    case .asctime: "\(name.prefix(3)) \(monthName) \(day < 10 ? " " : "")\(day) \(time) \(year)"
+    case .imfFixdate: "\(name.prefix(3)), \(two(day)) \(month) \(date.year) \(time) GMT"
+    case .rfc850: "\(name), \(two(day))-\(month)-\(two(date.year % 100)) \(time) GMT"
+    case .asctime: "\(name.prefix(3)) \(month) \(day < 10 ? " " : "")\(day) \(time) \(date.year)"
     }
-  }
-
-  private static func length(ofYear year: Int) -> Int {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
   }
 }
 

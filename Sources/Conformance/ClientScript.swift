@@ -146,8 +146,8 @@ package struct ClientScript {
       _ = subject.launch(isThere ? stored : RetrySnapshot(), at: now)
       return isThere ? .intact : .fresh
     }
-    let store = SnapshotInHand(saved: stored, state: vector.client.isPersistent ?? true ? saved : .missing)
-    guard case .snapshot(let snapshot) = store.load() else {
+    let found = stored.found(vector.client.isPersistent ?? true ? saved : .missing)
+    guard case .snapshot(let snapshot) = found else {
       _ = subject.launch(RetrySnapshot(), at: now)
       return .fresh
     }
@@ -189,13 +189,10 @@ package struct ClientScript {
   }
 }
 
-/// The snapshot that a client finds at its start, which may have been damaged.
-private struct SnapshotInHand {
-  let saved: RetrySnapshot
-  let state: VectorStep.SavedState
-
-  func load() -> StoredRetrySnapshot {
-    var bytes = saved.encoded()
+extension RetrySnapshot {
+  /// What a client finds of it at its start.
+  fileprivate func found(_ state: VectorStep.SavedState) -> StoredRetrySnapshot {
+    var bytes = encoded()
     switch state {
     case .missing: return .none
     case .intact: break

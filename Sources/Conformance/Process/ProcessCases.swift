@@ -232,45 +232,37 @@ package struct ProcessCases: Sendable {
 
   // MARK: With Settings
 
-  private static func configured(
-    _ id: String, _ requirement: String, _ says: String, _ config: String, _ answers: [ScriptedAnswer],
-    _ conditions: ProcessCase.Condition...
-  ) -> ProcessCase {
-    var vector = ProcessCase(id, requirement, says)
-    vector.settings = settings(config)
-    (vector.otherAnswers, vector.conditions) = (answers, conditions)
-    return vector
-  }
-
   /// The document's shape and that of the CDN in one.
   package static func settings(_ config: String) -> String {
     #"{"integrations":{"Segment.io":{"apiKey":"\#(ProcessCase.writeKey)","httpConfig":\#(config)}},"httpConfig":\#(config)}"#
   }
 
   private static let aboutSettings: [ProcessCase] = [
-    configured(
+    made(
       "own-base", "S13", "A base of 1 s is the first wait",
-      #"{"backoffConfig":{"enabled":true,"baseBackoffInterval":1}}"#,
       [.status(503), .status(200)], .uploads(2...2),
-      .wait(after: 0, [WaitWindow("the base of the Settings", 1, 1.1)])),
-    configured(
-      "own-override", "S13", "A 503 that the Settings drop is dropped",
-      #"{"backoffConfig":{"enabled":true,"statusCodeOverrides":{"503":"drop"}}}"#, [.status(503)],
-      .uploads(1...1)),
-    configured(
-      "own-limit", "S13", "Two retries of the Settings are three sends",
-      #"{"backoffConfig":{"enabled":true,"maxRetryCount":2}}"#, [.status(503)], .uploads(3...3)),
-    configured(
+      .wait(after: 0, [WaitWindow("the base of the Settings", 1, 1.1)])
+    ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"baseBackoffInterval":1}}"#) },
+    made(
+      "own-override", "S13", "A 503 that the Settings drop is dropped", [.status(503)],
+      .uploads(1...1)
+    ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"statusCodeOverrides":{"503":"drop"}}}"#) },
+    made(
+      "own-limit", "S13", "Two retries of the Settings are three sends", [.status(503)], .uploads(3...3)
+    ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"maxRetryCount":2}}"#) },
+    made(
       "bad-base", "S14", "A base of -5 s stops nothing, and is 0.1 s",
-      #"{"backoffConfig":{"enabled":true,"baseBackoffInterval":-5}}"#,
       [.status(503), .status(200)], .uploads(2...2),
-      .wait(after: 0, [WaitWindow("the shortest base", 0.1, nil)])),
-    configured(
-      "bad-section", "S14", "A section that is a list stops nothing", #"{"backoffConfig":[1,2]}"#,
-      [.status(503), .status(200)], .uploads(2...2)),
-    configured(
-      "settings-first", "S19", "Settings are asked for before the first upload", "{}", [.status(200)],
-      .fetchesSettings),
+      .wait(after: 0, [WaitWindow("the shortest base", 0.1, nil)])
+    ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"baseBackoffInterval":-5}}"#) },
+    made(
+      "bad-section", "S14", "A section that is a list stops nothing",
+      [.status(503), .status(200)], .uploads(2...2)
+    ) { $0.settings = settings(#"{"backoffConfig":[1,2]}"#) },
+    made(
+      "settings-first", "S19", "Settings are asked for before the first upload", [.status(200)],
+      .fetchesSettings
+    ) { $0.settings = settings("{}") },
   ]
 }
 

@@ -99,13 +99,13 @@ extension VectorCase {
         }, isRequired: true),
       Field(reading: "settings", \.settings, .settings),
       Field(reading: "client", \.client, .object(VectorClient.keys)),
-      Field(reading: "wallClock", .whole(-10_000_000_000...100_000_000_000)) { $0.wallClock = Int64($1) },
+      Field(reading: "wallClock", .count(-10_000_000_000...100_000_000_000)) { $0.wallClock = Int64($1) },
       Field(reading: "given", \.given, .object(VectorGiven.keys)),
       .check { decoder, _, _, decoded in
         decoder.names = Set(decoded.given.batches.map(\.name))
         return true
       },
-      Field(reading: "jitter", Kind<VectorDraw>.known) { $0.jitter = $1 },
+      Field(reading: "jitter", Kind<VectorDraw>.choice) { $0.jitter = $1 },
       Field(reading: "steps", \.steps, VectorStep.list, isRequired: true),
       Field(reading: "repairs", Kind<String>.filled.list(isIndexed: false).located) {
         $0.repairs = Located(value: $1.value.sorted(), line: $1.line)
@@ -163,16 +163,16 @@ extension VectorClient {
     VectorClient(),
     [
       Field(reading: "oauth", Kind<Bool>.bool) { $0.supportsOAuth = $1 },
-      Field(reading: "uploads", .whole(1...1000)) { $0.uploads = $1 },
-      Field(reading: "flushAt", \.flushAt, .whole(1...1_000_000)),
-      Field(reading: "maximumEvents", .whole(1...1_000_000)) { $0.maximumEvents = $1 },
-      Field(reading: "maximumBatchEvents", .whole(1...1_000_000)) { $0.maximumBatchEvents = $1 },
+      Field(reading: "uploads", .count(1...1000)) { $0.uploads = $1 },
+      Field(reading: "flushAt", \.flushAt, .count(1...1_000_000)),
+      Field(reading: "maximumEvents", .count(1...1_000_000)) { $0.maximumEvents = $1 },
+      Field(reading: "maximumBatchEvents", .count(1...1_000_000)) { $0.maximumBatchEvents = $1 },
       Field(reading: "persistent", Kind<Bool>.bool) { $0.isPersistent = $1 },
-      Field(reading: "strategy", Kind<BrowserOptions.Strategy>.known) { $0.strategy = $1 },
+      Field(reading: "strategy", Kind<BrowserOptions.Strategy>.choice) { $0.strategy = $1 },
       Field(reading: "initHttpConfig", Kind<SettingsValue>.settings) { $0.pageConfig = $1 },
       Field(reading: "retryQueue", \.retriesEvents, .bool),
       Field(reading: "flushInterval", Kind<Int64>.seconds) { $0.flushInterval = Double($1) / 1_000_000 },
-      Field(reading: "maxRetries", .whole(0...1_000)) { $0.maximumRetries = Double($1) },
+      Field(reading: "maxRetries", .count(0...1_000)) { $0.maximumRetries = Double($1) },
       Field(reading: "keepalive", \.keepsAlive, .bool),
     ])
 }
@@ -191,7 +191,7 @@ extension VectorGiven {
         }
         return true
       },
-      Field(reading: "globalRetryCount", .whole(0...65_535)) { $0.globalRetryCount = UInt16($1) },
+      Field(reading: "globalRetryCount", .count(0...65_535)) { $0.globalRetryCount = UInt16($1) },
       Field(reading: "waitUntil", Kind<Int64>.seconds) { $0.waitUntil = $1 },
     ])
 }
@@ -206,14 +206,13 @@ extension VectorBatch {
     VectorBatch(),
     [
       Field(reading: "batch", \.name, .filled, isRequired: true),
-      Field(reading: "events", \.events, .whole(1...1_000_000)),
-      Field(reading: "failures", .whole(0...65_535)) { $0.failures = UInt16($1) },
+      Field(reading: "events", \.events, .count(1...1_000_000)),
+      Field(reading: "failures", .count(0...65_535)) { $0.failures = UInt16($1) },
       Field(reading: "queuedAt", Kind<Int64>.seconds) { $0.queuedAt = $1 },
       Field(reading: "firstFailureAt", Kind<Int64>.seconds) { $0.firstFailureAt = $1 },
       Field(reading: "dueAt", Kind<Int64>.seconds) { $0.dueAt = $1 },
-      Field(reading: "latestFailure", .known(["429", "transient"])) {
-        $0.latestFailure = $1 == "429" ? .rateLimited : .transient
-      },
+      Field(
+        reading: "latestFailure", \.latestFailure, .word([("429", .rateLimited), ("transient", .transient)])),
     ])
 }
 
@@ -250,15 +249,15 @@ extension VectorStep {
       .refusal { node, _ in
         kinds.count { node[$0] != nil } == 1 ? nil : "a step has one of \(kinds.joined(separator: ", "))"
       },
-      Field(reading: "trigger", Kind<TriggerKind>.known) { $0.action = .trigger($1) },
-      Field(reading: "events", .whole(1...100_000)) { $0.action = .events($1, batch: "") },
+      Field(reading: "trigger", Kind<TriggerKind>.choice) { $0.action = .trigger($1) },
+      Field(reading: "events", .count(1...100_000)) { $0.action = .events($1, batch: "") },
       Field(reading: "answer", .object(VectorAnswer.keys)) {
         $0.action = .answer(
           batch: $1.batch, status: $1.status, retryAfter: $1.retryAfter, rateLimitReset: $1.rateLimitReset)
         $0.body = $1.body
       },
       Field(reading: "user", \.user, .filled),
-      Field(reading: "restart", Kind<SavedState>.known) { $0.action = .restart($1, settings: nil) },
+      Field(reading: "restart", Kind<SavedState>.choice) { $0.action = .restart($1, settings: nil) },
       Field(key: .init("seals")),
       .check { decoder, node, path, step in
         guard case .events(let count, _) = step.action else { return true }
@@ -298,7 +297,7 @@ private struct VectorAnswer: Sendable {
         reading: "status", \.status,
         Kind { decoder, node, path in
           if node.text == "none" { return .some(nil) }
-          return Kind.whole(-1_000_000...1_000_000).read(&decoder, node, path)
+          return Kind.count(-1_000_000...1_000_000).read(&decoder, node, path)
         }),
       Field(reading: "retryAfter", header) { $0.retryAfter = $1 },
       Field(reading: "rateLimitReset", header) { $0.rateLimitReset = $1 },
@@ -322,12 +321,10 @@ extension VectorExpectation {
         $0.drops = Located(value: $1.value.map { NamedDrop(batch: $0, reason: $1) }, line: $1.line)
       },
       Field(reading: "outcome", outcome.located) { $0.outcome = $1 },
-      Field(reading: "state", Kind<PipelineStateName>.known.located) {
-        $0.isReady = Located(value: $1.value == .ready, line: $1.line)
-      },
+      Field(reading: "state", Kind.word([("READY", true), ("WAITING", false)]).located) { $0.isReady = $1 },
       Field(reading: "waitUntil", Kind<ClosedRange<Int64>>.seconds.located) { $0.waitUntil = $1 },
-      Field(reading: "globalRetryCount", Kind.whole(0...65_535).located) { $0.globalRetryCount = $1 },
-      Field(reading: "failures", Kind.whole(0...65_535).byBatch.located) { expect, failures in
+      Field(reading: "globalRetryCount", Kind.count(0...65_535).located) { $0.globalRetryCount = $1 },
+      Field(reading: "failures", Kind.count(0...65_535).byBatch.located) { expect, failures in
         expect.failures = failures.value.map { ($0, Located(value: $1, line: failures.line)) }
       },
       Field(reading: "dueAt", Kind<ClosedRange<Int64>>.seconds.byBatch.located) { expect, times in
@@ -340,17 +337,12 @@ extension VectorExpectation {
         $0.keepAlive = $1
       },
       Field(reading: "flushTimer", Kind<Int64>.seconds.located) { $0.flushTimer = $1 },
-      Field(reading: "flushTimers", Kind.whole(0...1_000_000).located) { $0.pollingTimers = $1 },
+      Field(reading: "flushTimers", Kind.count(0...1_000_000).located) { $0.pollingTimers = $1 },
       Field(reading: "effective", Kind<PositionedValue>.object) {
         $0.effective = VectorCase.leaves(of: $1, "")
       },
-      Field(reading: "restored", Kind<Restored>.known.located) { $0.restored = $1 },
+      Field(reading: "restored", Kind<Restored>.choice.located) { $0.restored = $1 },
     ])
-
-  private enum PipelineStateName: String, CaseIterable {
-    case ready = "READY"
-    case waiting = "WAITING"
-  }
 
   /// `"a"`, or `{"a": 0}` where the header matters; null: without the header.
   private static let send = Kind<ExpectedSend> { decoder, node, path in
@@ -365,7 +357,7 @@ extension VectorExpectation {
     let name = PositionedValue(.string(members[0].key), at: members[0].keyPosition)
     guard let batch = Kind.batch.read(&decoder, name, path) else { return nil }
     if members[0].value.isNull { return ExpectedSend(batch: batch, header: .absent) }
-    return Kind.whole(0...65_535).read(&decoder, members[0].value, path)
+    return Kind.count(0...65_535).read(&decoder, members[0].value, path)
       .map { ExpectedSend(batch: batch, header: .count($0)) }
   }
 
@@ -440,13 +432,7 @@ extension Kind<String> {
     }
   }
 
-  fileprivate static func known(_ allowed: [String]) -> Kind {
-    filled { text in
-      if allowed.contains(text) { return nil }
-      let hint = nearest(to: text, among: allowed).map { "; did you mean \(quoted($0))?" } ?? ""
-      return "\(quoted(text)) is not allowed; allowed are \(allowed.joined(separator: ", "))\(hint)"
-    }
-  }
+  fileprivate static func known(_ allowed: [String]) -> Kind { word(allowed.map { ($0, $0) }) }
 
   fileprivate static let reason = known(DropName.all)
 
@@ -466,34 +452,13 @@ extension Kind<String> {
   }
 }
 
-extension Kind where Value: RawRepresentable<String> & CaseIterable {
-  fileprivate static var known: Kind {
-    Kind { decoder, node, path in
-      Kind<String>.known(Value.allCases.map(\.rawValue)).read(&decoder, node, path)
-        .flatMap { Value(rawValue: $0) }
-    }
-  }
-}
-
-extension Kind<Int> {
-  fileprivate static func whole(_ range: ClosedRange<Int>) -> Kind {
-    Kind { decoder, node, path in
-      guard
-        let value = decoder.exact(
-          node, path, times: 1, "a whole number from \(range.lowerBound) to \(range.upperBound)",
-          in: Int64(range.lowerBound)...Int64(range.upperBound))
-      else { return nil }
-      return Int(value)
-    }
-  }
-}
-
 extension Kind<Int64> {
   /// Seconds as microseconds, exactly; up to a hundred years either way.
   fileprivate static let seconds = Kind { decoder, node, path in
     let longest: Int64 = 3_200_000_000_000_000
-    return decoder.exact(
-      node, path, times: 1_000_000, "seconds with at most 6 decimals", in: -longest...longest)
+    return decoder.number(
+      node, path, in: -longest...longest, parts: 1_000_000, finer: "finer than a microsecond",
+      "seconds with at most 6 decimals")
   }
 }
 
@@ -511,22 +476,6 @@ extension Kind<ClosedRange<Int64>> {
     guard let high = Kind<Int64>.seconds.read(&decoder, ends[1], path + "[1]"), let low else { return nil }
     if low <= high { return low...high }
     decoder.report("the range ends before it begins", at: node.position, path)
-    return nil
-  }
-}
-
-extension ScenarioDecoder {
-  /// A number that is whole in a unit.
-  fileprivate mutating func exact(
-    _ node: PositionedValue, _ path: String, times unit: UInt64, _ allowed: String,
-    in range: ClosedRange<Int64>
-  ) -> Int64? {
-    guard case .number(let text) = node.content else {
-      unexpected(node, allowed, path)
-      return nil
-    }
-    if case .exact(let value)? = ExactDecimal(text)?.times(unit), range.contains(value) { return value }
-    report("expected \(allowed), found \(text)", at: node.position, path)
     return nil
   }
 }

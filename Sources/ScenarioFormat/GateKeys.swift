@@ -248,14 +248,13 @@ extension AdaptiveThrottle {
 
 extension Kind where Value == Int {
   /// A number from 1 to 1000 with at most three decimals, in thousandths.
-  fileprivate static let factor = Kind.parsed(
-    schema: .decimal(1_000_000...1_000_000_000),
-    range: "at most 3 decimals",
-    {
-      guard case .exact(let thousandths)? = ExactDecimal($0)?.times(1_000) else { return nil }
-      return (1_000...1_000_000).contains(thousandths) ? Int(thousandths) : nil
-    }, or: { "\($0) is not allowed; allowed: numbers from 1 to 1000, at most 3 decimals" },
-    write: { .number(Units.thousandths(Int64($0))) })
+  fileprivate static let factor = Kind(
+    schema: .decimal(1_000_000...1_000_000_000), range: "at most 3 decimals",
+    read: {
+      let allowed = "numbers from 1 to 1000, at most 3 decimals"
+      return $0.number($1, $2, in: 1_000...1_000_000, parts: 1_000, finer: "finer than a thousandth", allowed)
+        .map { Int($0) }
+    }, write: { .number(Units.thousandths(Int64($0))) })
 }
 
 extension BackpressureController {

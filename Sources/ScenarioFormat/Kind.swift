@@ -210,7 +210,7 @@ extension Kind where Value == String {
 
 extension Kind where Value: Equatable {
   /// One of a few words.
-  static func word(_ words: [(word: String, value: Value)]) -> Kind {
+  package static func word(_ words: [(word: String, value: Value)]) -> Kind {
     Kind(
       schema: .words(words.map(\.word)),
       read: { $0.word($1, $2, words) },
@@ -220,11 +220,11 @@ extension Kind where Value: Equatable {
 
 extension Kind where Value: RawRepresentable<String> & CaseIterable & Equatable {
   /// One of a type's names.
-  static var choice: Kind { word(Value.allCases.map { ($0.rawValue, $0) }) }
+  package static var choice: Kind { word(Value.allCases.map { ($0.rawValue, $0) }) }
 }
 
 extension Kind where Value == Int {
-  static func count(_ range: ClosedRange<Int>) -> Kind {
+  package static func count(_ range: ClosedRange<Int>) -> Kind {
     Kind(schema: .integer(range), read: { $0.count($1, $2, in: range) }, write: { .number("\($0)") })
   }
 }
@@ -330,19 +330,8 @@ extension Kind where Value == Int64 {
   static func number(_ range: ClosedRange<Int64>, allowed: String) -> Kind {
     Kind(
       schema: .decimal(range),
-      read: { decoder, node, path in
-        guard case .number(let text) = node.content, let amount = ExactDecimal(text) else {
-          decoder.report(
-            "expected a number, found \(decoder.describe(node)); allowed: \(allowed)", at: node.position, path
-          )
-          return nil
-        }
-        let parts = amount.times(1_000_000)
-        if case .exact(let value) = parts, range.contains(value) { return value }
-        let problem = parts == .fraction ? "finer than a millionth" : "out of range"
-        decoder.report("\(text.prefix(40)) is \(problem); allowed: \(allowed)", at: node.position, path)
-        return nil
-      }, write: { .millionths($0) })
+      read: { $0.number($1, $2, in: range, parts: 1_000_000, finer: "finer than a millionth", allowed) },
+      write: { .millionths($0) })
   }
 }
 

@@ -273,23 +273,27 @@ package struct ScenarioDecoder {
   mutating func count(
     _ node: PositionedValue, _ path: String, in range: ClosedRange<Int>, orWord: String? = nil
   ) -> Int? {
-    let allowed =
-      "allowed: whole numbers from \(range.lowerBound) to \(range.upperBound)"
-      + (orWord.map { " or \"\($0)\"" } ?? "")
-    guard case .number(let text) = node.content else {
-      var message = "expected a number, found \(describe(node))"
-      if let text = node.text, ExactDecimal(text) != nil {
-        message += "; leave the quotes out"
-      }
-      report("\(message); \(allowed)", at: node.position, path)
-      return nil
+    number(
+      node, path, in: Int64(range.lowerBound)...Int64(range.upperBound), parts: 1,
+      finer: "not a whole number",
+      "whole numbers from \(range.lowerBound) to \(range.upperBound)" + (orWord.map { " or \"\($0)\"" } ?? "")
+    ).map { Int($0) }
+  }
+
+  /// A number that is whole in `parts` to one. `finer` and `allowed` are for messages.
+  package mutating func number(
+    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int64>, parts: UInt64, finer: String,
+    _ allowed: String
+  ) -> Int64? {
+    var problem = "expected a number, found \(describe(node))"
+    if case .number(let text) = node.content {
+      let value = ExactDecimal(text)?.times(parts)
+      if case .exact(let value)? = value, range.contains(value) { return value }
+      problem = "\(text.prefix(40)) is \(value == .fraction ? finer : "out of range")"
+    } else if let text = node.text, ExactDecimal(text) != nil {
+      problem += "; leave the quotes out"
     }
-    let number = ExactDecimal(text)?.times(1)
-    if case .exact(let exact)? = number, let value = Int(exactly: exact), range.contains(value) {
-      return value
-    }
-    let problem = number == .fraction ? "not a whole number" : "out of range"
-    report("\(text.prefix(40)) is \(problem); \(allowed)", at: node.position, path)
+    report("\(problem); allowed: \(allowed)", at: node.position, path)
     return nil
   }
 

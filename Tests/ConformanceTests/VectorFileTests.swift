@@ -36,22 +36,23 @@ struct VectorFileTests {
           + "S2 to S20, K1, K2, O2, O3, O9, T1, D1, D2, D4, D5",
         "f.json:3: cases[0] x.given.waitUntl: unknown key; did you mean \"waitUntil\"?",
         "f.json:3: cases[0] x.given.batches: the batch \"a\" is there twice",
-        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are count, interval, manual, "
-          + "reconnect, foreground, background, wakeUp, disconnect; did you mean \"manual\"?",
+        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not known; did you mean \"manual\"? Allowed: \"count\", "
+          + "\"interval\", \"manual\", \"reconnect\", \"foreground\", \"background\", \"wakeUp\", \"disconnect\"",
         "f.json:6: cases[0] x.steps[1].expect.sends: there is no batch \"c\"",
-        "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not allowed; allowed are status, retryLimit, "
-          + "globalRetryLimit, age, overflow, refused, blocked, unload",
+        "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not known. Allowed: \"status\", \"retryLimit\", "
+          + "\"globalRetryLimit\", \"age\", \"overflow\", \"refused\", \"blocked\", \"unload\"",
         "f.json:6: cases[0] x.steps[1].expect.outcome: expected \"delivered\", \"retryAtNextTrigger\", "
           + "\"refreshCredentials\", {\"retry\": seconds}, {\"pause\": seconds}, {\"drop\": reason} or "
           + "{\"block\": reason}",
-        "f.json:7: cases[0] x.steps[2].answer.status: expected a whole number from -1000000 to 1000000, found a string",
+        "f.json:7: cases[0] x.steps[2].answer.status: expected a number, found a string; allowed: whole numbers from -1000000 "
+          + "to 1000000",
         "f.json:7: cases[0] x.steps[2].at: is before the step on line 6",
         "f.json:8: cases[0] x.steps[3]: a step has one of trigger, events, answer, restart",
-        "f.json:9: cases[0] x.steps[4].events: expected a whole number from 1 to 100000, found 0",
-        "f.json:9: cases[0] x.steps[4].at: expected seconds with at most 6 decimals, found 0.0000001",
+        "f.json:9: cases[0] x.steps[4].events: 0 is out of range; allowed: whole numbers from 1 to 100000",
+        "f.json:9: cases[0] x.steps[4].at: 0.0000001 is finer than a microsecond; allowed: seconds with at most 6 decimals",
         "f.json:9: cases[0] x.steps[4].at: is before the step on line 7",
-        "f.json:11: cases[0] x.deviates.segment-swfit: \"segment-swfit\" is not allowed; allowed are tapi-document, "
-          + "segment-swift, segment-kotlin, segment-react-native, segment-kotlin-main; did you mean \"segment-swift\"?",
+        "f.json:11: cases[0] x.deviates.segment-swfit: \"segment-swfit\" is not known; did you mean \"segment-swift\"? Allowed: "
+          + "\"tapi-document\", \"segment-swift\", \"segment-kotlin\", \"segment-react-native\", \"segment-kotlin-main\"",
       ])
   }
 

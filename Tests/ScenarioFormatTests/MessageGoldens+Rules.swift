@@ -61,7 +61,7 @@ extension MessageGoldens {
     server workers: { count: 5, serviceTime: '1s', queueLimit: 100 }, crash: { queue: 100, for: '10s', backAfter: '1m' }
       2: warning: tapi.crash.queue: never more than 100 wait, by workers.queueLimit: it does not die of them
     server bucket: { capacity: '1/s', costPerEvent: '2' }
-      2: tapi.bucket.costPerEvent: expected a number, found the string "2"; allowed: numbers from 0 to 1000
+      2: tapi.bucket.costPerEvent: expected a number, found the string "2"; leave the quotes out; allowed: numbers from 0 to 1000
     server bucket: { capacity: '1/s', costPerEvent: 1001 }
       2: tapi.bucket.costPerEvent: 1001 is out of range; allowed: numbers from 0 to 1000
     server bucket: { capacity: '1/s', costPerEvent: 0.0000001 }

@@ -146,7 +146,7 @@ struct GateDecodingTests {
         "gates.breaker.treshold: unknown key; did you mean \"threshold\"?",
         "gates.breaker.openTime: openTime 5m is above longestOpenTime, 2m",
         "gates.retryBudget.trickle: belongs to a bucket of tokens",
-        "gates.adaptiveThrottling.k: 0.5 is not allowed",
+        "gates.adaptiveThrottling.k: 0.5 is out of range",
         "gates.failureWindow.whenBlocked: \"drop\" is not known",
         "gates.retryThrottling.tokenRatio: \"200%\" is out of range",
         "gates.retryThrottling: is a budget of retries itself",

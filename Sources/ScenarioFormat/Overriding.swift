@@ -148,11 +148,11 @@ struct Overriding {
 
   private func checkSettings(_ parts: ArraySlice<String>, _ path: String) throws(PathProblem) {
     guard let part = parts.first else { return }
-    let known = HTTPConfig.knownKeyPaths
-    let sections = known.filter { !$0.contains(".") }
-    guard sections.contains(part) else { throw PathProblem(message: Self.unknown(part, in: path, sections)) }
+    let sections = HTTPConfig.sections
+    guard let keys = sections.first(where: { $0.name == part })?.keys else {
+      throw PathProblem(message: Self.unknown(part, in: path, sections.map(\.name)))
+    }
     guard let key = parts.dropFirst().first else { return }
-    let keys = known.filter { $0.hasPrefix(part + ".") }.map { String($0.dropFirst(part.count + 1)) }
     guard keys.contains(key) else {
       throw PathProblem(message: Self.unknown(key, in: "\(path).\(part)", keys))
     }

@@ -271,16 +271,15 @@ extension SettingsDocument {
   /// Returns nil for a key that there is, and for one that is like none.
   package static func correction(of path: String) -> String? {
     let names = RateLimitDurationKey.names(of: path)
-    let sections = HTTPConfig.knownKeyPaths.filter { !$0.contains(".") }
     let known = HTTPConfig.knownKeyPaths.filter { $0.contains(".") }
     if known.contains(where: { key in names.contains { $0 == key || $0.hasPrefix(key + ".") } }) {
       return nil
     }
-    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-    guard let section = nearest(to: parts[0], among: sections) else { return nil }
-    guard parts.count > 1 else { return section == path ? nil : section }
-    let keys = known.filter { $0.hasPrefix(section + ".") }.map { String($0.dropFirst(section.count + 1)) }
-    return nearest(to: parts[1], among: keys).map { "\(section).\($0)" }
+    let (parts, sections) = (path.split(separator: ".", maxSplits: 1).map(String.init), HTTPConfig.sections)
+    guard let name = nearest(to: parts[0], among: sections.map(\.name)),
+      let section = sections.first(where: { $0.name == name }), parts.count > 1 || name != path
+    else { return nil }
+    return parts.count > 1 ? nearest(to: parts[1], among: section.keys).map { "\(name).\($0)" } : name
   }
 
   /// With a key as it is in `other`: its value there, or none where `other` has none.

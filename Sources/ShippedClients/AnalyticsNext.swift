@@ -27,18 +27,14 @@ struct AnalyticsNextSettings: ShippedSettings {
   ]
 
   mutating func read(_ settings: SettingsValue) -> HTTPConfig {
-    if case .object(let members) = settings {
-      let root = SettingsSection(path: "", members: members)
-      let found = findings.httpConfig(in: root, topFirst: false, skipsNull: true, place: Self.place)
-      if let found, case .object(let members) = found.value {
-        let section = SettingsSection(path: found.path, members: members)
-        findings.reportUnreadKeys(in: section, named: nil, place: Self.place)
-        for name in [SettingsName.rateLimit, SettingsName.backoff] {
-          guard case .object(let members)? = section[name] else { continue }
-          findings.reportUnreadKeys(
-            in: SettingsSection(path: section.path(of: name), members: members), named: name,
-            place: Self.place)
-        }
+    if let root = SettingsSection(settings, path: ""),
+      let found = findings.httpConfig(in: root, topFirst: false, skipsNull: true, place: Self.place),
+      let section = SettingsSection(found.value, path: found.path)
+    {
+      findings.reportUnreadKeys(in: section, named: nil, place: Self.place)
+      for name in [SettingsName.rateLimit, SettingsName.backoff] {
+        guard let part = section.object(name) else { continue }
+        findings.reportUnreadKeys(in: part, named: name, place: Self.place)
       }
     }
     let read = BrowserSettings(published: settings, defaults: defaults)

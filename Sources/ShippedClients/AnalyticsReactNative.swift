@@ -244,12 +244,8 @@ extension AnalyticsReactNativeSettings {
     init(in section: SettingsSection?, _ name: String, values: [String: SettingsValue]) {
       self.name = name
       standard = values
-      var part: SettingsSection?
-      if let section, case .object(let members)? = section[name] {
-        part = SettingsSection(path: section.path(of: name), members: members)
-      }
-      self.section = part
-      given = Dictionary(part?.members.map { ($0.key, $0.value) } ?? [], uniquingKeysWith: { $1 })
+      self.section = section?.object(name)
+      given = Dictionary(self.section?.members.map { ($0.key, $0.value) } ?? [], uniquingKeysWith: { $1 })
       self.values = values.merging(given) { $1 }
     }
 
@@ -314,8 +310,8 @@ extension AnalyticsReactNativeSettings {
     }
     var drops429 = false
     if let value = part.given[SettingsName.overrides], let path = part.path(of: SettingsName.overrides) {
-      if case .object(let members) = value {
-        drops429 = merge(SettingsSection(path: path, members: members), into: &rules)
+      if let overrides = SettingsSection(value, path: path) {
+        drops429 = merge(overrides, into: &rules)
       } else {
         findings.add(
           .repaired, path,

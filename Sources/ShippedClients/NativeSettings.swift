@@ -102,14 +102,13 @@ struct NativeSettings: ShippedSettings {
   {
     guard let value = section[key] else { return nil }
     let path = section.path(of: key)
-    guard case .object(let members) = value else {
+    guard let part = SettingsSection(value, path: path) else {
       if !passesNull(value, path, "its defaults, switched on") {
         unreadable(
           path, "\(described(value)) is not an object", "write { … }, or leave it out", isStructure: true)
       }
       return nil
     }
-    let part = SettingsSection(path: path, members: members)
     findings.reportUnreadKeys(in: part, named: key, place: place)
     return part
   }
@@ -345,13 +344,13 @@ struct NativeSettings: ShippedSettings {
     }
     guard let value = part[SettingsName.overrides] else { return rules }
     let path = part.path(of: SettingsName.overrides)
-    guard case .object(let members) = value else {
+    guard let overrides = SettingsSection(value, path: path) else {
       if !passesNull(value, path, "its own overrides", "HttpConfig.swift:97") {
         unreadable(path, "\(described(value)) is not an object", "write { \"429\": \"retry\" } or more")
       }
       return rules
     }
-    readOverrides(SettingsSection(path: path, members: members), into: &rules, limitsRate: limitsRate)
+    readOverrides(overrides, into: &rules, limitsRate: limitsRate)
     return rules
   }
 

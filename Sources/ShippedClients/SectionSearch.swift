@@ -19,12 +19,7 @@ extension FindingCollector {
     in root: SettingsSection, topFirst: Bool, skipsNull: Bool, place: String
   ) -> (value: SettingsValue, path: String)? {
     var places = [root]
-    if case .object(let members)? = root["integrations"] {
-      let integrations = SettingsSection(path: "integrations", members: members)
-      if case .object(let members)? = integrations["Segment.io"] {
-        places.append(SettingsSection(path: integrations.path(of: "Segment.io"), members: members))
-      }
-    }
+    if let segment = root.object("integrations")?.object("Segment.io") { places.append(segment) }
     var found: (value: SettingsValue, path: String)?
     for section in topFirst ? places : places.reversed() {
       guard let value = section[SettingsName.section], !(skipsNull && value == .null) else { continue }
@@ -90,38 +85,15 @@ extension FindingCollector {
   }
 }
 
-/// A key of Settings whose value is a number, and what the document says of it.
-package struct NumberKey {
-  package let name: String
-  /// The range that the document allows (S14), in seconds, percent or as a count.
-  let range: ClosedRange<Double>
-  /// Behind a number in messages.
-  let unit: String
-
-  private init(_ name: String, _ range: ClosedRange<Double>, _ unit: String = "") {
-    self.name = name
-    self.range = range
-    self.unit = unit
-  }
-
-  package static let maxRetryCount = NumberKey("maxRetryCount", 0...1000)
-  package static let maxRetryInterval = NumberKey("maxRetryInterval", 1...3600, " s")
-  package static let maxRateLimitDuration = NumberKey("maxRateLimitDuration", 0...604_800, " s")
-  package static let baseBackoffInterval = NumberKey("baseBackoffInterval", 0.1...60, " s")
-  package static let maxBackoffInterval = NumberKey("maxBackoffInterval", 1...3600, " s")
-  package static let maxTotalBackoffDuration = NumberKey("maxTotalBackoffDuration", 0...604_800, " s")
-  package static let jitterPercent = NumberKey("jitterPercent", 0...100, " %")
-
+/// What the document says of a number.
+extension NumberKey {
   package func reading(of value: SettingsValue, default standard: Double) -> Double {
     guard case .number(let number) = value, number.isFinite else { return standard }
     let clamped = min(max(number, range.lowerBound), range.upperBound)
     return unit.isEmpty ? clamped.rounded(.towardZero) : clamped
   }
 
-  /// `1 to 3600 s`
-  var allowed: String {
-    "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
-  }
+  var allowed: String { text(range) }
 
   func text(_ value: Double) -> String { shown(value) + unit }
 }

@@ -189,7 +189,7 @@ struct FindingCollector {
     _ value: SettingsValue, at path: String, or effect: SettingsFinding.Effect, _ without: String,
     _ place: String
   ) -> SettingsSection? {
-    if case .object(let members) = value { return SettingsSection(path: path, members: members) }
+    if let section = SettingsSection(value, path: path) { return section }
     add(effect, path, "\(described(value)) is not an object: \(sdk) \(without)", place)
     return nil
   }

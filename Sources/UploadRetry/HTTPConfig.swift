@@ -101,9 +101,7 @@ extension HTTPConfig {
       config.backoff.isEnabled = false
     }
     if let section = reader.findHTTPConfig(in: settings, otherwise: otherwise) {
-      reader.reportUnknownKeys(
-        in: section, known: [rateLimitKey, backoffKey],
-        elsewhere: [rateLimitKey: RateLimitConfig.keys, backoffKey: BackoffConfig.keys])
+      reader.reportUnknownKeys(in: section, known: sections.map { $0.name }, elsewhere: sections)
       if let part = reader.member(rateLimitKey, of: section, otherwise: otherwise) {
         config.rateLimit = RateLimitConfig(part, &reader, defaults: defaults.rateLimit)
       }
@@ -116,9 +114,13 @@ extension HTTPConfig {
 
   /// Every key that `decode` knows, as paths from the section: `backoffConfig.jitterStrategy`, … The members
   /// of `statusCodeOverrides` are not listed.
-  public static let knownKeyPaths: [String] =
-    [rateLimitKey] + RateLimitConfig.keys.map { "\(rateLimitKey).\($0)" }
-    + [backoffKey] + BackoffConfig.keys.map { "\(backoffKey).\($0)" }
+  public static let knownKeyPaths = sections.flatMap { section in
+    [section.name] + section.keys.map { "\(section.name).\($0)" }
+  }
+  /// The sections with the keys that each may have.
+  package static let sections: [(name: String, keys: [String])] = [
+    (rateLimitKey, RateLimitConfig.keys), (backoffKey, BackoffConfig.keys),
+  ]
 
   fileprivate static let rateLimitKey = "rateLimitConfig"
   fileprivate static let backoffKey = "backoffConfig"
@@ -150,7 +152,7 @@ extension SettingsReader {
         }
       }
     }
-    let parts = [HTTPConfig.rateLimitKey, HTTPConfig.backoffKey]
+    let parts = HTTPConfig.sections.map { $0.name }
     for part in parts where found != nil && root[part] != nil {
       repair(root.path(of: part), SettingsRepair.superseded + "\(found!.path) is there too")
     }
@@ -183,21 +185,18 @@ extension RateLimitConfig {
 
   fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader, defaults: Self) {
     self = defaults
-    reader.reportUnknownKeys(
-      in: section, known: Self.keys, elsewhere: ["backoffConfig": BackoffConfig.keys])
+    reader.reportUnknownKeys(in: section, known: Self.keys, elsewhere: HTTPConfig.sections)
     isEnabled = reader.bool("enabled", in: section, default: isEnabled)
-    maxRetryCount = reader.count("maxRetryCount", in: section, range: 0...1000, default: maxRetryCount)
-    maxRetryInterval = reader.seconds(
-      "maxRetryInterval", in: section, range: 1...3600, default: maxRetryInterval)
-    let documented = "maxTotalBackoffDuration"
-    let shipped = "maxRateLimitDuration"
-    let usesShipped = section[documented] == nil
-    if !usesShipped && section[shipped] != nil {
-      reader.repair(section.path(of: shipped), SettingsRepair.superseded + "\(documented) is there too")
+    maxRetryCount = reader.count(.maxRetryCount, in: section, default: maxRetryCount)
+    maxRetryInterval = reader.seconds(.maxRetryInterval, in: section, default: maxRetryInterval)
+    let (documented, shipped) = (NumberKey.maxTotalBackoffDuration, NumberKey.maxRateLimitDuration)
+    let usesShipped = section[documented.name] == nil
+    if !usesShipped && section[shipped.name] != nil {
+      reader.repair(
+        section.path(of: shipped.name), SettingsRepair.superseded + "\(documented.name) is there too")
     }
     maxTotalBackoffDuration = reader.seconds(
-      usesShipped ? shipped : documented, in: section, range: 0...604_800, default: maxTotalBackoffDuration,
-      isAge: true)
+      usesShipped ? shipped : documented, in: section, default: maxTotalBackoffDuration)
   }
 }
 
@@ -212,17 +211,13 @@ extension BackoffConfig {
 
   fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader, defaults: Self) {
     self = defaults
-    reader.reportUnknownKeys(
-      in: section, known: Self.keys, elsewhere: ["rateLimitConfig": RateLimitConfig.keys])
+    reader.reportUnknownKeys(in: section, known: Self.keys, elsewhere: HTTPConfig.sections)
     isEnabled = reader.bool("enabled", in: section, default: isEnabled)
-    maxRetryCount = reader.count("maxRetryCount", in: section, range: 0...1000, default: maxRetryCount)
-    baseBackoffInterval = reader.seconds(
-      "baseBackoffInterval", in: section, range: 0.1...60, default: baseBackoffInterval)
-    maxBackoffInterval = reader.seconds(
-      "maxBackoffInterval", in: section, range: 1...3600, default: maxBackoffInterval)
+    maxRetryCount = reader.count(.maxRetryCount, in: section, default: maxRetryCount)
+    baseBackoffInterval = reader.seconds(.baseBackoffInterval, in: section, default: baseBackoffInterval)
+    maxBackoffInterval = reader.seconds(.maxBackoffInterval, in: section, default: maxBackoffInterval)
     maxTotalBackoffDuration = reader.seconds(
-      "maxTotalBackoffDuration", in: section, range: 0...604_800, default: maxTotalBackoffDuration,
-      isAge: true)
+      .maxTotalBackoffDuration, in: section, default: maxTotalBackoffDuration)
     jitter = reader.jitter(in: section, default: jitter)
     statuses = reader.statuses(in: section, from: statuses)
   }
@@ -231,7 +226,7 @@ extension BackoffConfig {
 extension SettingsReader {
   fileprivate mutating func jitter(in section: SettingsSection, default standard: Jitter) -> Jitter {
     if section["jitterPercent"] == nil, section["jitterStrategy"] == nil { return standard }
-    let percent = number("jitterPercent", in: section, range: 0...100, default: 10, unit: " %")
+    let percent = number(.jitterPercent, in: section, default: 10)
     guard let value = section["jitterStrategy"] else { return .additive(percent: percent) }
     if let jitter = Jitter(value) { return jitter }
     var message = "\(described(value)) is not a jitter strategy; allowed are \(Jitter.allowedNames); "

@@ -79,6 +79,18 @@ package struct SettingsSection {
     self.members = members
   }
 
+  /// nil: the value is no object.
+  @inline(never)
+  package init?(_ value: SettingsValue?, path: String) {
+    guard case .object(let members)? = value else { return nil }
+    (self.path, self.members) = (path, members)
+  }
+
+  /// A member that is an object; nil for any other.
+  package func object(_ key: String) -> SettingsSection? {
+    SettingsSection(self[key], path: path(of: key))
+  }
+
   /// The last member of that name.
   @inline(never)
   package subscript(key: String) -> SettingsValue? { members.last { $0.key == key }?.value }
@@ -94,6 +106,46 @@ package struct SettingsSection {
       }
     if !isIdentifier { return "\(path)[\(quoted(key))]" }
     return path.isEmpty ? key : "\(path).\(key)"
+  }
+}
+
+/// A key of Settings whose value is a number, and what the document says of it (S13, S14).
+package struct NumberKey: Sendable {
+  package let name: String
+  /// Allowed in Settings, in seconds, percent or as a count.
+  package let range: ClosedRange<Double>
+  /// Behind a number in messages.
+  package let unit: String
+  /// Allowed in a client's own code, which may also be without a limit.
+  let ownRange: ClosedRange<Double>
+  let isLimit: Bool
+
+  private init(
+    _ name: String, _ range: ClosedRange<Double>, _ unit: String, own: ClosedRange<Double>, isLimit: Bool
+  ) {
+    (self.name, self.range, self.unit) = (name, range, unit)
+    (ownRange, self.isLimit) = (own, isLimit)
+  }
+
+  private static func wait(_ name: String, _ range: ClosedRange<Double>) -> NumberKey {
+    NumberKey(name, range, " s", own: 0.001...31_622_400, isLimit: false)
+  }
+  private static func age(_ name: String) -> NumberKey {
+    NumberKey(name, 0...604_800, " s", own: 0...31_622_400, isLimit: true)
+  }
+
+  package static let maxRetryCount = NumberKey(
+    "maxRetryCount", 0...1000, "", own: 0...Double(UInt16.max - 1), isLimit: true)
+  package static let maxRetryInterval = wait("maxRetryInterval", 1...3600)
+  package static let maxRateLimitDuration = age("maxRateLimitDuration")
+  package static let baseBackoffInterval = wait("baseBackoffInterval", 0.1...60)
+  package static let maxBackoffInterval = wait("maxBackoffInterval", 1...3600)
+  package static let maxTotalBackoffDuration = age("maxTotalBackoffDuration")
+  package static let jitterPercent = NumberKey("jitterPercent", 0...100, " %", own: 0...100, isLimit: false)
+
+  /// `1 to 3600 s`
+  package func text(_ range: ClosedRange<Double>) -> String {
+    "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
   }
 }
 
@@ -114,7 +166,7 @@ struct SettingsReader {
   /// nil, and a repair, if the value is not an object.
   @inline(never)
   mutating func object(_ value: SettingsValue, at path: String, otherwise: String) -> SettingsSection? {
-    if case .object(let members) = value { return SettingsSection(path: path, members: members) }
+    if let section = SettingsSection(value, path: path) { return section }
     repair(path, "\(described(value)) is not an object; \(otherwise)")
     return nil
   }
@@ -127,14 +179,12 @@ struct SettingsReader {
     return fallback
   }
 
-  /// A number in a range; one outside is clamped. `unit` is for the messages.
-  mutating func number(
-    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Double,
-    unit: String = ""
-  ) -> Double {
-    guard let value = section[key] else { return fallback }
-    let path = section.path(of: key)
-    let allowed = "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
+  /// A number in its key's range; one outside is clamped.
+  mutating func number(_ key: NumberKey, in section: SettingsSection, default fallback: Double) -> Double {
+    guard let value = section[key.name] else { return fallback }
+    let path = section.path(of: key.name)
+    let range = isBounded ? key.range : key.ownRange
+    let allowed = key.text(range)
     guard case .number(let number) = value, number.isFinite else {
       repair(
         path,
@@ -151,41 +201,30 @@ struct SettingsReader {
   }
 
   /// Whether there is no such limit; `Int.max` and `Int64.max` stand for that.
-  private func isUnlimited(_ key: String, in section: SettingsSection) -> Bool {
-    !isBounded && section[key] == .string(Self.none)
+  private func isUnlimited(_ key: NumberKey, in section: SettingsSection) -> Bool {
+    !isBounded && key.isLimit && section[key.name] == .string(Self.none)
   }
 
   static let none = "none"
 
   /// A length of time in seconds, as microseconds.
-  ///
-  /// - Parameter isAge: whether there may be none.
-  mutating func seconds(
-    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int64,
-    isAge: Bool = false
-  ) -> Int64 {
-    if section[key] == nil { return fallback }
-    if isAge, isUnlimited(key, in: section) { return .max }
-    let seconds = number(
-      key, in: section, range: isBounded ? range : (isAge ? 0 : 0.001)...31_622_400,
-      default: Double(fallback) / 1_000_000, unit: " s")
+  mutating func seconds(_ key: NumberKey, in section: SettingsSection, default fallback: Int64) -> Int64 {
+    if section[key.name] == nil { return fallback }
+    if isUnlimited(key, in: section) { return .max }
+    let seconds = number(key, in: section, default: Double(fallback) / 1_000_000)
     return Int64(exactly: (seconds * 1_000_000).rounded()) ?? fallback
   }
 
   /// A whole number; a fraction is cut off.
-  mutating func count(
-    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int
-  ) -> Int {
-    if section[key] == nil { return fallback }
+  mutating func count(_ key: NumberKey, in section: SettingsSection, default fallback: Int) -> Int {
+    if section[key.name] == nil { return fallback }
     if isUnlimited(key, in: section) { return .max }
-    let number = number(
-      key, in: section, range: isBounded ? range : 0...Double(UInt16.max - 1), default: Double(fallback))
+    let number = number(key, in: section, default: Double(fallback))
     let whole = number.rounded(.towardZero)
     if whole != number {
       repair(
-        section.path(of: key),
-        "\(shown(number)) is not a whole number; allowed is \(shown(range.lowerBound)) to "
-          + "\(shown(range.upperBound)); \(shown(whole)) is used")
+        section.path(of: key.name),
+        "\(shown(number)) is not a whole number; allowed is \(key.text(key.range)); \(shown(whole)) is used")
     }
     return Int(exactly: whole) ?? fallback
   }
@@ -199,13 +238,14 @@ struct SettingsReader {
   }
 
   /// Reports each member that is not in `known`, once a name.
-  mutating func reportUnknownKeys(in section: SettingsSection, known: [String], elsewhere: [String: [String]])
-  {
+  mutating func reportUnknownKeys(
+    in section: SettingsSection, known: [String], elsewhere: [(name: String, keys: [String])]
+  ) {
     var reported: Set<String> = []
     for (key, _) in section.members where !known.contains(key) && reported.insert(key).inserted {
       var message = SettingsRepair.unknownKey
-      if let owner = elsewhere.keys.sorted().first(where: { elsewhere[$0]!.contains(key) }) {
-        message += "; it belongs inside \(owner)"
+      if let owner = elsewhere.last(where: { $0.keys.contains(key) }) {
+        message += "; it belongs inside \(owner.name)"
       } else if let nearest = nearest(to: key, among: known) {
         message += "; did you mean \(nearest)?"
       } else {

@@ -7,8 +7,6 @@ enum Default: Sendable {
   case ofOwner
   /// A value that these words describe.
   case said(String)
-  /// The client decides.
-  case byClient
 }
 
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
@@ -66,8 +64,8 @@ package struct Field<Owner: Sendable>: Sendable {
     _ meaning: String, _ requirement: String, isLater: Bool = false, form: [String] = []
   ) -> Field {
     Field(
-      name, place, kind, meaning, defaultValue: .byClient, isLater: isLater, requirement: requirement,
-      form: form)
+      name, place, kind, meaning, defaultValue: .said("by client"), isLater: isLater,
+      requirement: requirement, form: form)
   }
 
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
@@ -188,7 +186,6 @@ package typealias Check<Owner> =
 extension Default {
   fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Default? {
     switch self {
-    case .byClient: .words("by client")
     case .said(let words): .words(words)
     case .ofOwner where isRequired || value.isNull: nil
     case .ofOwner: .value(value)

@@ -65,12 +65,9 @@ struct Overriding {
 
   /// `client` reaches the cohorts that name one of their own too.
   private mutating func removeClients() {
-    guard let fleet = root["fleet"], var cohorts = fleet.elements else { return }
-    for index in cohorts.indices {
-      guard let members = cohorts[index].members else { continue }
-      cohorts[index].content = .object(members.filter { $0.key != Override.clientPath })
-    }
-    root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
+    guard let fleet = root["fleet"], let cohorts = fleet.elements else { return }
+    let changed = cohorts.map { $0.members == nil ? $0 : $0.taking([Override.clientPath], from: .null) }
+    root.setMember("fleet", to: PositionedValue(.array(changed), at: fleet.position))
   }
 
   /// `node` with the value put where `parts` lead.
@@ -93,7 +90,7 @@ struct Overriding {
       return override.tree
     }
     switch shape {
-    case .scalar, .axes, .settings:
+    case .scalar, .settings:
       throw PathProblem(message: "\(path) has no members")
     case .object(let keys):
       guard let key = keys.first(where: { $0.name == part }) else {

@@ -72,7 +72,7 @@ struct ScenarioDocument: Sendable {
         isWritten: false),
       Field(
         key: .init(
-          name: "compare", shape: .axes, isSettable: false,
+          name: "compare", isSettable: false,
           meaning:
             "Values to compare by path, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"]; client: \"all\" are all that ship.",
           schema: .members([

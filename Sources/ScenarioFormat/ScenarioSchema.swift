@@ -18,8 +18,6 @@ package enum ScenarioSchema {
     case cohorts(Shape)
     /// The Settings: a file name or any JSON; its paths are those of `HTTPConfig.knownKeyPaths`.
     case settings
-    /// `compare`: its keys are paths.
-    case axes
 
     /// The keys of an object.
     package var keys: [Key] { if case .object(let keys) = self { keys } else { [] } }

@@ -258,13 +258,9 @@ extension SettingsDocument {
 
   /// Every key whose value is not the same in `other`, in its order here, then those that `other` alone has.
   package func differences(to other: SettingsDocument) -> [Difference] {
-    let (old, new) = (Self.leaves(section), Self.leaves(other.section))
-    let values = Dictionary(new, uniquingKeysWith: { first, _ in first })
-    let known = Set(old.map(\.path))
-    return old.filter { values[$0.path] != $0.text }.map {
-      Difference(path: $0.path, old: $0.text, new: values[$0.path])
+    ScenarioValues(Self.leaves(section)).changes(since: ScenarioValues(Self.leaves(other.section))).map {
+      Difference(path: $0.path, old: $0.after, new: $0.before)
     }
-      + new.filter { !known.contains($0.path) }.map { Difference(path: $0.path, old: nil, new: $0.text) }
   }
 
   /// Returns the key of which a path is most likely a slip: `backoffConfig.maxRetryCount` for `backoffConfig.maxRetryCont`.
@@ -301,9 +297,9 @@ extension SettingsDocument {
   /// The message that there is no such section, and where it would be.
   package static let nothingFound = SettingsTree.nothingFound
 
-  private static func leaves(_ node: PositionedValue, _ path: String = "") -> [(path: String, text: String)] {
+  private static func leaves(_ node: PositionedValue, _ path: String = "") -> [ScenarioValues.Value] {
     guard let members = node.members, !members.isEmpty else {
-      return path.isEmpty ? [] : [(path, JSONText.compact(plain(node)))]
+      return path.isEmpty ? [] : [.init(path: path, text: JSONText.compact(plain(node)))]
     }
     return members.flatMap { leaves($0.value, path.isEmpty ? $0.key : "\(path).\($0.key)") }
   }

@@ -16,7 +16,7 @@ struct ScenarioSchemaTests {
     path: String, key: ScenarioSchema.Key
   )] {
     switch shape {
-    case .scalar, .settings, .axes: []
+    case .scalar, .settings: []
     case .list(let element), .cohorts(let element): keys(of: element, prefix + "[].")
     case .object(let keys):
       keys.flatMap { key in [(prefix + key.name, key)] + self.keys(of: key.shape, prefix + key.name + ".") }

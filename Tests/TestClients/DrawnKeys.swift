@@ -58,7 +58,7 @@ public struct DrawnKeys {
     case .list(let element), .cohorts(let element):
       note("\(node.elements?.count ?? 0)", path)
       for value in node.elements ?? [] { add(value, element, path + "[]") }
-    case .object, .scalar, .settings, .axes: note(node.prettyJSON, path)
+    case .object, .scalar, .settings: note(node.prettyJSON, path)
     }
   }
 
@@ -85,8 +85,6 @@ public struct DrawnKeys {
   private func isValue(_ text: String) -> Bool { text != "(absent)" && text != "null" }
 
   private func look(_ key: ScenarioSchema.Key, _ path: String, _ missing: inout [String]) {
-    // A scenario that is run has no axes.
-    if case .axes = key.shape { return }
     // A value that stays the same is written without its kind.
     if key.name == "constant" || Self.neverWritten.contains(path) { return }
     var drawn = values[path] ?? []
@@ -113,7 +111,7 @@ public struct DrawnKeys {
     case .object(let keys):
       for key in keys { look(key, path + "." + key.name, &missing) }
     case .list(let element), .cohorts(let element): look(element, path + "[]", &missing)
-    case .scalar, .settings, .axes: break
+    case .scalar, .settings: break
     }
   }
 

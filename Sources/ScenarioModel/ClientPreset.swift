@@ -85,15 +85,11 @@ public struct ClientPreset: Sendable, Hashable {
     /// A file and its lines, a requirement, an address; `observed`: the client was seen to do so.
     public var place: String
     /// The reason that the value alone does not say; may be empty.
-    public var why: String
+    public var why = ""
     /// How it is known; nil: nothing is said of that.
     public var evidence: Evidence?
 
-    public init(place: String, why: String = "", evidence: Evidence? = nil) {
-      self.place = place
-      self.why = why
-      self.evidence = evidence
-    }
+    public init(place: String) { self.place = place }
   }
 
   /// How a value is known.
@@ -113,11 +109,7 @@ public struct ClientPreset: Sendable, Hashable {
     /// When its own code was run; nil: it was only read.
     public var run: CalendarDate?
 
-    public init(number: String, date: CalendarDate? = nil, run: CalendarDate? = nil) {
-      self.number = number
-      self.date = date
-      self.run = run
-    }
+    public init(number: String) { self.number = number }
   }
 
   /// The design document's own client.

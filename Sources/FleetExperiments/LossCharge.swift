@@ -44,6 +44,15 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
+    /// The key of Settings; nil: what the limit is no key of them.
+    package var settingsKey: String? {
+      switch self {
+      case .backoffRetries, .rateLimitRetries: rawValue
+      case .age: "backoffConfig.maxTotalBackoffDuration"
+      case .queue, .gate: nil
+      }
+    }
+
     /// Its value in a cohort, as Settings and scenarios write it.
     func text(in cohort: Cohort) -> String {
       switch self {

@@ -29,6 +29,9 @@ public struct LossReport: Sendable {
     package var places: [(words: String, events: Double)]
 
     package var isHarmed: Bool { lost > 0 || late > 0 }
+    /// Of the whole fleet.
+    package var amountLost: String { FigureText.amount(lost * scale) }
+    package var amountLate: String { FigureText.amount(late * scale) }
   }
 
   /// The result of a run with a higher limit, or without it.
@@ -182,6 +185,9 @@ public struct LossReport: Sendable {
       pendingBefore: worstRun?.pendingEvents ?? 0, outcome: outcome, times: most / attempts)
     control.finish(run)
   }
+
+  /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
+  var checkedKey: String? { check?.charge.limit?.settingsKey }
 
   /// A line for each of the worst two charges, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {

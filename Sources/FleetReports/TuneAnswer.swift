@@ -38,7 +38,7 @@ extension TuneResult {
   /// The rows of `pareto.csv`: the best finalist first, then every candidate in the order of the search.
   package var rows: [ParetoRow] {
     let front = Set(front)
-    let stays = isToday && unmetRequirements == nil
+    let stays = isToday && unmet == nil
     let first = isRecommended || stays ? ParetoRow.Kind.recommended : .finalist
     return [ParetoRow(number: 0, kind: first, standing: winner)]
       + standings.enumerated().map { index, standing in
@@ -79,28 +79,28 @@ extension TuneResult {
     _ story: Story, facts: String, settings: (cdn: String, document: String)?,
     clients: [(client: String, lines: [String])]
   ) -> Answer {
-    let comparison = TextTable(header: comparison.header, rows: comparison.rows)
     var answer = Answer(story, facts: facts)
+    let figures: [Answer.Part] =
+      decision.map {
+        [
+          .table(
+            $0.figures, title: "Against today's Settings",
+            note: "Proposed is "
+              + "\(isRecommended ? "what is recommended" : "the best finalist, which is not recommended"). "
+              + "Means over the fresh seeds that both have, on which no choice was based; failures are of all runs."
+          )
+        ]
+      } ?? []
     answer.details =
-      [.table(comparison, title: "Against today's")]
-      + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
-    let (fresh, all) = (confirmed.winner.seeds, confirmed.winner.runs)
-    answer.page += [
-      .table(
-        comparison, title: "Against today's Settings",
-        note:
-          "Means over \(fresh) fresh \(FigureText.noun("seed", fresh)), on which no choice was based"
-          + (all > fresh
-            ? "; \(all - fresh) more of the new Settings alone tell only how many runs fail, lose events or break a requirement. "
-            : ". ") + "New is "
-          + "\(isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
-      ),
-      .figure(
-        chart.html, title: "Candidates",
-        caption:
-          "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
-          + "better. Hover a mark for its Settings."),
-    ]
+      figures + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
+    answer.page =
+      figures + [
+        .figure(
+          chart.html, title: "Candidates",
+          caption:
+            "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
+            + "better. Hover a mark for its Settings.")
+      ]
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
     answer.page.append(.terms(terms))
 
@@ -108,7 +108,10 @@ extension TuneResult {
       settings.map {
         [OutputFile(.settings, text: $0.cdn), OutputFile(.documentSettings, text: $0.document)]
       } ?? []
-    answer.data = [OutputFile(.pareto, CSVFile.bytes(columns, rows))] + published
+    answer.data =
+      [OutputFile(.pareto, CSVFile.bytes(columns, rows))]
+      + (decision.map { [OutputFile(.decision, CSVFile.bytes(Decision.columns, $0.rows))] } ?? [])
+      + published
     answer.pictures = [OutputFile(.paretoPicture, text: chart.svg)]
     return answer
   }
@@ -122,17 +125,10 @@ extension TuneResult {
           + "so that none against a few counts as little. What neither has, as a recovery without an incident, has no weight."
       ),
       (
-        "Shown",
-        "By compare's rule, on fresh seeds: better; as good (the 90 % interval of the difference lies within what matters); not worse "
-          + "(nothing that the interval leaves open is worse by what matters); worse; not decided. "
-          + "Failures and lost events that no run has shown are excluded by 59 runs. "
-          + "Settings are recommended only if no criterion in any scenario is worse or not decided, and one is better."
-      ),
-      (
         "Pareto front",
         "Candidates that no other candidate beats in one objective without being beaten in another."
       ),
-    ] + study.objectives.map { ($0.metric.title, $0.metric.definition) }
+    ] + Decision.terms + study.objectives.map { ($0.metric.title, $0.metric.definition) }
   }
 }
 
@@ -217,6 +213,16 @@ extension TuneResult {
       "score: \(Quantity.decimal(standing.ratio)), \(FigureText.count(standing.seeds, "seed"))"
         + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet"))
     return lines.joined(separator: "\n")
+  }
+
+  /// ln of a ratio as `-42 %` or, from twice as much on, `× 2.5`.
+  private static func change(_ logRatio: Double) -> String {
+    let ratio = DeterministicMath.exp(logRatio)
+    if ratio >= 1.995 { return "× " + Quantity.decimal(ratio, digits: 2) }
+    let tenths = Int64(((ratio - 1) * 1_000).rounded())
+    if tenths == 0 { return "± 0 %" }
+    let text = abs(tenths) >= 100 ? "\((abs(tenths) + 5) / 10)" : "\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    return (tenths < 0 ? "-" : "+") + text + " %"
   }
 
   /// Ratios that people know by their logarithms; those first that stay where there is no room for all.

@@ -26,13 +26,15 @@ struct DecisionTests {
 
   /// A run of a case, by its incidents, its Settings and its seed: recovery 1,000 s ± 1 %, nothing lost, 10 attempts.
   private func decision(
-    allowed: Set<String> = [], budget: Int64 = .max,
-    _ change: @escaping (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
+    _ terms: Decision.Terms = Decision.Terms(budget: .max),
+    change: @escaping (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
   ) throws -> Decision {
-    try Decision(
-      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, allowed: allowed,
-      budget: budget, run: { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) })
+    var decision = Decision(Self.cases, terms)
+    try decision.run({ Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) })
+    return decision
   }
+
+  private static let cases = IncidentSuite(of: today).cases(today: today, proposed: proposed)
 
   private static func runs(
     of scenarios: [Scenario], _ change: (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
@@ -54,9 +56,7 @@ struct DecisionTests {
   }
 
   private func state(_ decision: Decision, _ name: String, _ metric: String) -> Decision.Cell.State? {
-    decision.cases.first { $0.suite.name == name }?.cells.first {
-      decision.metric($0.criterion)?.name == metric
-    }?.state
+    decision.cases.first { $0.name == name }?.cells.first { $0.name == metric }?.state
   }
 
   private static let outage = "outage of 25 min, then half the capacity"
@@ -86,12 +86,10 @@ struct DecisionTests {
       if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
     }
     var lines: [(pairs: [Int], line: String?, left: Int)] = []
-    _ = try Decision(
-      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, budget: .max,
-      progress: { decision, left in
-        lines.append((decision.cases.map(\.pairs), decision.soFar(left: left.count), left.count))
-      },
-      run: { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) })
+    var decision = Decision(Self.cases)
+    try decision.run(
+      { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) },
+      progress: { lines.append(($0.cases.map(\.pairs), $0.soFar(left: $1.count), $1.count)) })
     let said = lines.filter { $0.line != nil }
     #expect(!said.isEmpty && said.count < lines.count)
     #expect(lines.allSatisfy { ($0.line != nil) == ($0.left > 0 && $0.pairs.allSatisfy { $0 >= 6 }) })
@@ -104,9 +102,9 @@ struct DecisionTests {
       if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
     }
     var (whole, alone): ([Scenario], [Scenario]) = ([], [])
-    let found = try Decision(
-      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed,
-      run: { scenarios in
+    var found = Decision(Self.cases)
+    try found.run(
+      { scenarios in
         whole += scenarios
         return Self.runs(of: scenarios, change)
       },
@@ -139,18 +137,23 @@ struct DecisionTests {
     #expect(told(found)[.same].count == 1)
   }
 
+  private static func trial(_ key: String, _ scenario: Scenario) -> KeyTrials.Trial {
+    let suite = IncidentSuite(of: today)
+    return .init(key: key, scenarios: suite.cases.map { suite.scenario($0, of: scenario) })
+  }
+
   @Test(
     "the keys without whose change nothing is worse are told from the others, by the runs of the worst case")
   func causes() throws {
     let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
       if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
     }
-    let found = try decision(change)
+    let found = try decision(change: change)
     var asked: [Scenario] = []
     func trials(_ harmless: Set<String>) throws -> KeyTrials? {
       try KeyTrials(
         found,
-        ["a", "b", "c"].map { .init(key: $0, scenario: harmless.contains($0) ? Self.today : Self.proposed) }
+        ["a", "b", "c"].map { Self.trial($0, harmless.contains($0) ? Self.today : Self.proposed) }
       ) { scenarios in
         asked = scenarios
         return Self.runs(of: scenarios, change)
@@ -158,7 +161,7 @@ struct DecisionTests {
     }
     let one = try #require(try trials(["b"]))
     #expect(one.harmful == [.init(key: "b", stillWorse: 0, isAsToday: true)] && one.tried == ["a", "b", "c"])
-    #expect(found.cases[one.place].suite.name == "outage" && asked.count == 3 * one.seeds)
+    #expect(found.cases[one.place].name == "outage" && asked.count == 3 * one.seeds)
     #expect(asked.allSatisfy { $0.tapi.incidents.count == 2 })
     #expect(
       told(found, trials: one)[.cause]
@@ -176,9 +179,9 @@ struct DecisionTests {
     let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
       if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
     }
-    let found = try decision(change)
+    let found = try decision(change: change)
     let trials = try #require(
-      try KeyTrials(found, [.init(key: "a", scenario: Self.today), .init(key: "b", scenario: other)]) {
+      try KeyTrials(found, [Self.trial("a", Self.today), Self.trial("b", other)]) {
         scenarios in
         var runs = Self.runs(of: scenarios, change)
         for index in runs.indices where scenarios[index].fleet[0].timeout == .seconds(25) {
@@ -189,7 +192,7 @@ struct DecisionTests {
     #expect(trials.harmful.map(\.key) == ["b", "a"] && trials.harmful[0].stillBetter == 1)
     #expect(trials.cause?.key == "b")
     // All cases without that key: what gets better there is said.
-    let instead = try decision(budget: 0) { run, isProposed, isOutage in
+    let instead = try decision(Decision.Terms(budget: 0)) { run, isProposed, isOutage in
       if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
     }
     func cause(_ instead: Decision) -> [String] { told(found, trials: trials, instead: instead)[.cause] }
@@ -202,7 +205,7 @@ struct DecisionTests {
   func noCauses() throws {
     let good = try decision { run, isProposed, _ in if isProposed { run.attemptsAboveTwinPerDevice = 5 } }
     let bad = try decision { run, isProposed, _ in if isProposed { run.attemptsAboveTwinPerDevice = 20 } }
-    let trial = KeyTrials.Trial(key: "a", scenario: Self.today)
+    let trial = Self.trial("a", Self.today)
     for (decision, trials) in [(good, [trial, trial]), (bad, [trial])] {
       #expect(try KeyTrials(decision, trials) { _ in throw CancellationError() } == nil)
     }
@@ -210,7 +213,8 @@ struct DecisionTests {
 
   @Test("what may get worse does not keep it from being published, and is said")
   func allowed() throws {
-    let found = try decision(allowed: Set(DecisionCriterion.attempts.metrics)) { run, isProposed, isOutage in
+    let found = try decision(Decision.Terms(allowed: Set(DecisionCriterion.attempts.metrics))) {
+      run, isProposed, isOutage in
       guard isProposed, isOutage else { return }
       run.attemptsAboveTwinPerDevice = 20
       run.recoveryTime = run.recoveryTime.map { $0 / 2 }
@@ -253,7 +257,7 @@ struct DecisionTests {
     #expect(told(found)[.worse].isEmpty)
     #expect(found.waiver == ["--allow", "recovery", "--allow", "attempts"])
     // What is paid for, and a change without the price that does not have it.
-    #expect(found.gains.map { found.cases[$0].suite.phrase } == [Self.outage])
+    #expect(found.gains.map { found.cases[$0].phrase } == [Self.outage])
     let free = try decision { run, isProposed, isOutage in
       guard isOutage else { return }
       run[.droppedByRetryLimit] = 5_000
@@ -261,12 +265,52 @@ struct DecisionTests {
     }
     #expect(!free.isRefused && !free.cells(.better).isEmpty && free.gains.isEmpty)
     let trials = try #require(
-      try KeyTrials(found, ["a", "b"].map { .init(key: $0, scenario: Self.today) }) { scenarios in
+      try KeyTrials(found, ["a", "b"].map { Self.trial($0, Self.today) }) { scenarios in
         Self.runs(of: scenarios) { _, _, _ in }
       })
     #expect(
       told(found, trials: trials, instead: free)[.cause].first?.hasSuffix(
         "nothing is worse, but the gain of 1 case is gone, too") ?? false)
+  }
+
+  @Test(
+    "a requirement that one run breaks refuses them, or where nothing keeps it that they break more often")
+  func requirement() throws {
+    func found(asToday: Bool, _ breaks: @escaping (_ seed: UInt64, _ isProposed: Bool) -> Bool) throws
+      -> Decision
+    {
+      let requirement = try Requirement("lost = 0")
+      return try decision(Decision.Terms(requirements: [requirement], breaksAsToday: asToday)) {
+        run, isProposed, isOutage in
+        guard isOutage else { return }
+        if isProposed { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+        if breaks(run.seed, isProposed) { run[.droppedByRetryLimit] = 1 }
+      }
+    }
+    // An event is less than matters. At the 40th seed there are proposed runs alone.
+    let once = try found(asToday: false) { $1 && $0 == 40 }
+    #expect(once.outcome == .worse && once.cells(.worse).isEmpty && !once.isAtAPrice)
+    #expect(
+      told(once)[.worse]
+        == ["less than 1 % of the runs break lost = 0 (today 0 %), the worst with 1"])
+    for (asToday, outcome) in [(false, Decision.Outcome.worse), (true, .publish)] {
+      #expect(try found(asToday: asToday) { _, _ in true }.outcome == outcome)
+      #expect(try found(asToday: asToday) { $1 || $0 % 2 == 0 }.outcome == .worse)
+    }
+  }
+
+  @Test("an objective that is no criterion may get worse, and is a gain where it gets better")
+  func objective() throws {
+    let retries = try #require(MetricCatalogue.metric(named: "retries"))
+    func outcome(_ proposed: Int64, recovers: Bool) throws -> Decision.Outcome {
+      try decision(Decision.Terms(objectives: [retries])) { run, isProposed, isOutage in
+        run[.retries] = isProposed ? proposed : 1_000
+        if recovers, isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+      }.outcome
+    }
+    #expect(try outcome(500, recovers: false) == .publish)
+    #expect(try outcome(1_000, recovers: false) == .noBetter)
+    #expect(try outcome(2_000, recovers: true) == .publish)
   }
 
   @Test("is not published where nothing gets better")
@@ -290,7 +334,7 @@ struct DecisionTests {
     #expect(found.outcome == .publish)
     #expect(state(found, "outage", MetricCatalogue.lost) == .better)
     #expect(state(found, "outage", MetricCatalogue.late) == .asGood)
-    let outage = try #require(found.cases.first { $0.suite.name == "outage" })
+    let outage = try #require(found.cases.first { $0.name == "outage" })
     #expect(outage.today.count == 30)
     let back = try decision { run, isProposed, isOutage in
       guard isOutage else { return }
@@ -315,7 +359,7 @@ struct DecisionTests {
 
   @Test("a budget ends it, and the answer says about how many more runs would do")
   func budget() throws {
-    let found = try decision(budget: 1) { run, isProposed, isOutage in
+    let found = try decision(Decision.Terms(budget: 1)) { run, isProposed, isOutage in
       if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
     }
     // 53 runs of each case are missing.
@@ -326,9 +370,13 @@ struct DecisionTests {
 
   @Test("a fleet that does not hold without incidents has no decision")
   func ill() throws {
-    let found = try decision { run, _, _ in run.baseline.grows = true }
-    #expect(found.illness?.contains("does not hold even without any incident") ?? false)
-    #expect(found.runCount == 2)
+    var count = 0
+    let illness = try IncidentSuite(of: Self.today).illness(of: Self.today) { scenarios in
+      count += scenarios.count
+      return Self.runs(of: scenarios) { run, _, _ in run.baseline.grows = true }
+    }
+    #expect(illness?.contains("does not hold even without any incident") ?? false)
+    #expect(count == 2)
   }
 
   @Test("figures are those of the whole fleet")
@@ -346,8 +394,8 @@ struct DecisionTests {
         return run
       }
     }
-    let found = try Decision(
-      IncidentSuite(of: today), today: today, proposed: Self.proposed, run: runs, failures: runs)
+    var found = Decision(IncidentSuite(of: today).cases(today: today, proposed: Self.proposed))
+    try found.run(runs, failures: runs)
     #expect(found.outcome == .publish)
     #expect(told(found)[.better].first == "\(Self.outage): 0 events lost (today 39,497,000)")
   }

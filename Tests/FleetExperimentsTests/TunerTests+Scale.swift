@@ -14,7 +14,6 @@ extension TunerTests {
       small: { choices in Self.bowl([choices[0] - 1, choices[1]], 0) / Self.bowl(choices, 0) })
     var study = study(space, seeds: seeds)
     study.raceScale = Scaling(divisor: 4)
-    (study.freshSeeds, study.tries) = (seeds, 1)
     var tuner = Tuner(study, runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate.choices == [12, 4, nil])
@@ -23,12 +22,13 @@ extension TunerTests {
     let few = min(seeds, 5)
     #expect(whole.count == study.finalists + 1 && whole.allSatisfy { [few, seeds].contains($0.seeds) })
     #expect(whole.count { $0.seeds == seeds } == (seeds > 5 ? 2 : study.finalists + 1))
-    #expect(result.confirmed.winner.scale == .whole && result.winner.scale == .whole)
+    #expect(result.winner.scale == .whole && result.isRecommended)
     #expect(result.standings.allSatisfy { $0.scale == .whole || $0.scale == study.raceScale })
-    // Today's Settings, the finalists, both keys put back one by one, and the fresh seeds of two, at most.
+    // Today's Settings, the finalists, both keys put back one by one, and a decision, at most.
     let sizes = field.sizes.withLock { $0 }
     #expect(Set(sizes.keys) == [5_000, 20_000])
-    #expect(sizes[20_000]! <= seeds * (1 + study.finalists + 3 + 2))
+    let decided = try #require(result.decision).runCount
+    #expect(sizes[20_000]! <= seeds * (1 + study.finalists + 3) + decided)
     #expect(sizes[5_000]! >= study.candidates)
   }
 
@@ -38,9 +38,9 @@ extension TunerTests {
       let field = Field(time: Self.bowl, devices: 8_000)
       var study = study(space, scenarios: 2, seeds: seeds)
       study.raceScale = Scaling(divisor: 2)
-      study = try #require(study.spending(budget))
+      study.candidates = try #require(study.candidates(budget: budget))
       var tuner = Tuner(study, runs: field.maker(space))
-      _ = try tuner.run()
+      _ = try tuner.best()
       #expect(field.made.withLock { $0 } <= budget)
     }
   }

@@ -175,6 +175,14 @@ extension Option where Value == String? {
   }
 }
 
+extension Option where Value == [DecisionCriterion] {
+  static var allowed: Self {
+    Self(
+      "allow", "criterion", each: .name { InvalidValue($0, among: $1) },
+      help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
+  }
+}
+
 extension Option where Value == MemoryLimit {
   static var memoryLimit: Self {
     Self(

@@ -51,11 +51,7 @@ struct DecideCommand: Study {
   private var incidentsPath: String?
   @Flag("only-incidents", help: "Leave the suite out: the cases of --incidents alone.")
   private var isOnlyGiven: Bool
-  @Option(
-    "allow", "criterion",
-    each: .name { InvalidValue($0, among: $1) },
-    help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
-  private var allowed: [DecisionCriterion]
+  @Option(.allowed) private var allowed: [DecisionCriterion]
   @Flag("anyway", help: "Run what is refused without a run, too.") private var runsAnyway: Bool
   @Option(
     "budget", "attempts", .attempts,
@@ -101,8 +97,7 @@ struct DecideCommand: Study {
     let isFetched = today.fleet.contains(where: \.fetchesSettings)
     let search = named == nil && isFetched ? try ProposalSearch(loaded[0], today, suite: suite) : nil
     let unrun = { @Sendable (settings: DecidedSettings, kept: String?) in
-      Decided(
-        decision: Decision(unrun: suite, today: today, proposed: today), settings: settings, kept: kept)
+      Decided(suite: suite, today: today, proposed: today, settings: settings, kept: kept)
     }
     var answer: Decided?
     if !isFetched {
@@ -133,16 +128,20 @@ struct DecideCommand: Study {
             "none of \(count) is better in one case and worse in none, and no limit that is searched loses events"
           )
         }
-        let decision = try Decision(
-          suite, today: today, proposed: proposed.scenario, allowed: allowed,
-          skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
-          progress: { decision, left in
-            runs.control.expect(more: left.compared, alone: left.alone)
-            if !options.isQuiet, let line = decision.soFar(left: left.count) {
-              environment.console.printError(line + "\n")
-            }
-          }, run: runs.summaries.values, failures: runs.runs(.failure).values)
-        if let illness = decision.illness {
+        let terms = Decision.Terms(
+          allowed: allowed, skipping: named == nil ? ProposalSearch.seedsBehind : 0,
+          budget: budget ?? Decision.defaultBudget)
+        let summaries = runs.summaries
+        func progress(_ decision: Decision, _ left: Decision.Left) {
+          runs.control.expect(more: left.compared, alone: left.alone)
+          if !options.isQuiet, let line = decision.soFar(left: left.count) {
+            environment.console.printError(line + "\n")
+          }
+        }
+        let asked = Decision(suite.cases(today: today, proposed: proposed.scenario), terms)
+        progress(asked, asked.left)
+        let first = [today, proposed.scenario].map { $0.with(seed: $0.seed &+ terms.skipped) }
+        if let illness = try suite.illness(of: first[0], run: summaries.values) {
           let load = percent(NormalLoad(today).peakUtilisation)
           throw CommandFailure(
             .data,
@@ -152,7 +151,12 @@ struct DecideCommand: Study {
                 "\n" + warning(ofSmallness: $0)
               }.joined())
         }
-        var decided = Decided(decision: decision, settings: proposed.settings)
+        let fitted = try suite.lengthened(for: first, run: summaries.values)
+        var decision = Decision(fitted.cases(today: today, proposed: proposed.scenario), terms)
+        try decision.run(summaries.values, failures: runs.runs(.failure).values, progress: progress)
+        var decided = Decided(
+          suite: fitted, today: today, proposed: proposed.scenario, decision: decision,
+          settings: proposed.settings)
         let words = [
           ["decide", path], $todayPath.words, options.input.words, options.input.scaleWords,
           options.journalWords, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [], $allowed.words,
@@ -163,17 +167,21 @@ struct DecideCommand: Study {
         decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
           try decided.add(runs)
-          let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1])
-          decided.trials = try KeyTrials(decision, trials, run: runs.summaries.values)
+          let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1], fitted)
+          decided.trials = try KeyTrials(decision, trials, run: summaries.values)
           if let cause = decided.trials?.cause, let trial = trials.first(where: { $0.key == cause.key }) {
             // Its first seeds alone: today's runs are there already.
-            decided.instead = try Decision(
-              suite, today: today, proposed: trial.scenario, allowed: allowed, budget: 0,
-              run: runs.summaries.values, failures: runs.summaries.values)
+            var instead = Decision(
+              zip(decision.cases, trial.scenarios).map { one, scenario in
+                Decision.Case(
+                  name: one.name, phrase: one.phrase, scenarios: (one.scenarios.today, scenario))
+              }, Decision.Terms(allowed: allowed, budget: 0))
+            try instead.run(summaries.values, failures: summaries.values)
+            decided.instead = instead
           }
         }
         return decided
-      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts($0.decision.suite)) })
+      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts($0.suite)) })
     let todayName = todayPath ?? "today's Settings"
     plan.page = (
       proposedPath.map(Decided.file) ?? loaded[0].name,
@@ -204,11 +212,15 @@ struct DecideCommand: Study {
 
   /// The proposed Settings, once for each changed key that a client reads, with that key as it is today. A key whose value of today
   /// breaks a client is left out: nobody should put it back.
-  private func trials(of settings: DecidedSettings, _ proposed: LoadedScenario) throws -> [KeyTrials.Trial] {
+  private func trials(
+    of settings: DecidedSettings, _ proposed: LoadedScenario, _ suite: IncidentSuite
+  ) throws -> [KeyTrials.Trial] {
     try settings.differences.map(\.path).filter { settings.readers[$0] != nil }.compactMap { key in
       try settings.keeping(key).flatMap {
         if settings.breaksMore($0) { return nil }
-        return KeyTrials.Trial(key: key, scenario: try proposed.with(settings: $0).decode().scenario)
+        let scenario = try proposed.with(settings: $0).decode().scenario
+        return KeyTrials.Trial(
+          key: key, scenarios: suite.cases.map { suite.scenario($0, of: scenario) })
       }
     }
   }

@@ -10,7 +10,11 @@ import TextEscaping
 
 /// The findings of `decide`, with the Settings that it is about.
 struct Decided: Sendable {
-  var decision: Decision
+  var suite: IncidentSuite
+  /// The fleet with today's and with the proposed Settings.
+  var today: Scenario
+  var proposed: Scenario
+  var decision = Decision([])
   var settings: DecidedSettings
   /// Why today's Settings stay where no run was made of others; nil: some were proposed or found.
   var kept: String?
@@ -33,25 +37,21 @@ struct Decided: Sendable {
 
   /// The case that says most: the first that changes.
   var showcase: Int {
-    let hasIncident = { (place: Int) in !decision.cases[place].suite.incidents.isEmpty }
+    let hasIncident = { (place: Int) in !decision.cases[place].incidents.isEmpty }
     return (decision.cells(.worse) + decision.cells(.better)).map(\.place).first(where: hasIncident)
       ?? decision.cases.indices.first(where: hasIncident) ?? 0
   }
 
   /// Runs the case that says most with both Settings under the first seed, for the parts of the page beside the decision.
   mutating func add(_ runs: StudyRuns) throws {
-    let (one, suite) = (decision.cases[showcase].suite, decision.suite)
-    let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
-    let scenarios = [today, proposed].map { suite.scenario(one, of: $0) }
+    let scenarios = decision.firstRuns(showcase)
     var results = try runs.runs(Recording<VariantResult>.result).values(of: scenarios)
-    for (index, name) in Self.names.enumerated() where results.indices.contains(index) {
+    for (index, name) in ["today", "proposed"].enumerated() where results.indices.contains(index) {
       results[index].name = name
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
   }
-
-  private static let names = ["today", "proposed"]
 
   /// What to do.
   enum Outcome: Sendable, Hashable {
@@ -108,125 +108,10 @@ struct Decided: Sendable {
 // MARK: - Tables
 
 extension Decided {
-  /// A row of `decision.csv`: a criterion of a case.
-  struct Row: Sendable {
-    var one: Decision.Case
-    var cell: Decision.Cell
-    var criterion: String
-    var today: Figure
-    var proposed: Figure
-    var difference: (mean: Double, low: Double, high: Double)?
-    var unit: String
-  }
-
-  /// The columns of `decision.csv` in order.
-  static let columns: [CSVColumn<Row>] = [
-    .init("case", "", "Name of the case.") { .text($0.one.suite.name) },
-    .init("criterion", "", "What is compared: failures, or a column of `summary.csv`.") {
-      .text($0.criterion)
-    },
-    .init(
-      "state", "",
-      "What the proposed Settings are by it: \(Decision.Cell.State.allCases.map(\.rawValue).joined(separator: ", "))."
-    ) { .text($0.cell.state.rawValue) },
-    .init("is_allowed", "", "Whether it may get worse, as `--allow` says.") { .flag($0.cell.isAllowed) },
-    .init(
-      "is_price", "",
-      "Whether fewer runs fail, or fewer events are lost, in the same case: if it is worse, that may be the price."
-    ) { .flag($0.cell.isPrice) },
-    .init("today", "", "Mean with today's Settings, of the whole fleet, as a person reads it.") {
-      .text($0.today.text)
-    },
-    .init("proposed", "", "The same with the proposed Settings.") { .text($0.proposed.text) },
-    .init("unit", "", "Of the means: that of the column of `summary.csv`; of failures a share.") {
-      .text($0.unit)
-    },
-    .init(
-      "today_mean", "",
-      "The same as a number. Of a time that a run does not live to see, the time that it was watched."
-    ) { $0.today.number.map { .decimal($0) } ?? .empty },
-    .init("proposed_mean", "", "The same with the proposed Settings.") {
-      $0.proposed.number.map { .decimal($0) } ?? .empty
-    },
-    .init("difference", "", "Proposed less today, of the whole fleet, under the same seeds.") {
-      $0.difference.map { .decimal($0.mean) } ?? .empty
-    },
-    .init("difference_low", "", "The least that the difference may be, at the level of the decision.") {
-      $0.difference.map { .decimal($0.low) } ?? .empty
-    },
-    .init("difference_high", "", "The most that it may be.") {
-      $0.difference.map { .decimal($0.high) } ?? .empty
-    },
-    .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
-    .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
-      .integer(Int64($0.one.proposed.count))
-    },
-    .init("seeds_needed", "runs", "About how many seeds would decide it; empty where it is decided.") {
-      $0.cell.seedsNeeded.map { .integer(Int64($0)) } ?? .empty
-    },
-  ]
-
-  var rows: [Row] {
-    decision.cases.indices.flatMap { place in
-      decision.cases[place].cells.map { cell in
-        Row(
-          one: decision.cases[place], cell: cell,
-          criterion: decision.name(of: cell.criterion),
-          today: decision.figure(place, cell.criterion, false),
-          proposed: decision.figure(place, cell.criterion, true),
-          difference: decision.difference(cell),
-          unit: decision.metric(cell.criterion)?.unit ?? "ratio")
-      }
-    }
-  }
-
-  /// Every figure: today beside the proposed, with what each comes to, and the battery.
-  private var figures: TextTable {
-    let rows = decision.cases.indices.flatMap { place in
-      let one = decision.cases[place]
-      var rows = one.cells.filter { $0.criterion != .health }.map { cell in
-        let figures = [false, true].map { decision.figure(place, cell.criterion, $0).text }
-        let bounds = decision.bounds(cell) ?? "–"
-        // Events that one loses and the other has late are judged as lost alone.
-        let isElsewhere = bounds == "none" && figures[0] != figures[1]
-        return [one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? ""] + figures
-          + [Self.state(cell), isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
-      }
-      if let possible = decision.possible(place) {
-        let text = FigureText.span(Int64(possible * 1e6))
-        rows.append(["possible", text, text, "–", "–"])
-      }
-      rows.append(
-        ["radio wake-ups"] + [one.today, one.compared].map { MetricText.plain($0.wakeUps) } + ["–", "–"])
-      return rows.enumerated().map { [$0 == 0 ? one.suite.name : ""] + $1 }
-    }
-    return TextTable(
-      header: ["case", "figure"] + Self.names + ["proposed is", "the difference may be"], rows: rows, words: 2
-    )
-  }
-
-  /// Names the state of a criterion, in a word.
-  private static func state(_ cell: Decision.Cell) -> String {
-    cell.state != .worse
-      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse (price)" : "worse"
-  }
-
-  /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.
-  private func losses(atMost count: Int) -> TextTable {
-    TextTable(
-      header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],
-      rows: decision.losses.prefix(count).map { loss in
-        [
-          decision.cases[loss.place].suite.name, Self.names[loss.isProposed ? 1 : 0], loss.row.cohort,
-          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–",
-          decision.amount(loss.row.lost), decision.amount(loss.row.late),
-        ]
-      }, words: 5)
-  }
   private static let lossTitle = "Who loses what, and where late events wait"
 
   private var changes: TextTable {
-    let clients = Set(decision.todayScenario.fleet.map(\.preset.name)).count
+    let clients = Set(today.fleet.map(\.preset.name)).count
     return TextTable(
       header: ["key", "today", "proposed", "read by"],
       rows: settings.differences.map { difference in
@@ -242,7 +127,7 @@ extension Decided {
 
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
-    let fleet = FigureText.fleet(of: decision.todayScenario.fullSize, scale: 1)
+    let fleet = FigureText.fleet(of: today.fullSize, scale: 1)
     var story = Story(
       finding,
       basis: isUnrun
@@ -314,7 +199,7 @@ extension Decided {
 
   /// The assumptions of the answer, for the person who signs it: the fleet, its load, the endpoint, and the number of runs.
   private var assumptions: [String] {
-    let fleet = decision.todayScenario
+    let fleet = today
     let (load, scale) = (NormalLoad(fleet), Double(fleet.scale))
     let cohorts = fleet.fleet.map { cohort in
       let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
@@ -323,19 +208,19 @@ extension Decided {
         + (cohort.events.varies ? " in these hours" : "") + ", " + Self.use(of: cohort)
     }
     // As the runs without an incident have it; where there are none, as the scenario says.
-    let seconds = Double(decision.suite.duration.microseconds) / 1e6
-    let quiet = decision.cases.first { $0.suite.incidents.isEmpty }.map {
+    let seconds = Double(suite.duration.microseconds) / 1e6
+    let quiet = decision.cases.first { $0.incidents.isEmpty }.map {
       SampleStatistics($0.today.map { Double($0.attempts) }).mean
     }
     let asked = quiet.map { $0 / seconds / max(load.capacityPerSecond, 1e-9) } ?? load.utilisation
-    let ties = decision.cases.lazy.map { TimeOutTie.all(in: decision.suite.scenario($0.suite, of: fleet)) }
+    let ties = decision.cases.lazy.map { TimeOutTie.all(in: $0.scenarios.today) }
       .first { !$0.isEmpty }
     let tie = ties?.first.map {
       "A time-out of \(FigureText.span($0.timeout.microseconds)) ends exactly at a flush. Real ones end a moment later: "
         + "--set fleet.\($0.cohort).timeout=\(Units.text($0.enough)) shows what that changes."
     }
     let peak = load.peakUtilisation * asked / max(load.utilisation, 1e-9)
-    let runs = decision.cases.map { "\($0.suite.name) \($0.today.count) and \($0.proposed.count)" }
+    let runs = decision.cases.map { "\($0.name) \($0.today.count) and \($0.proposed.count)" }
     return [
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
@@ -361,7 +246,6 @@ extension Decided {
 
   /// How long the runs are, and the incidents in them.
   private var lengths: String {
-    let suite = decision.suite
     let starts = Set(suite.cases.compactMap(\.start)).sorted()
     let first = starts.first.map {
       " Incidents begin \(FigureText.span($0.microseconds))"
@@ -416,8 +300,8 @@ extension Decided {
       .list(
         "cases", "What the Settings were run through.",
         JSONShape<Decision.Case>([
-          .init("name", "Its name.") { $0.suite.name },
-          .init("what", "In words.") { $0.suite.phrase },
+          .init("name", "Its name.") { $0.name },
+          .init("what", "In words.") { $0.phrase },
           .init("failures", "Runs with the proposed Settings that fail.") { $0.failures },
           .init("radioWakeUpsToday", "Of a device in a day with today's Settings: what costs its battery.") {
             $0.today.wakeUps
@@ -428,7 +312,7 @@ extension Decided {
           ) { $0.risk },
         ])
       ) { $0.decision.cases },
-      .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
+      .rows("criteria", "The rows of `decision.csv`.", Decision.columns) { $0.decision.rows },
     ] as [JSONShape<Decided>.Member], story: { $0.story })
 
   func answer(facts: String) -> Answer {
@@ -437,20 +321,21 @@ extension Decided {
     if isUnrun {
       answer.page = settings.differences.isEmpty ? [] : [changes]
       answer.details = answer.page
-      answer.data = [OutputFile(.decision, Table(Self.columns, rows).csv)]
+      answer.data = [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
       return answer
     }
-    let shownFigures: Answer.Part = .table(figures, title: "The figures, of the whole fleet")
+    let shownFigures: Answer.Part = .table(decision.figures, title: "The figures, of the whole fleet")
     let lost: Answer.Part = .table(
-      losses(atMost: 40), title: Self.lossTitle,
+      decision.losses(atMost: 40), title: Self.lossTitle,
       note: "The mean of the runs under the same seeds, of the whole fleet.")
     answer.details = [shownFigures] + (decision.losses.isEmpty ? [] : [lost]) + [changes]
     if !shown.runs.isEmpty {
       answer.page.append(
         .html(
           TrialReport(Trial(shown.runs)).overlays(
-            title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)",
-            note: "One run of each, under seed \(decision.firstSeed); the tables have the means of all runs. "
+            title: "Today and proposed, round \(decision.cases[shown.place].phrase)",
+            note:
+              "One run of each, under seed \(shown.runs[0].summary.seed); the tables have the means of all runs. "
           )))
     }
     answer.page.append(changes)
@@ -458,8 +343,8 @@ extension Decided {
       .folded(
         [
           .table(
-            figures, title: "The figures, of the whole fleet",
-            note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + ".")
+            decision.figures, title: "The figures, of the whole fleet",
+            note: decision.cases.map { "\($0.name): \($0.phrase)" }.joined(separator: "; ") + ".")
         ], title: "What was better or worse, case by case?"))
     if !decision.losses.isEmpty { answer.page.append(.folded([lost], title: "Who loses what?")) }
     answer.page.append(.folded([.list(assumptions)], title: "What was assumed?"))
@@ -471,33 +356,9 @@ extension Decided {
       .terms(
         TrialReport.meanings(of: [
           "Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered",
-        ]) + [
-          (
-            "Failed runs",
-            "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
-          ),
-          (
-            "Better, worse",
-            "In the mean of the runs under the same seeds, beyond chance, and by enough to matter: 5 %, and 5 s, 0.01 % of the events or half a "
-              + "request. Levels allow for all cases and looks."
-          ),
-          ("As good", "Whatever the difference is, the runs show that it is less than that."),
-          ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
-          ("Open", "Not decided: the runs are too few to show that it is not worse."),
-          (
-            "Price", "Worse where fewer runs fail or fewer events are lost: what is kept has to be delivered."
-          ),
-          (
-            "Requests",
-            "Attempts of a device beyond those without the incident; without one, a day at the rate of the run, which holds the busiest time."
-          ),
-          (
-            "Radio wake-ups",
-            "Transmissions of a device after 10 s of silence, a day: what costs its battery."
-          ),
-        ]))
+        ]) + Decision.terms))
     answer.data =
-      [OutputFile(.decision, Table(Self.columns, rows).csv)]
+      [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
       + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
       + (withoutCause.map { [OutputFile(.withoutCause, text: $0)] } ?? []) + suiteFiles
     return answer
@@ -511,26 +372,27 @@ extension Decided {
   /// A scenario for each case with the Settings that are to be served from now on, and their results as a baseline. With them
   /// `check` warns anyone who changes something later.
   private var suiteFiles: [OutputFile] {
-    let base = isPublished ? decision.proposedScenario : decision.todayScenario
+    let base = isPublished ? proposed : today
     var baseline = BaselineFile(path: "")
     let scale = Scaling(divisor: Int(base.scale))
-    let scenarios = decision.cases.map { one in
-      let scenario = decision.suite.scenario(one.suite, of: whole ?? base)
+    let scenarios = zip(suite.cases, decision.cases).map { incidents, one in
+      let scenario = suite.scenario(incidents, of: whole ?? base)
       // All that were compared: a check of the same two files comes to the same.
       let runs = Array((isPublished ? one.proposed : one.today).prefix(one.pairs))
       let mayGetWorse = Dictionary(
-        decision.allowed.map { ($0, Metric.Tolerance.informational) }, uniquingKeysWith: { first, _ in first }
+        decision.terms.allowed.map { ($0, Metric.Tolerance.informational) },
+        uniquingKeysWith: { first, _ in first }
       )
       var recorded = Baseline(
-        scenario: one.suite.name, overrides: [],
-        seeds: SeedRange(first: decision.firstSeed, count: runs.count), summaries: runs,
+        scenario: one.name, overrides: [],
+        seeds: SeedRange(first: runs[0].seed, count: runs.count), summaries: runs,
         tolerances: mayGetWorse)
       recorded.results = CommandLineTool.resultsVersion
       baseline.replace(recorded)
       return OutputFile(
-        "\(FileName.suite)/\(one.suite.name).json5",
+        "\(FileName.suite)/\(one.name).json5",
         text:
-          "// \(one.suite.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n"
+          "// \(one.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n"
           + scenario.normalisedJSON(at: whole == nil ? .whole : scale)
       )
     }
@@ -550,8 +412,8 @@ extension Decided {
     func section(_ title: String, _ table: TextTable) -> String {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }
-    return verdict + section("The figures, of the whole fleet", figures)
-      + section(Self.lossTitle, losses(atMost: 12))
+    return verdict + section("The figures, of the whole fleet", decision.figures)
+      + section(Self.lossTitle, decision.losses(atMost: 12))
       + section("What changes in the Settings", changes)
       + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")
       + (readings.isEmpty

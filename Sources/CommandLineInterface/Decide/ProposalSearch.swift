@@ -85,15 +85,13 @@ struct ProposalSearch: Sendable {
       space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, requirements: [],
       scenarios: cases.map { suite.cases[$0].name }, seeds: Self.seeds)
     study.candidates = Self.candidates
-    // Whether the best is any good the decision says, by seeds of its own.
-    (study.freshSeeds, study.tries, study.tellsEffects) = (Self.seeds, 1, false)
     let maker = CandidateRuns(runs.summaries) { [self] request in
       try suite.scenario(
         suite.cases[cases[request.scenario]], of: scenario(space.overrides(request.candidate)))
     }
     var tuner = Tuner(study, runs: maker)
-    let winner = try tuner.run().winner.candidate
-    return winner == space.today ? try withoutLosingLimits(runs) : space.overrides(winner)
+    // Whether it is any good the decision says, by seeds of its own.
+    return try tuner.best().map(space.overrides) ?? withoutLosingLimits(runs)
   }
 
   /// Today's Settings with every limit raised that loses events in a case; nil: none does.

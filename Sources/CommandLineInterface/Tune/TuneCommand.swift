@@ -16,15 +16,13 @@ struct TuneCommand: Study {
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get "
         + "the whole of a large fleet, the best of them all seeds. The score is the geometric mean of the objectives divided by today's. "
         + "Then each changed key is put back to see what it is for; one that makes no difference stays as it is.",
-      "Recommended is only what fresh seeds show to be worse than today's in no criterion of compare's verdict in any scenario, and better in "
-        + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. Where only failures or lost "
-        + "events are open, the new Settings alone get more. "
-        + "Where they are too few it says how many would do. "
+      "Recommended is only what a decision on fresh seeds confirms, as decide makes it, with the scenarios as its cases: worse than "
+        + "today's in no criterion in any scenario, better in one, and no failure in 5 % of the runs. "
         + "Every run has to keep every requirement. Where nothing keeps one it says which limit lost the events, and offers "
         + "what is better than today's all the same.",
       "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
         + "settings-document.json (the document's shape), "
-        + "pareto.csv, pareto.svg, report.html and run.json. "
+        + "pareto.csv, decision.csv, pareto.svg, report.html and run.json. "
         + "Every run is kept in the journal: a search that was killed "
         + "goes on where it stood and gives the same answer.",
     ],
@@ -62,12 +60,7 @@ struct TuneCommand: Study {
     help: "A limit that every run has to keep, as 'lost = 0' or 'recovery <= 20m'; to catch up is always one."
   )
   private var requirements: [Requirement]
-  @Option(
-    "allow-loss", "share", .loss,
-    help:
-      "Share of the events created that may be lost beyond today's, in each scenario, as 0.1%. (default: none)"
-  )
-  private var allowedLoss = 0.0
+  @Option(.allowed) private var allowed: [DecisionCriterion]
   @Option(
     "across", "how", .name { _, names in InvalidValue("\(names.joined(separator: " or ")).") },
     help: "The score over several scenarios: their mean, or that of the worst. (default: mean)")
@@ -83,15 +76,10 @@ struct TuneCommand: Study {
       "Seeds of the best finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))")
   private var seeds = TuneStudy.defaultSeeds
   @Option(
-    "fresh", "n", .count(5...10_000),
-    help:
-      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what "
-      + "--budget leaves)")
-  private var askedFresh: Int?
-  @Option(
     "budget", "runs", .count(1...1_000_000_000),
     help:
-      "Runs at most, as 2000, not counting twins. (default: \(TuneStudy.defaultCandidates) candidates)")
+      "Runs of the search at most, as 2000, not counting twins and fresh seeds. (default: "
+      + "\(TuneStudy.defaultCandidates) candidates)")
   private var budget: Int?
   let options = StudyOptions()
 
@@ -123,11 +111,10 @@ struct TuneCommand: Study {
       objectives: [objectives, file?.objectives ?? []].first { !$0.isEmpty } ?? TuneObjective.standard,
       requirements: required, scenarios: Self.names(loaded),
       intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
-    study.allowedLoss = allowedLoss
+    study.allowed = Set(allowed.flatMap(\.metrics))
     study.across = across
     study.seed = options.input.seed ?? 1
     study.raceScale = .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
-    if let askedFresh { study.freshSeeds = askedFresh }
     // There are Settings to publish where some were found and fresh seeds confirm them.
     let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
@@ -224,32 +211,25 @@ struct TuneCommand: Study {
   private func search(_ study: TuneStudy, _ loaded: [LoadedScenario], _ runs: StudyRuns) throws -> TuneResult
   {
     var study = study
-    if let budget { try spend(budget, on: &study) }
-    let maker = CandidateRuns(runs.summaries) { [study] run in
+    if let budget {
+      guard let candidates = study.candidates(budget: budget) else {
+        let least = study.runs(first: min(study.finalists, study.space.size))
+        throw UsageError(
+          "A budget of \(FigureText.count(budget, "run")) is too small: the finalists alone, with "
+            + "\(FigureText.count(study.seeds, "seed")) each, take \(FigureText.count(least, "run")). Give more, or fewer "
+            + "--seeds.")
+      }
+      study.candidates = candidates
+    }
+    let maker = CandidateRuns(runs.summaries, failures: runs.runs(.failure)) { [study] run in
       try loaded[run.scenario].decode(
         VariantChoice(name: "", overrides: study.space.overrides(run.candidate))
       ).scenario
     }
     var tuner = Tuner(study, runs: maker)
-    return try tuner.run()
-  }
-
-  /// Takes as many candidates, and fresh seeds if nobody said how many, as the budget is enough for.
-  private func spend(_ budget: Int, on study: inout TuneStudy) throws {
-    if askedFresh == nil {
-      if let spending = study.spending(budget) {
-        study = spending
-        return
-      }
-    } else if let count = study.candidates(budget: budget) {
-      study.candidates = count
-      return
-    }
-    let least = study.runs(first: min(study.finalists, study.space.size))
-    throw UsageError(
-      "A budget of \(FigureText.count(budget, "run")) is too small: the finalists alone, with "
-        + "\(FigureText.count(study.seeds, "seed")) each, take \(FigureText.count(least, "run")). Give more, or fewer "
-        + "--seeds\(askedFresh == nil ? "" : " or --fresh").")
+    var result = try tuner.run()
+    try result.loss?.checkLimit(options: runs.options, control: runs.control)
+    return result
   }
 
   // MARK: Checks
@@ -343,17 +323,6 @@ struct TuneCommand: Study {
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
       + " · finalists with \(result.study.thinsFinalists ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun("seed", result.study.seeds)
-  }
-}
-
-extension ValueReader where Value == Double {
-  /// A share in percent or from 0 to 1.
-  fileprivate static let loss = ValueReader { text in
-    let isPercentage = text.hasSuffix("%")
-    guard let value = Quantity(isPercentage ? String(text.dropLast()) : text)?.value, value >= 0,
-      value <= (isPercentage ? 100 : 1)
-    else { throw InvalidValue("a share as 0.1%.") }
-    return isPercentage ? value / 100 : value
   }
 }
 
@@ -465,28 +434,12 @@ struct TuneFindings: Sendable {
     var index: Int
     var result: TuneResult { found.result }
     var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
-    var unmet: Standing? { result.unmetRequirements?.best.first { $0.requirement == index }?.standing }
+    var unmet: Standing? { result.unmet?.best.first { $0.requirement == index }?.standing }
   }
 
   private func parts(_ indices: some Sequence<Int>) -> [Part] {
     indices.map { Part(found: self, index: $0) }
   }
-
-  private static let criterion = JSONShape<(CriterionEvidence, TuneStudy)>([
-    .init(
-      "criterion",
-      "`failures`: runs that never recover or lose more than 1 %; `health`; or a column of `summary.csv`."
-    ) { evidence, study in
-      switch evidence.criterion {
-      case .health: "health"
-      case .failures: "failures"
-      case .metric(let index): study.judged[index].name
-      }
-    },
-    .init("today", "Today's mean, of failures how many of `freshSeedsOfBoth`; null: none.") { $0.0.today },
-    .init("new", "The same of the new Settings, of failures how many of `freshSeeds`.") { $0.0.new },
-    .choice("shown", "What it is shown to be.") { $0.0.shown },
-  ])
 
   static let document = CommandDocument.study(
     "the Settings to publish, and every candidate.", isOfOne: false, warnings: "about the scenarios",
@@ -520,53 +473,32 @@ struct TuneFindings: Sendable {
           },
         ])
       ) { $0.parts($0.result.winner.candidate.changed) },
-      .init("scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better.") {
-        $0.result.confirmed.winner.ratio
+      .init(
+        "scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better; null: no decision."
+      ) {
+        $0.result.fresh?.ratio
       },
-      .init("scoreRatioLow95", "Lower end of its 95 % interval; null of a single seed.") {
+      .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
         $0.result.freshInterval.map { DeterministicMath.exp($0.low) }
       },
       .init("scoreRatioHigh95", "Upper end of the same.") {
         $0.result.freshInterval.map { DeterministicMath.exp($0.high) }
       },
       .init("seeds", "How many seeds the best finalists had.") { $0.result.study.seeds },
-      .init(
-        "freshSeeds",
-        "How many fresh ones the new Settings have: how many runs fail or break a requirement is of these."
-      ) {
-        $0.result.confirmed.winner.runs
+      .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
+        found -> Int? in
+        if case .needsMore(let runs)? = found.result.decision?.outcome { runs } else { nil }
       },
-      .init(
-        "freshSeedsOfBoth",
-        "How many of them today's Settings have, too: means are over these."
-      ) {
-        $0.result.confirmed.winner.seeds
-      },
-      .init(
-        "freshSeedsNeeded",
-        "About how many fresh ones would show whether to recommend it; null: these do, or no number is likely to."
-      ) { $0.result.seedsNeeded },
       .init(
         "raceScale", "The part of the fleets on which candidates raced; the finalists had the whole, `1:1`."
       ) {
         $0.result.study.raceScale.text
       },
-      .list(
-        "scenarios", "How it fares in each, on fresh seeds.",
-        JSONShape<Part>([
-          .init("name", "The scenario's name.") { $0.result.study.scenarios[$0.index] },
-          .init("scenario", "Its file as it was named.") { $0.found.paths[$0.index] },
-          .choice("standing", "What `compare` says of it against today's Settings.") {
-            $0.result.confirmed.winner.comparison[$0.index].standing
-          },
-          .init("scoreRatio", "The score divided by today's.") {
-            DeterministicMath.exp($0.result.confirmed.winner.scenarioScores[$0.index])
-          },
-          .list("criteria", "What fresh seeds show of it by each criterion.", Self.criterion) { part in
-            part.result.confirmed.winner.evidence[part.index].map { ($0, part.result.study) }
-          },
-        ])
-      ) { $0.parts($0.paths.indices) },
+      .rows(
+        "criteria",
+        "The rows of `decision.csv`: the best finalist against today's Settings, in each scenario by each criterion on fresh seeds.",
+        Decision.columns
+      ) { $0.result.decision?.rows ?? [] },
       .anything("settings", "What to publish, as the CDN serves it; null: nothing.", ["object", "null"]) {
         $0.settings.map { .raw($0.cdn) } ?? .null
       },
@@ -585,11 +517,11 @@ struct TuneFindings: Sendable {
             "Where it is not met: the nearest to the limit that the worst run of a candidate came, in the metric's unit; null: a time "
               + "that came in no run, or it is met."
           ) { $0.unmet?.requirements[$0.index].worst?.value },
-          .init("brokenRatio", "Share of the best finalist's fresh runs that break it.") {
-            $0.result.confirmed.winner.requirements[$0.index].broken
+          .init("brokenRatio", "Share of the best finalist's runs that break it.") {
+            $0.result.winner.requirements[$0.index].broken
           },
           .init("todayBrokenRatio", "The same of today's Settings.") {
-            $0.result.confirmed.today.requirements[$0.index].broken
+            $0.result.today.requirements[$0.index].broken
           },
         ])
       ) { $0.parts($0.result.study.requirements.indices) },

@@ -200,6 +200,16 @@ extension Requirement {
   /// Whether a run keeps it, or has no value: without an incident there is nothing to catch up with.
   func isKept(by run: RunSummary) -> Bool { reading(of: run)?.isKept ?? true }
 
+  /// What the run comes to that is furthest from keeping it; nil where no run has a value.
+  func worst(_ runs: [[RunSummary]]) -> Reading? {
+    runs.joined().compactMap(reading).max { $0.badness < $1.badness }
+  }
+
+  /// Returns the share of the runs that break it, the mean over the scenarios.
+  func broken(_ runs: [[RunSummary]]) -> Double {
+    runs.map { runs in Double(runs.count { !isKept(by: $0) }) / Double(max(runs.count, 1)) }.mean ?? 0
+  }
+
   /// Whether it is on events that are lost, or on the devices that lose them.
   package var isOfLosses: Bool {
     guard case .column(let column) = subject else { return false }

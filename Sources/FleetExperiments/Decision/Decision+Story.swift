@@ -12,6 +12,7 @@ extension Decision {
     if outcome == .noBetter { story.add(.reason, "nothing is better") }
     let worse = told(.worse)
     story.add(.worse, lines(worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }))
+    story.add(.worse, broken.map(broken))
     story.add(.price, lines(worse.filter { $0.cell.isAllowed || $0.cell.isPrice }))
     story.add(.better, lines(told(.better)), atMost: 2)
     story.add(.same, same)
@@ -32,46 +33,6 @@ extension Decision {
       + "\(worse) worse. Up to \(left) more exclude a failure in 5 % of them; Ctrl-C ends with what is known."
   }
 
-  // MARK: Figures
-
-  /// A criterion's figure with today's or the proposed Settings; failures are of all runs.
-  package func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> Figure {
-    let one = cases[place]
-    if criterion == .failures {
-      let rows = isProposed ? one.proposed : one.today
-      return Figure(value: .failures(rows.count(where: \.fails), of: rows.count))
-    }
-    return one.standings?.figure(isProposed ? 1 : 0, criterion) ?? Figure(value: .none)
-  }
-
-  /// By how much the proposed Settings differ, and within which bounds, in the criterion's unit, of the whole fleet; above 0 they
-  /// have more. nil of what has no values.
-  package func difference(_ cell: Cell) -> (mean: Double, low: Double, high: Double)? {
-    let finding = cell.finding
-    guard finding.unit > 0, cell.criterion != .health else { return nil }
-    let factor = finding.unit * (metric(cell.criterion)?.isCount == true ? Double(todayScenario.scale) : 1)
-    return (finding.mean * factor, finding.reach.lowerBound * factor, finding.reach.upperBound * factor)
-  }
-
-  /// The bounds as people read them: `+12 min to +16 min`; `none` where every run has the same.
-  package func bounds(_ cell: Cell) -> String? {
-    guard let (_, low, high) = difference(cell), low.isFinite, high.isFinite else { return nil }
-    if low == 0, high == 0 { return "none" }
-    let texts = [low, high].map { value in
-      FigureText.signed(
-        value,
-        metric(cell.criterion).map { MetricText.value($0, abs(value)) } ?? FigureText.percent(abs(value)))
-    }
-    return texts[0] == texts[1] ? texts[0] : "\(texts[0]) to \(texts[1])"
-  }
-
-  /// How soon after a case's incidents any client could catch up, mean over the runs; nil where it is not known of all.
-  package func possible(_ place: Int) -> Double? {
-    let times = cases[place].compared.map(\.possibleTime)
-    let known = times.compactMap(\.self)
-    return times.isEmpty || known.count < times.count ? nil : known.map(Double.init).mean.map { $0 / 1e6 }
-  }
-
   // MARK: Lines
 
   /// The cells in a state, without failures that lost events of the same case tell of, too.
@@ -80,33 +41,55 @@ extension Decision {
     return cells.filter { one in
       one.cell.criterion != .failures
         || !cells.contains {
-          $0.place == one.place && metric($0.cell.criterion)?.name == MetricCatalogue.lost
+          $0.place == one.place && $0.cell.metric?.name == MetricCatalogue.lost
         }
     }
   }
 
   /// `outage of 20 min: 2.5 extra requests a device (today 3.4)`, a line for each case.
-  private func lines(_ cells: [(place: Int, cell: Cell)]) -> [String] {
+  /// - Parameter today: the name of today's Settings.
+  func lines(_ cells: [(place: Int, cell: Cell)], today: String = "today") -> [String] {
     cells.map(\.place).uniqued.map { place in
       let figures = cells.filter { $0.place == place }.map { one in
-        let figures = [false, true].map { figure(place, one.cell.criterion, $0) }
-        return "\(figures[1].phrase) (today \(figures[0].text))" + (one.cell.isAllowed ? ", allowed" : "")
+        "\(one.cell.figures.proposed.phrase) (\(today) \(one.cell.figures.today.text))"
+          + (one.cell.isAllowed && one.cell.state == .worse ? ", allowed" : "")
       }
-      return "\(cases[place].suite.phrase): \(figures.joined(separator: ", "))"
+      return text(place, figures.joined(separator: ", "))
     }
+  }
+
+  /// Returns a line for each case, with the figures that are meant.
+  func lines(today: String = "today", where isMeant: (Cell) -> Bool) -> [String] {
+    lines(
+      cases.enumerated().flatMap { place, one in one.cells.filter(isMeant).map { (place, $0) } }, today: today
+    )
+  }
+
+  private func text(_ place: Int, _ text: String) -> String {
+    cases[place].phrase.isEmpty ? text : "\(cases[place].phrase): \(text)"
+  }
+
+  /// `25 % of the runs break recovery <= 20m (today 0 %), the worst with 31 min`
+  private func broken(_ requirement: Requirement) -> String {
+    let shares = [cases.map(\.proposed), cases.map(\.today)].map {
+      FigureText.percent(requirement.broken($0))
+    }
+    let worst = requirement.worst(cases.map(\.proposed)).map { ", the worst with \($0.text)" } ?? ""
+    return "\(shares[0]) of the runs break \(requirement.text) (today \(shares[1]))\(worst)"
   }
 
   private static let unchanged: Set<Cell.State> = [.asGood, .notWorse]
 
   /// The criteria that change in no case, and how many cases have nothing that changes.
   private var same: String? {
-    let all = cases.flatMap { one in one.cells.map { (name: criterionName(one, $0), cell: $0) } }
+    let all = cases.flatMap { one in one.cells.map { (name: Self.name($0), cell: $0) } }
     var names: [String] = []
     for (name, cell) in all where cell.criterion != .health && !names.contains(name) {
       if all.allSatisfy({ $0.name != name || Self.unchanged.contains($0.cell.state) }) { names.append(name) }
     }
     if hasSameBattery { names.append("battery") }
-    let quiet = cases.count { $0.cells.allSatisfy { Self.unchanged.contains($0.state) } }
+    let quiet =
+      cases.count < 2 ? 0 : cases.count { $0.cells.allSatisfy { Self.unchanged.contains($0.state) } }
     let cases = quiet == 0 ? [] : ["\(FigureText.count(quiet, "case")) of \(cases.count)"]
     return names.isEmpty && cases.isEmpty
       ? nil
@@ -114,9 +97,8 @@ extension Decision {
   }
 
   /// Without the percentile, which cases may differ in.
-  private func criterionName(_ one: Case, _ cell: Cell) -> String {
-    if metric(cell.criterion)?.name == MetricCatalogue.affectedDelivery { return "delivery" }
-    return one.standings.map { cell.criterion.words($0.metrics.metrics) } ?? name(of: cell.criterion)
+  private static func name(_ cell: Cell) -> String {
+    cell.metric?.name == MetricCatalogue.affectedDelivery ? "delivery" : cell.words
   }
 
   private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {
@@ -157,24 +139,23 @@ extension Decision {
     let today = losses.first {
       !$0.isProposed && $0.place == loss.place && $0.row.place == loss.row.place
     }
-    let texts = [loss.row.lost, today?.row.lost ?? 0].map(amount)
-    var text =
-      "\(cases[loss.place].suite.phrase): \(loss.row.cohort) loses \(texts[0]) events (today \(texts[0] == texts[1] ? "too" : texts[1]))"
+    let texts = [loss.row.amountLost, today?.row.amountLost ?? "0"]
+    var line = text(
+      loss.place,
+      "\(loss.row.cohort) loses \(texts[0]) events (today \(texts[0] == texts[1] ? "too" : texts[1]))")
     let others = losses.filter {
       $0.isProposed && $0.place == loss.place && $0.row.place != loss.row.place
         && $0.row.causes.first?.words == cause.words
     }
-    text += others.map { ", \($0.row.cohort) \(amount($0.row.lost))" }.joined() + ": \(cause.words)"
+    line += others.map { ", \($0.row.cohort) \($0.row.amountLost)" }.joined() + ": \(cause.words)"
     if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
-      text +=
+      line +=
         "; \(others.isEmpty ? "" : loss.row.cohort + " ")\(checked.value.map { "with \($0)" } ?? "without that limit"): "
-        + (checked.left == 0 ? "none" : amount(Double(checked.left)) + " in its worst run")
+        + (checked.left == 0
+          ? "none" : FigureText.amount(Double(checked.left) * loss.row.scale) + " in its worst run")
     }
-    return text
+    return line
   }
-
-  /// Events of the whole fleet.
-  package func amount(_ events: Double) -> String { FigureText.amount(events * Double(todayScenario.scale)) }
 
   /// The cases in which runs fail with the proposed Settings.
   private var failing: [String] {
@@ -184,9 +165,8 @@ extension Decision {
         rows.contains(where: \.neverRecovers) ? "not caught up" : nil,
         rows.contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
       ].compactMap(\.self)
-      let figures = [true, false].map { figure(place, .failures, $0) }
-      return "\(cases[place].suite.phrase): \(figures[0].phrase) (today \(figures[1].text)): "
-        + Story.list(reasons, "or")
+      let failures = cases[place].cells.filter { $0.criterion == .failures }
+      return lines(failures.map { (place, $0) }).joined() + ": " + Story.list(reasons, "or")
     }
   }
 
@@ -196,14 +176,15 @@ extension Decision {
     guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
     // What is worse in no run is open for the number of runs alone.
     if open.allSatisfy({
-      $0.cell.criterion == .failures ? $0.cell.finding.mean <= 0 : bounds($0.cell) == "none"
+      $0.cell.criterion == .failures ? $0.cell.finding.mean <= 0 : $0.cell.bounds == "none"
     }) {
       return
         "nothing more fails so far; a failure in one of 20 runs is excluded by \(Self.faultless) runs of a case: "
         + "about \(FigureText.count(runs, "more run"))"
     }
     let names = open.prefix(2).map { one in
-      criterionName(cases[one.place], one.cell) + " in " + cases[one.place].suite.phrase
+      let phrase = cases[one.place].phrase
+      return Self.name(one.cell) + (phrase.isEmpty ? "" : " in \(phrase)")
     }
     return Story.list(names + (open.count > 2 ? ["\(open.count - 2) more"] : []))
       + "; about \(FigureText.count(runs, "more run"))"
@@ -212,17 +193,15 @@ extension Decision {
   /// The longest way back, beside what any client could do.
   private var possibleLine: String? {
     guard let (place, cell) = longestRecovery else { return nil }
-    let figures = [false, true].map { figure(place, cell.criterion, $0) }
-    let phrase = cases[place].suite.phrase
     // In an ideal run failures of single requests cost nothing, which no client can do.
-    if cases[place].suite.incidents.contains(where: { if case .errors = $0.kind { true } else { false } }) {
+    if cases[place].incidents.contains(where: { if case .errors = $0.kind { true } else { false } }) {
       return nil
     }
-    guard let possible = possible(place), let metric = metric(cell.criterion) else {
-      return figures.allSatisfy(\.isNever)
-        ? "\(phrase): no Setting brings the fleet back, only capacity does" : nil
+    guard let possible = cases[place].possible, let metric = cell.metric else {
+      return cell.figures.today.isNever && cell.figures.proposed.isNever
+        ? text(place, "no Setting brings the fleet back, only capacity does") : nil
     }
-    return "\(phrase): caught up after \(MetricText.value(metric, possible)) at this capacity"
+    return text(place, "caught up after \(MetricText.value(metric, possible)) at this capacity")
   }
 
   private func wakeUps(_ place: Int) -> [Double] {
@@ -243,7 +222,7 @@ extension Decision {
   /// The effect on the battery, where that changes most; nil: less than 1 %.
   private var battery: String? {
     guard !hasSameBattery, let (place, _, texts) = mostWakeUps else { return nil }
-    return "\(cases[place].suite.phrase): the radio wakes \(texts[1]) times a day (today \(texts[0]))"
+    return text(place, "the radio wakes \(texts[1]) times a day (today \(texts[0]))")
   }
 
   /// How often a run may fail although none did.
@@ -279,7 +258,7 @@ package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
 extension Decision {
   /// The options that let the worse be: nil where a run more fails, or nothing is better.
   package var waiver: [String]? {
-    let worse = cells(.worse).filter(\.cell.counts).map { metric($0.cell.criterion)?.name }
+    let worse = cells(.worse).filter(\.cell.counts).map(\.cell.metric?.name)
     guard !worse.isEmpty, !worse.contains(nil), !cells(.better).isEmpty else { return nil }
     return DecisionCriterion.allCases.filter { criterion in
       worse.contains { $0.map(criterion.metrics.contains) ?? false }

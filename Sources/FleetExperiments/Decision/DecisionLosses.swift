@@ -10,11 +10,12 @@ extension Decision {
   }
 
   /// Both Settings with their runs of a case.
-  func lossReport(_ place: Int) -> LossReport {
-    let variants = [("today", todayScenario), ("proposed", proposedScenario)].map {
-      Variant(name: $0, scenario: suite.scenario(cases[place].suite, of: $1))
+  private func lossReport(_ place: Int) -> LossReport {
+    let one = cases[place]
+    let variants = [("today", one.scenarios.today), ("proposed", one.scenarios.proposed)].map {
+      Variant(name: $0, scenario: $1)
     }
-    return LossReport(variants, runs: [cases[place].today, cases[place].compared])
+    return LossReport(variants, runs: [one.today, one.compared])
   }
 
   /// Every cohort that loses events or leaves some late, the worst first.
@@ -38,8 +39,7 @@ extension Decision {
     guard let worst = losses.first(where: { $0.isProposed && $0.row.lost > 0 }) else { return nil }
     let one = cases[worst.place]
     var report = LossReport(
-      [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
-      runs: [one.compared])
+      [Variant(name: "proposed", scenario: one.scenarios.proposed)], runs: [one.compared])
     try report.checkLimit(of: worst.row.place, options: options, control: control)
     return report.check.flatMap { check in
       check.outcome.flatMap { outcome in
@@ -50,8 +50,8 @@ extension Decision {
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.
   var longestRecovery: (place: Int, cell: Cell)? {
-    cases.indices.filter { !cases[$0].suite.incidents.isEmpty }.compactMap { place in
-      cases[place].cells.first { metric($0.criterion)?.name == MetricCatalogue.recovery }.map { (place, $0) }
+    cases.indices.filter { !cases[$0].incidents.isEmpty }.compactMap { place in
+      cases[place].cells.first { $0.metric?.name == MetricCatalogue.recovery }.map { (place, $0) }
     }.max { recovery($0.place) < recovery($1.place) }
   }
 

@@ -9,9 +9,10 @@ package struct KeyTrials: Sendable {
   package struct Trial: Sendable {
     /// From the section on: `backoffConfig.maxRetryCount`.
     package var key: String
-    package var scenario: Scenario
+    /// Of each case.
+    package var scenarios: [Scenario]
 
-    package init(key: String, scenario: Scenario) { (self.key, self.scenario) = (key, scenario) }
+    package init(key: String, scenarios: [Scenario]) { (self.key, self.scenarios) = (key, scenarios) }
   }
 
   /// The case that was run again: its place.
@@ -45,34 +46,32 @@ package struct KeyTrials: Sendable {
   ///
   /// - Parameter run: summaries of scenarios, in their order.
   /// - Throws: what `run` throws.
-  package init?(_ decision: Decision, _ trials: [Trial], run: ([Scenario]) throws -> [RunSummary]) throws {
+  package init?(
+    _ decision: Decision, _ trials: [Trial], run: ([Scenario]) throws -> [RunSummary]
+  ) throws {
     guard trials.count > 1, let worst = decision.cells(.worse).first(where: \.cell.counts) else { return nil }
     let one = decision.cases[worst.place]
-    let count = one.pairs
-    let scenarios = trials.flatMap { trial in
-      let scenario = decision.suite.scenario(one.suite, of: trial.scenario)
-      return (0..<count).map { scenario.with(seed: decision.seed($0)) }
-    }
-    var made = try run(scenarios)[...]
+    let today = Array(one.today.prefix(one.pairs))
+    var made = try run(
+      trials.flatMap { trial in today.map { trial.scenarios[worst.place].with(seed: $0.seed) } })[...]
     var ended: [Cause] = []
     for trial in trials {
-      let (today, runs) = (Array(one.today.prefix(count)), Array(made.prefix(count)))
-      made = made.dropFirst(count)
-      let standings = decision.standings(today, runs)
-      func criteria(_ standing: MetricRule.Standing) -> [Criterion] {
-        standings.criteria(0, 1).filter { standings.finding(of: 1, to: 0, on: $0).standing == standing }
-      }
-      let worse = criteria(.worse).filter { !decision.isAllowed($0) }
-      if !worse.contains(worst.cell.criterion) {
-        ended.append(
-          Cause(
-            key: trial.key, stillWorse: worse.count, stillBetter: criteria(.better).count,
-            isAsToday: zip(today, runs).allSatisfy {
-              $0.totals == $1.totals && $0.recoveryTime == $1.recoveryTime
-            }))
-      }
+      let runs = Array(made.prefix(today.count))
+      made = made.dropFirst(today.count)
+      var tried = Decision.Case(
+        name: one.name, phrase: one.phrase, scenarios: one.scenarios, today: today, proposed: runs)
+      tried.judge(decision.terms)
+      let worse = tried.cells.filter { $0.finding.standing == .worse && $0.counts }
+      if worse.contains(where: { $0.criterion == worst.cell.criterion }) { continue }
+      ended.append(
+        Cause(
+          key: trial.key, stillWorse: worse.count,
+          stillBetter: tried.cells.count { $0.finding.standing == .better },
+          isAsToday: zip(today, runs).allSatisfy {
+            $0.totals == $1.totals && $0.recoveryTime == $1.recoveryTime
+          }))
     }
-    (place, seeds, tried) = (worst.place, count, trials.map(\.key))
+    (place, seeds, tried) = (worst.place, today.count, trials.map(\.key))
     harmful = ended.sorted { first, second in
       if first.isAsToday != second.isAsToday { return second.isAsToday }
       return (first.stillWorse, -first.stillBetter) < (second.stillWorse, -second.stillBetter)

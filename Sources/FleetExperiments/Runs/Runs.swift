@@ -120,9 +120,6 @@ package final class Runs<Value: Sendable>: Sendable {
     memory.withLock { ($0.values.count - $0.readBack.count, $0.readBack.count) }
   }
 
-  /// Whether it was found in the store.
-  func isReadBack(_ scenario: Scenario) -> Bool { memory.withLock { $0.readBack.contains(scenario) } }
-
   /// Returns what is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
   package func values(of scenarios: [Scenario]) throws -> [Value] {

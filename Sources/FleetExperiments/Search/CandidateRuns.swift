@@ -20,37 +20,34 @@ package final class CandidateRuns: Sendable {
   }
 
   private let scenario: @Sendable (Request) throws -> Scenario
-  private let runs: Runs<RunSummary>
-  private struct Known {
-    var summaries: [Request: RunSummary] = [:]
-    /// Each counts once, whoever else asked for it: what a budget allows does not depend on what was there before.
-    var scenarios: Set<Scenario> = []
-    var readBack = 0
-  }
-  private let known = Mutex(Known())
+  /// Those that are compared, and those that need only tell whether they fail.
+  private let runs: (compared: Runs<RunSummary>, alone: Runs<RunSummary>)
+  private let known = Mutex<[Request: RunSummary]>([:])
 
+  /// - Parameter failures: makes runs that need only tell whether they fail; nil: as all others.
   /// - Parameter scenario: what a run is of, but for the number of its seed, which is added, and its scale.
-  package init(_ runs: Runs<RunSummary>, of scenario: @escaping @Sendable (Request) throws -> Scenario) {
-    self.runs = runs
+  package init(
+    _ runs: Runs<RunSummary>, failures: Runs<RunSummary>? = nil,
+    of scenario: @escaping @Sendable (Request) throws -> Scenario
+  ) {
+    self.runs = (runs, failures ?? runs)
     self.scenario = scenario
   }
 
   /// Runs made anew and runs found in the store, twins not counted.
   package var counts: (made: Int, readBack: Int) {
-    known.withLock { ($0.scenarios.count - $0.readBack, $0.readBack) }
+    let (all, alone) = (runs.compared.counts, runs.alone.counts)
+    return runs.alone === runs.compared ? all : (all.made + alone.made, all.readBack + alone.readBack)
   }
 
   /// Makes the runs asked for, as far as they are not there.
   /// - Throws: `CancellationError` where it was stopped before all were there.
   package func make(_ requests: [Request]) throws {
-    let left = known.withLock { known in requests.uniqued.filter { known.summaries[$0] == nil } }
+    let left = known.withLock { known in requests.uniqued.filter { known[$0] == nil } }
     let scenarios = try left.map(scenario(of:))
-    let summaries = try runs.valuesUntilCancelled(of: scenarios)
+    let summaries = try runs.compared.valuesUntilCancelled(of: scenarios)
     known.withLock { known in
-      for (request, (scenario, summary)) in zip(left, zip(scenarios, summaries)) where summary != nil {
-        known.summaries[request] = summary
-        if known.scenarios.insert(scenario).inserted, runs.isReadBack(scenario) { known.readBack += 1 }
-      }
+      for (request, summary) in zip(left, summaries) where summary != nil { known[request] = summary }
     }
     if summaries.contains(nil) { throw CancellationError() }
   }
@@ -61,12 +58,14 @@ package final class CandidateRuns: Sendable {
     return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
   }
 
-  /// A run beside those of candidates.
-  func summary(of scenario: Scenario) throws -> RunSummary { try runs.values(of: [scenario])[0] }
+  /// Runs a decision.
+  func decide(_ decision: inout Decision) throws {
+    try decision.run(runs.compared.values, failures: runs.alone.values)
+  }
 
   /// Returns the results of the runs, in order; nil where not all of them are there.
   func summaries(_ requests: [Request]) -> [RunSummary]? {
-    let found = known.withLock { known in requests.compactMap { known.summaries[$0] } }
+    let found = known.withLock { known in requests.compactMap { known[$0] } }
     return found.count == requests.count ? found : nil
   }
 }

@@ -20,19 +20,13 @@ package struct TuneStudy: Sendable {
   package var scenarios: [String]
   /// Width of a row of each scenario's time series, microseconds: what its verdict takes for equal.
   package var intervals: [Int64]
-  /// Share of the events created that may be lost beyond today's.
-  package var allowedLoss = 0.0
+  /// Metrics that may get worse, by their names.
+  package var allowed: Set<String> = []
   /// Seeds of the best finalists.
   package var seeds: Int
-  /// Fresh seeds, at most, by which the best finalist is confirmed.
-  package var freshSeeds = Self.defaultFreshSeeds
-  /// The most fresh seeds that what the search leaves of the budget may go to, and that budget in runs; nil: there is none.
-  private(set) var rest: (freshSeeds: Int, budget: Int)?
   package var finalists = 4
-  /// Whether the answer says what each key of the winner is worth, which takes runs without it.
-  package var tellsEffects = true
-  /// How many of them, the best first, fresh seeds may refuse before the search gives up.
-  package var tries = 3
+  /// How many of them, the best first, decisions may refuse before the search gives up.
+  static let tries = 3
   package var across = Across.mean
   /// The seed of the draw of candidates.
   package var seed: UInt64 = 1
@@ -45,8 +39,6 @@ package struct TuneStudy: Sendable {
 
   package static let defaultCandidates = 200
   package static let defaultSeeds = 10
-  /// The looks at them double (`SeedPlan.looks`), and end as soon as all is shown or something is worse.
-  package static let defaultFreshSeeds = 120
 
   package init(
     space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], requirements: [Requirement],
@@ -64,10 +56,10 @@ package struct TuneStudy: Sendable {
   /// By how much a setting may be worse than today's in one scenario and still hold there.
   package static let tolerance = 1.05
 
-  /// The metrics that are judged on fresh seeds: the verdict's, then objectives that are none of them.
-  package var judged: [Metric] {
-    let names = Set(objectives.map(\.metric.name)).subtracting(MetricCatalogue.headline.map(\.name))
-    return MetricCatalogue.headline + MetricCatalogue.all.filter { names.contains($0.name) }
+  /// What fresh seeds have to show.
+  var terms: Decision.Terms {
+    Decision.Terms(
+      allowed: allowed, objectives: objectives.map(\.metric), requirements: requirements, skipping: seeds)
   }
 
   /// Whether it may be published, and the longest wait is not below the first one, if both are searched: who changes one of them
@@ -90,10 +82,9 @@ package struct TuneStudy: Sendable {
 
   // MARK: Seeds
 
-  /// The seed by which candidates are found, those of the race, which begin with it, and fresh ones.
+  /// The seed by which candidates are found, and those of the race, which begin with it.
   static let found = 0..<1
   var raced: Range<Int> { 0..<seeds }
-  func fresh(_ count: Int) -> Range<Int> { raced.upperBound..<raced.upperBound + count }
 
   // MARK: Rounds
 
@@ -142,10 +133,10 @@ package struct TuneStudy: Sendable {
     return raceScale == .whole ? 2 * keys : 2 * keys + 3
   }
 
-  /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, the
-  /// keys of the winner put back, and fresh seeds for both of them.
+  /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, and the
+  /// keys of the winner put back. A decision on fresh seeds is not among them.
   package func runs(first: Int) -> Int {
-    var perScenario = (1 + runsOfKeys) * seeds + 2 * freshSeeds
+    var perScenario = (1 + runsOfKeys) * seeds
     var before = (seeds: 0, scale: scale(round: 0))
     for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
       // Seeds on another scale are others.
@@ -165,40 +156,13 @@ package struct TuneStudy: Sendable {
     }
     return low >= min(finalists, space.size) ? low : nil
   }
-
-  /// Returns the study with as many candidates as the budget is enough for. Its fresh seeds leave three in four of these
-  /// candidates. They are no more than exclude a failure in 5 % of the runs.
-  ///
-  /// The rest of the budget then goes to more fresh seeds.
-  /// - Returns: nil if the budget is not enough for `finalists`.
-  package func spending(_ budget: Int) -> TuneStudy? {
-    func with(_ fresh: Int) -> TuneStudy? {
-      var study = self
-      study.freshSeeds = fresh
-      guard let count = study.candidates(budget: budget) else { return nil }
-      study.candidates = count
-      study.rest = (freshSeeds, budget)
-      return study
-    }
-    let fewest = min(seeds, freshSeeds)
-    guard let least = with(fewest) else { return nil }
-    let most = min(freshSeeds, ExactBinomial.trials(excluding: MetricRule.relevantRisk))
-    return (fewest + 1..<max(most, fewest) + 1).reversed().lazy.compactMap(with).first {
-      $0.candidates >= least.candidates - least.candidates / 4
-    } ?? least
-  }
 }
 
 /// How a candidate fares against today's Settings under the same seeds.
 package struct Standing: Sendable {
   package var candidate: SearchCandidate
-  /// The seeds that today's Settings have, too: means and differences are over these.
   package var seeds: Int
-  /// All of its seeds: how many runs fail, lose events or break a requirement is of these.
-  package var runs: Int
   package var scale: Scaling
-  /// How often a criterion of `evidence` may be told wrong.
-  package var level: MetricRule.Level
   /// Mean value for each scenario and objective; times up to the horizon, nil where no run has one.
   package var values: [[Double?]]
   /// Mean of ln(value / today's) for each scenario and objective; nil where neither has a value.
@@ -212,49 +176,17 @@ package struct Standing: Sendable {
   /// Share of runs that did not recover or broke a requirement.
   package var violations: Double
 
-  /// For each requirement, how its runs keep it.
-  package var requirements: [RequirementRecord]
+  /// For each requirement the share of the runs that break it, the mean over the scenarios, and what the run comes to that is
+  /// furthest from keeping it; nil where no run has a value.
+  package var requirements: [(broken: Double, worst: Requirement.Reading?)]
   /// Whether each of its runs keeps each of them.
   package var keepsRequirements: Bool { requirements.allSatisfy { $0.broken == 0 } }
 
   /// The same as `violations` for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
 
-  /// The evidence of its runs against today's Settings, by scenario and criterion of the verdict.
-  package var evidence: [[CriterionEvidence]]
-  /// The same of the objectives that are no criterion of the verdict, in their order.
-  package var objectiveEvidence: [[CriterionEvidence]]
-  /// The judgement of `compare` on it and today's Settings in each scenario.
-  package var comparison: [Standings.Pair]
-
-  /// Whether every criterion is shown not worse than today in every scenario.
-  package var isShownSafe: Bool { evidence.joined().allSatisfy(\.isNotWorse) }
-  /// Whether a criterion, or an objective, is shown better in a scenario.
-  package var isShownBetter: Bool {
-    (evidence + objectiveEvidence).joined().contains { $0.finding.standing == .better }
-  }
-  /// Whether runs without today's Settings show no more than that it does not fail, lose events or break a requirement.
-  var needsNoToday: Bool { violations == 0 && !evidence.joined().contains(where: \.needsToday) }
-
-  /// Whether nothing is left to show but that it does not fail or lose events, which runs without today's Settings may show.
-  var needsOnlyNew: Bool {
-    isShownBetter && violations == 0 && evidence.joined().allSatisfy { $0.isNotWorse || $0.needsOnlyNew }
-  }
-
-  /// About how many seeds would show that no criterion is worse and one is better; nil: these do, or no number is likely to.
-  package var seedsNeeded: Int? {
-    let open = evidence.joined().filter { !$0.isNotWorse }
-    var needed = open.compactMap(\.seedsNeeded)
-    if needed.count < open.count { return nil }
-    if !isShownBetter {
-      let better = (evidence + objectiveEvidence).joined().compactMap {
-        $0.finding.seedsToShowBetter(of: seeds, at: level)
-      }
-      guard let least = better.min() else { return nil }
-      needed.append(least)
-    }
-    return needed.max()
-  }
+  /// Whether its means are worse than today's by what matters, in a scenario and criterion of the verdict that may not get worse.
+  private var looksWorse: Bool
 
   /// The order of the race after `violations`: the score, and what is worse than today in a scenario. A race compares each many
   /// times.
@@ -264,7 +196,7 @@ package struct Standing: Sendable {
   /// tolerance, and no criterion of the verdict looks worse by what matters.
   package var holdsEverywhere: Bool {
     violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 }
-      && !evidence.joined().contains(where: \.looksWorse)
+      && !looksWorse
   }
 
   /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
@@ -283,18 +215,16 @@ package struct Standing: Sendable {
 }
 
 extension Standing {
-  /// - Parameter all: its runs by scenario: first those under the seeds of `today`, then any others.
+  /// - Parameter own: its runs by scenario.
+  /// - Parameter today: those of today's Settings under the same seeds.
   init(
-    _ candidate: SearchCandidate, _ all: [[RunSummary]], today: [[RunSummary]], scale: Scaling,
-    study: TuneStudy, level: MetricRule.Level
+    _ candidate: SearchCandidate, _ own: [[RunSummary]], today: [[RunSummary]], scale: Scaling,
+    study: TuneStudy
   ) {
     self.candidate = candidate
     self.scale = scale
-    self.level = level
     let seeds = today.first?.count ?? 0
     self.seeds = seeds
-    runs = all.first?.count ?? 0
-    let own = all.map { Array($0.prefix(seeds)) }
     let objectives = study.objectives
     let weights = objectives.map(\.weight)
     // Scenario, objective, seed.
@@ -323,28 +253,23 @@ extension Standing {
     func bad(_ runs: [RunSummary]) -> Double {
       runs.share { run in run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) } }
     }
-    violations = all.map(bad).mean ?? 0
-    requirements = study.requirements.map { RequirementRecord($0, all) }
+    violations = own.map(bad).mean ?? 0
+    requirements = study.requirements.map { ($0.broken(own), $0.worst(own)) }
     violationsAgainstToday = zip(own, today).map { bad($0) - bad($1) }
-    let metrics = study.judged
-    let standings = study.scenarios.indices.map { s in
-      Standings(
-        ["today", "new"], rows: [today[s], own[s]], interval: study.intervals[s], metrics: metrics,
-        level: level)
-    }
-    evidence = zip(standings, all).map { standings, all in
-      standings.evidence(
-        of: 1, against: 0, allowedLoss: study.allowedLoss, alone: Array(all.dropFirst(seeds)))
-    }
-    objectiveEvidence = standings.map { standings in
-      let judged = standings.criteria(0, 1)
-      let others = objectives.compactMap { objective in
-        metrics.firstIndex { $0.name == objective.metric.name }.map(Criterion.metric)
+    let findings = study.scenarios.indices.flatMap { s in
+      let standings = Standings(
+        ["today", "new"], rows: [today[s], own[s]], interval: study.intervals[s],
+        metrics: MetricCatalogue.headline)
+      let criteria = standings.criteria(0, 1).filter { criterion in
+        guard case .metric(let index) = criterion else { return true }
+        return !study.allowed.contains(MetricCatalogue.headline[index].name)
       }
-      return standings.evidence(of: 1, against: 0, on: others.filter { !judged.contains($0) })
+      return criteria.map { standings.finding(of: 1, to: 0, on: $0) }
     }
-    comparison = standings.map { $0.pair(1, against: 0) }
-    cost = score + 5 * scoreLosses.reduce(0, +) + evidence.joined().reduce(0) { $0 + $1.harm }
+    looksWorse = findings.contains { $0.standing == .worse || $0.mean > 1 }
+    cost =
+      score + 5 * scoreLosses.reduce(0, +)
+      + findings.reduce(0) { $0 + DeterministicMath.log(max(1, $1.mean)) }
   }
 }
 
@@ -406,20 +331,6 @@ extension TuneObjective {
   }
 }
 
-/// How the runs of a setting keep a requirement.
-package struct RequirementRecord: Sendable {
-  /// Share of the runs that break it, the mean over the scenarios.
-  package var broken: Double
-  /// The run that is furthest from keeping it; nil where no run has a value.
-  package var worst: Requirement.Reading?
-
-  /// - Parameter runs: by scenario.
-  init(_ requirement: Requirement, _ runs: [[RunSummary]]) {
-    broken = runs.map { $0.share { !requirement.isKept(by: $0) } }.mean ?? 0
-    worst = runs.joined().compactMap(requirement.reading).max { $0.badness < $1.badness }
-  }
-}
-
 extension [RunSummary] {
   /// The share of them that are meant; 0 of none.
   fileprivate func share(where isMeant: (RunSummary) -> Bool) -> Double {
@@ -429,31 +340,22 @@ extension [RunSummary] {
 
 /// The finding that no searched candidate keeps all requirements.
 package struct UnmetRequirements: Sendable {
-  /// Whether that is so of all candidates, or of those that had all seeds.
-  package var isOfAll: Bool
   /// The number of candidates that it holds for.
   package var count: Int
   /// The requirements that none of them keeps, each with the candidate whose worst run is nearest to it. Empty: each is kept by some
   /// of them, all together by none.
   package var best: [(requirement: Int, standing: Standing)]
-}
 
-extension TuneResult {
   /// Nil without requirements, and where a candidate or today's Settings keep all of them in every run of the search.
-  package var unmetRequirements: UnmetRequirements? {
-    guard !study.requirements.isEmpty else { return nil }
-    let judged = standings.filter { $0.scale == .whole && $0.seeds >= study.seeds }
-    guard !(judged + [today, winner]).contains(where: \.keepsRequirements) else { return nil }
-    // The results of a part of a fleet are no figure of the whole.
-    let isOfAll = study.raceScale == .whole && !standings.contains(where: \.keepsRequirements)
-    let field = (isOfAll ? standings : judged) + [today, winner]
-    let best = study.requirements.indices.compactMap { index -> (Int, Standing)? in
-      guard !field.contains(where: { $0.requirements[index].broken == 0 }) else { return nil }
-      let reached = field.compactMap { standing in
-        standing.requirements[index].worst.map { (standing, $0) }
-      }
+  /// - Parameter field: those that had the whole fleet.
+  init?(_ field: [Standing], today: Standing, _ study: TuneStudy) {
+    let all = field + [today]
+    guard !study.requirements.isEmpty, !all.contains(where: \.keepsRequirements) else { return nil }
+    count = field.count
+    best = study.requirements.indices.compactMap { index -> (Int, Standing)? in
+      guard !all.contains(where: { $0.requirements[index].broken == 0 }) else { return nil }
+      let reached = all.compactMap { standing in standing.requirements[index].worst.map { (standing, $0) } }
       return reached.min { $0.1.badness < $1.1.badness }.map { (index, $0.0) }
     }
-    return UnmetRequirements(isOfAll: isOfAll, count: isOfAll ? standings.count : judged.count, best: best)
   }
 }

@@ -9,8 +9,8 @@ import ScenarioModel
 /// fleet keeps the answer the race is on that, and only the finalists have the whole one. The fleet's size is a resource as seeds
 /// are (Li et al., "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks
 /// no requirement more often than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that
-/// it changes is put back, and what makes no difference goes back for good. Fresh seeds have to show that no criterion is worse
-/// and that one is better; where they do not, the next finalist is tried.
+/// it changes is put back, and what makes no difference goes back for good. A `Decision` on fresh seeds has to confirm it; where
+/// it does not, the next finalist is tried.
 package struct Tuner {
   let study: TuneStudy
   let runs: CandidateRuns
@@ -31,69 +31,126 @@ package struct Tuner {
     do {
       return try search()
     } catch let error as CancellationError {
-      guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
-      let seeds = study.raced.prefix(best.seeds)
-      guard let today = standing(of: study.space.today, seeds, best.scale) else { throw error }
-      var result = result(today, best, confirmed: (today, best))
+      guard let best = ranked().first.flatMap({ standings[$0] }),
+        let today = standing(of: study.space.today, study.raced.prefix(best.seeds), best.scale)
+      else { throw error }
+      var result = result(today, best)
       result.isFinished = false
       return result
     }
   }
 
+  /// Returns the best finalist without its idle keys, whatever fresh seeds would show; nil: today's Settings are as good.
+  package mutating func best() throws -> SearchCandidate? {
+    let (today, finalists) = try race()
+    for finalist in finalists {
+      if let winner = try winner(finalist, against: today) { return winner.candidate }
+    }
+    return nil
+  }
+
   private mutating func search() throws -> TuneResult {
+    let (today, finalists) = try race()
+    let unmet = result(today, today).unmet
+    var first: TuneResult?
+    var tried: Set<SearchCandidate> = []
+    for finalist in finalists where tried.count < TuneStudy.tries {
+      guard let winner = try winner(finalist, against: today),
+        unmet != nil || winner.keepsRequirements, tried.insert(winner.candidate).inserted
+      else { continue }
+      var result = result(today, winner)
+      result.decision = try decision(on: winner.candidate, breaksAsToday: unmet != nil)
+      if first == nil || result.isRecommended { first = result }
+      if result.isRecommended { break }
+    }
+    // Today's Settings stay where nothing is better.
+    return try finished(first ?? result(today, today))
+  }
+
+  /// Finds today's standing and the finalists, the best first.
+  private mutating func race() throws -> (today: Standing, finalists: [Standing]) {
     try evaluate([], TuneStudy.found, study.raceScale)
     try explore()
     try refine()
     let finalists = try finalists()
     try evaluate([study.space.today], study.raced)
-    let today = standings[study.space.today]!
-    var first: TuneResult?
-    var tried: Set<SearchCandidate> = []
-    for finalist in finalists.sorted(by: { $0.isBetter(than: $1) }) {
-      if !tried.isEmpty, tried.count >= study.tries || !isPaidFor(finalist) { break }
-      guard let best = try evaluatedAside(finalist.candidate, study.seeds), isEligible(best, against: today)
-      else { continue }
-      let winner = try withoutIdleKeys(best)
-      guard tried.insert(winner.candidate).inserted else { continue }
-      let result = result(today, winner, confirmed: try confirm(winner))
-      if first == nil || result.isRecommended { first = result }
-      if result.isRecommended { break }
-    }
-    // Today's Settings stay where nothing is better.
-    return try finished(
-      first ?? result(today, today, confirmed: try confirm(today)))
+    return (standings[study.space.today]!, finalists.sorted { $0.isBetter(than: $1) })
   }
 
-  /// With what its keys are worth, and what lost the events where a requirement on lost events cannot be met.
+  /// A finalist with all seeds and without its idle keys; nil: it is not better than today's Settings.
+  private mutating func winner(_ finalist: Standing, against today: Standing) throws -> Standing? {
+    guard let best = try evaluatedAside(finalist.candidate, study.seeds), isEligible(best, against: today)
+    else { return nil }
+    return try withoutIdleKeys(best)
+  }
+
+  private func decision(on winner: SearchCandidate, breaksAsToday: Bool) throws -> Decision {
+    var terms = study.terms
+    terms.breaksAsToday = breaksAsToday
+    var decision = Decision(try cases(winner, against: study.space.today), terms)
+    try runs.decide(&decision)
+    return decision
+  }
+
+  /// The scenarios with a candidate beside another.
+  /// - Parameter seeds: those of the race whose runs they have.
+  private func cases(
+    _ candidate: SearchCandidate, against other: SearchCandidate, _ seeds: Range<Int> = 0..<0
+  ) throws -> [Decision.Case] {
+    let both = [other, candidate]
+    let rows = both.map { requests($0, seeds, .whole).map { runs.summaries($0) ?? [] } }
+    return try study.scenarios.enumerated().map { place, name in
+      let scenarios = try both.map {
+        try runs.scenario(of: .init(candidate: $0, scenario: place, seed: 0))
+      }
+      return Decision.Case(
+        name: name, phrase: study.scenarios.count > 1 ? name : "", scenarios: (scenarios[0], scenarios[1]),
+        today: rows[0][place], proposed: rows[1][place])
+    }
+  }
+
+  /// With what its keys are worth, and with what stands against what looks better.
   private mutating func finished(_ result: TuneResult) throws -> TuneResult {
     var result = result
     do {
-      if study.tellsEffects { result.effects = try effects(of: result.winner) }
-      result.standings = order.compactMap { standings[$0] }
-      result.runs = runs.counts
-      return try charged(result)
+      result.isFinished = result.decision?.isFinished ?? true
+      result.effects = try effects(of: result.winner)
+      if result.isToday { result.temptation = try temptation(result) }
+      result.loss = try loss(result)
     } catch is CancellationError where result.isRecommended {
       // Fresh seeds have confirmed it.
-      return result
     }
+    result.standings = order.compactMap { standings[$0] }
+    result.runs = runs.counts
+    return result
   }
 
-  /// Whether the budget is enough for a finalist's other seeds, its keys put back and fresh seeds.
-  private func isPaidFor(_ finalist: Standing) -> Bool {
-    guard let rest = study.rest else { return true }
-    let keys = study.runsOfKeys * study.seeds
-    let seeds = study.seeds - finalist.seeds + keys + 2 * study.freshSeeds
-    return seeds * study.scenarios.count <= left(of: rest.budget)
+  private func result(_ today: Standing, _ winner: Standing) -> TuneResult {
+    let all = order.compactMap { standings[$0] }
+    let field = all.filter { $0.scale == .whole }
+    return TuneResult(
+      study: study, today: today, winner: winner,
+      unmet: UnmetRequirements(field, today: today, study), standings: all, runs: runs.counts)
   }
 
-  private func left(of budget: Int) -> Int { budget - runs.counts.made - runs.counts.readBack }
+  /// The candidate with the lowest score, against today's Settings; nil where none is better by it.
+  private func temptation(_ result: TuneResult) throws -> (standing: Standing, decision: Decision)? {
+    let whole = result.standings.filter { $0.scale == .whole }
+    let most = whole.map(\.seeds).max() ?? 0
+    guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
+    else { return nil }
+    let cases = try cases(best.candidate, against: study.space.today, study.raced.prefix(most))
+    return (best, Decision(cases, study.terms))
+  }
 
-  private func result(
-    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing)
-  ) -> TuneResult {
-    TuneResult(
-      study: study, today: today, winner: winner, confirmed: confirmed, effects: [],
-      standings: order.compactMap { standings[$0] }, runs: runs.counts)
+  /// What loses the events where a requirement on lost events cannot be met, with the candidate that comes nearest to it.
+  private func loss(_ result: TuneResult) throws -> LossReport? {
+    guard let unmet = result.unmet, study.requirements.contains(where: \.isOfLosses) else { return nil }
+    let nearest =
+      unmet.best.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
+    let cases = try cases(nearest.candidate, against: study.space.today, study.raced.prefix(nearest.seeds))
+    return LossReport(
+      cases.map { Variant(name: $0.name, scenario: $0.scenarios.proposed) }, runs: cases.map(\.proposed))
   }
 
   // MARK: Rounds
@@ -255,24 +312,19 @@ package struct Tuner {
   }
 
   /// How a candidate fares against today's Settings under some seeds; nil where runs of either are not there.
-  /// - Parameter paired: the first of the seeds, those of today's Settings; nil: they have all of them.
-  private func standing(
-    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling, level: MetricRule.Level = .once,
-    paired: Range<Int>? = nil
-  ) -> Standing? {
+  private func standing(of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling) -> Standing? {
     let own = requests(candidate, seeds, scale).compactMap(runs.summaries)
-    let today = requests(study.space.today, paired ?? seeds, scale).compactMap(runs.summaries)
+    let today = requests(study.space.today, seeds, scale).compactMap(runs.summaries)
     guard own.count == study.scenarios.count, today.count == own.count else { return nil }
-    return Standing(candidate, own, today: today, scale: scale, study: study, level: level)
+    return Standing(candidate, own, today: today, scale: scale, study: study)
   }
 
-  /// The same of several, whose runs are made first.
-  func standings(
-    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling = .whole,
-    level: MetricRule.Level = .once
+  /// How several fare, whose runs are made first.
+  private func standings(
+    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling
   ) throws -> [Standing] {
     try make(wanted, scale)
-    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, scale, level: level) }
+    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, scale) }
   }
 
   // MARK: Idle keys
@@ -355,20 +407,13 @@ package struct Tuner {
     let (changed, others) = withoutEachKey(winner.candidate)
     var effects: [Int: KeyEffect] = [:]
     for count in study.looksAtKeys(winner.seeds) {
-      let open = zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true }
+      let open = Array(zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true })
       let seeds = study.raced.prefix(count)
-      try make((open.map(\.1) + [winner.candidate]).map { ($0, seeds) }, .whole)
-      let with = requests(winner.candidate, seeds, .whole).compactMap(runs.summaries)
-      for (key, candidate) in open {
-        let without = requests(candidate, seeds, .whole).compactMap(runs.summaries)
-        guard let standing = standing(of: candidate, seeds, .whole), with.count == without.count else {
-          continue
-        }
+      let standings = try standings(of: ([winner.candidate] + open.map(\.1)).map { ($0, seeds) }, .whole)
+      for ((key, candidate), without) in zip(open, standings.dropFirst()) {
         effects[key] = KeyEffect(
-          parameter: key, without: standing,
-          with: Standing(
-            winner.candidate, with, today: without, scale: .whole, study: study, level: SeedPlan.level),
-          scores: zip(winner.scoreBySeed, standing.scoreBySeed).map { $0 - $1 })
+          parameter: key, with: standings[0], without: without,
+          decision: Decision(try cases(winner.candidate, against: candidate, seeds), study.terms))
       }
     }
     return changed.compactMap { effects[$0] }
@@ -383,72 +428,6 @@ package struct Tuner {
       order = known
     }
     return standings[candidate]
-  }
-
-  /// Runs the winner and today's Settings on fresh seeds, on which no choice was based. More seeds follow until every criterion
-  /// is shown not worse and one better, or one is worse, or more would hardly show it. Where they have to show only that the
-  /// winner does not fail or lose events, today's Settings have them no more, unless a run of the winner does.
-  func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
-    func look(_ count: Int, _ level: MetricRule.Level) throws -> (today: Standing, winner: Standing) {
-      let wanted = [study.space.today, winner.candidate].map { ($0, study.fresh(count)) }
-      let standings = try standings(of: wanted, level: level)
-      return (standings[0], standings[1])
-    }
-    guard winner.candidate != study.space.today else {
-      return try look(min(study.seeds, study.freshSeeds), .once)
-    }
-    var most = study.freshSeeds
-    if let rest = study.rest {
-      let left = left(of: rest.budget) / study.scenarios.count - study.space.parameters.count * study.seeds
-      most = max(most, min(rest.freshSeeds, left / 2))
-    }
-    let looks = SeedPlan.looks.filter { $0 < most } + [most]
-    let level = looks.count == 1 ? MetricRule.Level.once : SeedPlan.level
-    var found = try look(looks[0], level)
-    for count in looks.dropFirst() {
-      let isDone = found.winner.isShownSafe && found.winner.isShownBetter
-      guard !isDone, let needed = found.winner.seedsNeeded, needed <= 2 * most else { break }
-      if found.winner.needsOnlyNew,
-        let more = try alone(
-          winner.candidate, study.fresh(count), paired: study.fresh(found.winner.seeds), level)
-      {
-        found.winner = more
-      } else {
-        found = try look(count, level)
-      }
-    }
-    return found
-  }
-
-  /// Returns how a candidate fares where today's Settings have only the first of its seeds; nil where that is not enough, as a run
-  /// fails, loses events or breaks a requirement.
-  private func alone(
-    _ candidate: SearchCandidate, _ seeds: Range<Int>, paired: Range<Int>, _ level: MetricRule.Level
-  ) throws -> Standing? {
-    try runs.make(requests(candidate, seeds, .whole).flatMap(\.self))
-    return standing(of: candidate, seeds, .whole, level: level, paired: paired).flatMap {
-      $0.needsNoToday ? $0 : nil
-    }
-  }
-
-  /// With what lost the events where a requirement on lost events cannot be met.
-  private func charged(_ result: TuneResult) throws -> TuneResult {
-    guard let unmet = result.unmetRequirements, study.requirements.contains(where: \.isOfLosses) else {
-      return result
-    }
-    let nearest =
-      unmet.best.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
-    let seeds = study.raced.prefix(nearest.seeds)
-    let requests = requests(nearest.candidate, seeds, nearest.scale).flatMap(\.self)
-    guard let summaries = runs.summaries(requests),
-      let (request, summary) = zip(requests, summaries).max(by: {
-        $0.1.lostOrBlockedEvents < $1.1.lostOrBlockedEvents
-      })
-    else { return result }
-    var charged = result
-    charged.loss = try TuneLoss(
-      in: request.scenario, of: runs.scenario(of: request), summary, study: study, run: runs.summary(of:))
-    return charged
   }
 
   private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
@@ -467,28 +446,24 @@ package struct Tuner {
 /// The effect of one changed key: the winner against the winner with this key as it is today.
 package struct KeyEffect: Sendable {
   package var parameter: Int
-  /// The winner without the change, against today's Settings.
-  package var without: Standing
-  /// The winner, against `without`.
+  /// The winner, and the winner without the change, against today's Settings.
   package var with: Standing
-  /// ln(with / without) of the score, over the seeds.
-  package var score: Double
-  /// nil with a single seed.
-  package var scoreInterval: ConfidenceInterval?
+  package var without: Standing
+  /// The winner in place of that without the change.
+  var decision: Decision
 
-  /// - Parameter scores: `score` by seed.
-  init(parameter: Int, without: Standing, with: Standing, scores: [Double]) {
-    self.parameter = parameter
-    self.without = without
-    self.with = with
-    score = SampleStatistics(scores).mean
-    scoreInterval = ConfidenceInterval(SampleStatistics(scores))
+  /// ln(with / without) of the score, by seed.
+  private var scores: SampleStatistics {
+    SampleStatistics(zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 })
   }
+  package var score: Double { scores.mean }
+  /// nil with a single seed.
+  package var scoreInterval: ConfidenceInterval? { ConfidenceInterval(scores) }
 
   /// Whether the seeds tell its effect on each criterion in each scenario, and a gain among these. Without one its reason may be
   /// what few runs show, as a failure.
   var isDecided: Bool {
-    let standings = with.evidence.joined().map(\.finding.standing)
+    let standings = decision.cases.flatMap(\.cells).map(\.finding.standing)
     return standings.contains(.better) && !standings.contains(.undecided)
   }
 }
@@ -499,51 +474,39 @@ package struct TuneResult: Sendable {
   package var today: Standing
   /// Today's Settings if nothing better was found.
   package var winner: Standing
-  /// Both on fresh seeds.
-  package var confirmed: (today: Standing, winner: Standing)
-  package var effects: [KeyEffect]
-  /// The loss of events where a requirement on them cannot be met.
-  package var loss: TuneLoss?
-
-  /// The interval of ln of the winner's score on fresh seeds; nil of a single one.
-  package var freshInterval: ConfidenceInterval? {
-    ConfidenceInterval(SampleStatistics(confirmed.winner.scoreBySeed))
-  }
-
-  /// Whether the fresh seeds show that no criterion of the verdict is worse than today in any scenario, and that one is better.
-  /// Only then is it recommended.
-  package var isConfirmed: Bool {
-    isFinished && confirmed.winner.isShownSafe && confirmed.winner.isShownBetter && holdsOnFreshSeeds
-  }
-
-  /// Whether it has a better score, recovers as often and keeps every requirement in every run. Where nothing keeps them, it
-  /// breaks them no more often than today.
-  private var holdsOnFreshSeeds: Bool {
-    let (fresh, today) = (confirmed.winner, confirmed.today)
-    let keeps =
-      unmetRequirements == nil
-      ? winner.keepsRequirements && fresh.keepsRequirements
-      : zip(fresh.requirements, today.requirements).allSatisfy { $0.broken <= $1.broken }
-    return keeps && fresh.violations <= today.violations
-      && (fresh.score < 0 || fresh.violations < today.violations)
-  }
-
-  /// About how many fresh seeds would show it; nil: these do, or no number is likely to.
-  package var seedsNeeded: Int? {
-    isConfirmed || !holdsOnFreshSeeds ? nil : confirmed.winner.seedsNeeded
-  }
-
-  /// Whether there are Settings to publish.
-  package var isRecommended: Bool { !isToday && isConfirmed }
-
-  /// Whether the search found nothing to change.
-  package var isToday: Bool { winner.candidate.changed.isEmpty }
-
+  /// Nil where a candidate or today's Settings keep every requirement.
+  package var unmet: UnmetRequirements?
   /// Every candidate, in the order of the search.
   package var standings: [Standing]
   package var runs: (made: Int, readBack: Int)
+  /// Whether fresh seeds, on which no choice was based, confirm the winner; nil: there is none, or it was stopped before.
+  package var decision: Decision?
+  package var effects: [KeyEffect] = []
+  /// The candidate that is better by its score alone, against today's Settings; nil where something is found, or there is none.
+  var temptation: (standing: Standing, decision: Decision)?
+  /// What loses the events where a requirement on them cannot be met.
+  package var loss: LossReport?
   /// Whether it came to its end; false: it was stopped. Then the best so far is the winner, and nothing is confirmed.
   package var isFinished = true
+
+  /// The winner on fresh seeds, over as many as all scenarios have.
+  package var fresh: Standing? {
+    guard let cases = decision?.cases, let seeds = cases.map(\.pairs).min(), seeds > 0 else { return nil }
+    return Standing(
+      winner.candidate, cases.map { Array($0.proposed.prefix(seeds)) },
+      today: cases.map { Array($0.today.prefix(seeds)) }, scale: .whole, study: study)
+  }
+
+  /// The interval of ln of its score on fresh seeds; nil of a single one.
+  package var freshInterval: ConfidenceInterval? {
+    fresh.flatMap { ConfidenceInterval(SampleStatistics($0.scoreBySeed)) }
+  }
+
+  /// Whether there are Settings to publish.
+  package var isRecommended: Bool { isFinished && decision?.outcome == .publish }
+
+  /// Whether the search found nothing to change.
+  package var isToday: Bool { winner.candidate.changed.isEmpty }
 
   /// Mean of ln(value / today's) over the scenarios, for each objective.
   package func coordinates(_ standing: Standing) -> [Double] {

@@ -152,9 +152,8 @@ package struct Standings: Sendable {
   }
 
   /// Returns the finding of the runs on `second` against `first` by one criterion.
-  /// - Parameter allowedLoss: share of the events created that `second` may lose beyond those of `first`.
   package func finding(
-    of second: Int, to first: Int, on criterion: Criterion, allowedLoss: Double = 0
+    of second: Int, to first: Int, on criterion: Criterion
   ) -> MetricRule.Finding {
     switch criterion {
     case .health:
@@ -177,23 +176,10 @@ package struct Standings: Sendable {
           of: values, to: today,
           lost: (metrics.values(of: lost, variant: second), metrics.values(of: lost, variant: first)))
       }
-      func finding(_ values: [MetricValue]) -> MetricRule.Finding {
-        MetricRule.finding(
-          of: values, to: today,
-          lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
-          clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
-      }
-      let found = finding(values)
-      guard allowedLoss > 0, metric.name == MetricCatalogue.lost else { return found }
-      var allowed = finding(
-        zip(values, runs[first]).map {
-          .value(($0.restricted ?? 0) - allowedLoss * Double($1[.createdEvents]))
-        })
-      // A loss that is allowed and does not come is no gain.
-      if allowed.standing == .better {
-        allowed.standing = found.standing == .worse ? .undecided : found.standing
-      }
-      return allowed
+      return MetricRule.finding(
+        of: values, to: today, lowerIsBetter: metric.direction != .higherIsBetter,
+        floor: floor(index, first, second),
+        clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
     }
   }
 

@@ -1,0 +1,127 @@
+import FleetExperiments
+import FleetMetrics
+
+extension Decision {
+  /// A row of `decision.csv`: a criterion of a case.
+  package struct Row: Sendable {
+    fileprivate var one: Case
+    fileprivate var cell: Cell
+  }
+
+  /// The columns of `decision.csv` in order.
+  package static let columns: [CSVColumn<Row>] = [
+    .init("case", "", "Name of the case.") { .text($0.one.name) },
+    .init("criterion", "", "What is compared: failures, or a column of `summary.csv`.") {
+      .text($0.cell.name)
+    },
+    .init(
+      "state", "",
+      "What the proposed Settings are by it: \(Cell.State.allCases.map(\.rawValue).joined(separator: ", "))."
+    ) { .text($0.cell.state.rawValue) },
+    .init("is_allowed", "", "Whether it may get worse, as `--allow` says.") { .flag($0.cell.isAllowed) },
+    .init(
+      "is_price", "",
+      "Whether fewer runs fail, or fewer events are lost, in the same case: if it is worse, that may be the price."
+    ) { .flag($0.cell.isPrice) },
+    .init("today", "", "Mean with today's Settings, of the whole fleet, as a person reads it.") {
+      .text($0.cell.figures.today.text)
+    },
+    .init("proposed", "", "The same with the proposed Settings.") { .text($0.cell.figures.proposed.text) },
+    .init("unit", "", "Of the means: that of the column of `summary.csv`; of failures a share.") {
+      .text($0.cell.metric?.unit ?? "ratio")
+    },
+    .init(
+      "today_mean", "",
+      "The same as a number. Of a time that a run does not live to see, the time that it was watched."
+    ) { $0.cell.figures.today.number.map { .decimal($0) } ?? .empty },
+    .init("proposed_mean", "", "The same with the proposed Settings.") {
+      $0.cell.figures.proposed.number.map { .decimal($0) } ?? .empty
+    },
+    .init("difference", "", "Proposed less today, of the whole fleet, under the same seeds.") {
+      $0.cell.difference.map { .decimal($0.mean) } ?? .empty
+    },
+    .init("difference_low", "", "The least that the difference may be, at the level of the decision.") {
+      $0.cell.difference.map { .decimal($0.low) } ?? .empty
+    },
+    .init("difference_high", "", "The most that it may be.") {
+      $0.cell.difference.map { .decimal($0.high) } ?? .empty
+    },
+    .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
+    .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
+      .integer(Int64($0.one.proposed.count))
+    },
+    .init("seeds_needed", "runs", "About how many seeds would decide it; empty where it is decided.") {
+      $0.cell.seedsNeeded.map { .integer(Int64($0)) } ?? .empty
+    },
+  ]
+
+  package var rows: [Row] { cases.flatMap { one in one.cells.map { Row(one: one, cell: $0) } } }
+
+  /// Every figure: today beside the proposed, with what each comes to, and the battery.
+  package var figures: TextTable {
+    let rows = cases.flatMap { one in
+      var rows = one.cells.filter { $0.criterion != .health }.map { cell in
+        let figures = [cell.figures.today.text, cell.figures.proposed.text]
+        let bounds = cell.bounds ?? "–"
+        // Events that one loses and the other has late are judged as lost alone.
+        let isElsewhere = bounds == "none" && figures[0] != figures[1]
+        return [cell.words] + figures
+          + [Self.state(cell), isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
+      }
+      if let possible = one.possible {
+        let text = FigureText.span(Int64(possible * 1e6))
+        rows.append(["possible", text, text, "–", "–"])
+      }
+      rows.append(
+        ["radio wake-ups"] + [one.today, one.compared].map { MetricText.plain($0.wakeUps) } + ["–", "–"])
+      return rows.enumerated().map { [$0 == 0 ? one.name : ""] + $1 }
+    }
+    return TextTable(
+      header: ["case", "figure", "today", "proposed", "proposed is", "the difference may be"], rows: rows,
+      words: 2)
+  }
+
+  /// Names the state of a criterion, in a word.
+  private static func state(_ cell: Cell) -> String {
+    cell.state != .worse
+      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse (price)" : "worse"
+  }
+
+  /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.
+  package func losses(atMost count: Int) -> TextTable {
+    TextTable(
+      header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],
+      rows: losses.prefix(count).map { loss in
+        [
+          cases[loss.place].name, loss.isProposed ? "proposed" : "today", loss.row.cohort,
+          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–", loss.row.amountLost,
+          loss.row.amountLate,
+        ]
+      }, words: 5)
+  }
+
+  /// What the tables of a decision mean.
+  package static let terms = [
+    (
+      "Failed runs",
+      "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
+    ),
+    (
+      "Better, worse",
+      "In the mean of the runs under the same seeds, beyond chance, and by enough to matter: 5 %, and 5 s, 0.01 % of the events or half a "
+        + "request. Levels allow for all cases and looks."
+    ),
+    ("As good", "Whatever the difference is, the runs show that it is less than that."),
+    ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
+    ("Open", "Not decided: the runs are too few to show that it is not worse."),
+    ("Price", "Worse where fewer runs fail or fewer events are lost: what is kept has to be delivered."),
+    (
+      "Requests",
+      "Attempts of a device beyond those without the incident; without one, a day at the rate of the run, which holds the busiest time."
+    ),
+    (
+      "Radio wake-ups",
+      "Transmissions of a device after 10 s of silence, a day: what costs its battery."
+    ),
+  ]
+}

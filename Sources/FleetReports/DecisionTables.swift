@@ -64,7 +64,7 @@ extension Decision {
         let figures = [cell.figures.today.text, cell.figures.proposed.text]
         let bounds = cell.bounds ?? "–"
         // Events that one loses and the other has late are judged as lost alone.
-        let isElsewhere = bounds == "none" && figures[0] != figures[1]
+        let isElsewhere = cell.metric != nil && bounds == "none" && figures[0] != figures[1]
         return [cell.words] + figures
           + [Self.state(cell), isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
       }

@@ -18,7 +18,11 @@ struct BaselineTests {
     }
     let baseline = Baseline(
       scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: then.count), entries: entries)
-    return try #require(baseline.changes(to: now.map { summary(metric, $0) }).first)
+    return try #require(changes(from: baseline, to: now.map { summary(metric, $0) }).first)
+  }
+
+  private static func changes(from baseline: Baseline, to now: [RunSummary]) -> [MetricChange] {
+    BaselineCheck(baseline, now, interval: 0).changes
   }
 
   private static func summary(_ metric: String, _ value: Double) -> RunSummary {
@@ -100,32 +104,6 @@ struct BaselineTests {
     #expect(try Self.change(Self.lower, .relative(0.5), then: [0, 0], now: [1, 0]).judgement == .worse)
   }
 
-  /// Holm's adjustment: what is barely significant alone is not among twenty.
-  @Test("more metrics that move make no more false alarms, and metrics that no seed moved don't count")
-  func familywise() throws {
-    let now = Self.noisy.enumerated().map { $1 + ($0 < 6 ? 2 : 0) }
-    #expect(
-      try Self.change(Self.lower, .notSignificantlyWorse, then: Self.noisy, now: now).judgement == .worse)
-    let others = MetricCatalogue.all.map(\.name).filter { $0 != Self.lower }.prefix(20)
-    let among = try Self.change(
-      Self.lower, .notSignificantlyWorse, then: Self.noisy, now: now, others: Array(others))
-    #expect(among.difference == PairedDifference(SampleStatistics(now.indices.map { $0 < 6 ? 2.0 : 0 })))
-    // The others, which became nought in every run, are significant; this one's p is multiplied by what is left.
-    #expect(try #require(among.adjustedP) >= (try #require(among.difference.pValue)))
-    let constant = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
-      entries: [
-        Baseline.Entry(
-          metric: Self.lower, tolerance: .notSignificantlyWorse, values: Self.noisy.map { .value($0) })
-      ]
-        + others.map {
-          Baseline.Entry(
-            metric: $0, tolerance: .notSignificantlyWorse, values: Self.noisy.map { _ in .value(0) })
-        }
-    ).changes(to: now.map { Self.summary(Self.lower, $0) })
-    #expect(try #require(constant.first).adjustedP == among.difference.pValue)
-  }
-
   @Test("of checks on the same law with other draws at most one in twenty calls anything worse")
   func sameLaw() {
     var random = SeededGenerator(seed: 20)
@@ -154,7 +132,9 @@ struct BaselineTests {
       let baseline = Baseline(
         scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
         summaries: (0..<10).map { _ in summary() })
-      if baseline.changes(to: (0..<10).map { _ in summary() }).contains(where: { $0.judgement == .worse }) {
+      if Self.changes(from: baseline, to: (0..<10).map { _ in summary() }).contains(where: {
+        $0.judgement == .worse
+      }) {
         alarms += 1
       }
     }
@@ -174,7 +154,8 @@ struct BaselineTests {
     let recorded = Baseline(
       scenario: "s", overrides: [], seeds: seeds,
       summaries: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
-    let changes = recorded.changes(to: [summary(nil), summary(nil), summary(nil), summary(nil)])
+    let changes = Self.changes(
+      from: recorded, to: [summary(nil), summary(nil), summary(nil), summary(nil)])
     let recovery = try #require(changes.first { $0.metric.name == "recovery_s" })
     #expect(recovery.judgement == .worse)
     #expect(recovery.difference.mean == 1_000 - 102.5)
@@ -183,11 +164,13 @@ struct BaselineTests {
     // A tolerance says by how much a recovery may be later, not that there may be none.
     var tolerant = recorded
     for index in tolerant.entries.indices { tolerant.entries[index].tolerance = .relative(100) }
-    let never = tolerant.changes(to: [110, 100, 95].map { summary($0 * 1_000_000) } + [summary(nil)])
+    let never = Self.changes(
+      from: tolerant, to: [110, 100, 95].map { summary($0 * 1_000_000) } + [summary(nil)])
     #expect(never.first { $0.metric.name == "recovery_s" }?.judgement == .worse)
-    let back = Baseline(
-      scenario: "s", overrides: [], seeds: seeds, summaries: [nil, nil, nil, nil].map { summary($0) }
-    ).changes(to: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
+    let back = Self.changes(
+      from: Baseline(
+        scenario: "s", overrides: [], seeds: seeds, summaries: [nil, nil, nil, nil].map { summary($0) }),
+      to: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
     #expect(back.first { $0.metric.name == "recovery_s" }?.judgement == .better)
   }
 
@@ -205,7 +188,7 @@ struct BaselineTests {
       let recorded = Baseline(
         scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
         summaries: [summary(5), summary(6)], tolerances: tolerances)
-      let changes = recorded.changes(to: [summary(5), summary(nil)])
+      let changes = Self.changes(from: recorded, to: [summary(5), summary(nil)])
       let change = try #require(changes.first { $0.metric.name == name })
       #expect(change.judgement == judgement)
       #expect(change.appearances == 1)

@@ -83,7 +83,6 @@ struct CheckFindings: Sendable {
       $0.change.difference.interval()?.low
     },
     .init("differenceHigh95", "Upper end of the same.") { $0.change.difference.interval()?.high },
-    .init("pHolm", "P value by Holm's step-down; null of what is not tested.") { $0.change.adjustedP },
     .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
     .init("line", "Where the metric stands in the baseline.") { $0.line },
   ])

@@ -77,54 +77,25 @@ public struct Baseline: Sendable {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the changes from each recorded run to the run under the same seed.
-  ///
-  /// A metric that is held against its interval is tested as Student's paired t, one of events in a few clumps also by their
-  /// signs. The verdict's criteria are one family, with Holm's adjustment and 1 % for any false alarm. The metrics that somebody
-  /// asked for besides are another family, and those that are only told a third. A metric that no seed moved is in no family. A
-  /// change beyond chance still has to matter: under common random numbers a difference of a few requests is told from zero.
-  /// - Parameter summaries: those of the runs, in the order of the seeds.
-  /// - Parameter interval: width of a row of the time series, microseconds.
-  /// - Parameter isOfSettings: whether criteria are judged by the rule of verdicts and decisions, with their floors.
-  public func changes(
-    to summaries: [RunSummary], interval: Int64 = 0, isOfSettings: Bool = false
-  ) -> [MetricChange] {
-    func recorded(_ name: String) -> [Double] {
-      entries.first { $0.metric == name }?.values.compactMap(\.restricted) ?? []
+  /// The recorded runs, as far as a verdict looks at them beside their metrics.
+  var runs: [RunSummary] {
+    func recorded(_ metric: String) -> [MetricValue]? { entries.first { $0.metric == metric }?.values }
+    let created = recorded(MetricCatalogue.created)
+    let batches = recorded(Measure.settledBatches.summaryColumn)
+    let (lost, recovery) = (recorded(MetricCatalogue.lost), recorded(MetricCatalogue.recovery))
+    return (0..<seeds.count).map { place in
+      func count(_ values: [MetricValue]?) -> Int64 { Int64(values?[place].restricted ?? 0) }
+      var run = RunSummary(run: scenario, seed: seeds.first &+ UInt64(place))
+      run[.createdEvents] = count(created)
+      run[.settledBatches] = count(batches)
+      run[.droppedByRetryLimit] = count(lost)
+      run.baseline.grows = place < unhealthyTwins
+      guard let recovery = recovery?[place], let horizon = recovery.horizon else { return run }
+      run.hasIncidents = true
+      run.recoveryHorizon = Int64(horizon * 1e6)
+      run.recoveryTime = recovery.isCensored ? nil : recovery.restricted.map { Int64($0 * 1e6) }
+      return run
     }
-    let createdMean = SampleStatistics(recorded(MetricCatalogue.created)).mean
-    let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
-    var changes = entries.compactMap { entry in
-      MetricCatalogue.metric(named: entry.metric).map { metric in
-        MetricChange(
-          metric.scaled(by: summaries.commonScale), entry, now: summaries.map { metric.value(of: $0) },
-          isCriterion: criteria.contains(metric.name),
-          floor: metric.floor(createdEvents: createdMean, interval: Double(interval) / 1e6))
-      }
-    }
-    if isOfSettings {
-      let all = [
-        recorded(MetricCatalogue.created) + summaries.map { Double($0[.createdEvents]) },
-        recorded(Measure.settledBatches.summaryColumn) + summaries.map { Double($0[.settledBatches]) },
-      ].map { SampleStatistics($0).mean }
-      let batch = MetricRule.clump(createdEvents: all[0], settledBatches: all[1])
-      let lost = changes.first { $0.metric.name == MetricCatalogue.lost }.map { ($0.now, $0.entry.values) }
-      for index in changes.indices where changes[index].isCriterion {
-        changes[index].judge(batch: batch, createdEvents: all[0], lost: lost)
-      }
-    }
-    let moved = changes.indices.filter { changes[$0].hasMoved }
-    let judged = moved.filter { changes[$0].entry.tolerance == .notSignificantlyWorse }
-    let families = [
-      judged.filter { changes[$0].isCriterion }, judged.filter { !changes[$0].isCriterion },
-      moved.filter { changes[$0].entry.tolerance == .informational },
-    ]
-    for family in families {
-      for (index, p) in zip(family, Holm.adjusted(family.map { changes[$0].pValue })) {
-        changes[index].adjustedP = p
-      }
-    }
-    return changes
   }
 
   /// Whether no recorded run recovered from an incident that it had.
@@ -156,20 +127,8 @@ public struct MetricChange: Sendable {
   public let difference: PairedDifference
   /// Up to which difference the metric says nothing.
   package let floor: Double
-  /// By the rule of verdicts; nil: it is held against its tolerance.
-  private(set) var standing: MetricRule.Standing?
-  /// Holm's p value that nothing has changed, for metrics that are held against their intervals.
-  public fileprivate(set) var adjustedP: Double?
-
-  init(_ metric: Metric, _ entry: Baseline.Entry, now: [MetricValue], isCriterion: Bool, floor: Double) {
-    self.metric = metric
-    self.entry = entry
-    self.now = now
-    self.isCriterion = isCriterion
-    self.floor = floor
-    difference = PairedDifference(
-      SampleStatistics(zip(now, entry.values).compactMap { $0.difference(to: $1) }))
-  }
+  /// What it is now by the rule of verdicts.
+  let standing: MetricRule.Standing
 
   /// Mean and 95 % interval then, of a time up to the end of the run.
   public var recorded: SampleStatistics { SampleStatistics(entry.values.compactMap(\.restricted)) }
@@ -182,58 +141,16 @@ public struct MetricChange: Sendable {
   public var censoredThen: Int { entry.values.count(where: \.isCensored) }
   public var censoredNow: Int { now.count(where: \.isCensored) }
 
-  /// The chance, at most, that any metric of a family is called different where nothing has changed.
-  static let level = MetricRule.Level.once.difference
-
   var hasMoved: Bool { now != entry.values }
-
-  /// The p value that nothing has changed, of the metric alone. A few clumps of events make a t test too sure of itself. They
-  /// also have to show by the number of seeds with more and with fewer of them.
-  fileprivate var pValue: Double {
-    let p = difference.pValue ?? 0
-    guard metric.unit == "events" else { return p }
-    let differences = zip(now, entry.values).compactMap { $0.difference(to: $1) }
-    guard MetricRule.isRare(differences) else { return p }
-    return max(
-      p, McNemar.pValue(onlyFirst: differences.count { $0 < 0 }, onlySecond: differences.count { $0 > 0 }))
-  }
-
-  /// Judges by the rule of verdicts, at the level of decisions.
-  /// - Parameter lost: lost events now and then; nil: they were not recorded.
-  fileprivate mutating func judge(
-    batch: Double, createdEvents: Double, lost: (now: [MetricValue], then: [MetricValue])?
-  ) {
-    guard entry.tolerance == .notSignificantlyWorse else { return }
-    var values = now
-    if let lost, metric.name == MetricCatalogue.late {
-      values = MetricRule.late(of: now, to: entry.values, lost: (lost.now, lost.then))
-    }
-    standing =
-      MetricRule.finding(
-        of: values, to: entry.values, lowerIsBetter: metric.direction != .higherIsBetter,
-        floor: metric.unit == "events" ? metric.floor(createdEvents: createdEvents, interval: 0) : floor,
-        clump: metric.unit == "events" ? batch : nil, at: SeedPlan.level
-      ).standing
-  }
 
   public var judgement: Judgement {
     if !hasMoved { return .unchanged }
-    switch standing {
-    case .better: return .better
-    case .worse: return .worse
-    case .asGood, .undecided, .incomparable: return .tolerated
-    case nil: break
-    }
     let isJudged = entry.tolerance != .informational
     // A metric that is there no more, or suddenly, is no longer what was recorded.
     if appearances > 0 || now.count != entry.values.count { return isJudged ? .worse : .tolerated }
+    let isWorse = metric.direction == .higherIsBetter ? difference.mean < 0 : difference.mean > 0
     guard exceedsTolerance else { return .tolerated }
-    let worse = isJudged ? Judgement.worse : .tolerated
-    switch metric.direction {
-    case .lowerIsBetter: return difference.mean > 0 ? worse : .better
-    case .higherIsBetter: return difference.mean < 0 ? worse : .better
-    case .neither: return worse
-    }
+    return !isWorse && metric.direction != .neither ? .better : isJudged ? .worse : .tolerated
   }
 
   private var exceedsTolerance: Bool {
@@ -242,9 +159,7 @@ public struct MetricChange: Sendable {
     case .relative where censoredNow > censoredThen, .absolute where censoredNow > censoredThen: true
     case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
     case .absolute(let limit): abs(difference.mean) > limit
-    case .notSignificantlyWorse, .informational:
-      abs(difference.mean) > max(Metric.relevantShare * abs(recorded.mean), floor)
-        && (adjustedP ?? 0) < Self.level
+    case .notSignificantlyWorse, .informational: standing.isDecided
     }
   }
 }

@@ -35,6 +35,9 @@ public struct BaselineCheck: Sendable {
   /// The health of the fleet now, judged by its twins, seed by seed.
   public let twins: [BaselineHealth]
 
+  /// Seven criteria at this level: of fewer than one in fifty fleets that are as recorded anything is called worse.
+  private static let level = MetricRule.Level(difference: 0.0025, equivalence: 0.05)
+
   /// - Parameter baseline: the recorded results.
   /// - Parameter summaries: those of the runs, in the order of the baseline's seeds.
   /// - Parameter interval: width of a row of their time series, microseconds.
@@ -43,13 +46,34 @@ public struct BaselineCheck: Sendable {
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {
     (self.baseline, self.isOfSettings) = (baseline, isOfSettings)
-    changes = baseline.changes(to: summaries, interval: interval, isOfSettings: isOfSettings)
-    let twins = summaries.map(\.baseline)
-    self.twins = twins
-    health = (
-      baseline.unhealthyTwins * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count
-    )
-    failures = Failures(baseline, summaries, at: isOfSettings ? SeedPlan.level : .once)
+    twins = summaries.map(\.baseline)
+    let metrics = baseline.entries.map { entry in
+      MetricCatalogue.metric(named: entry.metric)!.scaled(by: summaries.commonScale)
+    }
+    let now = metrics.map { metric in summaries.map { metric.value(of: $0) } }
+    let rows = [baseline.runs, summaries]
+    let standings = Standings(
+      ReplicatedMetrics(
+        variants: ["recorded", "now"], metrics: metrics, values: [baseline.entries.map(\.values), now]),
+      rows: rows, interval: interval, level: isOfSettings ? SeedPlan.level : Self.level,
+      share: isOfSettings ? MetricRule.relevantShare : Metric.relevantShare)
+    let criteria = MetricCatalogue.criteria(hasIncidents: baseline.hasIncidents)
+    changes = baseline.entries.indices.map { index in
+      MetricChange(
+        metric: metrics[index], entry: baseline.entries[index], now: now[index],
+        isCriterion: criteria.contains(metrics[index].name),
+        difference: standings.metrics.difference(index, of: 1, to: 0), floor: standings.floor(index, 0, 1),
+        standing: standings.standing(of: 1, to: 0, on: .metric(index)))
+    }
+    health = (standings.isHealthy(0), standings.isHealthy(1))
+    let failing = rows.map { $0.count(where: \.fails) }
+    let isKnown = Set(metrics.map(\.name)).isSuperset(of: [MetricCatalogue.lost, MetricCatalogue.created])
+    failures =
+      isKnown
+      ? Failures(
+        then: failing[0], now: failing[1], runs: summaries.count,
+        neverRecover: summaries.count(where: \.neverRecovers),
+        standing: standings.standing(of: 1, to: 0, on: .failures)) : nil
     worse = found(.worse)
     let worst = worse.first.map(rank) ?? .max
     better = found(.better).filter { change in
@@ -83,38 +107,6 @@ public struct BaselineCheck: Sendable {
     case .failures: -1
     case .metric(let change): changes.firstIndex { $0.metric.name == change.metric.name } ?? changes.count
     }
-  }
-}
-
-extension BaselineCheck.Failures {
-  /// nil where the baseline lacks what it takes.
-  init?(_ baseline: Baseline, _ summaries: [RunSummary], at level: MetricRule.Level) {
-    let recorded = Dictionary(
-      baseline.entries.map { ($0.metric, $0.values) }, uniquingKeysWith: { first, _ in first })
-    func failing(_ values: (String) -> [MetricValue]?) -> (recovery: [Bool], all: [Bool])? {
-      guard let lost = values(MetricCatalogue.lost), let created = values(MetricCatalogue.created) else {
-        return nil
-      }
-      let recovery = values(MetricCatalogue.recovery)?.map(\.isCensored) ?? lost.map { _ in false }
-      let loss = zip(lost, created).map {
-        MetricRule.losesTooMuch($0.restricted ?? 0, of: $1.restricted ?? 0)
-      }
-      return (recovery, zip(recovery, loss).map { $0 || $1 })
-    }
-    let present = failing { name in
-      MetricCatalogue.metric(named: name).map { metric in summaries.map { metric.value(of: $0) } }
-    }
-    guard let then = failing({ recorded[$0] }), let now = present, then.all.count == now.all.count else {
-      return nil
-    }
-    (self.then, self.now, runs) = (then.all.count { $0 }, now.all.count { $0 }, now.all.count)
-    neverRecover = now.recovery.count { $0 }
-    let pairs = Array(zip(then.all, now.all))
-    standing =
-      MetricRule.finding(
-        onlyFirst: pairs.count { $0 && !$1 }, onlySecond: pairs.count { !$0 && $1 }, of: pairs.count,
-        at: level
-      ).standing
   }
 }
 

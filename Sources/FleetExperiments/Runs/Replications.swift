@@ -288,6 +288,12 @@ public struct ReplicatedMetrics: Sendable {
     deliveries = Array(repeating: [], count: variants.count)
   }
 
+  /// - Parameter values: by variant, metric and replication.
+  init(variants: [String], metrics: [Metric], values: [[[MetricValue]]]) {
+    self.init(variants: variants, metrics: metrics)
+    self.values = values
+  }
+
   /// Adds the next replication of a variant.
   public mutating func add(_ summary: RunSummary, to variant: Int) {
     if scales.insert(summary.scale).inserted {

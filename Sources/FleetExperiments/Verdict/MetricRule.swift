@@ -116,17 +116,18 @@ package enum MetricRule {
   /// - Parameter second: under the same seeds.
   /// - Parameter floor: no difference up to it matters.
   /// - Parameter clump: of events, how many are lost together at least; nil of other metrics.
+  /// - Parameter share: no difference up to this share of the better mean matters.
   /// - Parameter level: how often it may be wrong.
   package static func finding(
     of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double,
-    clump: Double? = nil, at level: Level = .once
+    clump: Double? = nil, share: Double = relevantShare, at level: Level = .once
   ) -> Finding {
     let raw = zip(second, first).compactMap { $0.difference(to: $1) }
     guard !raw.isEmpty else { return Finding() }
     let count = Double(raw.count)
     let means = [second, first].map { SampleStatistics($0.compactMap(\.restricted)).mean }
     let better = abs(lowerIsBetter ? min(means[0], means[1]) : max(means[0], means[1]))
-    let limit = max(relevantShare * better, floor, 1e-9)
+    let limit = max(share * better, floor, 1e-9)
     let differences = raw.map { (lowerIsBetter ? $0 : -$0) / limit }
     let paired = PairedDifference(SampleStatistics(differences))
     let extent = (differences.min() ?? 0)...(differences.max() ?? 0)

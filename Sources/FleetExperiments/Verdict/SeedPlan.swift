@@ -53,15 +53,6 @@ package struct SeedPlan: Sendable, Hashable {
     return next >= seeds + max(1, seeds / 4) ? next : nil
   }
 
-  /// Returns the next number of seeds where the question needs a number of seeds and no test. It doubles up to that number, or
-  /// goes there if that is not much more.
-  func next(after seeds: Int, attempts: Int64, upTo enough: Int) -> Int? {
-    let most = min(Self.looks.last ?? seeds, max(enough, seeds + 1))
-    let look = seeds == 1 ? min(Self.looks[0], most) : most <= 9 * seeds / 4 ? most : 2 * seeds
-    let next = affordable(after: seeds, attempts: attempts, atMost: look)
-    return next > seeds ? next : nil
-  }
-
   /// So many seeds in all as the budget has room for.
   private func affordable(after seeds: Int, attempts: Int64, atMost most: Int) -> Int {
     let each = Double(attempts) / Double(max(seeds, 1))

@@ -49,6 +49,8 @@ package struct Standings: Sendable {
   let interval: Double
   /// How often a criterion may be told wrong.
   package let level: MetricRule.Level
+  /// Differences up to this share of the better mean do not matter.
+  private let share: Double
   private var pairs: [Pair] = []
   /// The smallest group whose every member is better than everybody outside of it (Smith's set), in the given order.
   ///
@@ -77,10 +79,13 @@ package struct Standings: Sendable {
       level: trial.plan.until == nil || trial.isOfOneRun ? .once : SeedPlan.level)
   }
 
-  private init(
-    _ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64, level: MetricRule.Level
+  /// - Parameter rows: by variant, runs that came to `metrics`.
+  /// - Parameter share: differences up to this share of the better mean do not matter.
+  init(
+    _ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64, level: MetricRule.Level,
+    share: Double = MetricRule.relevantShare
   ) {
-    self.level = level
+    (self.level, self.share) = (level, share)
     variants = metrics.variants
     titles = metrics.variants
     self.metrics = metrics
@@ -179,7 +184,7 @@ package struct Standings: Sendable {
       return MetricRule.finding(
         of: values, to: today, lowerIsBetter: metric.direction != .higherIsBetter,
         floor: floor(index, first, second),
-        clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
+        clump: metric.unit == "events" ? batch(first, second) : nil, share: share, at: level)
     }
   }
 

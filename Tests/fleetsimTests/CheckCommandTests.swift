@@ -95,7 +95,7 @@ struct CheckCommandTests {
     #expect(lines.count == 5, "\(output.standardOutput)")
     #expect(
       lines[0].hasPrefix(
-        "✗ 001-outage-herd: 5 of 5 runs fail (lose more than 1 %), 0 when recorded; lost 0 → 5,"))
+        "✗ 001-outage-herd: failed runs 0 of 5 → 5 of 5 (over 1 % lost); lost 0 → 5,"))
     let cause = output.story("cause").first ?? ""
     #expect(cause.hasPrefix("settings.backoffConfig.maxRetryCount 100 → 3; phones"))
     #expect(cause.hasSuffix("backoffConfig.maxRetryCount 3 reached"))
@@ -299,7 +299,7 @@ struct CheckCommandTests {
       output.standardOutput.split(separator: "\n").filter { $0.hasPrefix("✗ ") }
     }
     #expect(headlines(file).count == 2 && headlines(file) == headlines(set), "\(file) \(set)")
-    #expect(headlines(file).allSatisfy { $0.contains("5 of 5 runs fail") }, "\(file)")
+    #expect(headlines(file).allSatisfy { $0.contains("failed runs 0 of 5 → 5 of 5") }, "\(file)")
     #expect(file.story("cause").allSatisfy { $0.contains("100 → 2 (app/harm.json:2)") }, "\(file)")
     #expect(file.standardOutput.split(separator: "fleetsim decide tries").count == 2, "\(file)")
   }

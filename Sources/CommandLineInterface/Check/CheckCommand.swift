@@ -292,7 +292,7 @@ struct CheckCommand: Study {
         return CheckOutcome(
           scenarioPath: subjects[index].path, file: subjects[index].file, check: check,
           changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]),
-          isLast: index == subjects.count - 1, loss: check.cause(of: check.worse, in: scenario))
+          isLast: index == subjects.count - 1, loss: check.cause(in: scenario))
       }
     }
     switch format {
@@ -308,7 +308,7 @@ struct CheckCommand: Study {
     guard !failed.isEmpty else { return }
     // The text has said it all.
     if format == .text, !options.isJSON { throw CommandFailure(.failed, "") }
-    let names = failed.map { "\($0.name): \($0.worse.map(CheckReport.column).joined(separator: ", "))" }
+    let names = failed.map { "\($0.name): \($0.worse.map(\.column).joined(separator: ", "))" }
     throw CommandFailure(
       .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")
   }

@@ -30,12 +30,12 @@ struct CheckFindings: Sendable {
         "worse",
         "Columns of what is worse, in the verdict's order; `failing_runs` and `baseline_is_healthy` are among them."
       ) {
-        $0.worse.map(CheckReport.column)
+        $0.worse.map(\.column)
       },
       .init(
         "better", "The same of the criteria that became better, but for what may follow from something worse."
       ) {
-        $0.better.map(CheckReport.column)
+        $0.better.map(\.column)
       },
       .init(
         "lossCause",
@@ -46,13 +46,13 @@ struct CheckFindings: Sendable {
       .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
       .init(
         "recordedFailures",
-        "Runs that never recovered or lost more than 1 % then; null: the baseline does not say."
+        "Runs that never recovered or lost more than 1 % then."
       ) {
-        $0.check.failures?.then
+        $0.check.failing.then
       },
-      .init("presentFailures", "The same now.") { $0.check.failures?.now },
+      .init("presentFailures", "The same now.") { $0.check.failing.now },
       .list("metrics", "Every metric of the baseline.", change) { outcome in
-        outcome.check.changes.map { ($0, outcome.line($0.metric.name)) }
+        outcome.check.metrics.map { ($0, outcome.line($0.column)) }
       },
     ])
 
@@ -63,22 +63,22 @@ struct CheckFindings: Sendable {
     .init("line", "The line there.") { $0.place?.line },
   ])
 
-  private static let change = JSONShape<(change: MetricChange, line: Int)>([
-    .init("metric", "Column of `summary.csv`.") { $0.change.metric.name },
-    .init("unit", "Of the figures that follow.") { $0.change.metric.unit },
+  private static let change = JSONShape<(change: BaselineCheck.Change, line: Int)>([
+    .init("metric", "Column of `summary.csv`.") { $0.change.column },
+    .init("unit", "Of the figures that follow.") { $0.change.metric?.unit ?? "" },
     .choice(
       "level",
       "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded."
     ) { $0.change.judgement },
     .anything("tolerance", "As it stands in the baseline.", ["string", "object"]) {
-      .raw(BaselineFile.text($0.change.entry.tolerance))
+      .raw(BaselineFile.text($0.change.recorded?.tolerance ?? .informational))
     },
     .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
-      $0.change.recorded.known
+      $0.change.means.then
     },
-    .init("presentMean", "Mean over the seeds now.") { $0.change.present.known },
+    .init("presentMean", "Mean over the seeds now.") { $0.change.means.now },
     .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
-    { $0.change.difference.sample.known },
+    { $0.change.difference.sample.count > 0 ? $0.change.difference.mean : nil },
     .init("differenceLow95", "Lower end of its 95 % interval (paired t).") {
       $0.change.difference.interval()?.low
     },
@@ -86,9 +86,4 @@ struct CheckFindings: Sendable {
     .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
     .init("line", "Where the metric stands in the baseline.") { $0.line },
   ])
-}
-
-extension SampleStatistics {
-  /// The mean; nil without a value.
-  fileprivate var known: Double? { count > 0 ? mean : nil }
 }

@@ -28,10 +28,10 @@ struct CheckOutcome {
 
   /// Metrics that moved besides what is worse, and which of them are said to be better. Beside something worse, what became better
   /// may follow from it, so that only what ranks before it is.
-  var moved: [(change: MetricChange, isBetter: Bool)] {
-    let told = Set(better.map(CheckReport.column))
-    return check.changes.filter { $0.judgement != .unchanged && $0.judgement != .worse }.map { change in
-      (change, change.judgement == .better && (worse.isEmpty || told.contains(change.metric.name)))
+  var moved: [(change: BaselineCheck.Change, isBetter: Bool)] {
+    let told = Set(better.map(\.column))
+    return check.metrics.filter { $0.judgement != .unchanged && $0.judgement != .worse }.map { change in
+      (change, change.judgement == .better && (worse.isEmpty || told.contains(change.column)))
     }
   }
 
@@ -40,6 +40,6 @@ struct CheckOutcome {
 
   /// Where the cause of what moved stands: the first changed key that is in a file, else the metric in the baseline.
   func place(_ change: BaselineCheck.Change) -> (file: String, line: Int) {
-    changedKeys.lazy.compactMap(\.place).first ?? (file.path, line(CheckReport.column(change)))
+    changedKeys.lazy.compactMap(\.place).first ?? (file.path, line(change.column))
   }
 }

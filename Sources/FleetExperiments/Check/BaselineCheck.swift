@@ -5,35 +5,89 @@ import ScenarioModel
 /// The result of runs against their baseline, by the verdict's criteria in their order and then by all that its editor asked
 /// for.
 public struct BaselineCheck: Sendable {
-  /// A criterion then and now.
-  public enum Change: Sendable {
-    /// Whether the fleet holds its load without incidents.
-    case health
-    /// How many of the runs fail.
-    case failures(Failures)
-    case metric(MetricChange)
-  }
+  /// A criterion or another metric then and now.
+  public struct Change: Sendable {
+    public enum Judgement: String, Sendable, Hashable, CaseIterable {
+      /// Every seed gave what it gave then.
+      case unchanged
+      /// Moved, by less than the tolerance.
+      case tolerated
+      case better
+      case worse
+    }
 
-  /// How many of the runs fail: they never recover, or they lose more than 1 % of the events created.
-  public struct Failures: Sendable, Hashable {
-    public let then: Int
-    public let now: Int
-    public let runs: Int
-    /// Those of them now that never recover; the others lose too much.
-    public let neverRecover: Int
-    package let standing: MetricRule.Standing
+    let criterion: Criterion
+    package let figures: (then: Figure, now: Figure)
+    /// What it is now by the rule of verdicts.
+    let standing: MetricRule.Standing
+    /// Whether the verdict decides by it.
+    let isCriterion: Bool
+    /// nil of what is no metric: a fleet that holds its load, and runs that fail.
+    package var recorded: Baseline.Entry?
+    var now: [MetricValue] = []
+    /// Now minus then, seed by seed.
+    package var difference = PairedDifference(SampleStatistics())
+    /// Up to which difference the metric says nothing.
+    var floor = 0.0
+
+    package var metric: Metric? { figures.now.metric }
+    /// The column of `summary.csv`, or a name of the same kind for what is none.
+    package var column: String {
+      metric?.name ?? (criterion == .health ? "baseline_is_healthy" : "failing_runs")
+    }
+    package var title: String { metric?.title ?? (criterion == .health ? "health" : "failed runs") }
+
+    /// Means then and now, of a time up to the end of the run; nil where no run has a value.
+    package var means: (then: Double?, now: Double?) {
+      (recorded?.values.compactMap(\.restricted).mean, now.compactMap(\.restricted).mean)
+    }
+
+    /// Runs that have a value now and had none then, or the other way round.
+    package var appearances: Int { zip(now, recorded?.values ?? []).count { ($0 == .none) != ($1 == .none) } }
+
+    /// Whether more times than then did not come while the run was watched: their horizon stands for them in the means.
+    var comesLessOften: Bool {
+      now.count(where: \.isCensored) > recorded?.values.count(where: \.isCensored) ?? 0
+    }
+
+    /// The change as a share of the recorded mean; nil where that is next to nothing, or nobody knows by how much it moved.
+    package var share: Double? {
+      guard let then = means.then.map(abs), then > floor, !comesLessOften else { return nil }
+      return difference.mean / then
+    }
+
+    package var judgement: Judgement {
+      guard let recorded, let metric else {
+        return standing == .worse
+          ? .worse : standing == .better ? .better : standing == .asGood ? .unchanged : .tolerated
+      }
+      if now == recorded.values { return .unchanged }
+      let isJudged = recorded.tolerance != .informational
+      // A metric that is there no more, or suddenly, is no longer what was recorded.
+      if appearances > 0 || now.count != recorded.values.count { return isJudged ? .worse : .tolerated }
+      let isWorse = metric.direction == .higherIsBetter ? difference.mean < 0 : difference.mean > 0
+      guard exceeds(recorded.tolerance) else { return .tolerated }
+      return !isWorse && metric.direction != .neither ? .better : isJudged ? .worse : .tolerated
+    }
+
+    private func exceeds(_ tolerance: Metric.Tolerance) -> Bool {
+      switch tolerance {
+      // By how much a time is longer that did not come nobody knows.
+      case .relative where comesLessOften, .absolute where comesLessOften: true
+      case .relative(let share): abs(difference.mean) > share * abs(means.then ?? 0)
+      case .absolute(let limit): abs(difference.mean) > limit
+      case .notSignificantlyWorse, .informational: standing.isDecided
+      }
+    }
   }
 
   public let baseline: Baseline
   /// Whether other Settings are judged, as a decision on them does.
   package let isOfSettings: Bool
-  public let changes: [MetricChange]
-  /// nil: the baseline lacks the metrics that tell.
-  public let failures: Failures?
-  /// Whether most twins held their load when it was recorded, and do now.
-  public let health: (then: Bool, now: Bool)
-  /// The health of the fleet now, judged by its twins, seed by seed.
-  public let twins: [BaselineHealth]
+  /// Health and failures, if the baseline has the metrics that tell, then every metric in the verdict's order.
+  public let changes: [Change]
+  /// The runs now, in the order of the seeds.
+  package let runs: [RunSummary]
 
   /// Seven criteria at this level: of fewer than one in fifty fleets that are as recorded anything is called worse.
   private static let level = MetricRule.Level(difference: 0.0025, equivalence: 0.05)
@@ -45,86 +99,67 @@ public struct BaselineCheck: Sendable {
   public init(
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {
-    (self.baseline, self.isOfSettings) = (baseline, isOfSettings)
-    twins = summaries.map(\.baseline)
+    (self.baseline, self.isOfSettings, runs) = (baseline, isOfSettings, summaries)
     let metrics = baseline.entries.map { entry in
       MetricCatalogue.metric(named: entry.metric)!.scaled(by: summaries.commonScale)
     }
     let now = metrics.map { metric in summaries.map { metric.value(of: $0) } }
-    let rows = [baseline.runs, summaries]
     let standings = Standings(
       ReplicatedMetrics(
         variants: ["recorded", "now"], metrics: metrics, values: [baseline.entries.map(\.values), now]),
-      rows: rows, interval: interval, level: isOfSettings ? SeedPlan.level : Self.level,
+      rows: [baseline.runs, summaries], interval: interval, level: isOfSettings ? SeedPlan.level : Self.level,
       share: isOfSettings ? MetricRule.relevantShare : Metric.relevantShare)
-    let criteria = MetricCatalogue.criteria(hasIncidents: baseline.hasIncidents)
-    changes = baseline.entries.indices.map { index in
-      MetricChange(
-        metric: metrics[index], entry: baseline.entries[index], now: now[index],
-        isCriterion: criteria.contains(metrics[index].name),
-        difference: standings.metrics.difference(index, of: 1, to: 0), floor: standings.floor(index, 0, 1),
-        standing: standings.standing(of: 1, to: 0, on: .metric(index)))
+    func change(_ criterion: Criterion, isCriterion: Bool = true) -> Change {
+      Change(
+        criterion: criterion, figures: (standings.figure(0, criterion), standings.figure(1, criterion)),
+        standing: standings.standing(of: 1, to: 0, on: criterion), isCriterion: isCriterion)
     }
-    health = (standings.isHealthy(0), standings.isHealthy(1))
-    let failing = rows.map { $0.count(where: \.fails) }
     let isKnown = Set(metrics.map(\.name)).isSuperset(of: [MetricCatalogue.lost, MetricCatalogue.created])
-    failures =
-      isKnown
-      ? Failures(
-        then: failing[0], now: failing[1], runs: summaries.count,
-        neverRecover: summaries.count(where: \.neverRecovers),
-        standing: standings.standing(of: 1, to: 0, on: .failures)) : nil
-    worse = found(.worse)
-    let worst = worse.first.map(rank) ?? .max
-    better = found(.better).filter { change in
-      if case .metric(let metric) = change, !metric.isCriterion { return false }
-      return rank(change) < worst
-    }
+    let criteria = MetricCatalogue.criteria(hasIncidents: baseline.hasIncidents)
+    changes =
+      [change(.health)] + (isKnown ? [change(.failures)] : [])
+      + baseline.entries.indices.map { index in
+        var change = change(.metric(index), isCriterion: criteria.contains(metrics[index].name))
+        (change.recorded, change.now) = (baseline.entries[index], now[index])
+        change.difference = standings.metrics.difference(index, of: 1, to: 0)
+        change.floor = standings.floor(index, 0, 1)
+        return change
+      }
   }
 
   /// The changes for the worse, in the verdict's order.
-  public private(set) var worse: [Change] = []
+  public var worse: [Change] { changes.filter { $0.judgement == .worse } }
+
   /// The improvements by the verdict's criteria, but for those that may follow from something worse: all that ranks behind
   /// that.
-  public private(set) var better: [Change] = []
+  public var better: [Change] {
+    changes.prefix { $0.judgement != .worse }.filter { $0.judgement == .better && $0.isCriterion }
+  }
+
+  /// Every metric.
+  package var metrics: [Change] { changes.filter { $0.metric != nil } }
 
   /// Runs that fail now and did not then, too few of them to tell; nil: none.
-  public var open: Failures? { failures.flatMap { $0.now > $0.then && $0.standing == .undecided ? $0 : nil } }
-
-  private func found(_ judgement: MetricChange.Judgement) -> [Change] {
-    var found: [Change] = []
-    if health.then != health.now, health.now == (judgement == .better) { found.append(.health) }
-    if let failures, failures.standing == (judgement == .better ? .better : .worse) {
-      found.append(.failures(failures))
-    }
-    return found + changes.filter { $0.judgement == judgement }.map(Change.metric)
+  package var open: Change? {
+    changes.first { $0.criterion == .failures && $0.standing == .undecided && failing.now > failing.then }
   }
 
-  /// Its place among all criteria, the first first.
-  private func rank(_ change: Change) -> Int {
-    switch change {
-    case .health: -2
-    case .failures: -1
-    case .metric(let change): changes.firstIndex { $0.metric.name == change.metric.name } ?? changes.count
-    }
+  /// How many of the runs failed, and fail.
+  package var failing: (then: Int, now: Int) {
+    (baseline.runs.count(where: \.fails), runs.count(where: \.fails))
   }
-}
 
-extension BaselineCheck {
   /// Returns the main cause of the events that are lost now and were not then. `nil`: no loss is worse.
   ///
   ///     phones (tapi-document): backoffConfig.maxRetryCount 3 reached
-  public func cause(of worse: [Change], in scenario: Scenario) -> String? {
+  public func cause(in scenario: Scenario) -> String? {
     let isLoss = worse.contains { change in
-      switch change {
-      case .health: false
-      case .failures(let failures): failures.neverRecover < failures.now
-      case .metric(let change): change.metric.name == MetricCatalogue.lost
-      }
+      change.criterion == .failures && runs.contains { $0.fails && !$0.neverRecovers }
+        || change.metric?.name == MetricCatalogue.lost
     }
     guard isLoss else { return nil }
     func growth(_ reason: Measure) -> Double {
-      changes.first { $0.metric.name == reason.summaryColumn }?.difference.mean ?? 0
+      changes.first { $0.metric?.name == reason.summaryColumn }?.difference.mean ?? 0
     }
     guard let reason = (Measure.drops + Measure.blocks).max(by: { growth($0) < growth($1) }),
       growth(reason) > 0

@@ -160,13 +160,8 @@ extension Decision {
   /// The cases in which runs fail with the proposed Settings.
   private var failing: [String] {
     cases.indices.filter { cases[$0].failures > 0 }.map { place in
-      let rows = cases[place].proposed
-      let reasons = [
-        rows.contains(where: \.neverRecovers) ? "not caught up" : nil,
-        rows.contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
-      ].compactMap(\.self)
       let failures = cases[place].cells.filter { $0.criterion == .failures }
-      return lines(failures.map { (place, $0) }).joined() + ": " + Story.list(reasons, "or")
+      return lines(failures.map { (place, $0) }).joined() + ": " + cases[place].proposed.failureReasons
     }
   }
 
@@ -234,6 +229,15 @@ extension Decision {
 }
 
 extension [RunSummary] {
+  /// Why some of them fail: `not caught up or over 1 % lost`.
+  package var failureReasons: String {
+    let reasons = [
+      contains(where: \.neverRecovers) ? "not caught up" : nil,
+      contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
+    ]
+    return Story.list(reasons.compactMap(\.self), "or")
+  }
+
   /// How often a device's radio wakes in a day, mean over devices and runs.
   package var wakeUps: Double { map { $0.cost.mean[.radioWakeUps] }.mean ?? 0 }
 }

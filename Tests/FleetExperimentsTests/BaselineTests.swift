@@ -110,10 +110,7 @@ struct BaselineTests {
     func uniform() -> Double { Double.random(in: 0..<1, using: &random) }
     func noise() -> Double { (0..<12).reduce(-6) { sum, _ in sum + uniform() } }
     func summary() -> RunSummary {
-      var summary = RunSummary(run: "s", seed: 1)
-      summary.hasIncidents = true
-      summary.recoveryHorizon = 3_600_000_000
-      summary.recoveryTime = Int64(600e6 * (1 + 0.03 * noise()))
+      var summary = RunSummary.planted(recovery: 600 * (1 + 0.03 * noise()), within: 3_600)
       summary[.retries] = Int64(10_000 * (1 + 0.02 * noise()))
       summary[.firstAttempts] = 20_000
       // What stands at the last instant jumps by half of itself.
@@ -143,19 +140,14 @@ struct BaselineTests {
 
   @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")
   func censoring() throws {
-    func summary(_ recovery: Int64?) -> RunSummary {
-      var summary = RunSummary(run: "s", seed: 1)
-      summary.hasIncidents = true
-      summary.recoveryHorizon = 1_000_000_000
-      summary.recoveryTime = recovery
-      return summary
+    func runs(_ recoveries: Double?...) -> [RunSummary] {
+      recoveries.map { .planted(recovery: $0, within: 1_000) }
     }
     let seeds = SeedRange(first: 1, count: 4)
     let recorded = Baseline(
       scenario: "s", overrides: [], seeds: seeds,
-      summaries: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
-    let changes = Self.changes(
-      from: recorded, to: [summary(nil), summary(nil), summary(nil), summary(nil)])
+      summaries: runs(100, 110, 95, 105))
+    let changes = Self.changes(from: recorded, to: runs(nil, nil, nil, nil))
     let recovery = try #require(changes.first { $0.column == "recovery_s" })
     #expect(recovery.judgement == .worse)
     #expect(recovery.difference.mean == 1_000 - 102.5)
@@ -164,13 +156,12 @@ struct BaselineTests {
     // A tolerance says by how much a recovery may be later, not that there may be none.
     var tolerant = recorded
     for index in tolerant.entries.indices { tolerant.entries[index].tolerance = .relative(100) }
-    let never = Self.changes(
-      from: tolerant, to: [110, 100, 95].map { summary($0 * 1_000_000) } + [summary(nil)])
+    let never = Self.changes(from: tolerant, to: runs(110, 100, 95, nil))
     #expect(never.first { $0.column == "recovery_s" }?.judgement == .worse)
     let back = Self.changes(
       from: Baseline(
-        scenario: "s", overrides: [], seeds: seeds, summaries: [nil, nil, nil, nil].map { summary($0) }),
-      to: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
+        scenario: "s", overrides: [], seeds: seeds, summaries: runs(nil, nil, nil, nil)),
+      to: runs(100, 110, 95, 105))
     #expect(back.first { $0.column == "recovery_s" }?.judgement == .better)
   }
 
@@ -197,12 +188,8 @@ struct BaselineTests {
 
   /// A run with an incident: how many events it loses of 10,000, and after how many seconds of 1,000 it recovers.
   private static func run(lost: Int64, recovery: Int64?, attempts: Double = 10) -> RunSummary {
-    var summary = RunSummary(run: "s", seed: 1)
-    summary.hasIncidents = true
-    summary.recoveryHorizon = 1_000_000_000
-    summary.recoveryTime = recovery.map { $0 * 1_000_000 }
-    summary[.createdEvents] = 10_000
-    summary[.droppedByRetryLimit] = lost
+    var summary = RunSummary.planted(
+      recovery: recovery.map(Double.init), within: 1_000, lost: lost, of: 10_000)
     summary.attemptsAboveTwinPerDevice = attempts
     return summary
   }

@@ -76,10 +76,7 @@ struct HealthWordingTests {
   @Test("Verdicts say it first, of one variant as of several")
   func verdict() {
     func run(_ name: String, _ twin: BaselineHealth) -> RunSummary {
-      var run = RunSummary(run: name, seed: 1)
-      run.hasIncidents = true
-      run.recoveryTime = 60_000_000
-      run.recoveryHorizon = 600_000_000
+      var run = RunSummary.planted(name, recovery: 60, within: 600)
       run.baseline = twin
       return run
     }

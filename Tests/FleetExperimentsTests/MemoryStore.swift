@@ -51,3 +51,18 @@ extension Runs where Value == RunSummary {
     return Runs(recording, in: store, workers: 1, engine: { [record] _, _, _ in record })
   }
 }
+
+extension RunSummary {
+  /// A run that is watched for `horizon` seconds after its incident; nil: it has none. It recovers after `recovery` seconds; nil: never.
+  static func planted(
+    _ name: String = "", seed: UInt64 = 1, recovery: Double? = nil, within horizon: Double?, lost: Int64 = 0,
+    of created: Int64 = 0
+  ) -> RunSummary {
+    var run = RunSummary(run: name, seed: seed)
+    run.hasIncidents = horizon != nil
+    run.recoveryHorizon = horizon.map { Int64($0 * 1e6) }
+    run.recoveryTime = recovery.map { Int64($0 * 1e6) }
+    (run[.createdEvents], run[.droppedByRetryLimit]) = (created, lost)
+    return run
+  }
+}

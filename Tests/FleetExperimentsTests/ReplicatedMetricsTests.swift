@@ -10,11 +10,8 @@ struct ReplicatedMetricsTests {
   func run(
     seed: UInt64 = 1, lost: Int64 = 0, recovery: Int64? = 300, horizon: Int64? = 3_600, attempts: Double = 100
   ) -> RunSummary {
-    var run = RunSummary(run: "v", seed: seed)
-    run.hasIncidents = horizon != nil
-    run.recoveryHorizon = horizon.map { $0 * Self.second }
-    run.recoveryTime = recovery.map { $0 * Self.second }
-    run[.droppedByAge] = lost
+    var run = RunSummary.planted(
+      "v", seed: seed, recovery: recovery.map(Double.init), within: horizon.map(Double.init), lost: lost)
     run.cost.mean[.attempts] = attempts
     return run
   }

@@ -6,12 +6,8 @@ import Testing
 struct RequirementTests {
   /// A run that could be watched for an hour after its incident.
   private static func run(lost: Int64 = 0, recovery: Int64? = 600, healthy: Bool = true) -> RunSummary {
-    var summary = RunSummary(run: "s", seed: 1)
-    summary.hasIncidents = true
-    summary.recoveryHorizon = 3_600_000_000
-    summary.recoveryTime = recovery.map { $0 * 1_000_000 }
-    summary[.createdEvents] = 10_000
-    summary[.droppedByRetryLimit] = lost
+    var summary = RunSummary.planted(
+      recovery: recovery.map(Double.init), within: 3_600, lost: lost, of: 10_000)
     summary.baseline.grows = !healthy
     return summary
   }
@@ -58,9 +54,7 @@ struct RequirementTests {
     let outcome = try Requirement("recovery <= 10h").outcome(of: [Self.run(), Self.run(recovery: nil)])
     #expect(outcome.text == "✗ recovery <= 10h: not within 1 h at worst, not met in 1 of 2 runs")
     #expect(outcome.worst == nil)
-    var quiet = Self.run(recovery: nil)
-    (quiet.hasIncidents, quiet.recoveryHorizon) = (false, nil)
-    #expect(try Self.text("recovery <= 10m", [quiet]) == "✗ recovery <= 10m: no value")
+    #expect(try Self.text("recovery <= 10m", [.planted(within: nil)]) == "✗ recovery <= 10m: no value")
   }
 
   @Test("runs that never recover or lose more than 1 % fail, and their number or share has a limit")

@@ -9,11 +9,9 @@ struct StatisticsCSVTests {
   func standings(failing: Int? = 2) -> Standings {
     let rows = (0..<2).map { variant in
       [10.0, 20, 30].enumerated().map { i, value in
-        var run = RunSummary(run: "v", seed: UInt64(i))
+        var run = RunSummary.planted(
+          "v", seed: UInt64(i), recovery: i == failing ? nil : 40, within: 100)
         run.cost.mean[.attempts] = value - (variant == 1 ? 2 + Double(i) : 0)
-        run.recoveryHorizon = 100_000_000
-        run.hasIncidents = true
-        run.recoveryTime = i == failing ? nil : 40_000_000
         return run
       }
     }

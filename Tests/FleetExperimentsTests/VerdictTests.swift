@@ -15,14 +15,11 @@ struct VerdictTests {
     _ name: String, recovery: Int64? = 300, lost: Int64 = 0, blocked: Int64 = 0, late: Int64 = 0,
     p99: Int64? = 600, attempts: Double = 100, healthy: Bool = true, incidents: Bool = true, seed: UInt64 = 1
   ) -> RunSummary {
-    var run = RunSummary(run: name, seed: seed)
-    run.hasIncidents = incidents
-    run.recoveryTime = recovery.map { $0 * Self.second }
+    var run = RunSummary.planted(
+      name, seed: seed, recovery: recovery.map(Double.init), within: incidents ? 6_000 : nil, lost: lost,
+      of: 100_000)
     run.healthyTime = incidents ? 300 * Self.second : nil
-    run.recoveryHorizon = incidents ? 6_000 * Self.second : nil
-    run[.createdEvents] = 100_000
     run[.settledBatches] = 50_000
-    run[.droppedByRetryLimit] = lost
     run[.blockedEvents] = blocked
     run.lateEvents = late
     run.affectedEvents = 1_000

@@ -40,7 +40,7 @@ public struct LossReport: Sendable {
     var charge: LossCharge
     /// The highest that Settings allow; nil: without the limit.
     var value: String?
-    /// Lost or blocked in that run with the limit as it is: of all cohorts, or of the one that was asked for.
+    /// Lost or blocked in that run with the limit as it is.
     var before: Int64
     /// Pending at the end of that run.
     var pendingBefore: Int64
@@ -131,29 +131,22 @@ public struct LossReport: Sendable {
   /// that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
   ///
   /// Of a limit in Settings every cohort that fetches them has the higher one, as one file gives it.
-  /// - Parameter cohort: the cohort whose charges count, under the seed in which it lost the most; `nil`: those of all count.
   /// - Parameter options: of that run.
   /// - Parameter control: of that run.
   /// - Parameter few: attempts that it may make in any case, which take seconds. Without a limit a fleet may retry for ever: beyond
   ///   these the run stops at four times the attempts with the limit.
   /// - Throws: the error of the run.
   public mutating func checkLimit(
-    of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init(),
+    options: RunOptions = .init(), control: ComparisonControl = .init(),
     few: Int64 = 10_000_000
   ) throws {
     let limited = variants.indices.flatMap { variant in
       charges(variant).map { (variant: variant, charge: $0) }
     }
-    .filter {
-      $0.charge.limit != nil && (cohort ?? $0.charge.cohort) == $0.charge.cohort
-    }
+    .filter { $0.charge.limit != nil }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
     else { return }
-    func lost(_ run: RunSummary) -> Int64 {
-      cohort.map { run.cohorts.indices.contains($0) ? run.cohorts[$0].lostEvents : 0 }
-        ?? run.lostOrBlockedEvents
-    }
-    let worstRun = runs[worst.variant].max { lost($0) < lost($1) }
+    let worstRun = runs[worst.variant].max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }
     var scenario = variants[worst.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
@@ -172,7 +165,7 @@ public struct LossReport: Sendable {
       let record = try Simulation.run(scenario, options: options, control: watched)
       if watched.attempts <= most {
         outcome = Outcome(
-          lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents } ?? record.lostOrBlockedEvents,
+          lost: record.lostOrBlockedEvents,
           pending: record.series.totals[.backlogEvents],
           mostLeft: LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
             .first?.text(in: scenario))
@@ -181,7 +174,7 @@ public struct LossReport: Sendable {
       if watched.attempts <= most { return }
     }
     check = Check(
-      variant: worst.variant, charge: worst.charge, value: value, before: worstRun.map(lost) ?? 0,
+      variant: worst.variant, charge: worst.charge, value: value, before: worstRun?.lostOrBlockedEvents ?? 0,
       pendingBefore: worstRun?.pendingEvents ?? 0, outcome: outcome, times: most / attempts)
     control.finish(run)
   }

@@ -34,21 +34,26 @@ struct DecisionTests {
     return decision
   }
 
+  /// The proposed Settings recover from the outage in half the time.
+  private static func halved(_ run: inout RunSummary, isProposed: Bool, isOutage: Bool) {
+    if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+  }
+  /// The proposed Settings take twice the requests in the outage.
+  private static func doubled(_ run: inout RunSummary, isProposed: Bool, isOutage: Bool) {
+    if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
+  }
   private static let cases = IncidentSuite(of: today).cases(today: today, proposed: proposed)
 
   private static func runs(
     of scenarios: [Scenario], _ change: (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
   ) -> [RunSummary] {
     scenarios.map { scenario in
-      var run = RunSummary(run: "", seed: scenario.seed)
       let noise = Double((scenario.seed &* 0x9E37_79B9_7F4A_7C15) >> 40) / Double(1 << 24)
-      run[.createdEvents] = 1_000_000
+      let isCalm = scenario.tapi.incidents.isEmpty
+      var run = RunSummary.planted(
+        seed: scenario.seed, recovery: isCalm ? nil : 1_000 + 10 * noise, within: isCalm ? nil : 3_600,
+        of: 1_000_000)
       run[.firstAttempts] = 1_000
-      run.hasIncidents = !scenario.tapi.incidents.isEmpty
-      if run.hasIncidents {
-        run.recoveryHorizon = Span.hours(1).microseconds
-        run.recoveryTime = Int64((1_000 + 10 * noise) * 1e6)
-      }
       run.attemptsAboveTwinPerDevice = 10
       change(&run, scenario.fleet[0].timeout == .seconds(20), scenario.tapi.incidents.count == 2)
       return run
@@ -69,9 +74,7 @@ struct DecisionTests {
 
   @Test("is published where one figure gets better, none worse, and 59 runs of each case do not fail")
   func publish() throws {
-    let found = try decision { run, isProposed, isOutage in
-      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-    }
+    let found = try decision(change: Self.halved)
     #expect(found.outcome == .publish)
     #expect(state(found, "outage", MetricCatalogue.recovery) == .better)
     #expect(state(found, "silence", MetricCatalogue.recovery) == .asGood)
@@ -82,9 +85,7 @@ struct DecisionTests {
 
   @Test("what is known on the way is said from the first look at every case on, while runs are left")
   func soFar() throws {
-    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
-      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-    }
+    let change = Self.halved
     var lines: [(pairs: [Int], line: String?, left: Int)] = []
     var decision = Decision(Self.cases)
     try decision.run(
@@ -98,9 +99,7 @@ struct DecisionTests {
 
   @Test("runs that need only not fail are held against an ideal run where they fail against their twin")
   func alone() throws {
-    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
-      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-    }
+    let change = Self.halved
     var (whole, alone): ([Scenario], [Scenario]) = ([], [])
     var found = Decision(Self.cases)
     try found.run(
@@ -127,9 +126,7 @@ struct DecisionTests {
 
   @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
   func worse() throws {
-    let found = try decision { run, isProposed, isOutage in
-      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
-    }
+    let found = try decision(change: Self.doubled)
     #expect(found.outcome == .worse)
     #expect(found.cases.allSatisfy { $0.proposed.count <= 15 })
     #expect(
@@ -145,9 +142,7 @@ struct DecisionTests {
   @Test(
     "the keys without whose change nothing is worse are told from the others, by the runs of the worst case")
   func causes() throws {
-    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
-      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
-    }
+    let change = Self.doubled
     let found = try decision(change: change)
     var asked: [Scenario] = []
     func trials(_ harmless: Set<String>) throws -> KeyTrials? {
@@ -176,9 +171,7 @@ struct DecisionTests {
   func bestCause() throws {
     var other = Self.proposed
     other.fleet[0].timeout = .seconds(25)
-    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
-      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
-    }
+    let change = Self.doubled
     let found = try decision(change: change)
     let trials = try #require(
       try KeyTrials(found, [Self.trial("a", Self.today), Self.trial("b", other)]) {
@@ -192,9 +185,7 @@ struct DecisionTests {
     #expect(trials.harmful.map(\.key) == ["b", "a"] && trials.harmful[0].stillBetter == 1)
     #expect(trials.cause?.key == "b")
     // All cases without that key: what gets better there is said.
-    let instead = try decision(Decision.Terms(budget: 0)) { run, isProposed, isOutage in
-      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-    }
+    let instead = try decision(Decision.Terms(budget: 0), change: Self.halved)
     func cause(_ instead: Decision) -> [String] { told(found, trials: trials, instead: instead)[.cause] }
     #expect(
       cause(instead) == ["b and a together: with any as today's value nothing is worse, and a gain is left"])
@@ -223,7 +214,7 @@ struct DecisionTests {
     #expect(told(found)[.price] == ["\(Self.outage): 20 extra requests a device (today 10), allowed"])
   }
 
-  @Test("a loss is told beside today's of the same cohort, and a raised limit beside the same run")
+  @Test("what is still lost is told by cohort and limit, and why runs fail")
   func remainder() throws {
     let found = try decision { run, isProposed, isOutage in
       guard isOutage else { return }
@@ -234,7 +225,7 @@ struct DecisionTests {
       run.cohorts = [phones]
       run[.droppedByRetryLimit] = phones.lostEvents
     }
-    let loss = "\(Self.outage): phones (tapi-document) loses 20,000 events (today 5,000): "
+    let loss = "\(Self.outage): phones (tapi-document) 20,000 events: backoffConfig.maxRetryCount "
     #expect(told(found)[.lost].first?.hasPrefix(loss) ?? false, "\(told(found)[.lost])")
     // What fails alike today is told so.
     #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15): over 1 % lost"])
@@ -359,9 +350,7 @@ struct DecisionTests {
 
   @Test("a budget ends it, and the answer says about how many more runs would do")
   func budget() throws {
-    let found = try decision(Decision.Terms(budget: 1)) { run, isProposed, isOutage in
-      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-    }
+    let found = try decision(Decision.Terms(budget: 1), change: Self.halved)
     // 53 runs of each case are missing.
     let missing = found.cases.count * (Decision.faultless - Decision.looks[0])
     #expect(found.outcome == .needsMore(runs: missing))
@@ -385,12 +374,10 @@ struct DecisionTests {
     today.scale = 1_000
     let runs = { (scenarios: [Scenario]) in
       scenarios.map { scenario in
-        var run = RunSummary(run: "", seed: scenario.seed)
-        run[.createdEvents] = 1_000_000
+        let loses = scenario.fleet[0].timeout != .seconds(20) && scenario.tapi.incidents.count == 2
+        var run = RunSummary.planted(
+          seed: scenario.seed, within: nil, lost: loses ? 39_497 : 0, of: 1_000_000)
         run.scale = 1_000
-        if scenario.fleet[0].timeout != .seconds(20), scenario.tapi.incidents.count == 2 {
-          run[.droppedByRetryLimit] = 39_497
-        }
         return run
       }
     }
@@ -411,11 +398,9 @@ struct DecisionTests {
         let end = scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero
         let horizon = scenario.duration - end
         longest = max(longest, horizon)
-        var run = RunSummary(run: "", seed: scenario.seed)
-        run.hasIncidents = true
-        run.recoveryHorizon = horizon.microseconds
-        run.recoveryTime = recovery(scenario).flatMap { $0 <= horizon ? $0.microseconds : nil }
-        return run
+        let time = recovery(scenario).flatMap { $0 <= horizon ? Double($0.microseconds) / 1e6 : nil }
+        return .planted(
+          seed: scenario.seed, recovery: time, within: Double(horizon.microseconds) / 1e6)
       }
     }
     return (suite, longest)

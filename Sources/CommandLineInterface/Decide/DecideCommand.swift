@@ -303,6 +303,10 @@ struct DecidedSettings: Sendable {
   var differences: [SettingsDocument.Difference] = []
   /// How each client of the fleet reads the proposed Settings, a line for each finding: client, key, effect.
   var readings: [(client: String, path: String, message: String)] = []
+  /// The same as people read it.
+  var readingLines: [String] {
+    readings.map { "\($0.client), \($0.path.isEmpty ? "the file" : $0.path): \($0.message)" }
+  }
   /// Values in the files that harm a client, whatever the runs show: by client and key, whose file says so.
   var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.

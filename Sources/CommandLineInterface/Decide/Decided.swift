@@ -22,8 +22,8 @@ struct Decided: Sendable {
   var whole: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
-  /// The limit to which the proposed Settings lose most, and the figures of a run without it.
-  var checked: Decision.CheckedLoss?
+  /// What the proposed Settings still lose, and the figures of a run without the limit to which they lose most.
+  var checked: LossReport?
 
   /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
@@ -257,10 +257,6 @@ extension Decided {
       + (longer.isEmpty ? "." : "; longer ones see a late recovery: \(longer.joined(separator: ", ")).")
       + (first ?? "")
   }
-
-  private var readings: [String] {
-    settings.readings.map { "\($0.client), \($0.path.isEmpty ? "the file" : $0.path): \($0.message)" }
-  }
 }
 
 // MARK: - Answer
@@ -348,6 +344,7 @@ extension Decided {
         ], title: "What was better or worse, case by case?"))
     if !decision.losses.isEmpty { answer.page.append(.folded([lost], title: "Who loses what?")) }
     answer.page.append(.folded([.list(assumptions)], title: "What was assumed?"))
+    let readings = settings.readingLines
     if !readings.isEmpty {
       answer.page.append(
         .folded([.list(readings)], title: "What do the clients make of the proposed Settings?"))
@@ -416,8 +413,9 @@ extension Decided {
       + section(Self.lossTitle, decision.losses(atMost: 12))
       + section("What changes in the Settings", changes)
       + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")
-      + (readings.isEmpty
-        ? "" : "### What the clients make of them\n\n" + readings.map { "- \($0)\n" }.joined() + "\n")
+      + (settings.readings.isEmpty
+        ? ""
+        : "### What the clients make of them\n\n" + settings.readingLines.map { "- \($0)\n" }.joined() + "\n")
   }
 }
 

@@ -5,9 +5,9 @@ extension Decision {
   /// What the runs show, a line each: of the whole fleet, criteria in their order, the largest changes first.
   /// - Parameter trials: of which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
   /// - Parameter instead: the decision without the harmful key; nil: it was not run.
-  /// - Parameter checked: the main loss with the proposed Settings, and what a run without its limit loses.
+  /// - Parameter checked: the main loss with the proposed Settings, and what a run without its limit loses; nil: no such run was made.
   package func tell(
-    _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: CheckedLoss? = nil
+    _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: LossReport? = nil
   ) {
     if outcome == .noBetter { story.add(.reason, "nothing is better") }
     let worse = told(.worse)
@@ -17,7 +17,9 @@ extension Decision {
     story.add(.better, lines(told(.better)), atMost: 2)
     story.add(.same, same)
     if let trials { story.add(.cause, cause(trials, instead)) }
-    story.add(.lost, remainingLoss(checked))
+    if let (place, report) = remainingLoss {
+      story.add(.lost, (checked ?? report).notes.map { text(place, $0) })
+    }
     story.add(.fails, failing)
     story.add(.open, openLine)
     story.add(.possible, possibleLine)
@@ -128,33 +130,6 @@ extension Decision {
     }
     return instead.cells(.better).isEmpty
       ? "neither harm nor gain is left" : "nothing is worse, and a gain is left"
-  }
-
-  /// The largest loss with the proposed Settings, the limit behind it, and whether raising that would end it.
-  private func remainingLoss(_ checked: CheckedLoss?) -> String? {
-    let losses = losses
-    guard let loss = losses.first(where: { $0.isProposed && $0.row.lost > 0 }),
-      let cause = loss.row.causes.first, share(loss.row.lost, loss.place) >= Metric.relevantEvents
-    else { return nil }
-    let today = losses.first {
-      !$0.isProposed && $0.place == loss.place && $0.row.place == loss.row.place
-    }
-    let texts = [loss.row.amountLost, today?.row.amountLost ?? "0"]
-    var line = text(
-      loss.place,
-      "\(loss.row.cohort) loses \(texts[0]) events (today \(texts[0] == texts[1] ? "too" : texts[1]))")
-    let others = losses.filter {
-      $0.isProposed && $0.place == loss.place && $0.row.place != loss.row.place
-        && $0.row.causes.first?.words == cause.words
-    }
-    line += others.map { ", \($0.row.cohort) \($0.row.amountLost)" }.joined() + ": \(cause.words)"
-    if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
-      line +=
-        "; \(others.isEmpty ? "" : loss.row.cohort + " ")\(checked.value.map { "with \($0)" } ?? "without that limit"): "
-        + (checked.left == 0
-          ? "none" : FigureText.amount(Double(checked.left) * loss.row.scale) + " in its worst run")
-    }
-    return line
   }
 
   /// The cases in which runs fail with the proposed Settings.

@@ -74,10 +74,10 @@ extension TuneResult {
   ///   - story: what is said of it.
   ///   - facts: one line about what was asked.
   ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
-  ///   - clients: what each shipped client makes of them.
+  ///   - readings: what the clients make of them.
   package func answer(
     _ story: Story, facts: String, settings: (cdn: String, document: String)?,
-    clients: [(client: String, lines: [String])]
+    readings: [String]
   ) -> Answer {
     var answer = Answer(story, facts: facts)
     let figures: [Answer.Part] =
@@ -91,8 +91,9 @@ extension TuneResult {
           )
         ]
       } ?? []
-    answer.details =
-      figures + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
+    let read: [Answer.Part] =
+      readings.isEmpty ? [] : [.list(readings, title: "What the clients make of these Settings")]
+    answer.details = figures + read
     answer.page =
       figures + [
         .figure(
@@ -102,7 +103,7 @@ extension TuneResult {
             + "better. Hover a mark for its Settings.")
       ]
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
-    answer.page.append(.terms(terms))
+    answer.page += read + [.terms(terms)]
 
     let published =
       settings.map {

@@ -450,44 +450,29 @@ struct TunerTests {
       ), "\(sentences)")
   }
 
-  /// Of a search whose finalists are far apart, (12, 4) before all others: the seeds of candidates that have no key as it is today.
-  /// Those tell what a key is worth.
+  /// Of a search whose finalists are far apart, (12, 4) before all others.
   private func finalists(
-    seeds: Int = 10, _ requirements: [String] = [],
+    _ requirements: [String] = [],
     fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
     loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
-  ) throws -> (result: TuneResult, isBest: Bool, seeds: [Int]) {
-    let (result, all) = try searched(seeds: seeds, noise: 0.01, requirements, fails: fails, loses: loses)
-    let counts = all.filter { $0.key[0] != 1 && $0.key[1] != 0 }.values.map(\.count)
-    return (result, Self.isBest(result.winner.candidate.choices), counts)
+  ) throws -> (result: TuneResult, isBest: Bool) {
+    let (result, _) = try searched(seeds: 10, noise: 0.01, requirements, fails: fails, loses: loses)
+    return (result, Self.isBest(result.winner.candidate.choices))
   }
 
   private static func isBest(_ choices: [Int?]) -> Bool { Array(choices.prefix(2)) == [12, 4] }
 
-  @Test(
-    "finalists that few seeds show to be worse than the best of them get no more: five, or one more than the others have",
-    arguments: [(10, 5), (20, 9)])
-  func thinsFinalists(seeds: Int, few: Int) throws {
-    let (result, isBest, counts) = try finalists(seeds: seeds)
-    #expect(result.isRecommended && isBest && result.winner.seeds == seeds)
-    // Three of the four finalists; all others have the seeds of the race: 1, 2, 4 and so on.
-    #expect(counts.count { $0 == few } == 3)
-    #expect(Set(counts).isDisjoint(with: few + 1..<seeds))
-  }
-
-  @Test("where fresh seeds refuse the best finalist, the next one gets all seeds before it is tried")
+  @Test("where fresh seeds refuse the best finalist, the next one is tried")
   func nextFinalist() throws {
-    let (result, isBest, counts) = try finalists(fails: { Self.isBest($0) && $1 > Self.firstSeed + 9 })
+    let (result, isBest) = try finalists(fails: { Self.isBest($0) && $1 > Self.firstSeed + 9 })
     #expect(result.isRecommended && !isBest)
     #expect(result.winner.seeds == 10 && result.winner.violations == 0)
-    // The two behind it had no more than five.
-    #expect(counts.count { $0 == 5 } == 2)
   }
 
   @Test("a finalist that fails where today's Settings fail, too, is not lost for having had few seeds")
   func failsAsToday() throws {
     // All but the best fail under the first two seeds: in 40 % of five runs, and in 20 % of ten, as today's.
-    let (result, isBest, _) = try finalists(fails: { choices, seed in
+    let (result, isBest) = try finalists(fails: { choices, seed in
       Self.isBest(choices) ? seed > Self.firstSeed + 9 : seed < Self.firstSeed + 2
     })
     #expect(result.isRecommended && !isBest && result.winner.violations == 0.2)
@@ -495,15 +480,13 @@ struct TunerTests {
 
   @Test("a finalist that breaks a requirement under a later seed is not tried before one that keeps it")
   func breaksLater() throws {
-    let (result, isBest, counts) = try finalists(
+    let (result, isBest) = try finalists(
       ["lost_events<=0"],
       loses: { choices, seed in
         if choices == [1, 0, 0] { return (Self.firstSeed + 7..<Self.firstSeed + 10).contains(seed) ? 1 : 0 }
         return Self.isBest(choices) && seed == Self.firstSeed + 6 ? 1 : 0
       })
     #expect(result.isRecommended && !isBest && result.winner.keepsRequirements)
-    // No finalist that keeps it was left, so all have all seeds.
-    #expect(!counts.contains(5))
   }
 
   @Test("where nothing is better, today's Settings stay")

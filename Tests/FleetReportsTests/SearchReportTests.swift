@@ -69,7 +69,7 @@ struct SearchReportTests {
     for objectives in try [TuneObjective.standard, [TuneObjective("affected_delivery_p99_s")]] {
       let result = try Self.result(objectives: objectives)
       let answer = result.answer(
-        result.story, facts: "30 candidates", settings: ("{ \"a\": 1 }", "{}"), clients: [])
+        result.story, facts: "30 candidates", settings: ("{ \"a\": 1 }", "{}"), readings: ["phones read it"])
       let html = answer.html(title: "tuned", question: nil, command: "fleetsim tune", version: "1")
       Self.checkDocument(html)
       let order = [

@@ -14,7 +14,7 @@ struct TuneCommand: Study {
     discussion: [
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get "
-        + "the whole of a large fleet, the best of them all seeds. The score is the geometric mean of the objectives divided by today's. "
+        + "all seeds and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. "
         + "Then each changed key is put back to see what it is for; one that makes no difference stays as it is.",
       "Recommended is only what a decision on fresh seeds confirms, as decide makes it, with the scenarios as its cases: worse than "
         + "today's in no criterion in any scenario, better in one, and no failure in 5 % of the runs. "
@@ -62,10 +62,6 @@ struct TuneCommand: Study {
   private var requirements: [Requirement]
   @Option(.allowed) private var allowed: [DecisionCriterion]
   @Option(
-    "across", "how", .name { _, names in InvalidValue("\(names.joined(separator: " or ")).") },
-    help: "The score over several scenarios: their mean, or that of the worst. (default: mean)")
-  private var across = TuneStudy.Across.mean
-  @Option(
     "client", "preset", .client,
     help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)")
   private var client: ClientPreset?
@@ -73,7 +69,7 @@ struct TuneCommand: Study {
   @Option(
     "seeds", "n", .count(1...10_000),
     help:
-      "Seeds of the best finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))")
+      "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))")
   private var seeds = TuneStudy.defaultSeeds
   @Option(
     "budget", "runs", .count(1...1_000_000_000),
@@ -112,7 +108,6 @@ struct TuneCommand: Study {
       requirements: required, scenarios: Self.names(loaded),
       intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
     study.allowed = Set(allowed.flatMap(\.metrics))
-    study.across = across
     study.seed = options.input.seed ?? 1
     study.raceScale = .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
     // There are Settings to publish where some were found and fresh seeds confirm them.
@@ -142,13 +137,13 @@ struct TuneCommand: Study {
         let result = try search(study, loaded, runs)
         let published = result.isRecommended ? settings(result.winner.candidate) : nil
         return TuneFindings(
-          paths: loaded.map(\.path), result: result,
+          result: result,
           settings: published.map { ($0.cdnJSON, $0.documentJSON) }, next: published.map { _ in next })
       }, isFinished: \.result.isFinished,
       answer: { found in
         found.result.answer(
           found.story, facts: facts(bases, found.result), settings: found.settings,
-          clients: clients.sentences(found.result, settings(found.result.winner.candidate)))
+          readings: judged(found.result.winner.candidate)?.readingLines ?? [])
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
     plan.describe = { [study] manifest, _ in
@@ -321,7 +316,7 @@ struct TuneCommand: Study {
       .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
       + " of \(fleet)"
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
-      + " · finalists with \(result.study.thinsFinalists ? "up to " : "")\(result.study.seeds) "
+      + " · finalists with \(result.study.seeds) "
       + FigureText.noun("seed", result.study.seeds)
   }
 }
@@ -386,35 +381,10 @@ struct TuneClients {
     else { return nil }
     return SettingsDocument(defaultsOf: first.dialect)
   }
-
-  /// Returns how each shipped client reads each recommended value, and the rest of the file; empty without such clients.
-  func sentences(_ result: TuneResult, _ settings: SettingsDocument) -> [(client: String, lines: [String])] {
-    shipped.map { preset in
-      var rest = settings.findings(in: preset.settingsDialect)
-      var lines: [String] = []
-      for (index, parameter) in result.study.space.parameters.enumerated() {
-        let key = parameter.path.dropFirst(SearchableSettings.prefix.count)
-        let own = rest.filter { Self.isAbout($0.path, key) }
-        rest.removeAll { Self.isAbout($0.path, key) }
-        let plain =
-          Self.reads(preset.settingsDialect, parameter) ? "read as written" : "not read, and not in the file"
-        let words = own.isEmpty ? [plain] : own.map(\.finding.message)
-        lines += words.map { "\(key) \(result.value(index, of: result.winner.candidate)): \($0)" }
-      }
-      lines += rest.map { $0.path.isEmpty ? $0.finding.message : "\($0.path): \($0.finding.message)" }
-      return (preset.name, lines)
-    }
-  }
-
-  /// The rate limit's longest duration has two names; what is published has the one that SDKs know.
-  private static func isAbout(_ path: String, _ key: Substring) -> Bool {
-    RateLimitDurationKey.names(of: path).contains { $0 == key }
-  }
 }
 
 /// The findings of `tune`.
 struct TuneFindings: Sendable {
-  var paths: [String]
   var result: TuneResult
   /// As JSON text; nil: nothing is recommended.
   var settings: (cdn: String, document: String)?
@@ -484,7 +454,7 @@ struct TuneFindings: Sendable {
       .init("scoreRatioHigh95", "Upper end of the same.") {
         $0.result.freshInterval.map { DeterministicMath.exp($0.high) }
       },
-      .init("seeds", "How many seeds the best finalists had.") { $0.result.study.seeds },
+      .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
         found -> Int? in
         if case .needsMore(let runs)? = found.result.decision?.outcome { runs } else { nil }

@@ -85,6 +85,13 @@ package struct SearchCandidate: Sendable, Hashable {
 
   /// The parameters that are not as today.
   package var changed: [Int] { choices.indices.filter { choices[$0] != nil } }
+
+  /// Returns the candidate with some parameters as today.
+  func without(_ parameters: [Int]) -> SearchCandidate {
+    var candidate = self
+    for parameter in parameters { candidate.choices[parameter] = nil }
+    return candidate
+  }
 }
 
 /// Every combination of the parameters' values.

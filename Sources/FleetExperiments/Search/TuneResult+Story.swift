@@ -67,8 +67,7 @@ extension TuneResult {
   private var scoreText: String? {
     fresh.map { fresh in
       "score (geometric mean of \(Story.list(study.objectives.map(\.metric.title)))"
-        + (study.across == .worst ? ", in the worst scenario) " : ") ")
-        + Self.ratio(fresh.score, freshInterval) + " of today's"
+        + ") " + Self.ratio(fresh.score, freshInterval) + " of today's"
     }
   }
 

@@ -6,11 +6,6 @@ import SimulationKernel
 
 /// The question to a search for better Settings.
 package struct TuneStudy: Sendable {
-  /// How the scores of several scenarios become one.
-  package enum Across: String, Sendable, Hashable, CaseIterable {
-    case mean, worst
-  }
-
   package var space: SearchSpace
   /// Today's value of each parameter, as an override would write it; nil if that is not known.
   package var todaysValues: [String?]
@@ -27,7 +22,6 @@ package struct TuneStudy: Sendable {
   package var finalists = 4
   /// How many of them, the best first, decisions may refuse before the search gives up.
   static let tries = 3
-  package var across = Across.mean
   /// The seed of the draw of candidates.
   package var seed: UInt64 = 1
   /// Whether a candidate's Settings may be published at all, whatever runs show.
@@ -87,18 +81,6 @@ package struct TuneStudy: Sendable {
   var raced: Range<Int> { 0..<seeds }
 
   // MARK: Rounds
-
-  /// Seeds by which finalists are thinned: enough for a test, and more than any other candidate has.
-  var firstLook: Int { min(seeds, max(MetricRule.fewestForTest, (ladder.dropLast().last ?? 0) + 1)) }
-
-  /// Whether finalists may end before they have had all seeds.
-  package var thinsFinalists: Bool { firstLook < seeds }
-
-  /// Seeds at which it looks what each key of a winner is worth: a few first, then all that the winner has.
-  func looksAtKeys(_ all: Int) -> [Int] {
-    let few = MetricRule.fewestForTest
-    return few < all ? [few, all] : [all]
-  }
 
   /// The devices that a race has by default, if the scenarios have more and keep their answers with so few. The document
   /// how-searches-work.md has how close the scores are.
@@ -231,9 +213,6 @@ extension Standing {
     let ratios = zip(own, today).map { own, today in
       objectives.map { objective in zip(own, today).map { objective.logRatio($0, to: $1) } }
     }
-    func combined(_ scores: [Double]) -> Double {
-      study.across == .mean ? scores.mean ?? 0 : scores.max() ?? 0
-    }
     /// An objective without a value in a scenario, as a recovery without an incident, has no weight in it.
     func weighted(_ values: [Double?]) -> Double {
       var (sum, weight) = (0.0, 0.0)
@@ -248,8 +227,8 @@ extension Standing {
       objectives.map { objective in own.compactMap { objective.metric.value(of: $0).restricted }.mean }
     }
     scenarioScores = logRatios.map(weighted)
-    score = combined(scenarioScores)
-    scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
+    score = scenarioScores.mean ?? 0
+    scoreBySeed = (0..<seeds).map { k in ratios.map { weighted($0.map { $0[k] }) }.mean ?? 0 }
     func bad(_ runs: [RunSummary]) -> Double {
       runs.share { run in run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) } }
     }

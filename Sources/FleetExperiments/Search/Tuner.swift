@@ -77,11 +77,9 @@ package struct Tuner {
     return (standings[study.space.today]!, finalists.sorted { $0.isBetter(than: $1) })
   }
 
-  /// A finalist with all seeds and without its idle keys; nil: it is not better than today's Settings.
-  private mutating func winner(_ finalist: Standing, against today: Standing) throws -> Standing? {
-    guard let best = try evaluatedAside(finalist.candidate, study.seeds), isEligible(best, against: today)
-    else { return nil }
-    return try withoutIdleKeys(best)
+  /// A finalist without its idle keys; nil: it is not better than today's Settings.
+  private func winner(_ finalist: Standing, against today: Standing) throws -> Standing? {
+    isEligible(finalist, against: today) ? try withoutIdleKeys(finalist) : nil
   }
 
   private func decision(on winner: SearchCandidate, breaksAsToday: Bool) throws -> Decision {
@@ -114,7 +112,7 @@ package struct Tuner {
     var result = result
     do {
       result.isFinished = result.decision?.isFinished ?? true
-      result.effects = try effects(of: result.winner)
+      result.effects = try effects(of: result.winner.candidate)
       if result.isToday { result.temptation = try temptation(result) }
       result.loss = try loss(result)
     } catch is CancellationError where result.isRecommended {
@@ -178,58 +176,22 @@ package struct Tuner {
     return found
   }
 
-  /// Halves the field round by round, and gives the finalists whole fleets.
+  /// Halves the field round by round, and gives the finalists whole fleets and all seeds.
   /// - Returns: the finalists: all candidates where there is a single round.
   private mutating func finalists() throws -> [Standing] {
     var candidates = order
     let field = study.field(first: order.count)
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
       candidates = Array(distinct(ranked()).prefix(field[round]))
-      if round < study.ladder.count - 1 {
-        try evaluate(candidates, 0..<seeds, study.raceScale)
-      } else {
-        try raceOnWhole(candidates)
-      }
+      try evaluate(candidates, 0..<seeds, study.scale(round: round))
     }
     return candidates.compactMap { standings[$0] }
-  }
-
-  /// Gives finalists a few seeds, then the others, but for those that are shown worse than the best of them. That one breaks no
-  /// requirement, also with all seeds; where there is none such, all finalists have all seeds.
-  private mutating func raceOnWhole(_ finalists: [SearchCandidate]) throws {
-    let few = study.raced.prefix(study.firstLook)
-    try evaluate(finalists, few)
-    guard few.count < study.seeds else { return }
-    if let best = cleanBest(of: finalists, few) {
-      let left = finalists.filter { standings[$0].map { !isShownWorse($0, than: best) } ?? false }
-      try evaluate(left, study.raced)
-      if cleanBest(of: left, study.raced) != nil { return }
-    }
-    try evaluate(finalists, study.raced)
-  }
-
-  /// Returns the best of those that may be recommended and keep everything in each run; nil: there is none.
-  private func cleanBest(of candidates: [SearchCandidate], _ seeds: Range<Int>) -> Standing? {
-    guard let today = standing(of: study.space.today, seeds, .whole) else { return nil }
-    return candidates.compactMap { standings[$0] }
-      .filter { $0.violations == 0 && isEligible($0, against: today) }.min { $0.isBetter(than: $1) }
   }
 
   /// Whether it may be recommended by what is known.
   private func isEligible(_ standing: Standing, against today: Standing) -> Bool {
     standing.candidate != today.candidate && standing.violations <= today.violations
       && standing.holdsEverywhere && standing.isBetter(than: today)
-  }
-
-  /// Whether it breaks more, or has a score that is worse by more than `margin` with 95 % confidence.
-  private func isShownWorse(_ standing: Standing, than other: Standing, by margin: Double = 0) -> Bool {
-    standing.violations > other.violations
-      || scoreLoss(of: standing, against: other).map { $0.low > margin } ?? false
-  }
-
-  /// Returns the interval of the score, as ln, that one is worse than the other under the same seeds; nil with a single seed.
-  private func scoreLoss(of standing: Standing, against other: Standing) -> ConfidenceInterval? {
-    ConfidenceInterval(SampleStatistics(zip(standing.scoreBySeed, other.scoreBySeed).map { $0 - $1 }))
   }
 
   private static let batch = 16
@@ -278,7 +240,7 @@ package struct Tuner {
     _ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
   ) throws {
     do {
-      try make(([study.space.today] + candidates).map { ($0, seeds) }, scale)
+      try make([study.space.today] + candidates, seeds, scale)
     } catch let error as CancellationError {
       // Before the first round is over, a few are better than none; later they would not be the best of all.
       if order.isEmpty { note(candidates, seeds, scale) }
@@ -296,10 +258,9 @@ package struct Tuner {
     }
   }
 
-  /// Makes the runs of candidates and of today's Settings under some seeds each: all together, so that they share workers.
-  private func make(_ wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling) throws {
-    let candidates = wanted.map { (study.space.today, $0.seeds) } + wanted
-    try runs.make(candidates.flatMap { requests($0.0, $0.1, scale).flatMap(\.self) })
+  /// Makes the runs of candidates under some seeds, all together, so that they share workers.
+  private func make(_ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling) throws {
+    try runs.make(candidates.flatMap { requests($0, seeds, scale).flatMap(\.self) })
   }
 
   /// By scenario.
@@ -319,12 +280,10 @@ package struct Tuner {
     return Standing(candidate, own, today: today, scale: scale, study: study)
   }
 
-  /// How several fare, whose runs are made first.
-  private func standings(
-    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling
-  ) throws -> [Standing] {
-    try make(wanted, scale)
-    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, scale) }
+  /// How several fare with all seeds, whose runs are made first. They do not become candidates of the search.
+  private func standings(of candidates: [SearchCandidate], _ scale: Scaling) throws -> [Standing] {
+    try make([study.space.today] + candidates, study.raced, scale)
+    return candidates.compactMap { standing(of: $0, study.raced, scale) }
   }
 
   // MARK: Idle keys
@@ -335,19 +294,18 @@ package struct Tuner {
   /// Puts each changed key of the winner back, and leaves those there that make no difference. All of them go at once if that
   /// does no harm, else the one that matters least. The race's fleets, which cost less, say which keys to try without; the whole
   /// fleets have to agree.
-  mutating func withoutIdleKeys(_ best: Standing) throws -> Standing {
+  private func withoutIdleKeys(_ best: Standing) throws -> Standing {
     var winner = best
     // Today's value by another name is no change.
     winner.candidate = withoutUnchanged(best.candidate)
-    let idle = try idleKeys(of: winner)
-    var plainer: [SearchCandidate] = []
+    let keys = winner.candidate.changed.filter { study.isSensible(winner.candidate.without([$0])) }
+    let race = try standings(
+      of: [winner.candidate] + keys.map { winner.candidate.without([$0]) }, study.raceScale)
+    let idle = zip(keys, race.dropFirst()).filter { isHarmless($1, instead: race[0]) }
+      .sorted { $0.1.cost < $1.1.cost }.map(\.0)
     for keys in [idle, Array(idle.prefix(1))] where !keys.isEmpty {
-      var candidate = winner.candidate
-      for key in keys { candidate.choices[key] = nil }
-      if study.isSensible(candidate), plainer.last != candidate { plainer.append(candidate) }
-    }
-    for candidate in plainer {
-      guard let standing = try evaluatedAside(candidate, winner.seeds),
+      let plainer = winner.candidate.without(keys)
+      guard study.isSensible(plainer), let standing = try standings(of: [plainer], .whole).first,
         isHarmless(standing, instead: winner)
       else { continue }
       return standing
@@ -355,79 +313,20 @@ package struct Tuner {
     return winner
   }
 
-  /// Returns the changed keys without which the winner does as well on the race's fleets, the least needed first. A few seeds are
-  /// enough where they leave no doubt.
-  private func idleKeys(of winner: Standing) throws -> [Int] {
-    let (changed, others) = withoutEachKey(winner.candidate)
-    var open = Array(zip(changed, others).filter { study.isSensible($1) })
-    var idle: [(key: Int, loss: Double)] = []
-    for count in study.looksAtKeys(winner.seeds) where !open.isEmpty {
-      let seeds = study.raced.prefix(count)
-      let standings = try standings(
-        of: ([winner.candidate] + open.map(\.1)).map { ($0, seeds) }, study.raceScale)
-      guard let with = standings.first else { return [] }
-      let looked = zip(open, standings.dropFirst()).map { key, without in
-        let isHarmless = isHarmless(without, instead: with)
-        let isKnown =
-          count == winner.seeds || isSure(without, instead: with, isHarmless: isHarmless)
-        return (key: key, loss: without.cost - with.cost, isHarmless: isHarmless, isKnown: isKnown)
-      }
-      idle += looked.filter { $0.isKnown && $0.isHarmless }.map { ($0.key.0, $0.loss) }
-      open = looked.filter { !$0.isKnown }.map(\.key)
-    }
-    return idle.sorted { $0.loss < $1.loss }.map(\.key)
-  }
-
   private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {
     standing.violations <= winner.violations && standing.holdsEverywhere
       && standing.cost <= winner.cost + Self.negligible
   }
 
-  /// Whether more seeds would hardly change whether it is harmless.
-  private func isSure(_ standing: Standing, instead winner: Standing, isHarmless: Bool) -> Bool {
-    isHarmless
-      ? scoreLoss(of: standing, against: winner).map { $0.high <= Self.negligible } ?? false
-      : isShownWorse(standing, than: winner, by: Self.negligible)
-  }
-
-  /// The keys that a candidate changes, and the candidate without each of them.
-  private func withoutEachKey(_ candidate: SearchCandidate) -> (keys: [Int], candidates: [SearchCandidate]) {
-    let changed = candidate.changed
-    let others = changed.map { index in
-      var other = candidate
-      other.choices[index] = nil
-      return other
+  /// Returns what each changed key is worth on the whole fleets.
+  private func effects(of winner: SearchCandidate) throws -> [KeyEffect] {
+    let others = winner.changed.map { winner.without([$0]) }
+    let standings = try standings(of: [winner] + others, .whole)
+    return try zip(winner.changed, standings.dropFirst()).map { key, without in
+      KeyEffect(
+        parameter: key, with: standings[0], without: without,
+        decision: Decision(try cases(winner, against: without.candidate, study.raced), study.terms))
     }
-    return (changed, others)
-  }
-
-  /// Returns what each changed key is worth on the whole fleets. A few seeds are enough where they decide it
-  /// (`KeyEffect.isDecided`).
-  private func effects(of winner: Standing) throws -> [KeyEffect] {
-    let (changed, others) = withoutEachKey(winner.candidate)
-    var effects: [Int: KeyEffect] = [:]
-    for count in study.looksAtKeys(winner.seeds) {
-      let open = Array(zip(changed, others).filter { key, _ in effects[key].map { !$0.isDecided } ?? true })
-      let seeds = study.raced.prefix(count)
-      let standings = try standings(of: ([winner.candidate] + open.map(\.1)).map { ($0, seeds) }, .whole)
-      for ((key, candidate), without) in zip(open, standings.dropFirst()) {
-        effects[key] = KeyEffect(
-          parameter: key, with: standings[0], without: without,
-          decision: Decision(try cases(winner.candidate, against: candidate, seeds), study.terms))
-      }
-    }
-    return changed.compactMap { effects[$0] }
-  }
-
-  /// Returns the standing of one on the whole fleets with at least so many seeds, which it gets unless it has them. It does not become
-  /// a candidate of the search.
-  private mutating func evaluatedAside(_ candidate: SearchCandidate, _ seeds: Int) throws -> Standing? {
-    if standings[candidate].map({ $0.scale != .whole || $0.seeds < seeds }) ?? true {
-      let known = order
-      try evaluate([candidate], study.raced.prefix(seeds))
-      order = known
-    }
-    return standings[candidate]
   }
 
   private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
@@ -459,13 +358,6 @@ package struct KeyEffect: Sendable {
   package var score: Double { scores.mean }
   /// nil with a single seed.
   package var scoreInterval: ConfidenceInterval? { ConfidenceInterval(scores) }
-
-  /// Whether the seeds tell its effect on each criterion in each scenario, and a gain among these. Without one its reason may be
-  /// what few runs show, as a failure.
-  var isDecided: Bool {
-    let standings = decision.cases.flatMap(\.cells).map(\.finding.standing)
-    return standings.contains(.better) && !standings.contains(.undecided)
-  }
 }
 
 /// The findings of a search.

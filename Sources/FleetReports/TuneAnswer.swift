@@ -91,19 +91,21 @@ extension TuneResult {
           )
         ]
       } ?? []
-    let read: [Answer.Part] =
-      readings.isEmpty ? [] : [.list(readings, title: "What the clients make of these Settings")]
-    answer.details = figures + read
-    answer.page =
-      figures + [
-        .figure(
-          chart.html, title: "Candidates",
-          caption:
-            "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
-            + "better. Hover a mark for its Settings.")
-      ]
+    answer.details =
+      figures + (readings.isEmpty ? [] : [.list(readings, title: "What the clients make of these Settings")])
+    answer.page = [
+      .figure(
+        chart.html, title: "Candidates",
+        caption:
+          "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
+          + "better. Hover a mark for its Settings.")
+    ]
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
-    answer.page += read + [.terms(terms)]
+    if !figures.isEmpty { answer.page.append(.folded(figures, title: "What was better or worse?")) }
+    if !readings.isEmpty {
+      answer.page.append(.folded([.list(readings)], title: "What do the clients make of them?"))
+    }
+    answer.page.append(.terms(terms))
 
     let published =
       settings.map {

@@ -73,8 +73,8 @@ struct SearchReportTests {
       let html = answer.html(title: "tuned", question: nil, command: "fleetsim tune", version: "1")
       Self.checkDocument(html)
       let order = [
-        "Change ", "<dt>cause</dt>", "Against today", ">Candidates<", "The Settings to publish",
-        "fleetsim tune",
+        "Change ", "<dt>cause</dt>", ">Candidates<", "The Settings to publish", "Against today",
+        "phones read it", "fleetsim tune",
       ]
       let places = try order.map { try #require(html.firstRange(of: $0)).lowerBound }
       #expect(places == places.sorted())

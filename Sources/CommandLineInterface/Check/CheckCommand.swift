@@ -6,7 +6,7 @@ import ScenarioModel
 
 /// `fleetsim check`: scenarios against what they gave when they were recorded.
 struct CheckCommand: Study {
-  static let documents: [any DescribedDocument] = [CheckFindings.document]
+  static let documents: [any DescribedDocument] = [CheckOutcome.document]
   static let help = CommandSpecification(
     name: "check", abstract: "Check scenarios against a recorded baseline: a regression test for CI.",
     discussion: [
@@ -297,7 +297,7 @@ struct CheckCommand: Study {
     }
     switch format {
     case .text where options.isJSON:
-      try console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
+      try console.printData(CheckOutcome.document.text(Self.help.name, outcomes))
     case .text:
       let form = try options.form
       try console.print(outcomes.map { CheckReport.answer($0).text(form, width: console.columns) }.joined())

@@ -74,7 +74,7 @@ struct TuneCommand: Study {
   @Option(
     "budget", "runs", .count(1...1_000_000_000),
     help:
-      "Runs of the search at most, as 2000, not counting twins and fresh seeds. (default: "
+      "Runs at most until the best finalist is known, as 2000, not counting twins. (default: "
       + "\(TuneStudy.defaultCandidates) candidates)")
   private var budget: Int?
   let options = StudyOptions()
@@ -142,7 +142,7 @@ struct TuneCommand: Study {
       }, isFinished: \.result.isFinished,
       answer: { found in
         found.result.answer(
-          found.story, facts: facts(bases, found.result), settings: found.settings,
+          found.story, facts: facts(bases, found.result.study), settings: found.settings,
           readings: judged(found.result.winner.candidate)?.readingLines ?? [])
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
@@ -304,48 +304,33 @@ struct TuneCommand: Study {
         ? "" : "; candidates race on \(study.raceScale.text) of the devices, finalists have all") + "\n\n"
   }
 
-  private func facts(_ bases: [ScenarioFile.Decoded], _ result: TuneResult) -> String {
+  private func facts(_ bases: [ScenarioFile.Decoded], _ study: TuneStudy) -> String {
     let devices = bases.map(\.scenario.devices)
-    let (least, most) = (devices.min() ?? 0, devices.max() ?? 0)
-    let fleet =
-      least == most
-      ? FigureText.count(least, "device")
-      : "\(FigureText.grouped(least)) to \(FigureText.count(most, "device"))"
+    let least = Set(devices).count > 1 ? "\(FigureText.grouped(devices.min() ?? 0)) to " : ""
     return
-      [(result.standings.count, "candidate"), (bases.count, "scenario")]
-      .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
-      + " of \(fleet)"
-      + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
-      + " · finalists with \(result.study.seeds) "
-      + FigureText.noun("seed", result.study.seeds)
+      "\(FigureText.count(bases.count, "scenario")) of \(least)\(FigureText.count(devices.max() ?? 0, "device"))"
+      + (study.raceScale == .whole ? "" : " (\(study.raceScale.text) of them in the race)")
+      + " · finalists with \(FigureText.count(study.seeds, "seed"))"
   }
 }
 
 /// The clients that a search finds Settings for, and the keys that they read.
 struct TuneClients {
-  /// The clients of cohorts that read Settings as a shipped SDK does, each once, in the order of `ClientPreset.names`, then those of
-  /// files.
-  private var shipped: [ClientPreset] = []
+  /// Those that read Settings as a shipped SDK does.
+  private let shipped: [ClientPreset]
   /// Everyone whose reading decides which keys make sense.
-  private var readers: [(name: String, dialect: SettingsDialect)] = []
+  private let readers: [(name: String, dialect: SettingsDialect)]
 
   /// - Parameter asked: the client that the user names; nil: those of the cohorts.
   init(_ cohorts: [Cohort], asked: ClientPreset?) {
-    let clients = Dictionary(
-      (cohorts.map(\.preset) + [asked].compactMap(\.self)).map { ($0.name, $0) },
-      uniquingKeysWith: { first, _ in first })
-    let own = clients.keys.filter { !ClientPreset.names.contains($0) }.sorted()
-    for preset in (ClientPreset.names + own).compactMap({ clients[$0] }) {
-      let dialects = Set(cohorts.filter { $0.client == preset.name }.map(\.settingsDialect))
-      for dialect in SettingsDialect.allCases where dialects.contains(dialect) && asked == nil {
-        readers.append((preset.name, dialect))
+    let own = cohorts.filter { $0.settingsDialect == $0.preset.settingsDialect }.map(\.preset)
+    shipped = (own + [asked].compactMap(\.self)).filter { $0.settingsDialect != .document }
+    let names = cohorts.map(\.preset.name).uniqued
+    readers =
+      asked.map { [($0.name, $0.settingsDialect)] }
+      ?? names.flatMap { name in
+        cohorts.filter { $0.preset.name == name }.map(\.settingsDialect).uniqued.map { (name, $0) }
       }
-      let isShipped = preset.settingsDialect != .document
-      if isShipped, dialects.contains(preset.settingsDialect) || preset.name == asked?.name {
-        shipped.append(preset)
-      }
-    }
-    if let asked { readers = [(asked.name, asked.settingsDialect)] }
   }
 
   /// Whether clients of that kind read the key of a parameter; of a key that there is not, something else is said.

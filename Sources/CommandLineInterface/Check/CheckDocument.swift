@@ -1,20 +1,18 @@
 import FleetExperiments
 import FleetStatistics
 
-/// The findings of `check`.
-struct CheckFindings: Sendable {
-  var outcomes: [CheckOutcome]
-
-  static let document = CommandDocument<CheckFindings>(
+extension CheckOutcome {
+  /// Of all scenarios.
+  static let document = CommandDocument<[CheckOutcome]>(
     meaning: "what moved against the baseline.",
     shape: JSONShape([
       .init("verdict", "A sentence for each scenario.") {
-        $0.outcomes.map(\.story.finding).joined(separator: "\n")
+        $0.map(\.story.finding).joined(separator: "\n")
       },
       .init("isWorse", "Whether something is worse than its tolerance allows: the exit code is 1.") {
-        $0.outcomes.contains { !$0.worse.isEmpty }
+        $0.contains { !$0.worse.isEmpty }
       },
-      .list("scenarios", "In the order asked for.", scenario) { $0.outcomes },
+      .list("scenarios", "In the order asked for.", scenario) { $0 },
     ]))
 
   private static let scenario = JSONShape<CheckOutcome>(

@@ -83,15 +83,6 @@ struct DecideCommand: Study {
     try Self.refuseLate(today, "\(path): tapi.incidents")
     let suite = IncidentSuite(
       of: today, given: try given(loaded[0], environment.files), isStandard: !isOnlyGiven)
-    func facts(_ suite: IncidentSuite) -> String {
-      let longer = suite.lengthened.map {
-        "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
-      }
-      let notes = (suite.duration > today.duration ? ["lengthened to look for a recovery"] : []) + longer
-      return "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
-        + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
-        + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
-    }
     let allowed = Set(allowed.flatMap(\.metrics))
     let isFetched = today.fleet.contains(where: \.fetchesSettings)
     let search = named == nil && isFetched ? try ProposalSearch(loaded[0], today, suite: suite) : nil
@@ -115,7 +106,7 @@ struct DecideCommand: Study {
     }
     let largest = input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) }
     var plan = StudyPlan(
-      input, heading: input.heading(facts(suite)), largest: largest,
+      input, heading: input.heading(Decided.facts(suite, today)), largest: largest,
       find: { [self, answer] (runs: StudyRuns) -> Decided in
         if let answer { return answer }
         if let search { runs.control.expect(more: search.scenarios) }
@@ -180,7 +171,7 @@ struct DecideCommand: Study {
           }
         }
         return decided
-      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts($0.suite)) })
+      }, isFinished: \.decision.isFinished, answer: { $0.answer })
     let todayName = todayPath ?? "today's Settings"
     plan.page = (
       proposedPath.map(Decided.file) ?? loaded[0].name,

@@ -219,6 +219,9 @@ extension Decided {
       "A time-out of \(FigureText.span($0.timeout.microseconds)) ends exactly at a flush. Real ones end a moment later: "
         + "--set fleet.\($0.cohort).timeout=\(Units.text($0.enough)) shows what that changes."
     }
+    let begin = suite.cases.compactMap(\.start).min().map {
+      " Incidents begin \(FigureText.span($0.microseconds)) after its beginning, or later."
+    }
     let peak = load.peakUtilisation * asked / max(load.utilisation, 1e-9)
     let runs = decision.cases.map { "\($0.name) \($0.today.count) and \($0.proposed.count)" }
     return [
@@ -228,7 +231,7 @@ extension Decided {
         + "decide again with less and with more (--set). "
         + "Without an incident the fleet asks \(percent(asked)) of that, and about \(percent(peak)) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
-      lengths,
+      "A run: \(Self.facts(suite, today))." + (begin ?? ""),
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
         + "failures are of all runs.",
     ] + [tie].compactMap(\.self)
@@ -244,18 +247,15 @@ extension Decided {
       "open \(FigureText.percent(sessions.share)) of the time for \(FigureText.span(Int64(sessions.length.mean))) at a time, \(background)"
   }
 
-  /// How long the runs are, and the incidents in them.
-  private var lengths: String {
-    let starts = Set(suite.cases.compactMap(\.start)).sorted()
-    let first = starts.first.map {
-      " Incidents begin \(FigureText.span($0.microseconds))"
-        + (starts.count > 1 ? " to \(FigureText.span(starts[starts.count - 1].microseconds))" : "")
-        + " after its beginning."
+  /// The fleet, how long the runs are, and the cases.
+  static func facts(_ suite: IncidentSuite, _ today: Scenario) -> String {
+    let longer = suite.lengthened.map {
+      "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
     }
-    let longer = suite.lengthened.map { "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))" }
-    return "A run covers \(FigureText.span(suite.duration.microseconds))"
-      + (longer.isEmpty ? "." : "; longer ones see a late recovery: \(longer.joined(separator: ", ")).")
-      + (first ?? "")
+    let notes = (suite.duration > today.duration ? ["lengthened to look for a recovery"] : []) + longer
+    return "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
+      + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+      + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
   }
 }
 
@@ -311,8 +311,8 @@ extension Decided {
       .rows("criteria", "The rows of `decision.csv`.", Decision.columns) { $0.decision.rows },
     ] as [JSONShape<Decided>.Member], story: { $0.story })
 
-  func answer(facts: String) -> Answer {
-    var answer = Answer(story, facts: facts)
+  var answer: Answer {
+    var answer = Answer(story, facts: Self.facts(suite, today))
     let changes: Answer.Part = .table(changes, title: "What changes in the Settings")
     if isUnrun {
       answer.page = settings.differences.isEmpty ? [] : [changes]

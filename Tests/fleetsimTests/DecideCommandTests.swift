@@ -39,11 +39,14 @@ struct DecideCommandTests {
     #expect(output.code == 0, "\(output)")
     return try scratch.files().filter { $0.key.hasPrefix("journal/") }
   }
-  private static let command = [
-    "decide", "fleet.json5", "--today", "today.json", "--proposed", "new.json", "--incidents",
-    "incidents.json5",
-    "--only-incidents", "--journal", "journal",
-  ]
+  private static let command = asked() + ["--journal", "journal"]
+  /// By the short case alone.
+  private static func asked(
+    _ fleet: String = "fleet.json5", today: String = "today.json", proposed: String? = "new.json"
+  ) -> [String] {
+    ["decide", fleet, "--today", today, "--incidents", "incidents.json5", "--only-incidents"]
+      + (proposed.map { ["--proposed", $0] } ?? [])
+  }
   /// Events that are kept take their time and requests.
   private static let worthIt = ["--allow", "endpoint", "--allow", "recovery", "--allow", "attempts"]
 
@@ -84,11 +87,7 @@ struct DecideCommandTests {
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
     let back = try Tool.run(
-      [
-        "decide", "fleet.json5", "--today", "new.json", "--proposed", "today.json", "--incidents",
-        "incidents.json5",
-        "--only-incidents", "--journal", "journal",
-      ], in: scratch.url)
+      Self.asked(today: "new.json", proposed: "today.json") + ["--journal", "journal"], in: scratch.url)
     let lines = back.standardOutput.split(separator: "\n")
     #expect(back.code == 1 && lines[0].hasPrefix("DO NOT PUBLISH today.json ("), "\(back)")
     #expect(lines[1].hasPrefix("worse ") && lines[1].contains(" events lost (today 0)"), "\(back)")
@@ -110,10 +109,7 @@ struct DecideCommandTests {
       "mended.json",
       losing.replacing(#""429": "drop""#, with: #""429": "retry""#).replacing("none", with: "full"))
     let output = try Tool.run(
-      [
-        "decide", "fleet.json5", "--today", "losing.json", "--proposed", "mended.json", "--incidents",
-        "incidents.json5", "--only-incidents", "--budget", "1",
-      ], in: scratch.url)
+      Self.asked(today: "losing.json", proposed: "mended.json") + ["--budget", "1"], in: scratch.url)
     let breaks = try #require(output.story("breaks").first, "\(output)")
     #expect(
       breaks.hasPrefix("segment-swift loses data (today's file): backoffConfig.statusCodeOverrides.429"),
@@ -232,14 +228,14 @@ struct DecideCommandTests {
     try scratch.write(
       "slip.json",
       Self.settings(3).replacing(#""maxRetryCount": 3, "base"#, with: #""maxRetryCont": 3, "base"#))
-    let refused = try Tool.run(Self.command.map { $0 == "new.json" ? "slip.json" : $0 }, in: scratch.url)
+    let refused = try Tool.run(Self.asked(proposed: "slip.json"), in: scratch.url)
     #expect(refused.code == 65 && refused.standardOutput.isEmpty, "\(refused)")
     #expect(
       refused.standardError.hasSuffix(
         "slip.json: backoffConfig.maxRetryCont is no key of Settings, and every client ignores it; did you mean "
           + "backoffConfig.maxRetryCount?\n"), "\(refused)")
     let told = try Tool.run(
-      Self.command.map { $0 == "today.json" ? "slip.json" : $0 } + ["--budget", "1"], in: scratch.url)
+      Self.asked(today: "slip.json") + ["--budget", "1"], in: scratch.url)
     #expect(
       told.story("unread").map {
         $0.hasPrefix("backoffConfig.maxRetryCont (did you mean backoffConfig.maxRetryCount?): ")
@@ -264,9 +260,9 @@ struct DecideCommandTests {
       "scaled.json5",
       Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
         .replacing("devices: 30", with: "devices: 200"))
-    let command = Self.command.map { $0 == "fleet.json5" ? "scaled.json5" : $0 }
     let output = try Tool.run(
-      command + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"], in: scratch.url)
+      Self.asked("scaled.json5") + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"],
+      in: scratch.url)
     #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
     #expect(output.standardOutput.contains(" new.json (200 devices, 1 case, "), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
@@ -280,11 +276,8 @@ struct DecideCommandTests {
     let scratch = try Self.folder()
     try scratch.write("new one.json", Self.settings(1_000))
     let output = try Tool.run(
-      [
-        "decide", "fleet.json5", "--today", "today.json", "--incidents", "incidents.json5",
-        "--only-incidents",
-        "--set", "fleet.*.devices=29", "--seed", "2", "--allow", "endpoint", "--proposed", "new one.json",
-        "--budget", "1",
+      Self.asked(proposed: "new one.json") + [
+        "--set", "fleet.*.devices=29", "--seed", "2", "--allow", "endpoint", "--budget", "1",
       ], in: scratch.url)
     #expect(
       output.story("next") == [
@@ -326,10 +319,7 @@ struct DecideCommandTests {
         with: #"fleet: [{ name: "rn", devices: 20, events: "2/min", client: "segment-react-native" }, "#))
     try scratch.write("today.json", Self.settings(3).replacing("300", with: "60"))
     let output = try Tool.run(
-      [
-        "decide", "two.json5", "--today", "today.json", "--incidents", "incidents.json5", "--only-incidents",
-        "--out", "out", "--budget", "1",
-      ], in: scratch.url)
+      Self.asked("two.json5", proposed: nil) + ["--out", "out", "--budget", "1"], in: scratch.url)
     #expect(output.code == 0 && output.standardOutput.hasPrefix("KEEP TODAY'S SETTINGS ("), "\(output)")
     #expect(
       output.story("better").contains { $0.hasPrefix("\"friday\": 0 events lost (today ") }, "\(output)")
@@ -349,8 +339,8 @@ struct DecideCommandTests {
       "closed.json5",
       Self.fleet.replacing(
         #"flush: {"#, with: #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#))
-    let command = Self.command.map { $0 == "fleet.json5" ? "closed.json5" : $0 }
-    let output = try Tool.run(command + ["--budget", "1", "--anyway", "--verbose"], in: scratch.url)
+    let output = try Tool.run(
+      Self.asked("closed.json5") + ["--budget", "1", "--anyway", "--verbose"], in: scratch.url)
     #expect(output.story("possible").map { $0.hasPrefix("\"friday\": ") } == [true], "\(output)")
     #expect(!output.standardOutput.contains("never"), "\(output)")
   }

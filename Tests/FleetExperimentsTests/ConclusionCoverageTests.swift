@@ -94,7 +94,7 @@ struct Coverage {
 
   /// What `SeedPlan` says with a budget that has room for every look.
   private static func decision(_ rows: [[RunSummary]]) -> SeedPlan.Decision {
-    SeedPlan().decision([standings(rows)], attempts: 0)
+    SeedPlan().decision(standings(rows), attempts: 0)
   }
 
   private static func standings(_ rows: [[RunSummary]]) -> Standings {

@@ -49,7 +49,7 @@ struct SeedPlanTests {
       let standings = Standings(
         names, rows: rows, interval: 1_000_000, metrics: Self.metrics, level: SeedPlan.level)
       // An attempt a run.
-      let decision = plan.decision([standings], attempts: Int64(seeds * laws.count))
+      let decision = plan.decision(standings, attempts: Int64(seeds * laws.count))
       guard let next = decision.next else { return (standings, decision) }
       seeds = next
     }

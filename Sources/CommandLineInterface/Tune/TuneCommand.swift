@@ -299,9 +299,7 @@ struct TuneCommand: Study {
     let (keys, size) = (study.space.parameters.count, study.space.size)
     return lines.joined()
       + "\(keys) \(FigureText.noun("key", keys)), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
-      + "combinations"
-      + (study.raceScale == .whole
-        ? "" : "; candidates race on \(study.raceScale.text) of the devices, finalists have all") + "\n\n"
+      + "combinations\n\n"
   }
 
   private func facts(_ bases: [ScenarioFile.Decoded], _ study: TuneStudy) -> String {

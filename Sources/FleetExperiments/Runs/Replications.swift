@@ -258,7 +258,7 @@ extension Trial {
 
   /// Asks the rule about the replications so far, and keeps its answer for the verdict.
   fileprivate mutating func decide(_ until: SeedPlan) -> SeedPlan.Decision {
-    let found = until.decision([Standings(self)], attempts: attempts)
+    let found = until.decision(Standings(self), attempts: attempts)
     decision = found
     return found
   }

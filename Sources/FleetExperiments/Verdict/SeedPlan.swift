@@ -23,7 +23,7 @@ package struct SeedPlan: Sendable, Hashable {
 
   package static let defaultBudget: Int64 = 20_000_000
 
-  /// The most attempts to simulate, over all variants and scenarios, twins aside. A first seed is run in any case.
+  /// The most attempts to simulate, over all variants, twins aside. A first seed is run in any case.
   package var budget: Int64
 
   package init(budget: Int64 = defaultBudget) { self.budget = budget }
@@ -73,11 +73,10 @@ package struct SeedPlan: Sendable, Hashable {
   package static let mostMissing = 10_000
 
   /// - Parameters:
-  ///   - standings: of each scenario, over the same number of seeds, at `SeedPlan.level`.
-  ///   - attempts: that all of them took.
-  package func decision(_ standings: [Standings], attempts: Int64) -> Decision {
-    let seeds = standings.map(\.seeds).max() ?? 0
-    let open = standings.flatMap(\.open)
+  ///   - standings: at `SeedPlan.level`.
+  ///   - attempts: that its runs took.
+  package func decision(_ standings: Standings, attempts: Int64) -> Decision {
+    let (seeds, open) = (standings.seeds, standings.open)
     if open.isEmpty { return Decision(isDecided: true) }
     if let next = next(after: max(seeds, 1), attempts: attempts) {
       return Decision(isDecided: false, next: next)

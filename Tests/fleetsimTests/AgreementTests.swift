@@ -59,7 +59,8 @@ struct AgreementTests {
     // A value that no client takes can't be searched.
     guard !proposed.hasPrefix("\""), TestDepth.isExhaustive || key == "baseBackoffInterval" else { return }
     let tuned = try scratch.run(
-      "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --json --out tuned")
+      "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --json --out tuned"
+    )
     let document = try JSON(text: tuned.standardOutput)
     let isRecommended = document["isRecommended"] == .bool(true)
     #expect(tuned.code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(tuned)")

@@ -1,5 +1,9 @@
 import CMemory
+import ShippedClients
+import ShippedQuirks
+import SimulationKernel
 import UploadPipeline
+import UploadRetry
 
 /// Memory that a device will touch is asked for ahead of the time when it is handled.
 extension DeviceShard {

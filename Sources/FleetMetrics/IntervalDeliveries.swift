@@ -256,6 +256,7 @@ public struct DeliveryTable: Sendable, Hashable {
     for row in 0..<rows {
       let filled = parts.indices.count { !parts[$0].cells(ofRow: row).isEmpty }
       if filled == 1, let only = parts.firstIndex(where: { !$0.cells(ofRow: row).isEmpty }) {
+        assert(!parts[only].isTakenAway, "nobody has the events that are taken away")
         cells += parts[only].cells(ofRow: row)
       } else if filled > 1 {
         addSum(of: parts, row, sums)

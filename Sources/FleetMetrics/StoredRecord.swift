@@ -1,4 +1,4 @@
-/// What is kept of a run, in a store that any number of processes fill.
+/// The faults of what a store has kept of a run.
 public enum StoredRecord {
   /// A fault of a text, without a place: nobody writes the text by hand.
   public struct Problem: Error, Hashable, CustomStringConvertible {

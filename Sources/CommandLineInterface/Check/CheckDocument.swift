@@ -44,9 +44,10 @@ extension CheckOutcome {
       .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
       .init(
         "recordedFailures",
-        "Runs that never recovered or lost more than 1 % then."
-      ) {
-        $0.check.failing.then
+        "Runs that never recovered or lost more than 1 % then; null where the baseline does not know."
+      ) { outcome in
+        outcome.check.changes.contains { $0.metric == nil && $0.title == "failed runs" }
+          ? outcome.check.failing.then : nil
       },
       .init("presentFailures", "The same now.") { $0.check.failing.now },
       .list("metrics", "Every metric of the baseline.", change) { outcome in

@@ -43,6 +43,9 @@ struct RunCommand: Study {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
     if let shard = replications.shard {
+      guard requirements.isEmpty else {
+        throw UsageError("'--require' does not go with '--shard', which judges nothing yet.")
+      }
       return try .part(shard, of: input, plan, options, environment)
     }
     return try .comparison(
@@ -119,10 +122,11 @@ struct CompareCommand: Study {
     if explores { try checkExploration() }
     var plan = try explores ? replications.plan(isOneSeed: true) : replications.plan(options)
     // Runs that a journal keeps may be made on any number of machines.
-    let isSpread = options.journalPath != nil && plan.until == nil
+    let isSpread = options.journalPath != nil && !plan.keepsFirst
     let most =
       explores
-      ? Self.mostExplored : isSpread ? Self.mostSpread / plan.count : LoadedScenario.mostVariants
+      ? Self.mostExplored
+      : max(LoadedScenario.mostVariants, isSpread ? Self.mostSpread / plan.count : 0)
     let input = try StudyInput(path, options, environment) { base, loaded in
       try axes.check(base.scenario)
       let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
@@ -205,7 +209,7 @@ extension StudyPlan<ComparisonFindings> {
     let runs = FigureText.count(shard.part(of: variants.count * replications.count).count, "run")
     return StudyPlan(
       input: input, heading: heading(input, replications, ClientDifferences(variants)),
-      memory: ComparisonMemory(variants, replications: replications.count),
+      memory: ComparisonMemory(leaving: variants.map(\.scenario), seeds: replications.count),
       find: { [replications] runs in
         try Replications.make(
           shard, of: variants, plan: replications, in: runs.journal, options: runs.options,

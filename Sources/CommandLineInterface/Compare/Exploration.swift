@@ -9,6 +9,9 @@ extension CompareCommand {
 
   /// - Throws: `UsageError` about options that a page of all runs has no use for.
   func checkExploration() throws {
+    if replications.shard != nil {
+      throw UsageError("'--shard' does not go with '--explore', whose page has all runs.")
+    }
     guard options.outputPath != nil else {
       throw UsageError(
         "Missing expected option '\(options.$outputPath.synopsis)': '--explore' writes a page.")

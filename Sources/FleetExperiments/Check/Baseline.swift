@@ -83,8 +83,10 @@ public struct Baseline: Sendable {
     let created = recorded(MetricCatalogue.created)
     let batches = recorded(Measure.settledBatches.summaryColumn)
     let (lost, recovery) = (recorded(MetricCatalogue.lost), recorded(MetricCatalogue.recovery))
+    /// A file may hold any number.
+    func whole(_ value: Double) -> Int64 { Int64(min(max(value, 0), 0x1p62)) }
     return (0..<seeds.count).map { place in
-      func count(_ values: [MetricValue]?) -> Int64 { Int64(values?[place].restricted ?? 0) }
+      func count(_ values: [MetricValue]?) -> Int64 { whole(values?[place].restricted ?? 0) }
       var run = RunSummary(run: scenario, seed: seeds.first &+ UInt64(place))
       run[.createdEvents] = count(created)
       run[.settledBatches] = count(batches)
@@ -92,8 +94,8 @@ public struct Baseline: Sendable {
       run.baseline.grows = place < unhealthyTwins
       guard let recovery = recovery?[place], let horizon = recovery.horizon else { return run }
       run.hasIncidents = true
-      run.recoveryHorizon = Int64(horizon * 1e6)
-      run.recoveryTime = recovery.isCensored ? nil : recovery.restricted.map { Int64($0 * 1e6) }
+      run.recoveryHorizon = whole(horizon * 1e6)
+      run.recoveryTime = recovery.isCensored ? nil : recovery.restricted.map { whole($0 * 1e6) }
       return run
     }
   }

@@ -65,7 +65,9 @@ public struct BaselineCheck: Sendable {
       let isJudged = recorded.tolerance != .informational
       // A metric that is there no more, or suddenly, is no longer what was recorded.
       if appearances > 0 || now.count != recorded.values.count { return isJudged ? .worse : .tolerated }
-      let isWorse = metric.direction == .higherIsBetter ? difference.mean < 0 : difference.mean > 0
+      let moved = metric.direction == .higherIsBetter ? difference.mean < 0 : difference.mean > 0
+      // Late events are judged less what was lost before: the standing says which way, where there is one.
+      let isWorse = standing.isDecided && standing != .asGood ? standing == .worse : moved
       guard exceeds(recorded.tolerance) else { return .tolerated }
       return !isWorse && metric.direction != .neither ? .better : isJudged ? .worse : .tolerated
     }

@@ -135,9 +135,21 @@ extension Decision {
         }
         return cell
       }
-      guard let gain = cells.firstIndex(where: \.isGain) else { return }
-      for later in cells.indices where later > gain && cells[later].metric?.name != MetricCatalogue.lost {
-        cells[later].isPrice = true
+      if let gain = cells.firstIndex(where: \.isGain) {
+        for later in cells.indices where later > gain && cells[later].metric?.name != MetricCatalogue.lost {
+          cells[later].isPrice = true
+        }
+      }
+      // Events are affected until the fleet has caught up: who is back sooner has fewer that came when all was well again.
+      guard cells.contains(where: { $0.name == MetricCatalogue.recovery && $0.state == .better }) else {
+        return
+      }
+      for place in cells.indices {
+        if case .metric(let index) = cells[place].criterion,
+          judged[index].name == MetricCatalogue.affectedDelivery
+        {
+          cells[place].isPrice = true
+        }
       }
     }
 

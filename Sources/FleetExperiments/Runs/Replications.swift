@@ -163,7 +163,7 @@ public enum Replications {
     let runs = Runs(
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
     func replications(_ range: Range<Int>) throws {
-      expect(variants, range.upperBound, control)
+      expect(variants, Double(range.upperBound), control)
       try runs.groups(
         range.count,
         of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
@@ -215,7 +215,7 @@ public enum Replications {
     let mine = shard.part(of: plan.count * variants.count)
     if mine.isEmpty { return }
     let seeds = mine.lowerBound / variants.count...(mine.upperBound - 1) / variants.count
-    expect(variants, seeds.count, control)
+    expect(variants, Double(mine.count) / Double(variants.count), control)
     try Runs(.replication, in: store, options: options, workers: workers, control: control, engine: engine)
       .groups(
         seeds.count,
@@ -226,13 +226,15 @@ public enum Replications {
         }, take: { _ in })
   }
 
-  /// For the progress: so many replications.
+  /// For the progress: so many replications, perhaps a part of one.
   private static func expect(
-    _ variants: [Variant], _ count: Int, _ control: ComparisonControl
+    _ variants: [Variant], _ count: Double, _ control: ComparisonControl
   ) {
     let runs = RunPlan.first(of: variants.map(\.scenario))
-    let duration = runs.reduce(0.0) { $0 + Double($1.duration.microseconds) } * Double(count)
-    control.expect(runs: runs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
+    let duration = runs.reduce(0.0) { $0 + Double($1.duration.microseconds) } * count
+    control.expect(
+      runs: Int((Double(runs.count) * count).rounded(.up)),
+      duration: Int64(exactly: duration.rounded()) ?? .max)
   }
 }
 

@@ -79,7 +79,9 @@ package struct Tuner {
 
   /// A finalist without its idle keys; nil: it is not better than today's Settings.
   private func winner(_ finalist: Standing, against today: Standing) throws -> Standing? {
-    isEligible(finalist, against: today) ? try withoutIdleKeys(finalist) : nil
+    guard isEligible(finalist, against: today) else { return nil }
+    let winner = try withoutIdleKeys(finalist)
+    return winner.candidate == today.candidate ? nil : winner
   }
 
   private func decision(on winner: SearchCandidate, breaksAsToday: Bool) throws -> Decision {

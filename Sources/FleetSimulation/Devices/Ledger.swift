@@ -32,7 +32,7 @@ struct Ledger: ~Copyable {
   }
 
   /// An answer tells of an acceptance that was some moments ago.
-  static func openRows(_ interval: Span) -> Int { Int(min(max(8_000_000 / interval.microseconds, 4), 64)) }
+  static func openRows(_ interval: Span) -> Int { Int(min(max(8_000_000 / interval.microseconds, 4), 1_024)) }
 
   init(copying other: borrowing Ledger) {
     counters = other.counters.copy()

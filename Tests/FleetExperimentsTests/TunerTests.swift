@@ -498,6 +498,13 @@ struct TunerTests {
     #expect(result.story.finding == "Leave the Settings as they are")
   }
 
+  @Test("where the best gains less than is worth having, nothing is found")
+  func negligibleGain() throws {
+    let field = Field(noise: 0, time: { choices, _ in choices == [1, 0, 0] ? 10 : 9.97 })
+    var tuner = Tuner(study(space), runs: field.maker(space))
+    #expect(try tuner.best() == nil)
+  }
+
   @Test("a recommended value at the end of its range is said to be there, one inside is not")
   func endOfTheRange() throws {
     func story(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> Story {

@@ -59,7 +59,7 @@ extension CommandEnvironment {
     errors: Int32? = nil, leavesOthers: Bool = false
   ) -> pid_t? {
     signals.hold()
-    let variables = variables.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
+    let variables = variables.all.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
     let texts = [[path], arguments, variables, files.directory.map { [$0] } ?? []].map { texts in
       texts.map { strdup($0) } + [nil]
     }

@@ -11,7 +11,7 @@ public struct CommandEnvironment: Sendable {
   /// Paths as the user writes them, and the signals that end reading.
   package var files: Files
   /// Variables that commands read and that their child processes inherit.
-  package var variables: [String: String]
+  package var variables: Variables
   package var executable: Executable
   /// Runs the program once more, with these arguments, and returns what it prints; nil: a process does.
   package var standIn: (@Sendable ([String]) throws(CommandFailure) -> String)?
@@ -23,7 +23,7 @@ public struct CommandEnvironment: Sendable {
   package var signals: Signals { files.signals }
 
   package init(
-    console: Console, files: Files, variables: [String: String], executable: Executable,
+    console: Console, files: Files, variables: Variables, executable: Executable,
     monotonicSeconds: @escaping @Sendable () -> Double, unixSeconds: @escaping @Sendable () -> Double
   ) {
     (self.console, self.files, self.variables, self.executable) = (console, files, variables, executable)
@@ -36,16 +36,34 @@ public struct CommandEnvironment: Sendable {
   ) -> CommandEnvironment {
     Descriptors.occupyStandard()
     Signals.process.install()
-    let variables = [String: String].ofProcess
     return CommandEnvironment(
-      console: Console(variables: variables), files: Files(signals: .process), variables: variables,
+      console: Console(variables: .process), files: Files(signals: .process), variables: .process,
       executable: .process, monotonicSeconds: monotonicSeconds, unixSeconds: unixSeconds)
   }
 }
 
-extension [String: String] {
-  /// The variables of this process.
-  fileprivate static var ofProcess: [String: String] {
+/// Variables of an environment by name.
+package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
+  /// nil: those of the process, each read when it is asked for.
+  private let given: [String: String]?
+
+  /// The process's own.
+  static let process = Variables(given: nil)
+
+  package init(_ given: [String: String]) { self.init(given: given) }
+  package init(dictionaryLiteral elements: (String, String)...) {
+    self.init(Dictionary(elements) { $1 })
+  }
+  private init(given: [String: String]?) { self.given = given }
+
+  subscript(name: String) -> String? {
+    if let given { return given[name] }
+    return getenv(name).map { String(cString: $0) }
+  }
+
+  /// All of them, as a child process inherits them.
+  var all: [String: String] {
+    if let given { return given }
     var variables: [String: String] = [:]
     var place = environ
     while let variable = place.pointee {

@@ -46,7 +46,7 @@ extension CheckOutcome {
         "recordedFailures",
         "Runs that never recovered or lost more than 1 % then; null where the baseline does not know."
       ) { outcome in
-        outcome.check.changes.contains { $0.metric == nil && $0.title == "failed runs" }
+        outcome.check.changes.contains { $0.criterion == .failures }
           ? outcome.check.failing.then : nil
       },
       .init("presentFailures", "The same now.") { $0.check.failing.now },

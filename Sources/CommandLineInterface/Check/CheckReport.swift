@@ -9,7 +9,7 @@ extension CheckOutcome {
   var story: Story {
     var story = Story(
       "\(name): \(finding)", basis: FigureText.count(baseline.seeds.count, "seed"))
-    if worse.first?.title != "health" {
+    if worse.first?.criterion != .health {
       story.add(.unwell, HealthWording.sentence(check.runs.map(\.baseline)))
     }
     let others = worse.dropFirst(told.count).map(CheckReport.shortly)
@@ -44,7 +44,7 @@ extension CheckOutcome {
 
   /// The changes for the worse that are told in full: the first, and behind runs that fail the next one too.
   private var told: ArraySlice<BaselineCheck.Change> {
-    worse.prefix(worse.first?.title == "failed runs" ? 2 : 1)
+    worse.prefix(worse.first?.criterion == .failures ? 2 : 1)
   }
 
   /// What it was and what it is, and for a change for the worse how much was allowed.
@@ -53,7 +53,7 @@ extension CheckOutcome {
       "\(change.title) \(change.figures.then.withInterval()) → \(change.figures.now.withInterval())"
     guard let metric = change.metric, let recorded = change.recorded else {
       let reasons = check.runs.failureReasons
-      return text + (change.title == "health" || reasons.isEmpty ? "" : " (\(reasons))")
+      return text + (change.criterion == .health || reasons.isEmpty ? "" : " (\(reasons))")
     }
     let allowed = change.judgement == .worse ? CheckReport.allowed(recorded.tolerance, metric) : ""
     return text

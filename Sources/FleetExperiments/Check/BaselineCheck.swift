@@ -16,7 +16,7 @@ public struct BaselineCheck: Sendable {
       case worse
     }
 
-    let criterion: Criterion
+    package let criterion: Criterion
     package let figures: (then: Figure, now: Figure)
     /// What it is now by the rule of verdicts.
     let standing: MetricRule.Standing

@@ -272,7 +272,6 @@ extension DeviceShard: UploadClientHost, EventRecording {
       }
     note(kind, client, at: now)
   }
-
 }
 
 /// The word of one wait's jitter, made only if it is asked for. It is named by (device, batch, attempt), so that it moves no other

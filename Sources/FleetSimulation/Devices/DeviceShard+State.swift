@@ -112,11 +112,7 @@ extension DeviceShard {
   ///
   /// - Parameter plan: the other's, but for what has not mattered to any device yet (`Scenario.commonBeginning`).
   init(copying other: borrowing DeviceShard, plan: CohortPlan) {
-    let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
-    stored.initialize(to: plan)
-    self.plan = UnsafePointer(stored)
-    machines = .allocate(capacity: 3)
-    for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
+    (self.plan, machines) = Self.stored(plan)
     (number, first, count) = (other.number, other.first, other.count)
     devices = DeviceRows(copying: other.devices)
     loops = other.loops == nil ? nil : devices.loops

@@ -66,11 +66,7 @@ package struct DeviceShard: ~Copyable {
   var script: Unmanaged<DeviceScript>?
 
   package init(plan: CohortPlan, interval: Span, number: Int, first: Int, count: Int, rowCount: Int) {
-    let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
-    stored.initialize(to: plan)
-    self.plan = UnsafePointer(stored)
-    machines = .allocate(capacity: 3)
-    for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
+    (self.plan, machines) = Self.stored(plan)
     self.number = number
     self.first = first
     self.count = count
@@ -89,6 +85,17 @@ package struct DeviceShard: ~Copyable {
       keepsDelays: plan.client.gates.projectDelay != nil, checks: plan.checks)
     savedStates?.update(repeating: SavedState(), count: count)
     layOut()
+  }
+
+  /// A plan, and its machines by version, where a shard looks for them.
+  static func stored(
+    _ plan: CohortPlan
+  ) -> (UnsafePointer<CohortPlan>, UnsafeMutablePointer<Unmanaged<RetryStateMachine>>) {
+    let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
+    stored.initialize(to: plan)
+    let machines = UnsafeMutablePointer<Unmanaged<RetryStateMachine>>.allocate(capacity: 3)
+    for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
+    return (UnsafePointer(stored), machines)
   }
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
@@ -174,5 +181,4 @@ package struct DeviceShard: ~Copyable {
   func loop(_ device: DeviceIndex) -> UnsafeMutablePointer<UploadLoopState> {
     loops.unsafelyUnwrapped[device]
   }
-
 }

@@ -80,19 +80,19 @@ public enum RunAnalysis {
   ) {
     let incidents = incidents(of: record)
     let lastEnd = incidents.map { $0.end }.max()
-    func affected(of run: RunRecord, until time: Int64?) -> AffectedEvents {
-      AffectedEvents(
-        of: run, from: incidents.map { $0.start }.min() ?? 0,
-        to: lastEnd.flatMap { end in time.map { end + $0 } } ?? run.series.duration)
+    // Where each variant's own recovery ended it, who is back later would gain events that came when all was well.
+    let end = lastEnd.flatMap { end in summary.possibleTime.map { end + $0 } } ?? record.series.duration
+    func affected(_ run: RunRecord) -> AffectedEvents {
+      AffectedEvents(of: run, from: incidents.map { $0.start }.min() ?? 0, to: end)
     }
-    let events = affected(of: record, until: summary.recoveryTime)
+    let events = affected(record)
     summary.affectedEvents = events.created
     summary.affectedHorizon = events.horizon
     summary.affectedDeliveryP50 = events.percentile(50)
     summary.affectedDeliveryP90 = events.percentile(90)
     summary.affectedDeliveryP99 = events.percentile(99)
     guard let ideal = references.ideal else { return }
-    let best = affected(of: ideal, until: summary.possibleTime)
+    let best = affected(ideal)
     summary.idealDeliveryP50 = best.percentile(50)
     summary.idealDeliveryP90 = best.percentile(90)
     summary.idealDeliveryP99 = best.percentile(99)
@@ -255,6 +255,8 @@ struct Reach {
   /// could be delivered by then, but no more than 10 % of what waits anyway. At least they are 1 % of those created during the
   /// incidents, and one.
   let tolerance: [Int64]
+  /// As `tolerance`, of what the ideal run holds: no variant has a say in it.
+  private let idealTolerance: [Int64]?
   private let record: RunRecord
   private let twin: RunRecord
   private let ideal: RunRecord?
@@ -267,12 +269,20 @@ struct Reach {
       max(twin[row, .backlogEvents], best.map { row < $0.rows.count ? $0[row, .backlogEvents] : 0 } ?? 0)
     }
     let incidents = RunAnalysis.incidents(of: record)
+    tolerance = Self.tolerance(record.series.rows, backlog, incidents)
+    idealTolerance = best.map { best in
+      Self.tolerance(best.rows, best.rows.map { $0[.backlogEvents] }, incidents)
+    }
+  }
+
+  private static func tolerance(
+    _ rows: TimeSeries.Rows, _ backlog: [Int64], _ incidents: [IncidentSpan]
+  ) -> [Int64] {
     let (start, end) = (incidents.map { $0.start }.min() ?? 0, incidents.map { $0.end }.max() ?? 0)
-    let rows = record.series.rows
     let during = rows.lazy.filter { $0.start < end && $0.start + $0.length > start }
       .reduce(0) { $0 + $1[.createdEvents] }
     var created: Int64 = 0
-    tolerance = zip(rows, backlog).map { row, waiting in
+    return zip(rows, backlog).map { row, waiting in
       if row.start + row.length > start { created += row[.createdEvents] }
       return max(1, during / 100, min((created - waiting) / 100, waiting / 10))
     }
@@ -295,7 +305,7 @@ struct Reach {
   /// so a line of more than 1 % of the devices counts as long as it keeps the server busy.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after end: Int64) -> Int64? {
-    guard let ideal else { return nil }
+    guard let ideal, let tolerance = idealTolerance else { return nil }
     let series = ideal.series
     let requests = series.totals[.acceptedBatches]
     let eventsPerRequest =

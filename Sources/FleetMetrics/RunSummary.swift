@@ -43,13 +43,14 @@ public struct RunSummary: Measured, Hashable {
   public var doomedEvents: Int64 = 0
   /// The number of the other events pending at the end that could have been delivered.
   public var lateEvents: Int64 = 0
-  /// The number of events created while the fleet was affected: see `AffectedEvents`.
+  /// The number of events created from the first incident's start until any client could have caught up (`possibleTime`), or until
+  /// the run's end: the affected events. Without an incident all are.
   public var affectedEvents: Int64 = 0
   /// nil: longer than `affectedHorizon`.
   public var affectedDeliveryP50: Int64?
   public var affectedDeliveryP90: Int64?
   public var affectedDeliveryP99: Int64?
-  /// Of the events created until the ideal run's server had served all, in the ideal run; nil: longer, or not known.
+  /// Of the affected events in the ideal run; nil: longer, or not known.
   public var idealDeliveryP50: Int64?
   public var idealDeliveryP90: Int64?
   public var idealDeliveryP99: Int64?

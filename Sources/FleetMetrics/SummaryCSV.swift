@@ -143,7 +143,7 @@ public enum SummaryCSV {
     },
     .init(
       "affected_events", "events",
-      "Events created from the first incident's start until the fleet has recovered; all without an incident.",
+      "Events created from the first incident's start until any client could have caught up; all without an incident.",
       .neither
     ) { .integer($0.affectedEvents) },
     affected("affected_delivery_p50_s", "median, empty if more than `affected_horizon_s`") {

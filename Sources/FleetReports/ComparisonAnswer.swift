@@ -296,8 +296,8 @@ extension TrialReport {
       "99 % delivered",
       "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
         + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
-        + "created from the first incident's start until the fleet has caught up. Where no client reaches 99 % within the run, it is "
-        + "90 or 50 %."
+        + "created from the first incident's start until any client could have caught up. Where none reaches 99 % within the run, "
+        + "it is 90 or 50 %."
     ),
     ("p99 delivery", "The same over the delivered events of the whole run."),
     ("Extra/device", "Upload attempts more than the twin's, over the run, a device."),

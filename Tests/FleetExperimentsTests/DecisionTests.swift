@@ -265,21 +265,6 @@ struct DecisionTests {
   }
 
   @Test(
-    "a longer delivery of the affected events is a price where the fleet is back sooner, and a harm where it is not"
-  )
-  func otherAffectedEvents() throws {
-    for isSooner in [true, false] {
-      let found = try decision { run, isProposed, isOutage in
-        guard isOutage else { return }
-        (run.affectedEvents, run.affectedHorizon) = (1_000, 10_000_000_000)
-        run.affectedDeliveryP99 = isProposed ? 2_400_000_000 : 1_200_000_000
-        if isProposed, isSooner { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
-      }
-      #expect(found.outcome == .worse && found.isAtAPrice == isSooner)
-    }
-  }
-
-  @Test(
     "a requirement that one run breaks refuses them, or where nothing keeps it that they break more often")
   func requirement() throws {
     func found(asToday: Bool, _ breaks: @escaping (_ seed: UInt64, _ isProposed: Bool) -> Bool) throws

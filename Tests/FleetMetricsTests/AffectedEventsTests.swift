@@ -136,6 +136,44 @@ struct AffectedEventsTests {
       RunAnalysis.summary(of: twin, ReferenceRuns(twin: ill), name: "a", seed: 1).undeliveredEvents == 0)
   }
 
+  @Test(
+    "affected are the events until any client could have caught up, so whoever delivers each sooner is no slower"
+  )
+  func untilPossible() throws {
+    // One event a second; the ideal run's line is empty from 260 s on.
+    func run(_ delivered: (_ created: Int64) -> Int64) -> RunRecord {
+      var run = record(
+        (0..<1_000).map { Event(created: $0 * second, delivered: delivered($0) * second) },
+        duration: 1_000 * second)
+      run.incidents =
+        FleetMetricsTests.record(backlogs: [], incidents: [(100 * second, 200 * second)]).incidents
+      var open: Int64 = 0
+      let deliveries = Dictionary(grouping: 0..<Int64(1_000)) { delivered($0) }
+      for row in 0..<1_000 {
+        open += 1 - Int64(deliveries[Int64(row)]?.count ?? 0)
+        run.series[row, .backlogEvents] = open
+      }
+      return run
+    }
+    let twin = run { $0 }
+    var ideal = run { 100..<260 ~= $0 ? 260 : $0 }
+    for row in 100..<259 { ideal.series[row, .serverQueue] = 500 }
+    let sooner = run { 100..<300 ~= $0 ? max($0, 290) : $0 }
+    let later = run { 100..<900 ~= $0 ? max($0 + 5, 310) : $0 }
+    func summary(_ run: RunRecord) -> RunSummary {
+      RunAnalysis.summary(of: run, ReferenceRuns(twin: twin, ideal: ideal), name: "a", seed: 1)
+    }
+    let (a, b) = (summary(sooner), summary(later))
+    #expect(a.possibleTime == 60 * second && b.possibleTime == 60 * second)
+    #expect(try #require(a.recoveryTime) < (b.recoveryTime ?? .max))
+    // Created from 100 to 259 s; 99 % were delivered within 188 and 208 s of it.
+    #expect(a.affectedEvents == 160 && b.affectedEvents == 160)
+    #expect(abs(try #require(a.affectedDeliveryP99) - 188 * second) < 7 * second)
+    #expect(abs(try #require(b.affectedDeliveryP99) - 208 * second) < 7 * second)
+    #expect(try #require(a.affectedDeliveryP50) < (try #require(b.affectedDeliveryP50)))
+    #expect(a.idealDeliveryP99.map { abs($0 - 158 * second) < 6 * second } == true)
+  }
+
   @Test("excess load moves with the capacity, where whole seconds above it jump")
   func excess() {
     var run = FleetMetricsTests.record(backlogs: flat(0, 1))

@@ -96,6 +96,12 @@ struct SearchCommandTests {
   @Test("where no candidate keeps a requirement that is said first, and nothing is written to publish")
   func unmetConstraint() throws {
     let scratch = try scratch()
+    // None of these is better than today's.
+    let space = """
+      { search: { "settings.backoffConfig.maxBackoffInterval": [299, 300] }, require: ["lost_events<=0"],
+        objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"] }
+      """
+    try Data(space.utf8).write(to: scratch.url.appending(path: "space.json5"))
     let command = ["tune", "a.json5", "--space", "space.json5", "--seeds", "2", "--budget", "60"]
     // An event of the outage waits for its end, two minutes after its beginning.
     let requirement = ["--require", "affected_delivery_p99_s<=1"]

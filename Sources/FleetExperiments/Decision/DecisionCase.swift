@@ -140,17 +140,6 @@ extension Decision {
           cells[later].isPrice = true
         }
       }
-      // Events are affected until the fleet has caught up: who is back sooner has fewer that came when all was well again.
-      guard cells.contains(where: { $0.name == MetricCatalogue.recovery && $0.state == .better }) else {
-        return
-      }
-      for place in cells.indices {
-        if case .metric(let index) = cells[place].criterion,
-          judged[index].name == MetricCatalogue.affectedDelivery
-        {
-          cells[place].isPrice = true
-        }
-      }
     }
 
     private static func state(_ finding: MetricRule.Finding) -> Cell.State {

@@ -182,19 +182,28 @@ public struct LossReport: Sendable {
   /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
   var checkedKey: String? { check?.charge.limit?.settingsKey }
 
-  /// A line for each of the worst two charges, of variants for the worst of each, and what the checking run came to.
+  /// `backoffConfig.maxTotalBackoffDuration to 168 h`: the value of Settings with which the checking run loses nothing, and no more waits;
+  /// nil: none is known.
+  package var cure: String? {
+    guard let check, let key = checkedKey, let value = check.value, let outcome = check.outcome,
+      outcome.lost == 0, waiting(check, outcome) == nil
+    else { return nil }
+    return "\(key) to \(value)"
+  }
+
+  /// A line for each of the worst two causes, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {
     variants.indices.flatMap { variant in
-      let all = charges(variant)
-      // One line has all reasons of a cohort whose shares nobody knows.
-      let told = all.enumerated().filter { place, charge in
-        isKnown(variant, charge.cohort) || !all.prefix(place).contains { $0.cohort == charge.cohort }
-      }
-      return told.prefix(variants.count > 1 ? 1 : 2).map { _, charge in
-        isKnown(variant, charge.cohort)
-          ? note(variant, [charge]) : note(variant, all.filter { $0.cohort == charge.cohort })
-      }
+      lines(variant).prefix(variants.count > 1 ? 1 : 2).map { note(variant, $0) }
     }
+  }
+
+  /// The charges of each line: of all cohorts that lose to one cause, or all of a cohort whose shares nobody knows.
+  private func lines(_ variant: Int) -> [[LossCharge]] {
+    let all = charges(variant).map { charge in
+      (key: isKnown(variant, charge.cohort) ? cause(variant, charge) : "\(charge.cohort)", charge: charge)
+    }
+    return all.map(\.key).uniqued.map { key in all.filter { $0.key == key }.map(\.charge) }
   }
 
   /// Whether a cohort has lost all that its clients gave up.
@@ -205,21 +214,38 @@ public struct LossReport: Sendable {
 
   private func note(_ variant: Int, _ charges: [LossCharge]) -> String {
     let check = check.flatMap { $0.variant == variant && charges.contains($0.charge) ? $0 : nil }
+    let cohorts = charges.map(\.cohort).uniqued
     // A limit without which as much is lost is not the reason, if there are others.
-    let isFutile = check.map { ($0.outcome?.lost ?? 0) >= $0.before } ?? false
-    let charges = charges.filter { !isFutile || charges.count == 1 || $0 != check?.charge }
-    let charge = charges[0]
-    let lost =
-      isKnown(variant, charge.cohort) ? charge.events : sums[variant].cohorts[charge.cohort].lostEvents
-    let events = Double(lost) * Double(scale) / Double(max(sums[variant].runs, 1))
-    let scenario = variants[variant].scenario
-    let who = scenario.fleet[charge.cohort].nameWithClient
+    let isFutile =
+      cohorts.count == 1 && charges.count > 1 && check.map { ($0.outcome?.lost ?? 0) >= $0.before } ?? false
+    let told = charges.filter { !isFutile || $0 != check?.charge }
+    let causes = told.map { cause(variant, $0) }.uniqued
     let text =
-      (variants.count > 1 ? variants[variant].name + ": " : "")
-      + "\(who) \(FigureText.amount(events)) \(events == 1 ? "event" : "events"): "
-      + Story.list(charges.map { cause(variant, $0) }, "or")
-    guard let check, charges.contains(check.charge) else { return text }
+      (variants.count > 1 ? variants[variant].name + ": " : "") + losers(variant, told, cohorts)
+      + ": " + Story.list(causes, "or")
+    guard let check, told.contains(check.charge) else { return text }
     return "\(text); \(outcome(check))"
+  }
+
+  /// `segment-kotlin 915,000 and segment-swift 431,000 events`
+  private func losers(_ variant: Int, _ charges: [LossCharge], _ cohorts: [Int]) -> String {
+    let events = cohorts.map { cohort in
+      let lost =
+        isKnown(variant, cohort)
+        ? charges.reduce(0) { $0 + ($1.cohort == cohort ? $1.events : 0) }
+        : sums[variant].cohorts[cohort].lostEvents
+      return Double(lost) * Double(scale) / Double(max(sums[variant].runs, 1))
+    }
+    let fleet = variants[variant].scenario.fleet
+    var texts = zip(cohorts, events).prefix(2).map {
+      "\(fleet[$0].nameWithClient) \(FigureText.amount($1))"
+    }
+    if cohorts.count > 2 {
+      texts.append(
+        "\(FigureText.count(cohorts.count - 2, "more cohort")) \(FigureText.amount(events.dropFirst(2).reduce(0, +)))"
+      )
+    }
+    return Story.list(texts) + (events == [1] ? " event" : " events")
   }
 
   /// `with 168 h: none`, `with 168 h the fleet loses 13.3 million, in place of 16.3 million`
@@ -235,11 +261,15 @@ public struct LossReport: Sendable {
         ? " no fewer are lost"
         : " the fleet loses \(counts[1]), in place of \(counts[0])"
           + (outcome.mostLeft.map { ", most by \($0)" } ?? "")
-    // What was not given up may still wait, instead of being delivered.
-    let rest =
-      outcome.pending - check.pendingBefore > (check.before - outcome.lost) / 10
-      ? ", but \(FigureText.amount(Double(outcome.pending * scale))) still wait at the end" : ""
-    return limit + left + rest
+    let rest = waiting(check, outcome).map {
+      ", but \(FigureText.amount(Double($0 * scale))) still wait at the end"
+    }
+    return limit + left + (rest ?? "")
+  }
+
+  /// How many events wait at the end, instead of being given up; nil: what was not given up was delivered.
+  private func waiting(_ check: Check, _ outcome: Outcome) -> Int64? {
+    outcome.pending - check.pendingBefore > (check.before - outcome.lost) / 10 ? outcome.pending : nil
   }
 }
 

@@ -126,6 +126,31 @@ struct LossChargeTests {
     #expect(notes(lost: 0).isEmpty)
   }
 
+  @Test("Cohorts that lose to one cause are one line, and another cause is another")
+  func severalCohorts() {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet = ["a", "b", "c", "d"].map { name in
+      var cohort = scenario.fleet[0]
+      cohort.name = name
+      return cohort
+    }
+    var run = RunSummary(run: "s", seed: 1)
+    let given: [(retries: Int64, page: Int64)] = [(30, 0), (50, 0), (0, 40), (7, 0)]
+    run.cohorts = given.map { retries, page in
+      var losses = CohortLosses()
+      (losses.createdEvents, losses.lostEvents) = (1_000, retries + page)
+      losses.givenUp = [.droppedByRetryLimit: retries, .lostWithPage: page].filter { $0.value > 0 }
+      return losses
+    }
+    let notes = LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]]).notes
+    let client = "(tapi-document)"
+    #expect(
+      notes == [
+        "b \(client) 50, a \(client) 30 and 1 more cohort 7 events: backoffConfig.maxRetryCount 100",
+        "c \(client) 40 events: lost with the page that held them",
+      ])
+  }
+
   @Test(
     "The worst charge is checked: with as much as Settings allow, the run that a user would make loses what the note says"
   )

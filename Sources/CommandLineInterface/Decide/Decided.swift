@@ -167,14 +167,17 @@ extension Decided {
     case .needsMore(let runs):
       // With some to spare, in millions.
       let each = Double(decision.attempts) / Double(max(decision.runCount, 1))
-      let millions = (each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up)
-      return proposing(
-        settings.names.proposed, (output.map { ["--out", $0] } ?? []) + ["--budget", "\(Int(millions))M"])
+      let millions = Int((each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up))
+      let needed = millions * 1_000_000 > Decision.defaultBudget ? ["--budget", "\(millions)M"] : []
+      return proposing(settings.names.proposed, (output.map { ["--out", $0] } ?? []) + needed)
     case .refuse:
       if withoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty,
         !isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
       {
         return proposing("\(directory)/\(FileName.withoutCause)", [])
+      }
+      if let cure = checked?.cure {
+        return "set \(cure) in \(settings.names.proposed), with which none are lost, and decide again"
       }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:

@@ -89,6 +89,9 @@ extension Decision {
     for (name, cell) in all where cell.criterion != .health && !names.contains(name) {
       if all.allSatisfy({ $0.name != name || Self.unchanged.contains($0.cell.state) }) { names.append(name) }
     }
+    if let lost = mostLost, let place = names.firstIndex(of: Self.name(lost)) {
+      names[place] += " (up to \(lost.figures.proposed.text))"
+    }
     if hasSameBattery { names.append("battery") }
     let quiet =
       cases.count < 2 ? 0 : cases.count { $0.cells.allSatisfy { Self.unchanged.contains($0.state) } }
@@ -117,7 +120,7 @@ extension Decision {
   private func without(_ cause: KeyTrials.Cause, _ instead: Decision?) -> String {
     guard let instead else {
       return cause.stillWorse > 0
-        ? "that is not worse, \(FigureText.count(cause.stillWorse, "other figure")) still"
+        ? "that is not worse, but \(FigureText.count(cause.stillWorse, "other figure")) still \(cause.stillWorse == 1 ? "is" : "are")"
         : "that is not worse; other cases were not run"
     }
     let worse = instead.cells(.worse).filter(\.cell.counts)

@@ -35,6 +35,11 @@ extension Decision {
       ? nil : (worst.place, lossReport(worst.place))
   }
 
+  /// The lost events of that case.
+  var mostLost: Cell? {
+    remainingLoss.flatMap { cases[$0.place].cells.first { $0.metric?.name == MetricCatalogue.lost } }
+  }
+
   /// Returns that case's losses, and what a run comes to with the limit raised that loses most.
   package func checkedLoss(options: RunOptions, control: ComparisonControl) throws -> LossReport? {
     var report = remainingLoss?.report

@@ -204,6 +204,12 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     fleetsim_prefetch(pool + latest)
   }
 
+  /// Whether a slot of the ring holds items, or waits for the ring to come round to it.
+  @inlinable @inline(__always)
+  public func isOccupied(_ slot: Int) -> Bool {
+    ends[slot & ringMask] != 0 || slot & ringMask == 0 && far[slot >> ringBits] != nil
+  }
+
   /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
   ///
   /// O(slots passed over), and in an empty ring O(revolutions). Those that it has passed over before cost nothing, up to the first

@@ -217,6 +217,13 @@ package struct ShardCalendar: ~Copyable {
     collected.uploads.append((upload, arrival))
   }
 
+  /// Whether the window that comes next, whose uploads have been taken, may hold items for devices.
+  @inline(__always)
+  mutating func isOccupied(_ slot: Int) -> Bool {
+    storePlanned()
+    return deliveries.isOccupied(slot) || wakeUps.isOccupied(slot) || timers.isOccupied(slot)
+  }
+
   /// The first slot from `slot` on that may hold items; at most `limit`.
   mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     storePlanned()

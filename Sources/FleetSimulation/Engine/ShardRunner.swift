@@ -75,7 +75,7 @@ struct ShardRunner: ~Copyable {
   /// - Returns: that window, `.max` if there is none before `end`; nil: the runner is busy.
   @inline(__always)
   mutating func rest(from slot: Int, until end: Int) -> Int? {
-    if !wasIdle || arrivals.count > 0 { return nil }
+    if arrivals.count > 0 || calendar.isOccupied(slot) { return nil }
     return restIfIdle(from: slot, until: end)
   }
 
@@ -109,6 +109,7 @@ struct ShardRunner: ~Copyable {
   mutating func orderArrivals() {
     let (uploads, count) = (arrivals.base, arrivals.count)
     arrivalWords.resizeUninitialized(to: count)
+    if count == 0 { return }
     let words = arrivalWords.base
     for i in 0..<count {
       words[i] = ArrivalWord.word(offset: uploads[i].offset, shard: shard.number, index: i)
@@ -159,8 +160,6 @@ struct ShardRunner: ~Copyable {
     self.isAdmitted.base[ArrivalWord.index(word)] = isAdmitted
   }
 
-  /// Whether nothing was due in the latest window.
-  private var wasIdle = false
   /// Whether nothing is due before the window for which it comes back (`Roster`), and so no window asks it.
   private(set) var isResting = false
 
@@ -178,8 +177,7 @@ struct ShardRunner: ~Copyable {
     calendar.deliveries.take(slot: slot, into: &due)
     calendar.takeWakeUps(slot: slot, into: &wakes)
     calendar.timers.take(slot: slot, into: &timers)
-    wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
-    if wasIdle { return }
+    if due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end { return }
     mark()
     scanTriggers(start: start, end: end)
     deliver(start: start)

@@ -225,20 +225,24 @@ struct WindowedEngine: ~Copyable {
         return false
       }
       let count = arrivals.count(runners)
-      let nothingHappens = count == 0 && front.nextOwnTime.microseconds >= windowEnd
       var answers = WindowAnswers.given
-      if !nothingHappens {
+      if count > 0 || front.nextOwnTime.microseconds < windowEnd {
         answers = serverPass(count, start: start, end: windowEnd) {
           passes.job.pointee = $0
           runAll()
         }
       }
-      passes.job.pointee = .window(
+      let window = DevicePasses.Window(
         slot: slot, start: start, end: windowEnd, slotCount: slotCount, answers: answers,
         pieces: front.pieces.base, inOrder: arrivals.areOrdered)
-      runAll()
+      if team == nil {
+        passes.run(window, member: 0)
+      } else {
+        passes.job.pointee = .window(window)
+        runAll()
+      }
       slot += 1
-      if nothingHappens { slot = skipEmptyWindows(from: slot, before: halt.time) }
+      if runners.areResting { slot = nextWindow(from: slot, before: halt.time) }
       windows += 1
       if windows % 64 > 0 { continue }
       if control.isCancelled { throw .cancelled }
@@ -268,9 +272,8 @@ struct WindowedEngine: ~Copyable {
     return feedback
   }
 
-  /// The next window in which something happens, from `slot` on, for which its runners have prepared the arrivals.
-  private mutating func skipEmptyWindows(from slot: Int, before time: Int64) -> Int {
-    if !runners.areResting { return slot }
+  /// The next window in which something happens, from `slot` on, while all rest. Its runners have prepared the arrivals for it.
+  private mutating func nextWindow(from slot: Int, before time: Int64) -> Int {
     var next = min(
       slotCount,
       clock.slot(of: min(front.nextOwnTime.microseconds, min(time, scenario.duration.microseconds))))
@@ -360,10 +363,18 @@ struct DevicePasses: @unchecked Sendable {
     case order
     /// Puts the words of all runners in order, each member a slice of the window.
     case merge(words: UnsafeMutablePointer<UInt64>)
-    /// `slotCount`: of the run; `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
-    case window(
-      slot: Int, start: Int64, end: Int64, slotCount: Int, answers: WindowAnswers,
-      pieces: UnsafePointer<Int64>, inOrder: Bool)
+    case window(Window)
+  }
+
+  /// `slotCount`: of the run; `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
+  struct Window {
+    var slot: Int
+    var start: Int64
+    var end: Int64
+    var slotCount: Int
+    var answers: WindowAnswers
+    var pieces: UnsafePointer<Int64>
+    var inOrder: Bool
   }
 
   let runners: UnsafeMutablePointer<ShardRunner>
@@ -390,17 +401,25 @@ struct DevicePasses: @unchecked Sendable {
       }
     case .order:
       for i in 0..<roster.pointee.busy.count { runners[Int(roster.pointee.busy[i])].orderArrivals() }
-    case .window(let slot, let start, let end, let slotCount, let answers, let pieces, let inOrder):
-      let (tallies, next) = (roster.pointee.tallies.base, slot &+ 1)
-      roster.pointee.forEachBusy(runners) { runner in
-        if case .given = answers {} else { runner.answerAll(answers, start: start, pieces: pieces, tallies) }
-        runner.devicePass(slot: slot, start: start, end: end)
-        if next == slotCount { return nil }
-        runner.prepareArrivals(slot: next, inOrder: inOrder)
-        return runner.rest(from: next, until: slotCount)
-      }
-      if next < slotCount { roster.pointee.open(slot: next, runners, inOrder: inOrder) }
+    case .window(let window): run(window, member: member)
     }
+  }
+
+  /// A window's part of a member.
+  func run(_ window: Window, member: Int) {
+    let roster = rosters + member
+    let (tallies, next, end) = (roster.pointee.tallies.base, window.slot &+ 1, window.slotCount)
+    roster.pointee.forEachBusy(runners) { runner in
+      if case .given = window.answers {
+      } else {
+        runner.answerAll(window.answers, start: window.start, pieces: window.pieces, tallies)
+      }
+      runner.devicePass(slot: window.slot, start: window.start, end: window.end)
+      if next == end { return nil }
+      runner.prepareArrivals(slot: next, inOrder: window.inOrder)
+      return runner.rest(from: next, until: end)
+    }
+    if next < end { roster.pointee.open(slot: next, runners, inOrder: window.inOrder) }
   }
 
   /// Writes the words of all runners that lie in a slice of the window to their place among all, in the order of time.

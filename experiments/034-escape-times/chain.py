@@ -89,10 +89,7 @@ def expected(count, chance):
     low, high = 0.0, count + 6 * math.sqrt(count) + 10
     for _ in range(100):
         middle = (low + high) / 2
-        term = total = math.exp(-middle)
-        for k in range(1, count + 1):
-            term *= middle / k
-            total += term
+        total = sum(math.exp(k * math.log(middle) - middle - math.lgamma(k + 1)) for k in range(count + 1))
         low, high = (middle, high) if total > chance else (low, middle)
     return high
 

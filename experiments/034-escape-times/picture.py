@@ -41,11 +41,12 @@ end = max(length for length, _, _ in seeds) / 60
 plot = drawing.Plot(sheet, 66, sheet.y + 48, 800, sheet.y + 320, (0, end), (0, 1))
 plot.axes([(m, str(m)) for m in range(0, int(end) + 1, 60)], [(v / 4, f"{25 * v} %") for v in range(0, 5)],
           "minutes from the incident's end →", "↑ not recovered")
-points, left = [(plot.x(0), plot.y(1))], len(seeds)
+points, left, share = [(plot.x(0), plot.y(1))], len(seeds), 1
 for length, came_back, _ in seeds:
-    assert came_back, "a run was watched to its end: the share takes the estimator of Kaplan and Meier"
-    points += [(plot.x(length / 60), plot.y(left / len(seeds))), (plot.x(length / 60), plot.y((left - 1) / len(seeds)))]
-    left -= 1
+    # Kaplan and Meier: who is still ill at the end was watched until then.
+    after = share * (1 - 1 / left) if came_back else share
+    points += [(plot.x(length / 60), plot.y(share)), (plot.x(length / 60), plot.y(after))]
+    left, share = left - 1, after
 ill = tables[0]["ill_seeds"]
 onset = sum(first for length, _, first in seeds if length > first) / ill / 60
 law = [onset + (end - onset) * place / 120 for place in range(121)]

@@ -146,7 +146,7 @@ FIGURES = {
         ("{} of {}](results/coverage)", r"hold it +(\d+): ; repetitions +(\d+)"),
     ],
     ("README.md", "coverage/conclusions.md"): [
-        ("{} to {}](Sources/fleetsim", r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
+        ("{} to {}](Sources/fleetsim", r"rare-losses \| .recovery_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     ("README.md", "003-retry-after/spread/summary.csv"): [
@@ -876,7 +876,7 @@ FIGURES = {
     # How sure, how fast, how large
     (GUIDES + "4-explanation/how-sure.md", "coverage/conclusions.md"): [
         ("There {} to {} of the intervals",
-         r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
+         r"rare-losses \| .recovery_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [

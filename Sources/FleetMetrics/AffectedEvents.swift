@@ -1,37 +1,115 @@
-/// How long the events of a part of a run took to be delivered, those among them that never were.
+/// How long the events took that an incident affected, those among them that were never delivered.
 ///
 /// A percentile over delivered events alone gets better by every event that is dropped, and by a run that ends sooner. Here an
 /// event that was not delivered counts as watched without delivery until the end of the run: lost, blocked or pending (E. L.
 /// Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
 ///
+/// The affected events are those created in a part of the run, the same for all variants. Events created after it count as far as
+/// more of them take so long than of the twin's: a fleet that stays ill makes events wait for which no incident is left.
+///
 /// When a delivered event was created is its acceptance's interval less its time to delivery: known within an interval and 1.6 %
 /// of that time.
 package struct AffectedEvents {
   /// Created in that part.
-  package private(set) var created: Int64 = 0
+  package let created: Int64
   /// From the part's start to the end of the run.
-  package private(set) var horizon: Int64
-  /// By bucket of `IntervalDeliveries`.
-  private var delivered: [Int64]
-  /// How many were watched for how long without being delivered, the shortest first.
-  private var undelivered: [(watched: Int64, events: Int64)] = []
+  package let horizon: Int64
+  private let affected: Waits
+  /// By bucket: how many more of the later events take longer than the twin's do.
+  private var excess: [Double]?
 
   /// - Parameters:
   ///   - start: of the part; intervals that it cuts belong to it as a whole, and that of its start in any case.
   ///   - end: of the part.
-  /// - Complexity: O(cells of the record's `deliveryTable`).
-  package init(of record: RunRecord, from start: Int64, to end: Int64) {
+  ///   - twin: the run without the incident; nil: later events do not count.
+  /// - Complexity: O(cells of the records' `deliveryTable`).
+  package init(of record: RunRecord, from start: Int64, to end: Int64, twin: RunRecord? = nil) {
     let series = record.series
-    delivered = Array(repeating: 0, count: IntervalDeliveries.bucketCount)
     horizon = max(0, series.duration - start)
-    guard series.interval > 0, start <= end else { return }
+    var part = 0..<0
+    if series.interval > 0, start <= end {
+      let rows = series.rows.count
+      let first = min(rows, Int(max(0, start) / series.interval))
+      let last = Int((min(end, series.duration) + series.interval - 1) / series.interval)
+      part = first..<min(rows, max(first + 1, last))
+    }
+    created = part.reduce(0) { $0 + series[$1, .createdEvents] }
+    let later = part.upperBound..<(part.isEmpty ? part.upperBound : series.rows.count)
+    let waits = Waits.of(record, in: [part, later])
+    affected = waits[0]
+    if let twin, !later.isEmpty {
+      // No fewer than take longer still.
+      var most = 0.0
+      excess = zip(waits[1].exceeding, Waits.of(twin, in: [later])[0].exceeding).reversed().map {
+        most = max(most, $0 - $1)
+        return most
+      }.reversed()
+    }
+  }
+
+  /// Returns the smallest time to delivery that so many events exceed as are the rest to `percent` % of the affected ones, within 3 %.
+  /// `nil`: the time is longer than could be watched, or there are no events.
+  package func percentile(_ percent: Int) -> Int64? {
+    let wanted = (Double(100 - percent) / 100 + 1e-12) * affected.all
+    var before = affected.all
+    for bucket in 0..<(affected.all > 0 ? affected.known : 0) {
+      let now = affected.exceeding[bucket] + (excess?[bucket] ?? 0)
+      // Within a bucket as if its events were spread evenly over it.
+      if now <= wanted {
+        let bounds = IntervalDeliveries.bounds(of: bucket)
+        let part = before > now ? min(1, (before - wanted) / (before - now)) : 1
+        return bounds.lower + Int64((part * Double(bounds.upper - 1 - bounds.lower)).rounded())
+      }
+      before = now
+    }
+    return nil
+  }
+}
+
+/// How many events of a part of a run take longer than each time, by the estimate of Kaplan and Meier.
+private struct Waits {
+  /// Events of the part.
+  private(set) var all: Double
+  /// By bucket of `IntervalDeliveries`: how many take longer. Where nothing is known any more, the last that is: no more take longer.
+  private(set) var exceeding: [Double] = []
+  /// So many of these are known.
+  private(set) var known = 0
+
+  /// Where fewer of the events that the estimate leaves are still watched, a few of them stand for all, and nothing is known.
+  ///
+  /// Source: S. J. Pocock, T. C. Clayton and D. G. Altman, "Survival plots of time-to-event outcomes in clinical trials", Lancet 359
+  /// (2002), 1686–1689: a curve ends where 10 to 20 % are still followed.
+  private static var leastWatched: Double { 0.1 }
+
+  /// - Parameter undelivered: how many were watched for how long, the shortest first.
+  private init(delivered: [Int64], undelivered: [(watched: Int64, events: Int64)]) {
+    var watched = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
+    all = Double(watched)
+    var next = 0
+    var share = 1.0
+    for bucket in delivered.indices {
+      if delivered[bucket] > 0 {
+        let time = IntervalDeliveries.middle(of: bucket)
+        while next < undelivered.count, undelivered[next].watched < time {
+          watched -= undelivered[next].events
+          next += 1
+        }
+        if Double(watched) < Self.leastWatched * share * all { break }
+        share *= 1 - Double(delivered[bucket]) / Double(watched)
+        watched -= delivered[bucket]
+      }
+      exceeding.append(share * all)
+    }
+    known = exceeding.count
+    exceeding += Array(repeating: share * all, count: delivered.count - known)
+  }
+
+  /// Of the events created in each of some parts of a run, rows that do not overlap.
+  static func of(_ record: RunRecord, in parts: [Range<Int>]) -> [Waits] {
+    let series = record.series
     let rows = series.rows.count
-    let first = min(rows, Int(max(0, start) / series.interval))
-    let last = min(
-      rows, max(first + 1, Int((min(end, series.duration) + series.interval - 1) / series.interval)))
     var open = (0..<rows).map { series[$0, .createdEvents] }
-    created = open[first..<max(first, last)].reduce(0, +)
-    let part = first..<max(first, last)
+    var delivered = parts.map { _ in Array(repeating: Int64(0), count: IntervalDeliveries.bucketCount) }
     var carry = 0.0
     for row in 0..<min(rows, record.deliveryTable.rows) {
       for cell in record.deliveryTable.cells(ofRow: row) {
@@ -46,15 +124,19 @@ package struct AffectedEvents {
           (min(row, Int(earlier)), Int64(cell.events) - inLater), (min(row, Int(earlier) + 1), inLater),
         ] {
           open[creation] -= events
-          if part.contains(creation) { delivered[Int(cell.bucket)] += events }
+          for part in parts.indices where parts[part].contains(creation) {
+            delivered[part][Int(cell.bucket)] += events
+          }
         }
       }
     }
-    Self.settle(&open)
-    for row in part where open[row] > 0 {
-      undelivered.append((series.duration - series.start(of: row) - series.length(of: row) / 2, open[row]))
+    settle(&open)
+    return zip(parts, delivered).map { part, delivered in
+      let undelivered = part.reversed().filter { open[$0] > 0 }.map { row in
+        (watched: series.duration - series.start(of: row) - series.length(of: row) / 2, events: open[row])
+      }
+      return Waits(delivered: delivered, undelivered: undelivered)
     }
-    undelivered.reverse()
   }
 
   /// Takes an interval's deliveries beyond its created events from the intervals that they belong to. These are the nearest
@@ -77,43 +159,5 @@ package struct AffectedEvents {
         open[row] = 0
       }
     }
-  }
-
-  /// Where fewer of the events that the estimate leaves are still watched, a few of them stand for all, and nothing is known.
-  ///
-  /// Source: S. J. Pocock, T. C. Clayton and D. G. Altman, "Survival plots of time-to-event outcomes in clinical trials", Lancet 359
-  /// (2002), 1686–1689: a curve ends where 10 to 20 % are still followed.
-  private static var leastWatched: Double { 0.1 }
-
-  /// Returns the smallest time to delivery that `percent` % of the events do not exceed, within 3 %. `nil`: the time is longer
-  /// than could be watched (`leastWatched`), or there are no events.
-  package func percentile(_ percent: Int) -> Int64? {
-    let all = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
-    var watched = all
-    guard watched > 0 else { return nil }
-    var next = 0
-    var share = 1.0
-    for bucket in delivered.indices where delivered[bucket] > 0 {
-      let time = IntervalDeliveries.middle(of: bucket)
-      while next < undelivered.count, undelivered[next].watched < time {
-        watched -= undelivered[next].events
-        next += 1
-      }
-      if Double(watched) < Self.leastWatched * share * Double(all) { return nil }
-      let before = share
-      share *= 1 - Double(delivered[bucket]) / Double(watched)
-      watched -= delivered[bucket]
-      let wanted = Double(100 - percent) / 100
-      // Within a bucket as if its events were spread evenly over it.
-      if share <= wanted {
-        let bounds = IntervalDeliveries.bounds(of: bucket)
-        let part = before > share ? (before - wanted) / (before - share) : 1
-        return bounds.lower + Int64((part * Double(bounds.upper - 1 - bounds.lower)).rounded())
-      }
-    }
-    // 1 − 99/100 is a little more than 0.01 in floating point: the last event delivered may be the one.
-    guard let last = delivered.lastIndex(where: { $0 > 0 }), share <= Double(100 - percent) / 100 + 1e-12
-    else { return nil }
-    return IntervalDeliveries.bounds(of: last).upper - 1
   }
 }

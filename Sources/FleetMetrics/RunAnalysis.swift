@@ -83,7 +83,8 @@ public enum RunAnalysis {
     // Where each variant's own recovery ended it, who is back later would gain events that came when all was well.
     let end = lastEnd.flatMap { end in summary.possibleTime.map { end + $0 } } ?? record.series.duration
     func affected(_ run: RunRecord) -> AffectedEvents {
-      AffectedEvents(of: run, from: incidents.map { $0.start }.min() ?? 0, to: end)
+      AffectedEvents(
+        of: run, from: incidents.map { $0.start }.min() ?? 0, to: end, twin: references.twin)
     }
     let events = affected(record)
     summary.affectedEvents = events.created

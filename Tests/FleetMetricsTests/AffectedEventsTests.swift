@@ -174,6 +174,35 @@ struct AffectedEventsTests {
     #expect(a.idealDeliveryP99.map { abs($0 - 158 * second) < 6 * second } == true)
   }
 
+  @Test(
+    "later events count as far as more of them take so long than of the twin's: a fleet that stays ill is not quick"
+  )
+  func later() throws {
+    // Four events a second, of which one waits for a minute in any case; affected are 100 to 199 s, and take 30 s.
+    func run(_ later: Int64?) -> RunRecord {
+      record(
+        (0..<4_000).map { number in
+          let created = Int64(number / 4) * second
+          if number % 4 == 3 { return Event(created: created, delivered: created + 60 * second) }
+          let wait = 100..<200 ~= number / 4 ? 30 : number / 4 < 200 ? 0 : later
+          return Event(created: created, delivered: wait.map { created + $0 * second })
+        }, duration: 1_000 * second)
+    }
+    func percentiles(_ record: RunRecord, twin: RunRecord) -> [Int64?] {
+      [50, 99].map {
+        AffectedEvents(of: record, from: 100 * second, to: 200 * second, twin: twin).percentile($0)
+          .map { ($0 + second / 2) / second }
+      }
+    }
+    // 400 are affected: a quarter of them wait for 60 s, and no others matter.
+    #expect(percentiles(run(0), twin: run(0)).map { $0.map { $0 / 4 } } == [7, 15])
+    // 2,400 more take 90 s, 12 for each of the 200 that may take longer than the median.
+    for percent in percentiles(run(90), twin: run(0)) { #expect(abs(try #require(percent) - 90) < 3) }
+    #expect(percentiles(run(90), twin: run(90)) == percentiles(run(0), twin: run(0)))
+    // Never delivered, and so longer than was watched.
+    #expect(percentiles(run(nil), twin: run(0)) == [nil, nil])
+  }
+
   @Test("excess load moves with the capacity, where whole seconds above it jump")
   func excess() {
     var run = FleetMetricsTests.record(backlogs: flat(0, 1))

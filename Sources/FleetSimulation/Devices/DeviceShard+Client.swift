@@ -132,8 +132,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
   // Out of line: otherwise it is inlined into the protocol's entry, which looks its tables up.
   @inline(never)
   package mutating func send(
-    _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Sink
   ) {
     if isTraced(client) {
       note(
@@ -194,9 +193,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
   }
 
   @inline(__always)
-  package mutating func wake(
-    _ client: ClientIndex, at due: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func wake(_ client: ClientIndex, at due: Int64, _ sink: Sink) {
     let record = self[client]
     if record.pointee.wakes(at: due) { return }
     record.pointee.planWakeUp(at: due)

@@ -7,7 +7,7 @@ import UploadPipeline
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
-  package mutating func start(device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  package mutating func start(device: DeviceIndex, _ sink: Sink) {
     let record = self[device]
     let key = key(of: device)
     if let loops { loops[device].pointee = UploadLoopState() }
@@ -29,9 +29,7 @@ extension DeviceShard {
     if pages != nil, !record.pointee.flags.contains(.suspended) { openPage(device, at: 0, sink) }
   }
 
-  package mutating func handleTrigger(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func handleTrigger(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     var isInterval = true
     var nextInterval = now &+ plan.flushInterval(key(of: device))
     if let triggers {
@@ -83,8 +81,7 @@ extension DeviceShard {
 
   /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
-    _ device: DeviceIndex, _ kind: DeviceTrace.Trigger = .launch, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ kind: DeviceTrace.Trigger = .launch, at now: Int64, _ sink: Sink
   ) {
     if ignoresFlush(device) { return }
     if let trigger = kind.ofClient { skipWait(device, for: trigger) }
@@ -126,9 +123,8 @@ extension DeviceShard {
   /// Seals what has been created, plans the next trigger and runs the upload loop.
   @inline(never)
   private mutating func flush(
-    _ device: DeviceIndex, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64,
-    at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
+    _ sink: Sink
   ) {
     if pages != nil {
       track(created, device, at: now, sink)
@@ -147,9 +143,7 @@ extension DeviceShard {
     self[device].pointee.nextOrdinal = ordinal
   }
 
-  package mutating func handleWakeUp(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func handleWakeUp(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let record = self[device]
     if !record.pointee.wakes(at: now) { return }
     record.pointee.flags.remove(.wakes)
@@ -351,9 +345,7 @@ extension DeviceShard {
 
   // MARK: The next trigger
 
-  mutating func planFirstTrigger(
-    _ device: DeviceIndex, phase: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  mutating func planFirstTrigger(_ device: DeviceIndex, phase: Int64, _ sink: Sink) {
     planNextTrigger(
       device, nextInterval: plan.pointee.flush.interval == .max ? .max : phase, drawnThrough: -1, at: -1, sink
     )
@@ -364,8 +356,7 @@ extension DeviceShard {
   /// - Parameter drawnThrough: the horizon of the plan before.
   @inline(__always)
   mutating func planNextTrigger(
-    _ device: DeviceIndex, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, nextInterval: Int64, drawnThrough: Int64, at now: Int64, _ sink: Sink
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
     var next = nextInterval

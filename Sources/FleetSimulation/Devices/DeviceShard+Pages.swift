@@ -306,8 +306,7 @@ extension DeviceShard {
   /// The page learns how an upload of it ended.
   private mutating func hear(
     _ upload: UInt32, _ response: UploadResponse, timedOut: Bool = false, _ device: DeviceIndex,
-    at now: Int64,
-    _ sink: Sink
+    at now: Int64, _ sink: Sink
   ) {
     switch response {
     case .noStatus: answer(upload, status: nil, retryAfter: nil, timedOut: timedOut, device, at: now, sink)
@@ -400,8 +399,7 @@ extension DeviceShard {
 
   private mutating func send(
     _ upload: UInt32, _ events: [UInt32], retryCount: UInt16, isCopy: Bool, _ device: DeviceIndex,
-    at now: Int64,
-    _ sink: Sink
+    at now: Int64, _ sink: Sink
   ) {
     let browser = browser(device)
     let held = events.compactMap { browser.pointee.batches[$0] }

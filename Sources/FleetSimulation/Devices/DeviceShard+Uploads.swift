@@ -14,8 +14,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func transmit(
     _ batch: BatchIndex, _ device: DeviceIndex, retryCount: UInt16, asQuery: Bool, events: UInt16? = nil,
-    at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    at now: Int64, _ sink: Sink
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
     let upload = batches.address(batch)
@@ -47,7 +46,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func send(
     _ id: AttemptID, _ upload: UnsafeMutablePointer<BatchRecord>, retryCount: UInt16, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ sink: Sink
   ) -> CohortPlan.Latency? {
     var latency = plan.pointee.network.constantLatency
     if latency.up == 0 { latency = drawLatency(id, firstOrdinal: upload.pointee.firstOrdinal) }
@@ -63,7 +62,7 @@ extension DeviceShard {
   /// Sends the uploads that have left in this window on their way, all in one loop. A latency is a long chain of operations each
   /// of which waits for the one before; those of several uploads run side by side.
   @inline(never)
-  mutating func departAll(_ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func departAll(_ sink: Sink) {
     let (items, count) = (departures.base, departures.count)
     let (timeout, end) = (plan.pointee.network.timeout, plan.pointee.end)
     for i in 0..<count {
@@ -137,9 +136,7 @@ extension DeviceShard {
 
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
-  private mutating func giveUpOnTheWay(
-    _ id: AttemptID, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func giveUpOnTheWay(_ id: AttemptID, at now: Int64, _ sink: Sink) {
     sink.pointee.schedule(Delivery(.timeOut, id), due: now &+ plan.pointee.network.timeout)
   }
 }
@@ -234,8 +231,7 @@ extension DeviceShard {
   /// client's giving up is arranged. If `down` is `.max`, no answer comes back.
   @inline(never)
   mutating func crossLink(
-    _ id: AttemptID, _ latency: CohortPlan.Latency, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ id: AttemptID, _ latency: CohortPlan.Latency, at now: Int64, _ sink: Sink
   ) -> CohortPlan.Latency {
     let (batch, device) = (id.batch, id.device)
     let draws = key(of: device).child(
@@ -288,7 +284,7 @@ extension DeviceShard {
   /// - Parameter status: 0: the client does not know that the server has got nothing.
   private mutating func giveUp(
     _ id: AttemptID, after wait: Int64, status: UInt16, _ place: DeviceTrace.LossOnTheWay, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ sink: Sink
   ) {
     sink.pointee.schedule(Delivery(.timeOut, id, status: status, resolves: true), due: now &+ wait)
     if isTraced(id.device) { noteLoss(id, place, at: now) }
@@ -360,9 +356,7 @@ extension DeviceShard {
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)
-  package mutating func handle(
-    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func handle(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     if plan.pointee.flush.rearm == .afterAnswer {
       let wasLooping = self[delivery.device].pointee.flags.contains(.looping)
       hear(delivery, at: now, sink)
@@ -373,9 +367,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  private mutating func hear(
-    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func hear(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
@@ -406,9 +398,7 @@ extension DeviceShard {
   }
 
   @inline(never)
-  private mutating func fail(
-    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func fail(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     fail(
       plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
       delivery.device,
@@ -417,9 +407,7 @@ extension DeviceShard {
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
-  private mutating func handleUnanswered(
-    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func handleUnanswered(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
@@ -457,9 +445,7 @@ extension DeviceShard {
 
   /// The client learns that its upload was accepted, or what became of it.
   @inline(__always)
-  private mutating func succeed(
-    _ delivery: Delivery, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func succeed(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let (batch, device) = (delivery.batch, delivery.device)
     let record = self[device]
     if isQuery(delivery) {

@@ -7,7 +7,7 @@ import UploadRetry
 /// Kills and launches of the app (S18, S19): a restart is both at one instant.
 extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
-  mutating func scheduleRestarts(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func scheduleRestarts(_ device: DeviceIndex, _ sink: Sink) {
     scheduleNextRestart(device, after: 0, sink)
     for (index, restart) in plan.pointee.restarts.synchronised.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
@@ -20,9 +20,7 @@ extension DeviceShard {
     key(of: device).child(RandomPurpose.lifecycle)
   }
 
-  private mutating func scheduleNextRestart(
-    _ device: DeviceIndex, after now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func scheduleNextRestart(_ device: DeviceIndex, after now: Int64, _ sink: Sink) {
     guard plan.pointee.restarts.meanGap > 0 else { return }
     let plans = restarts.unsafelyUnwrapped + device.place
     let draw = lifecycleKey(device).child(0).child(UInt64(plans.pointee.count))
@@ -33,9 +31,7 @@ extension DeviceShard {
     if time < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
   }
 
-  package mutating func handleRestart(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func handleRestart(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let record = self[device]
     if plan.pointee.restarts.meanGap > 0, now == restarts?[device.place].next {
       scheduleNextRestart(device, after: now, sink)
@@ -115,7 +111,7 @@ extension DeviceShard {
   }
 
   @inline(never)
-  mutating func startWorld(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func startWorld(_ device: DeviceIndex, _ sink: Sink) {
     world(device).initialize(
       to: WorldPlan(
         nextFlush: .max, nextInterruption: .max, session: nil, network: nil, isOffline: false))
@@ -133,9 +129,7 @@ extension DeviceShard {
     }
   }
 
-  package mutating func handleWorld(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  package mutating func handleWorld(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     // The last window reaches beyond the end.
     if now >= plan.pointee.end { return }
     let world = world(device)
@@ -167,18 +161,14 @@ extension DeviceShard {
     }
   }
 
-  mutating func schedule(
-    _ device: DeviceIndex, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  mutating func schedule(_ device: DeviceIndex, at time: Int64, _ sink: Sink) {
     if time < plan.pointee.end { sink.pointee.schedule(world: device, at: time) }
   }
 
   // MARK: Spikes
 
   /// The next flush that a spike or a cut makes.
-  private mutating func scheduleSpike(
-    _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func scheduleSpike(_ device: DeviceIndex, after past: Int64, _ sink: Sink) {
     let next = plan.pointee.world.moments.nextFlush(
       after: past, before: plan.pointee.end, key(of: device))
     world(device).pointee.nextFlush = next
@@ -193,9 +183,7 @@ extension DeviceShard {
     return connectivity.interruptionEnd(at: now, key(of: device)) != nil
   }
 
-  private mutating func scheduleInterruption(
-    _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func scheduleInterruption(_ device: DeviceIndex, after past: Int64, _ sink: Sink) {
     let draws = Connectivity.interruptionDraws(key(of: device))
     var next = Int64.max
     for (index, one) in (plan.pointee.world.connectivity?.interruptions ?? []).enumerated() {
@@ -207,17 +195,13 @@ extension DeviceShard {
     schedule(device, at: next, sink)
   }
 
-  private mutating func startPeriods(
-    _ device: DeviceIndex, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func startPeriods(_ device: DeviceIndex, _ periods: Connectivity.Periods, _ sink: Sink) {
     guard let period = Connectivity.firstPeriod(periods, key(of: device)) else { return }
     world(device).pointee.network = period
     schedule(device, at: period.end, sink)
   }
 
-  private mutating func changePeriod(
-    _ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func changePeriod(_ device: DeviceIndex, _ sink: Sink) {
     guard let periods = plan.pointee.world.connectivity?.periods, let past = world(device).pointee.network
     else { return }
     let period = Connectivity.period(after: past, periods, key(of: device))
@@ -230,9 +214,7 @@ extension DeviceShard {
   func isWithoutNetwork(_ device: DeviceIndex) -> Bool { world(device).pointee.isOffline }
 
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
-  private mutating func goOffline(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func goOffline(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let record = self[device]
     let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
@@ -255,9 +237,7 @@ extension DeviceShard {
   }
 
   /// Only what is due leaves: waits are not cut short (O8).
-  private mutating func comeOnline(
-    _ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func comeOnline(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     ledger.count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
     if systemHolds(device) { return }
@@ -280,7 +260,7 @@ extension DeviceShard {
 // MARK: - Sessions
 
 extension DeviceShard {
-  private mutating func startSessions(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  private mutating func startSessions(_ device: DeviceIndex, _ sink: Sink) {
     guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.firstPeriod(key(of: device))
     world(device).pointee.session = session
@@ -294,8 +274,7 @@ extension DeviceShard {
 
   /// The app comes to the foreground, or goes to the background (S17).
   private mutating func changeSession(
-    _ device: DeviceIndex, _ last: SessionPlan.Period, at now: Int64,
-    _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ last: SessionPlan.Period, at now: Int64, _ sink: Sink
   ) {
     guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.period(after: last, key(of: device))
@@ -336,9 +315,7 @@ extension DeviceShard {
   }
 
   /// A session is the life of a page.
-  private mutating func turnPage(
-    _ device: DeviceIndex, isOpen: Bool, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
-  ) {
+  private mutating func turnPage(_ device: DeviceIndex, isOpen: Bool, at now: Int64, _ sink: Sink) {
     if isOpen {
       self[device].pointee.flags.remove(.suspended)
       loadPage(device, at: now, sink)
@@ -382,7 +359,7 @@ extension DeviceShard {
   }
 
   /// The next trigger, after the interval has changed and no flush has.
-  mutating func replan(_ device: DeviceIndex, at now: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func replan(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let (planned, nextInterval) = plannedTriggers(device)
     planNextTrigger(device, nextInterval: nextInterval, drawnThrough: planned, at: now, sink)
   }

@@ -134,11 +134,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
   package mutating func send(
     _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Sink
   ) {
-    if isTraced(client) {
-      note(
-        asQuery ? .asked(batch: Int(batches[batch].firstOrdinal)) : tracedSend(batch, retryCount), client,
-        at: now)
-    }
+    trace(
+      asQuery ? .asked(batch: Int(batches[batch].firstOrdinal)) : tracedSend(batch, retryCount), client,
+      at: now)
     transmit(batch, client, retryCount: retryCount, asQuery: asQuery, at: now, sink)
   }
 
@@ -152,12 +150,9 @@ extension DeviceShard: UploadClientHost, EventRecording {
     }
     setUploads(uploads(of: client) &- 1, of: client)
     ledger.count(-1, .inFlight, at: now)
-    if isTraced(client) {
-      note(
-        .answered(
-          batch: Int(batches[batch].firstOrdinal), attempt: Int(batches[batch].attempts), response), client,
-        at: now)
-    }
+    trace(
+      .answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(batches[batch].attempts), response),
+      client, at: now)
     if options.pointee.gates.reconciles {
       batches[batch].attempts = StatusQuery.number(batches[batch].attempts)
     }
@@ -253,21 +248,18 @@ extension DeviceShard: UploadClientHost, EventRecording {
   package mutating func observe(
     _ event: @autoclosure () -> ClientEvent, _ client: ClientIndex, at now: Int64
   ) {
-    if isTraced(client) { trace(event(), client, at: now) }
+    trace(kind(of: event(), client), client, at: now)
   }
 
-  @inline(never)
-  private mutating func trace(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
-    let kind: DeviceTrace.Kind =
-      switch event {
-      case .heldBack: .heldBack
-      case .heldBackOffline: systemHolds(client) ? .heldBackBySystem : .heldBackOffline
-      case .heldByGate(let until): .heldByGate(until: until)
-      case .alreadyUploading(let joins): .alreadyUploading(joins: joins)
-      case .decided(let batch, let outcome): .decided(batch: Int(batch), outcome)
-      case .stateReset: .stateReset
-      }
-    note(kind, client, at: now)
+  private func kind(of event: ClientEvent, _ client: ClientIndex) -> DeviceTrace.Kind {
+    switch event {
+    case .heldBack: .heldBack
+    case .heldBackOffline: systemHolds(client) ? .heldBackBySystem : .heldBackOffline
+    case .heldByGate(let until): .heldByGate(until: until)
+    case .alreadyUploading(let joins): .alreadyUploading(joins: joins)
+    case .decided(let batch, let outcome): .decided(batch: Int(batch), outcome)
+    case .stateReset: .stateReset
+    }
   }
 }
 

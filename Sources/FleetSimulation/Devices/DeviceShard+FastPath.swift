@@ -22,7 +22,7 @@ extension DeviceShard {
       && plan.events.isRegular && plan.events.perInterval > 0
       && plan.events.perInterval <= plan.fastPath.events
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
-      && tracedDevice == .noDevice && !plan.server.asksForRetryCount
+      && !isTraced && !plan.server.asksForRetryCount
   }
 
   /// The trigger of the interval at `now` for a device whose records are `record`.
@@ -75,7 +75,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(delivery.id),
-      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, hasPlainLoops
+      flags.isDisjoint(with: [.contended, .hasHistory]), !isTraced, hasPlainLoops
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: now)
@@ -129,7 +129,7 @@ extension DeviceShard {
       && client.makesRoomAtOnce
       && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413 && !client.growsUntilFailure
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
-      && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
+      && client.policy.limitsCheck == .whenDue && !plan.checks && !isTraced
       && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty
       && plan.flush.rearm != .afterAnswer
   }
@@ -222,7 +222,7 @@ extension DeviceShard {
     return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
       && plan.client.makesRoomAtOnce
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
-      && tracedDevice == .noDevice && !plan.server.asksForRetryCount && !plan.tables.worlds
+      && !isTraced && !plan.server.asksForRetryCount && !plan.tables.worlds
       && !plan.network.isFaulty && plan.flush.rearm != .afterAnswer
   }
 

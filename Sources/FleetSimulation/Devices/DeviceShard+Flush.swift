@@ -49,7 +49,7 @@ extension DeviceShard {
       isInterval && plan.pointee.flush.rearm == .afterAnswer
       && self[device].pointee.flags.contains(.looping)
     if isIgnored || isEarly || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
-      if isIgnored, isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
+      if isIgnored { trace(.alreadyUploading(joins: false), device, at: now) }
       triggers?[device.place].triggerAt = TriggerPlan.ignored
       planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
       return
@@ -59,16 +59,14 @@ extension DeviceShard {
     if record.pointee.oldest == .noBatch, created.count &- 1 < plan.pointee.fastPath.events,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
       record.pointee.gate.isReady(at: now),
-      now &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .noDevice
+      now &- created.firstTime <= plan.pointee.fastPath.age, !isTraced
     {
       let batch = sealOnly(record, device, created, ledger.row(at: now))
       planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
       runLoop(overOnly: batch, device, at: now, sink)
       return
     }
-    if isTraced(device) {
-      note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now)
-    }
+    trace(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now)
     flush(device, created, nextInterval: nextInterval, drawnThrough: now, at: now, sink)
   }
 
@@ -86,7 +84,7 @@ extension DeviceShard {
     if ignoresFlush(device) { return }
     if let trigger = kind.ofClient { skipWait(device, for: trigger) }
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
-    if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
+    trace(.trigger(kind, newEvents: Int(created.count)), device, at: now)
     let planned = plannedTriggers(device).planned
     if plan.pointee.flush.restartsAtFlush, kind != .background, runsInterval(device) {
       startInterval(device, at: now)
@@ -150,10 +148,10 @@ extension DeviceShard {
     // A batch that falls due meanwhile waits for the next session.
     if record.pointee.flags.contains(.suspended) { return }
     if pages != nil {
-      runPage(device, at: now, sink)
+      act(device, at: now, sink)
       return
     }
-    if isTraced(device) { note(.trigger(.wakeUp, newEvents: 0), device, at: now) }
+    trace(.trigger(.wakeUp, newEvents: 0), device, at: now)
     runLoop(device, at: now, byTrigger: false, sink)
   }
 
@@ -169,9 +167,7 @@ extension DeviceShard {
     appendNewest(batch, device)
     appendDue(batch, device)
     ledger.count(1, .sealedBatches, at: now)
-    if isTraced(device) {
-      note(.sealed(batch: Int(firstOrdinal), events: Int(events)), device, at: now)
-    }
+    trace(.sealed(batch: Int(firstOrdinal), events: Int(events)), device, at: now)
   }
 
   package mutating func unsealNewest(_ device: DeviceIndex) {
@@ -242,10 +238,8 @@ extension DeviceShard {
       let left = batches[batch].firstOrdinal
       if first < loop.pointee.cursor, left >= loop.pointee.cursor { loop.pointee.cursor = left &+ 1 }
     }
-    if isTraced(device) {
-      note(
-        .dropped(batch: Int(first), events: Int(n), accepted: Int(accepted), .init(counter)), device, at: now)
-    }
+    trace(
+      .dropped(batch: Int(first), events: Int(n), accepted: Int(accepted), .init(counter)), device, at: now)
   }
 }
 

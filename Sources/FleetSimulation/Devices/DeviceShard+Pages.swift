@@ -235,9 +235,6 @@ extension DeviceShard {
     act(device, at: now, sink)
   }
 
-  /// A timer of the page is due.
-  mutating func runPage(_ device: DeviceIndex, at now: Int64, _ sink: Sink) { act(device, at: now, sink) }
-
   /// The network has gone, or is there again. Requests under way fail by themselves.
   mutating func setPageOnline(_ isOnline: Bool, _ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     let browser = browser(device)
@@ -379,11 +376,10 @@ extension DeviceShard {
       case .lost(let event, let loss): lose(event, counter(of: loss), device, at: now)
       case .decided(let event, let outcome):
         observe(.decided(batch: event, outcome), device, at: now)
-        if case .retry(let time) = outcome, time > now {
-          count(time &- now, .backoffMicroseconds, device, at: now)
-        }
-        if case .pause(let time) = outcome, time > now {
-          count(time &- now, .backoffMicroseconds, device, at: now)
+        switch outcome {
+        case .retry(let time), .pause(let time):
+          if time > now { count(time &- now, .backoffMicroseconds, device, at: now) }
+        default: break
         }
       }
     }
@@ -416,7 +412,7 @@ extension DeviceShard {
     browser.pointee.requests.append(
       PageRequest(id: id, riders: riders, isCopy: isCopy, isEmpty: events.isEmpty, upload: upload))
     for rider in riders { batches[rider].attemptLeaves(number: batches[rider].nextAttempt) }
-    if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: now) }
+    trace(tracedSend(carrier, retryCount), device, at: now)
     transmit(
       carrier, device, retryCount: retryCount, asQuery: false, events: UInt16(clamping: events.count),
       at: now, sink)

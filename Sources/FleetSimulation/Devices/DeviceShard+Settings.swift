@@ -70,7 +70,7 @@ extension DeviceShard {
       sendFetch(device, at: now, sink)
     } else if settingsAtLaunch(device, at: now) == .rollout {
       run(device, on: .rollout, at: now)
-      if isTraced(device) { note(.fetchedSettings, device, at: now) }
+      trace(.fetchedSettings, device, at: now)
     }
   }
 
@@ -92,7 +92,7 @@ extension DeviceShard {
     fetch.pointee.count = fetch.pointee.count == .max ? 1 : fetch.pointee.count &+ 1
     fetch.pointee.isAwaited = true
     ledger.count(1, .fetches, at: now)
-    if isTraced(device) { note(.askedForSettings, device, at: now) }
+    trace(.askedForSettings, device, at: now)
     if self[device].pointee.flags.contains(.offline) {
       endFetch(device, .noStatus, served: now, at: now, sink)
       return
@@ -141,7 +141,7 @@ extension DeviceShard {
     let isFetched = response == .status(200, retryAfter: nil)
     ledger.count(1, isFetched ? .fetched : response == .noStatus ? .unanswered : .refused, at: now)
     if isFetched { run(device, on: settingsServed(to: device, at: served), at: now) }
-    if isTraced(device) { note(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now) }
+    trace(isFetched ? .fetchedSettings : .gotNoSettings(response), device, at: now)
     if pages != nil { finishLoading(device, at: now, sink) }
   }
 }

@@ -78,7 +78,7 @@ extension DeviceShard {
       system.pointee.gap = windows.gap(after: system.pointee.gap)
       planWindow(device, windows, after: now)
       schedule(device, at: system.pointee.next, sink)
-      if isTraced(device) { note(.windowClosed, device, at: now) }
+      trace(.windowClosed, device, at: now)
       hold(device)
       self[device].pointee.flags.insert(.suspended)
       return
@@ -88,7 +88,7 @@ extension DeviceShard {
     schedule(device, at: system.pointee.next, sink)
     release(device)
     self[device].pointee.flags.remove(.suspended)
-    if isTraced(device) { note(.windowOpened, device, at: now) }
+    trace(.windowOpened, device, at: now)
     handleUnplannedTrigger(device, .window, at: now, sink)
   }
 

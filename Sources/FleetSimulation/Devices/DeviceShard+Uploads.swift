@@ -270,7 +270,7 @@ extension DeviceShard {
     if Self.isLost(link.answerLossPartsPerMillion, draws.child(RandomPurpose.networkDown)) {
       latency.down = .max
       ledger.count(1, .networkLostAnswers, at: now)
-      if isTraced(device) { noteLoss(id, .answer, at: now) }
+      traceLoss(id, .answer, at: now)
     }
     return latency
   }
@@ -287,13 +287,13 @@ extension DeviceShard {
     _ sink: Sink
   ) {
     sink.pointee.schedule(Delivery(.timeOut, id, status: status, resolves: true), due: now &+ wait)
-    if isTraced(id.device) { noteLoss(id, place, at: now) }
+    traceLoss(id, place, at: now)
   }
 
-  private mutating func noteLoss(_ id: AttemptID, _ place: DeviceTrace.LossOnTheWay, at now: Int64) {
+  private func traceLoss(_ id: AttemptID, _ place: DeviceTrace.LossOnTheWay, at now: Int64) {
     if batches[id.batch].fetchesSettings { return }
     let first = Int(batches[id.batch].firstOrdinal)
-    note(.lost(batch: first, attempt: Int(id.number), place), id.device, at: now)
+    trace(.lost(batch: first, attempt: Int(id.number), place), id.device, at: now)
   }
 
   /// The client can't know what became of an upload.
@@ -330,9 +330,7 @@ extension DeviceShard {
     }
     insertDue(batch, device)
     insertDue(other, device)
-    if isTraced(device) {
-      note(.split(batch: Int(first), events: Int(events &- kept), into: Int(ordinal)), device, at: now)
-    }
+    trace(.split(batch: Int(first), events: Int(events &- kept), into: Int(ordinal)), device, at: now)
     return true
   }
 }
@@ -454,7 +452,7 @@ extension DeviceShard {
       return
     }
     let isOnly =
-      record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .noDevice
+      record.pointee.oldest == batch && record.pointee.newest == batch && !isTraced
       && !record.pointee.flags.contains(.hasHistory)
     succeed(batch, device, isOnly: isOnly, at: now, sink)
     if isOnly {
@@ -528,7 +526,7 @@ extension DeviceShard {
     row.count(1, .acceptedBatches)
     row.count(Int64(events), .deliveredEvents)
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
-    var sum = recordDelivery(after: time &- created, row)
+    var sum = ledger.recordDelivery(after: time &- created, row)
     if events > 1 { acceptMore(batch, device, at: time, row, &sum, &old) }
     if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
     row.count(sum, .timeToDeliverySum)
@@ -547,7 +545,7 @@ extension DeviceShard {
     for _ in 1..<batches[batch].events {
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
-      sum &+= recordDelivery(after: time &- created, row)
+      sum &+= ledger.recordDelivery(after: time &- created, row)
       if created < plan.pointee.oldBefore { old &+= 1 }
     }
   }
@@ -565,12 +563,6 @@ extension DeviceShard {
     }
   }
 
-  @inline(__always)
-  mutating func recordDelivery(after wait: Int64, _ row: Ledger.DeliveryRow) -> Int64 {
-    ledger.recordDelivery(after: wait, row)
-    return wait
-  }
-
   /// The client gives a batch up.
   mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
     let accepted = isTraced(device) ? acceptedEvents(of: batch, device) : 0
@@ -579,7 +571,7 @@ extension DeviceShard {
       batches[batch].drop(blockReason: reason.blockReason)
     }
     settle(batch, device, at: now)
-    if isTraced(device) { note(tracedDrop(batch, accepted: accepted, reason), device, at: now) }
+    trace(tracedDrop(batch, accepted: accepted, reason), device, at: now)
   }
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.

@@ -53,9 +53,7 @@ extension DeviceShard {
     record.pointee.flags.remove(.wakes)
     let repairs = restore(kept, device, at: now)
     if plan.pointee.checks { checkRepairs(repairs, device, at: now) }
-    if isTraced(device) {
-      note(.launched(record.pointee.settings, uploadsCutOff: Int(cutOff)), device, at: now)
-    }
+    trace(.launched(record.pointee.settings, uploadsCutOff: Int(cutOff)), device, at: now)
     // A closed app is launched in the background, where no interval runs.
     let isOpen = !record.pointee.flags.contains(.suspended)
     // The flush timer starts anew: devices that restart together flush together from then on.
@@ -125,7 +123,7 @@ extension DeviceShard {
       world(device).pointee.isOffline = true
       self[device].pointee.flags.insert(.offline)
       ledger.count(1, .offlineDevices, at: 0)
-      if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: 0) }
+      trace(.wentOffline(uploadsCutOff: 0), device, at: 0)
     }
   }
 
@@ -219,7 +217,7 @@ extension DeviceShard {
     let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
     ledger.count(1, .offlineDevices, at: now)
-    if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
+    trace(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now)
     giveUpFetch(device, at: now, sink)
     if pages != nil { setPageOnline(false, device, at: now, sink) }
     // In an ideal run only the place in line is lost.
@@ -239,7 +237,7 @@ extension DeviceShard {
   /// Only what is due leaves: waits are not cut short (O8).
   private mutating func comeOnline(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
     ledger.count(-1, .offlineDevices, at: now)
-    if isTraced(device) { note(.cameOnline, device, at: now) }
+    trace(.cameOnline, device, at: now)
     if systemHolds(device) { return }
     self[device].pointee.flags.remove(.offline)
     if pages != nil {
@@ -280,9 +278,7 @@ extension DeviceShard {
     let session = sessions.period(after: last, key(of: device))
     world(device).pointee.session = session
     schedule(device, at: session.end, sink)
-    if isTraced(device) {
-      note(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now)
-    }
+    trace(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now)
     if pages != nil {
       turnPage(device, isOpen: session.isForeground, at: now, sink)
       return

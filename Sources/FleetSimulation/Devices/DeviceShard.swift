@@ -59,9 +59,7 @@ package struct DeviceShard: ~Copyable {
   var departsLater = false
   /// The first broken rule that a checker saw.
   package var violation: String?
-  /// The device that `tracer` hears of, by place; `.max`: none.
-  var tracedDevice = DeviceIndex.noDevice
-  var tracer: DeviceTracer?
+  var tracing = Tracing()
   /// Of a device that is driven by hand; its driver keeps it alive.
   var script: Unmanaged<DeviceScript>?
 

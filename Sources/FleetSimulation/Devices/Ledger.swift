@@ -115,10 +115,11 @@ struct Ledger: ~Copyable {
     row.count(min(time, end) &- now, .backoffMicroseconds)
   }
 
-  /// An event is delivered so long after its creation.
+  /// An event is delivered so long after its creation; returns that.
   @inline(__always)
-  mutating func recordDelivery(after wait: Int64, _ row: DeliveryRow) {
+  mutating func recordDelivery(after wait: Int64, _ row: DeliveryRow) -> Int64 {
     intervalDeliveries.record(histogramBucket: deliveries.record(wait), row: row.number)
+    return wait
   }
 
   mutating func recordDelivery(after wait: Int64, lane: Int) { laneDeliveries[lane].record(wait) }

@@ -40,8 +40,7 @@ package final class ScriptedDevice {
       windowWidth: nil, script: script.times)
     var shard = DeviceShard(plan: plan, interval: span, number: 0, first: 0, count: 1, rowCount: 2)
     shard.script = .passUnretained(script)
-    shard.tracer = tracer
-    shard.tracedDevice = .only
+    shard.trace(.only, tracer)
     if let loops = shard.loops { loops[DeviceIndex(0)].pointee = UploadLoopState() }
     fetched = cohort.behaviour.policy.machine(cohort.settings)
     triggered = TriggeredClient(shard, flushCount: flushCount)

@@ -151,29 +151,36 @@ package final class DeviceTracer {
   fileprivate func append(_ event: DeviceTrace.Event) { events.append(event) }
 }
 
-extension DeviceShard {
-  /// Whether somebody wants to hear of a device: one comparison.
-  @inline(__always)
-  func isTraced(_ device: DeviceIndex) -> Bool { device == tracedDevice }
-
-  /// Notes an event of the device that is traced.
-  @inline(never)
-  mutating func note(_ kind: DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
-    let record = self[device]
-    let queued = Int(heldEvents(of: device))
-    tracer?.append(
-      DeviceTrace.Event(
-        time: now, kind: kind, queuedEvents: queued,
-        waitUntil: record.pointee.gate.waitUntil))
-  }
+/// Who hears of which device of a shard.
+struct Tracing {
+  fileprivate(set) var device = DeviceIndex.noDevice
+  fileprivate(set) var tracer: DeviceTracer?
 }
 
 extension DeviceShard {
-  /// From now on `tracer` hears of a device, by its global number, if the shard has it.
-  fileprivate mutating func trace(_ device: Int, _ tracer: DeviceTracer) {
-    guard let place = place(ofGlobal: device) else { return }
-    self.tracer = tracer
-    tracedDevice = place
+  /// From now on `tracer` hears of a device.
+  mutating func trace(_ device: DeviceIndex, _ tracer: DeviceTracer) {
+    tracing = Tracing(device: device, tracer: tracer)
+  }
+
+  var isTraced: Bool { tracing.device != .noDevice }
+
+  /// Whether somebody wants to hear of a device: one comparison.
+  @inline(__always)
+  func isTraced(_ device: DeviceIndex) -> Bool { device == tracing.device }
+
+  /// Tells of a device what has happened to it, if somebody wants to hear of it.
+  @inline(__always)
+  func trace(_ event: @autoclosure () -> DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
+    if isTraced(device) { tell(event(), device, at: now) }
+  }
+
+  @inline(never)
+  private func tell(_ event: DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
+    tracing.tracer?.append(
+      DeviceTrace.Event(
+        time: now, kind: event, queuedEvents: Int(heldEvents(of: device)),
+        waitUntil: self[device].pointee.gate.waitUntil))
   }
 
   /// Before the send, which counts the attempt.
@@ -191,18 +198,20 @@ extension DeviceShard {
       .init(reason))
   }
 
-  mutating func traceUnheard(_ delivery: Delivery, at now: Int64) {
-    guard isTraced(delivery.device) else { return }
-    let first = batches[delivery.batch].firstOrdinal
-    note(
-      .acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: now)
+  func traceUnheard(_ delivery: Delivery, at now: Int64) {
+    trace(
+      .acceptedUnheard(
+        batch: Int(batches[delivery.batch].firstOrdinal), attempt: Int(delivery.attempt)), delivery.device,
+      at: now)
   }
 }
 
 extension WindowedEngine {
   /// From now on `tracer` hears of a device, by its global number.
   func trace(device: Int, _ tracer: DeviceTracer) {
-    for i in 0..<runners.count { runners[i].shard.trace(device, tracer) }
+    for i in 0..<runners.count {
+      if let place = runners[i].shard.place(ofGlobal: device) { runners[i].shard.trace(place, tracer) }
+    }
   }
 }
 

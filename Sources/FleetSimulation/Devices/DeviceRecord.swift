@@ -197,48 +197,6 @@ struct UploadLoopState: BitwiseCopyable {
   var inFlight: UInt32 = 0
 }
 
-/// Events drawn ahead, up to the pending trigger. Strictly periodic events without a count trigger are computed instead.
-struct PendingEvents: BitwiseCopyable {
-  /// Creation time of event `nextOrdinal`.
-  var unsealedTime: Int64
-  /// Creation time of the event behind those that the pending trigger will seal.
-  var aheadTime: Int64
-  /// Events that the pending trigger will seal: created by then.
-  var upcoming: UInt32
-}
-
-/// When a device flushes next, where the phase alone does not say it.
-struct TriggerPlan: BitwiseCopyable {
-  /// The pending trigger; one that comes up at another time is stale.
-  var triggerAt: Int64
-  /// `.max`: none.
-  var nextInterval: Int64
-
-  /// Instead of `triggerAt`: the trigger has come, and the client has ignored it.
-  static var ignored: Int64 { .min }
-}
-
-/// The next changes of the world around a device.
-struct WorldPlan: BitwiseCopyable {
-  /// The next flush of a spike or a cut; `.max`: none.
-  var nextFlush: Int64
-  /// The next start or end of an interruption; `.max`: none.
-  var nextInterruption: Int64
-  /// nil: the app runs all the time.
-  var session: SessionPlan.Period?
-  /// nil: there are no periods without a network.
-  var network: Connectivity.Period?
-  /// There is no network, whatever the system lets the app do.
-  var isOffline: Bool
-}
-
-struct RestartPlan: BitwiseCopyable {
-  /// The next restart at random; `.max`: none.
-  var next: Int64
-  /// Restarts so far: each draws the time to the next by its number.
-  var count: UInt16
-}
-
 /// A device's place in its shard: the client's place among those of the host.
 package typealias DeviceIndex = ClientIndex
 

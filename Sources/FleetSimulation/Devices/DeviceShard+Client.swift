@@ -326,15 +326,6 @@ extension DeviceShard {
     return .noBatch
   }
 
-  /// *files*: when waiting batches are looked at, where a limit may bring that forward.
-  private func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
-    let place = self[device].pointee.waiting
-    let heap = waiting.address(place)
-    var times: [BatchIndex: Int64] = [:]
-    for index in (0..<Int(place.count)).reversed() { times[heap[index].batch] = heap[index].due }
-    return times
-  }
-
   mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) {
     if batches[batch].flags.contains(.inFlight) {
       report("two uploads of one batch at once", device, at: now)
@@ -359,27 +350,6 @@ extension DeviceShard {
   /// The first broken rule; with checkers on, events are counted too.
   func violation(at time: Int64) -> String? {
     violation ?? (plan.pointee.checks ? conservationViolation(at: time) : nil)
-  }
-
-  /// *files*: whether a device's heap names each batch that waits, or has left while it waited, once.
-  private func isHeapRight(_ device: DeviceIndex) -> Bool {
-    if options.pointee.isRebatch || pages != nil { return true }
-    let place = self[device].pointee.waiting
-    let heap = waiting.address(place)
-    var (left, waits, named) = (0, 0, Set<BatchIndex>())
-    for i in 0..<Int(place.count) {
-      let record = batches[heap[i].batch]
-      guard record.flags.contains(.waiting), record.firstOrdinal == heap[i].firstOrdinal,
-        named.insert(heap[i].batch).inserted
-      else { return false }
-      if hasLeft(heap[i].batch) { left += 1 }
-    }
-    var batch = self[device].pointee.oldest
-    while batch != .noBatch {
-      if batches[batch].flags.contains(.waiting) { waits += 1 }
-      batch = batches[batch].newer
-    }
-    return left == Int(place.stale) && left + waits == Int(place.count)
   }
 
   /// Checks that events created = delivered + dropped + held, by walking every device's queue.

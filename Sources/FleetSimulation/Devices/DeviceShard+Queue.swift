@@ -1,7 +1,26 @@
+import CMemory
 import SimulationKernel
 import UploadGating
 import UploadPipeline
 import UploadRetry
+
+/// The due and the waiting batches of a shard's devices. Nobody but this file sees them.
+struct BatchQueues: ~Copyable {
+  fileprivate var ready: ReadyBatches
+  fileprivate var waiting: WaitingHeaps
+  /// Scratch of `collectDue`.
+  fileprivate var due = GrowableBuffer<ReadyBatches.Entry>()
+
+  init() {
+    ready = ReadyBatches()
+    waiting = WaitingHeaps()
+  }
+
+  init(copying other: borrowing BatchQueues) {
+    ready = ReadyBatches(copying: other.ready)
+    waiting = WaitingHeaps(copying: other.waiting)
+  }
+}
 
 /// A device's queue: all batches in the order of their events. Where several may be under way or wait apart (`UploadLoopState`),
 /// fifty batches cost no scan. The due ones are a sorted block (`ReadyBatches`), and the waiting ones a heap by due time
@@ -83,14 +102,14 @@ extension DeviceShard {
   @inline(__always)
   mutating func appendDue(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.append(readyEntry(batch), to: &loops[device].pointee.ready)
+    queues.ready.append(readyEntry(batch), to: &loops[device].pointee.ready)
   }
 
   /// Into its place by ordinal.
   @inline(__always)
   mutating func insertDue(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.insert(readyEntry(batch), into: &loops[device].pointee.ready)
+    queues.ready.insert(readyEntry(batch), into: &loops[device].pointee.ready)
   }
 
   @inline(__always)
@@ -105,8 +124,17 @@ extension DeviceShard {
   mutating func removeReady(at ordinal: UInt32, _ device: DeviceIndex) {
     guard let loops else { return }
     let loop = loops[device]
-    if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
-      ready.remove(at: index, from: &loop.pointee.ready)
+    if let index = queues.ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
+      queues.ready.remove(at: index, from: &loop.pointee.ready)
+    }
+  }
+
+  /// Another batch, which begins with the same event, takes the place of one that is due or waits.
+  mutating func replaceQueued(_ batch: BatchIndex, by other: BatchIndex, _ device: DeviceIndex) {
+    if !options.pointee.isRebatch, batches[batch].flags.contains(.waiting) {
+      queues.waiting.replace(batch, by: other, in: self[device].pointee.waiting)
+    } else {
+      replaceReady(at: batches[batch].firstOrdinal, with: other, device)
     }
   }
 
@@ -114,8 +142,8 @@ extension DeviceShard {
   mutating func replaceReady(at ordinal: UInt32, with batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
     let loop = loops[device]
-    if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
-      ready.replace(at: index, of: &loop.pointee.ready, with: readyEntry(batch))
+    if let index = queues.ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
+      queues.ready.replace(at: index, of: &loop.pointee.ready, with: readyEntry(batch))
     }
   }
 
@@ -135,27 +163,27 @@ extension DeviceShard {
 
   @inline(never)
   private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: DeviceIndex, at now: Int64) {
-    due.removeAll()
-    due.append(readyEntry(first.batch))
+    queues.due.removeAll()
+    queues.due.append(readyEntry(first.batch))
     while let next = firstWaiting(device), next.due <= now {
       popWaiting(next.batch, device)
       let entry = readyEntry(next.batch)
-      due.append(entry)
-      if due.count > 64 { continue }
+      queues.due.append(entry)
+      if queues.due.count > 64 { continue }
       // Insertion from the back.
-      var i = due.count &- 1
-      while i > 0, due[i &- 1].word > entry.word {
-        due[i] = due[i &- 1]
+      var i = queues.due.count &- 1
+      while i > 0, queues.due[i &- 1].word > entry.word {
+        queues.due[i] = queues.due[i &- 1]
         i &-= 1
       }
-      due[i] = entry
+      queues.due[i] = entry
     }
-    var entries = UnsafeMutableBufferPointer(start: due.base, count: due.count)
-    if due.count > 64 {
+    var entries = UnsafeMutableBufferPointer(start: queues.due.base, count: queues.due.count)
+    if queues.due.count > 64 {
       // Insertion would take quadratic time: a device may hold a million batches.
       entries.sort { $0.word < $1.word }
     }
-    ready.merge(UnsafeBufferPointer(entries), into: &loop(device).pointee.ready)
+    queues.ready.merge(UnsafeBufferPointer(entries), into: &loop(device).pointee.ready)
   }
 
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
@@ -188,7 +216,7 @@ extension DeviceShard {
     let loop = loop(device)
     if loop.pointee.ready.count == 0 {
       guard let first = firstWaiting(device), first.due <= now else { return .noBatch }
-      if waiting.isSecondLater(than: now, self[device].pointee.waiting),
+      if queues.waiting.isSecondLater(than: now, self[device].pointee.waiting),
         isForLoop(readyEntry(first.batch), device)
       {
         popWaiting(first.batch, device)
@@ -197,14 +225,14 @@ extension DeviceShard {
       }
     }
     collectDue(device, at: now)
-    var index = ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
+    var index = queues.ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
     while index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
-      let entry = ready.entry(index, of: loop.pointee.ready)
+      let entry = queues.ready.entry(index, of: loop.pointee.ready)
       if isForLoop(entry, device) {
-        ready.remove(at: index, from: &loop.pointee.ready)
+        queues.ready.remove(at: index, from: &loop.pointee.ready)
         // A gate may hold this one, and then the next is asked about at once.
         if index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
-          prefetch(batch: ready.entry(index, of: loop.pointee.ready).batch)
+          prefetch(batch: queues.ready.entry(index, of: loop.pointee.ready).batch)
         }
         batches[entry.batch].flags.remove(.atTriggersOnly)
         return entry.batch
@@ -254,7 +282,7 @@ extension DeviceShard {
     _ device: DeviceIndex, from cursor: UInt32, to end: UInt32, _ body: (WaitingHeaps.Entry) -> Void
   ) {
     let place = self[device].pointee.waiting
-    let heap = waiting.address(place)
+    let heap = queues.waiting.address(place)
     for i in 0..<Int(truncatingIfNeeded: place.count) {
       let entry = heap[i]
       if entry.firstOrdinal >= cursor, entry.firstOrdinal < end, isHeldApart(entry, in: place) { body(entry) }
@@ -269,7 +297,7 @@ extension DeviceShard {
   @inline(never)
   private func hasHeldApart(_ device: DeviceIndex) -> Bool {
     let place = self[device].pointee.waiting
-    let heap = waiting.address(place)
+    let heap = queues.waiting.address(place)
     return (0..<Int(place.count)).contains { isHeldApart(heap[$0], in: place) }
   }
 
@@ -287,9 +315,9 @@ extension DeviceShard {
   ) -> BatchIndex {
     collectDue(device, at: now)
     let loop = loop(device)
-    var index = ready.firstIndex(from: cursor, in: loop.pointee.ready)
+    var index = queues.ready.firstIndex(from: cursor, in: loop.pointee.ready)
     while index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
-      let entry = ready.entry(index, of: loop.pointee.ready)
+      let entry = queues.ready.entry(index, of: loop.pointee.ready)
       if isForLoop(entry, from: cursor, device), self.lane(of: entry.batch, device) == lane {
         return entry.batch
       }
@@ -344,7 +372,7 @@ extension DeviceShard {
   package mutating func countDue(_ device: DeviceIndex, byTrigger: Bool, at now: Int64) -> Int {
     collectDue(device, at: now)
     let place = loop(device).pointee.ready
-    return (0..<Int(place.count)).count { byTrigger || !ready.entry($0, of: place).atTriggersOnly }
+    return (0..<Int(place.count)).count { byTrigger || !queues.ready.entry($0, of: place).atTriggersOnly }
   }
 
   @inline(__always)
@@ -352,7 +380,8 @@ extension DeviceShard {
     if let loops {
       let place = loops[device].pointee.ready
       var index = 0
-      while index < Int(truncatingIfNeeded: place.count), ready.entry(index, of: place).atTriggersOnly {
+      while index < Int(truncatingIfNeeded: place.count), queues.ready.entry(index, of: place).atTriggersOnly
+      {
         index &+= 1
       }
       return index < Int(truncatingIfNeeded: place.count)
@@ -373,7 +402,7 @@ extension DeviceShard {
 
   package mutating func forgetDueTimes(_ device: DeviceIndex) {
     while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
-    if let loops { ready.removeAll(from: &loops[device].pointee.ready) }
+    if let loops { queues.ready.removeAll(from: &loops[device].pointee.ready) }
   }
 
   /// Batches that have left the queue meanwhile may be among them.
@@ -383,7 +412,7 @@ extension DeviceShard {
       // A batch may be looked at before it is due.
       return knownDueTimes(of: device)
     }
-    let heap = waiting.address(place)
+    let heap = queues.waiting.address(place)
     var times: [BatchIndex: Int64] = [:]
     for index in (0..<Int(place.count)).reversed() {
       let entry = heap[index]
@@ -397,7 +426,7 @@ extension DeviceShard {
       due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch, isHeld: isHeld)
     batches[batch].flags.insert(.waiting)
     let record = self[device]
-    waiting.push(entry, &record.pointee.waiting)
+    queues.waiting.push(entry, &record.pointee.waiting)
   }
 
   /// Whether the batch of a heap's entry has left the queue, and the entry is stale.
@@ -410,7 +439,7 @@ extension DeviceShard {
     if options.pointee.isRebatch { return nil }
     let record = self[device]
     while record.pointee.waiting.count > 0 {
-      let entry = waiting.first(record.pointee.waiting)
+      let entry = queues.waiting.first(record.pointee.waiting)
       if record.pointee.waiting.stale == 0 || !hasLeft(entry.batch) { return entry }
       popWaiting(entry.batch, isStale: true, device)
       releaseIfDone(entry.batch, device)
@@ -421,19 +450,19 @@ extension DeviceShard {
   mutating func popWaiting(_ batch: BatchIndex, isStale: Bool = false, _ device: DeviceIndex) {
     batches[batch].flags.remove(.waiting)
     let record = self[device]
-    waiting.popFirst(&record.pointee.waiting, isStale: isStale)
+    queues.waiting.popFirst(&record.pointee.waiting, isStale: isStale)
   }
 
   @inline(never)
   private mutating func removeStaleEntries(_ device: DeviceIndex) {
     let record = self[device]
-    let kept = waiting.moveStaleToEnd(of: record.pointee.waiting) { hasLeft($0) }
-    let heap = waiting.address(record.pointee.waiting)
+    let kept = queues.waiting.moveStaleToEnd(of: record.pointee.waiting) { hasLeft($0) }
+    let heap = queues.waiting.address(record.pointee.waiting)
     for i in kept..<Int(record.pointee.waiting.count) {
       batches[heap[i].batch].flags.remove(.waiting)
       releaseIfDone(heap[i].batch, device)
     }
-    waiting.keepFirst(kept, of: &record.pointee.waiting)
+    queues.waiting.keepFirst(kept, of: &record.pointee.waiting)
   }
 
   private func knownDueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {
@@ -453,5 +482,107 @@ extension DeviceShard {
     let wasLeftBehind = batches[batch].flags == .unknownOutcome
     batches.release(batch)
     if wasLeftBehind, options.pointee.isRebatch { openRecordEnds(device) }
+  }
+
+  // MARK: Digests and checkers
+
+  /// Adds a device's running loop, and what is due and what waits.
+  func addQueues(of device: DeviceIndex, to digest: inout StateDigest) {
+    if let loop = loops?[device].pointee {
+      digest.add(UInt64(loop.queuedLoops) &<< 32 | UInt64(loop.cursor))
+      digest.add(UInt64(loop.loopEnd) &<< 32 | UInt64(loop.heldEvents))
+      digest.add(loop.inFlight)
+      for index in 0..<Int(loop.ready.count) {
+        let entry = queues.ready.entry(index, of: loop.ready)
+        digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.atTriggersOnly ? 1 : 0))
+      }
+    }
+    if options.pointee.isRebatch { return }
+    digest.add(queues.waiting.state(self[device].pointee.waiting) { hasLeft($0) })
+  }
+
+  /// *files*: when waiting batches are looked at, where a limit may bring that forward.
+  func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
+    let place = self[device].pointee.waiting
+    let heap = queues.waiting.address(place)
+    var times: [BatchIndex: Int64] = [:]
+    for index in (0..<Int(place.count)).reversed() { times[heap[index].batch] = heap[index].due }
+    return times
+  }
+
+  /// *files*: whether a device's heap names each batch that waits, or has left while it waited, once.
+  func isHeapRight(_ device: DeviceIndex) -> Bool {
+    if options.pointee.isRebatch || pages != nil { return true }
+    let place = self[device].pointee.waiting
+    let heap = queues.waiting.address(place)
+    var (left, waits, named) = (0, 0, Set<BatchIndex>())
+    for i in 0..<Int(place.count) {
+      let record = batches[heap[i].batch]
+      guard record.flags.contains(.waiting), record.firstOrdinal == heap[i].firstOrdinal,
+        named.insert(heap[i].batch).inserted
+      else { return false }
+      if hasLeft(heap[i].batch) { left += 1 }
+    }
+    var batch = self[device].pointee.oldest
+    while batch != .noBatch {
+      if batches[batch].flags.contains(.waiting) { waits += 1 }
+      batch = batches[batch].newer
+    }
+    return left == Int(place.stale) && left + waits == Int(place.count)
+  }
+}
+
+/// Memory that a device will touch is asked for ahead of the time when it is handled.
+extension DeviceShard {
+  /// Asks for a device's record.
+  @inline(__always)
+  func prefetch(_ device: DeviceIndex) {
+    devices.prefetch(device)
+  }
+
+  /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
+  /// `CohortPlan.Tables.loops`; others find nearly all of their batches beside their records.
+  @inline(__always)
+  func prefetchBatch(of device: DeviceIndex) {
+    let due = loop(device).pointee.ready
+    if let address = queues.ready.address(due) {
+      fleetsim_prefetch(address)
+    } else if due.count > 0 {
+      prefetch(batch: queues.ready.entry(0, of: due).batch)
+    }
+    if options.pointee.isRebatch { return }
+    let place = self[device].pointee.waiting
+    if place.count > 0 {
+      let heap = queues.waiting.address(place)
+      fleetsim_prefetch(heap)
+      fleetsim_prefetch(heap + Int(place.count))
+      // Taking out the first entry reads a child, and putting one in at the end reads a parent.
+      fleetsim_prefetch(heap + 4)
+      fleetsim_prefetch(heap + Int(place.count) / 4)
+    }
+  }
+
+  @inline(__always)
+  func prefetch(batch: BatchIndex) { batches.prefetch(batch) }
+
+  /// Asks for the batch that the loop will send next and for the one that is due first, in the blocks touched earlier.
+  @inline(__always)
+  func prefetchNextBatches(of device: DeviceIndex) {
+    let due = loop(device).pointee.ready
+    if due.count > 1 {
+      let next = min(Int(truncatingIfNeeded: due.hint), Int(truncatingIfNeeded: due.count) &- 1)
+      prefetch(batch: queues.ready.entry(next, of: due).batch)
+    }
+    if options.pointee.isRebatch { return }
+    let place = self[device].pointee.waiting
+    if place.count > 0 { prefetch(batch: queues.waiting.first(place).batch) }
+  }
+
+  /// Both for devices that are met one after another. Out of line, so that who has no queues does not pay.
+  @inline(never)
+  mutating func prefetchQueues(behind device: DeviceIndex) {
+    if device.place &+ 6 >= count { return }
+    prefetchBatch(of: device.advanced(by: 6))
+    prefetchNextBatches(of: device.advanced(by: 3))
   }
 }

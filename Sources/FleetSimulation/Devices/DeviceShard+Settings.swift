@@ -7,9 +7,9 @@ import UploadRetry
 /// A device's fetches of Settings, where they are requests.
 struct FetchPlan: BitwiseCopyable {
   /// Fetches so far; the number of the latest tells its answer.
-  var count: UInt16
+  fileprivate(set) var count: UInt16
   /// The latest is under way, and the process that began it lives.
-  var isAwaited: Bool
+  fileprivate(set) var isAwaited: Bool
 }
 
 extension CohortPlan {

@@ -38,25 +38,11 @@ extension DeviceShard {
       digest.add(batches.state(batch))
       batch = batches[batch].newer
     }
-    if let loops { addState(of: loops[device], to: &digest) }
-    if !isRebatch {
-      digest.add(waiting.state(record.pointee.waiting) { hasLeft($0) })
-    }
+    addQueues(of: device, to: &digest)
     let unsealed = unsealedTime(device)
     if unsealed < now { oldest = min(oldest, unsealed) }
     tables.addState(of: device, to: &digest)
-    if record.pointee.flags.contains(.hasHistory) { histories[device]?.addState(to: &digest) }
-  }
-
-  private func addState(of loop: UnsafeMutablePointer<UploadLoopState>, to digest: inout StateDigest) {
-    digest.add(UInt64(loop.pointee.queuedLoops) &<< 32 | UInt64(loop.pointee.cursor))
-    digest.add(UInt64(loop.pointee.loopEnd) &<< 32 | UInt64(loop.pointee.heldEvents))
-    digest.add(loop.pointee.inFlight)
-    let place = loop.pointee.ready
-    for index in 0..<Int(place.count) {
-      let entry = ready.entry(index, of: place)
-      digest.add(UInt64(entry.firstOrdinal) &<< 1 | (entry.atTriggersOnly ? 1 : 0))
-    }
+    histories.addState(of: device, to: &digest)
   }
 
   /// Returns the digest of a batch that something on its way names.
@@ -127,9 +113,8 @@ extension DeviceShard {
     }
     hasPlainLoops = other.hasPlainLoops
     batches = BatchPool(copying: other.batches, devices)
-    waiting = WaitingHeaps(copying: other.waiting)
-    ready = ReadyBatches(copying: other.ready)
-    histories = other.histories.mapValues { EventHistory(copying: $0) }
+    queues = BatchQueues(copying: other.queues)
+    histories = EventHistories(copying: other.histories)
     violation = other.violation
     departsLater = other.departsLater
     follow(plan, instead: other.plan.pointee)

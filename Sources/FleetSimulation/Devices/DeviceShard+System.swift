@@ -5,14 +5,14 @@ import UploadPipeline
 /// What a device knows of its operating system (`Cohort.os`).
 struct SystemPlan: BitwiseCopyable {
   /// When the next window opens or, if one is open, closes. `.max`: the app is in the foreground.
-  var next: Int64
+  fileprivate(set) var next: Int64
   /// From the close of a window to the time of the next.
-  var gap: Int64
+  fileprivate(set) var gap: Int64
   /// When the app left the foreground.
-  var since: Int64
+  fileprivate(set) var since: Int64
   /// Windows so far: each draws its time by its number.
-  var count: UInt32
-  var isOpen: Bool
+  fileprivate(set) var count: UInt32
+  fileprivate(set) var isOpen: Bool
 
   /// The app is in the background, and no window is open.
   var holds: Bool { next != .max && !isOpen }

@@ -4,6 +4,13 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
+struct RestartPlan: BitwiseCopyable {
+  /// The next restart at random; `.max`: none.
+  fileprivate(set) var next: Int64
+  /// Restarts so far: each draws the time to the next by its number.
+  fileprivate(set) var count: UInt16
+}
+
 /// Kills and launches of the app (S18, S19): a restart is both at one instant.
 extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
@@ -100,6 +107,20 @@ extension DeviceShard {
       }
     }
   }
+}
+
+/// The next changes of the world around a device.
+struct WorldPlan: BitwiseCopyable {
+  /// The next flush of a spike or a cut; `.max`: none.
+  fileprivate(set) var nextFlush: Int64
+  /// The next start or end of an interruption; `.max`: none.
+  fileprivate(set) var nextInterruption: Int64
+  /// nil: the app runs all the time.
+  fileprivate(set) var session: SessionPlan.Period?
+  /// nil: there are no periods without a network.
+  fileprivate(set) var network: Connectivity.Period?
+  /// There is no network, whatever the system lets the app do.
+  fileprivate(set) var isOffline: Bool
 }
 
 /// The world around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
@@ -319,44 +340,5 @@ extension DeviceShard {
       closePage(device, isKilled: false, at: now, sink)
       self[device].pointee.flags.insert(.suspended)
     }
-  }
-
-  /// The flush interval starts anew.
-  mutating func startInterval(_ device: DeviceIndex, at now: Int64) {
-    guard plan.pointee.flush.interval != .max, let triggers else { return }
-    let interval = plan.flushInterval(key(of: device))
-    var next = now &+ interval
-    if plan.pointee.flush.rearm == .wallClock {
-      let phase = plan.flushPhase(key(of: device))
-      let past = ((now &- phase) % interval &+ interval) % interval
-      next = now &- past &+ interval
-    }
-    triggers[device.place].nextInterval = next
-  }
-
-  /// Whether the interval runs: the app is in the foreground.
-  func runsInterval(_ device: DeviceIndex) -> Bool {
-    !self[device].pointee.flags.contains(.suspended) && !(systems.map { $0[device.place].isOpen } ?? false)
-  }
-
-  /// The running loop may have ended: with `FlushPolicy.Rearm.afterAnswer` the interval starts anew.
-  mutating func rearm(_ device: DeviceIndex, wasLooping: Bool, at now: Int64, _ sink: Sink) {
-    guard wasLooping, !self[device].pointee.flags.contains(.looping), runsInterval(device) else { return }
-    startInterval(device, at: now)
-    replan(device, at: now, sink)
-  }
-
-  /// Stops the interval: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
-  /// drawn up to the trigger that was planned, so that the next is not before it. When the session starts it is planned anew.
-  private mutating func stopInterval(_ device: DeviceIndex, until start: Int64) {
-    guard plan.pointee.flush.interval != .max, let triggers else { return }
-    let planned = triggers + device.place
-    planned.pointee.nextInterval = max(planned.pointee.nextInterval, start)
-  }
-
-  /// The next trigger, after the interval has changed and no flush has.
-  mutating func replan(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
-    let (planned, nextInterval) = plannedTriggers(device)
-    planNextTrigger(device, nextInterval: nextInterval, drawnThrough: planned, at: now, sink)
   }
 }

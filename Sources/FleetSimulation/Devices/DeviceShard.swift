@@ -17,10 +17,11 @@ import UploadRetry
 ///
 /// A shard holds a record a device (`DeviceRecord`, with its loop or its own batch beside it: `DeviceRows`). Beside them are
 /// tables for cohorts that need more (`CohortPlan.Tables`), and a pool of further batches (`BatchPool`). For each device it
-/// holds the batches that are due (`ReadyBatches`) and those that wait (`WaitingHeaps`). What is counted is its `Ledger`'s.
+/// holds the batches that are due and those that wait (`BatchQueues`). What is counted is its `Ledger`'s.
 ///
 /// Its transitions by file:
-/// - `+Flush`: triggers and wake-ups; what has been created becomes batches, and when the next trigger is.
+/// - `EventClock`: when events are created, and when the next trigger is.
+/// - `+Flush`: triggers and wake-ups; what has been created becomes batches.
 /// - `+Uploads`: an attempt leaves, what the network does to it, how it ends, and how its batch does.
 /// - `+Client`: the device as a client of `UploadPipeline`, which decides; checkers. `+Queue`: that client's batches.
 /// - `+Pages`: devices that are pages of a browser.
@@ -28,7 +29,7 @@ import UploadRetry
 /// - `+Settings`: the Settings that an app runs on, and the requests that fetch them.
 /// - `+FastPath`: guards in front of the same transitions, for what happens most.
 /// - `+State`: digests of all that decides on what happens next; copies that go on by themselves.
-/// - `+Held`: what observers read off the devices. `+Prefetch`: memory is asked for ahead.
+/// - `+Held`: what observers read off the devices.
 package struct DeviceShard: ~Copyable {
   private let place = InPlace()
   /// Behind a pointer, so that using a part of it never copies the whole.
@@ -48,12 +49,8 @@ package struct DeviceShard: ~Copyable {
   /// Neither gates nor pages stand between a device's loop and the network, and nothing starts at the loop's end.
   let hasPlainLoops: Bool
   var batches: BatchPool
-  var waiting = WaitingHeaps()
-  var ready = ReadyBatches()
-  /// The histories of devices with `ClientFlags.hasHistory`.
-  var histories: [DeviceIndex: EventHistory] = [:]
-  /// Scratch of `collectDue`.
-  var due = GrowableBuffer<ReadyBatches.Entry>()
+  var queues = BatchQueues()
+  var histories = EventHistories()
   /// The uploads that have left in this window, if `departAll` sends them on their way at the window's end.
   var departures = GrowableBuffer<Departure>()
   var departsLater = false

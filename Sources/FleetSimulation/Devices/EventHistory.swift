@@ -16,10 +16,10 @@ final class EventHistory {
   private var dropped: [Range<UInt32>] = []
   private var blocked: [(events: Range<UInt32>, reason: DropReason)] = []
   /// Records left behind.
-  var openRecords = 0
+  fileprivate var openRecords = 0
   /// The newest event whose delivery has been counted, and when it was created; event 0: perhaps none. A walk over later events
   /// begins there instead of at the first of its batch. It tells nothing else, and is no part of the state.
-  var latestDelivery: (event: UInt32, createdAt: Int64) = (0, 0)
+  fileprivate var latestDelivery: (event: UInt32, createdAt: Int64) = (0, 0)
 
   init() {}
 
@@ -88,6 +88,26 @@ final class EventHistory {
   }
 }
 
+/// The histories of devices with `ClientFlags.hasHistory`.
+struct EventHistories {
+  private var byDevice: [DeviceIndex: EventHistory] = [:]
+
+  init() {}
+
+  init(copying other: EventHistories) {
+    byDevice = other.byDevice.mapValues { EventHistory(copying: $0) }
+  }
+
+  fileprivate subscript(device: DeviceIndex) -> EventHistory? {
+    get { byDevice[device] }
+    set { byDevice[device] = newValue }
+  }
+
+  func addState(of device: DeviceIndex, to digest: inout StateDigest) {
+    if !byDevice.isEmpty { byDevice[device]?.addState(to: &digest) }
+  }
+}
+
 extension DeviceShard {
   private func range(of batch: BatchIndex) -> Range<UInt32> {
     let first = batches[batch].firstOrdinal
@@ -150,11 +170,7 @@ extension DeviceShard {
     batches[other].newer = old.newer
     if old.older == .noBatch { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
     if old.newer == .noBatch { self[device].pointee.newest = other } else { batches[old.newer].older = other }
-    if !options.pointee.isRebatch, old.flags.contains(.waiting) {
-      waiting.replace(batch, by: other, in: self[device].pointee.waiting)
-    } else {
-      replaceReady(at: old.firstOrdinal, with: other, device)
-    }
+    replaceQueued(batch, by: other, device)
   }
 
   /// The server accepts a batch of a device with a history.

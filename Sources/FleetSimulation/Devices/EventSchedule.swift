@@ -17,20 +17,6 @@ struct EventDraws {
   }
 }
 
-extension DeviceShard {
-  /// Returns the draws of events that no flush has sealed.
-  @inline(__always)
-  func drawsAhead(of device: DeviceIndex) -> EventDraws {
-    EventDraws(key(of: device), period: periods.map { $0 + 2 &* device.place })
-  }
-
-  /// Returns the draws of events that have been drawn before.
-  @inline(__always)
-  func drawsAgain(of device: DeviceIndex) -> EventDraws {
-    EventDraws(key(of: device), period: periods.map { $0 + (2 &* device.place &+ 1) })
-  }
-}
-
 /// When events are created that need more than one gap after another: rates that vary, several at once, spikes, cuts.
 ///
 /// The next time follows from the time before it, the event's number and the device alone. So any part of the engine can

@@ -1,6 +1,5 @@
 import FleetSimulation
 import UploadPipeline
-import UploadRetry
 
 /// Runs vectors against a client (S21).
 public struct ConformanceRunner: Sendable {

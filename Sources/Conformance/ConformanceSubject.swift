@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import ShippedClients

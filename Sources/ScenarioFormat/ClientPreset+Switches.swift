@@ -1,8 +1,6 @@
 import ScenarioModel
 import ShippedClients
-import ShippedQuirks
 import SimulationKernel
-import UploadGating
 import UploadPipeline
 import UploadRetry
 

@@ -1,7 +1,6 @@
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// The values that an incident's keys can give, whatever its kind.
 struct IncidentValues: Sendable, Equatable {

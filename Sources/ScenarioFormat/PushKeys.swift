@@ -1,6 +1,5 @@
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 extension PushCampaign {
   fileprivate static let keys = ObjectKeys(

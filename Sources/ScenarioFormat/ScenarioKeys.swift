@@ -2,7 +2,6 @@ import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// A scenario as a file has it: with what holds for every cohort that does not say so itself.
 struct ScenarioDocument: Sendable {

@@ -1,7 +1,5 @@
 import ScenarioModel
-import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// Every key that a scenario may have, in one place. Its readers are unknown-key reports, "did you mean", the
 /// paths of `--set` and `compare`, and the test of `experiments/scenario.schema.json`.

@@ -1,7 +1,6 @@
 import ShippedClients
 import ShippedQuirks
 import SimulationKernel
-import UploadGating
 import UploadPipeline
 import UploadRetry
 

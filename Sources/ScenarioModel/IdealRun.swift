@@ -1,5 +1,4 @@
 import ShippedClients
-import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadPipeline

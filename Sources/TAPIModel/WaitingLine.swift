@@ -1,5 +1,3 @@
-import SimulationKernel
-
 /// Requests that wait for a worker, in the order in which they are served.
 struct WaitingLine {
   /// Requests that have been tried again so often or more are in one lane.

@@ -1,4 +1,3 @@
-import UploadGating
 import UploadRetry
 
 /// One client in an array: what an app keeps its batches in, and the conformance vectors.

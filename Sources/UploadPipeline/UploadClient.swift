@@ -1,4 +1,3 @@
-import UploadGating
 import UploadRetry
 
 /// A whole upload client for an app: events come in, requests go out, and nothing else decides.

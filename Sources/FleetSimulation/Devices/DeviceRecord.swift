@@ -1,6 +1,4 @@
 import CMemory
-import FleetMetrics
-import ScenarioModel
 import SimulationKernel
 import UploadGating
 import UploadPipeline

@@ -1,7 +1,6 @@
 import CMemory
 import FleetMetrics
 import ScenarioModel
-import SimulationKernel
 import TAPIModel
 import UploadGating
 import UploadPipeline

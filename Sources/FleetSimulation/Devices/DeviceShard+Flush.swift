@@ -1,6 +1,5 @@
 import FleetMetrics
 import ScenarioModel
-import SimulationKernel
 import UploadGating
 import UploadPipeline
 

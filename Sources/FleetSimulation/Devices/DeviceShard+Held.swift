@@ -1,9 +1,6 @@
 import FleetMetrics
-import ScenarioModel
-import ShippedClients
 import ShippedQuirks
 import SimulationKernel
-import TAPIModel
 import UploadGating
 import UploadPipeline
 import UploadRetry

@@ -2,7 +2,6 @@ import SimulationKernel
 import TAPIModel
 import UploadGating
 import UploadPipeline
-import UploadRetry
 
 /// The state of a shard's devices between two windows: all that decides on what they do from then on, and nothing of what has been
 /// counted, or of where things lie in memory (engine.md, Runs that share an end).

@@ -1,11 +1,5 @@
-import CMemory
-import FleetMetrics
 import ScenarioModel
-import ShippedClients
-import ShippedQuirks
 import SimulationKernel
-import TAPIModel
-import UploadGating
 import UploadPipeline
 import UploadRetry
 

@@ -1,6 +1,5 @@
 import ScenarioModel
 import SimulationKernel
-import UploadPipeline
 
 /// The key of a device, and that of its events: every draw of an event time comes from one of them.
 struct EventDraws {

@@ -1,9 +1,7 @@
 import FleetMetrics
-import ScenarioModel
 import ShippedClients
 import SimulationKernel
 import UploadGating
-import UploadPipeline
 
 /// All that a shard counts. Nothing else writes a count, and no count decides what a device does.
 struct Ledger: ~Copyable {

@@ -1,4 +1,3 @@
-import FleetMetrics
 import ScenarioModel
 import ShippedClients
 import SimulationKernel

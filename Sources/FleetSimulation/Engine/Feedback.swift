@@ -1,5 +1,4 @@
 import SimulationKernel
-import UploadPipeline
 
 /// The feedback that a client may react to.
 enum Feedback: Int, Comparable {

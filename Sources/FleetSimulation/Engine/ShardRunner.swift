@@ -1,6 +1,4 @@
-import FleetMetrics
 import SimulationKernel
-import TAPIModel
 import UploadPipeline
 
 /// Runs a shard: holds its devices and its calendar side by side, so that both can be used at once. It also holds the items due

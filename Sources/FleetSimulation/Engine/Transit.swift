@@ -1,4 +1,3 @@
-import SimulationKernel
 import TAPIModel
 import UploadPipeline
 

@@ -1,7 +1,6 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
-import UploadPipeline
 
 /// The arrivals of a window, of all shards together.
 ///

@@ -1,4 +1,3 @@
-import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel

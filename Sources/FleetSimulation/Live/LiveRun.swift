@@ -4,7 +4,6 @@ import ScenarioModel
 import SimulationKernel
 import Synchronization
 import TAPIModel
-import UploadPipeline
 
 /// A fleet against a real server: the devices of the engine, on the wall clock, with real requests.
 ///

@@ -43,7 +43,10 @@ public struct TAPIServer: ~Copyable {
   var outcomes: [Completion] = []
   private var nextOutcome = 0
   /// Bookings since the caller last took them; only workers book time.
-  public var usage: [Usage] = []
+  public var usage: [Usage] {
+    _read { yield pool.usage }
+    _modify { yield &pool.usage }
+  }
   /// When the server itself has something to do next: an incident's boundary, a change of capacity or a completion.
   public private(set) var nextOwnTime = Instant.never
   /// The rules beyond admission; nil where a scenario has none of them.
@@ -138,7 +141,6 @@ public struct TAPIServer: ~Copyable {
     dependency = other.dependency
     outcomes = other.outcomes
     nextOutcome = other.nextOutcome
-    usage = other.usage
     if rules != nil, let past = other.rules { rules = RuleBook(copying: past) }
     refused = other.refused
     connections = other.connections
@@ -235,12 +237,7 @@ public struct TAPIServer: ~Copyable {
   /// A worker has done with a request and takes the next one.
   @inline(__always)
   private mutating func end(_ request: UploadRequest, isServed: Bool, at now: Instant) {
-    var booked: Usage?
-    var shed: [UploadRequest] = []
-    pool.release(
-      request, now: now, onStart: { booked = Usage(start: $0, end: $1, sign: 1) },
-      onShed: { shed.append($0) })
-    if let booked { usage.append(booked) }
+    pool.release(request, now: now)
     var outcome = Completion.Outcome.answered(ServerAnswer(status: 200, retryAfter: nil, at: now))
     if !isServed {
       let status = UInt16(truncatingIfNeeded: dependencyStatus)
@@ -249,16 +246,17 @@ public struct TAPIServer: ~Copyable {
       outcome = delayedOutcome(request, at: now)
     }
     outcomes.append(Completion(request: request, at: now, outcome: outcome))
-    if !shed.isEmpty { answerShed(shed, at: now) }
+    if !pool.shed.isEmpty { answerShed(at: now) }
   }
 
   @inline(never)
-  private mutating func answerShed(_ requests: [UploadRequest], at now: Instant) {
-    for request in requests {
+  private mutating func answerShed(at now: Instant) {
+    for request in pool.shed {
       var answer = refusal(overload.status, overload.retryAfter, request, now)
       answer.cause = .shed
       outcomes.append(Completion(request: request, at: now, outcome: .answered(delayed(answer, request))))
     }
+    pool.shed.removeAll()
   }
 
   /// A measurement of the autoscaler, or a change that takes effect.
@@ -288,13 +286,8 @@ public struct TAPIServer: ~Copyable {
   /// As many workers as the scales say.
   private mutating func resize(at now: Instant) {
     if isBucket { return }
-    var booked: [Usage] = []
-    var shed: [UploadRequest] = []
-    pool.setWorkers(
-      max(1, (workerCount * Int(capacityScale) + 500_000) / 1_000_000), now: now,
-      onStart: { booked.append(Usage(start: $0, end: $1, sign: 1)) }, onShed: { shed.append($0) })
-    usage += booked
-    answerShed(shed, at: now)
+    pool.setWorkers(max(1, (workerCount * Int(capacityScale) + 500_000) / 1_000_000), now: now)
+    answerShed(at: now)
   }
 
   private var capacityScale: Int64 { scaled(rules?.autoscaler?.scale ?? 1_000_000, by: actionScale) }
@@ -324,10 +317,7 @@ public struct TAPIServer: ~Copyable {
   private mutating func loseWork(at now: Instant) {
     var lost: [Completion] = []
     var unbooked: [Usage] = []
-    pool.loseAll(at: now) { request, end in
-      lost.append(Completion(request: request, at: now, outcome: .lost))
-      if let end { unbooked.append(Usage(start: now, end: end, sign: -1)) }
-    }
+    pool.loseAll(at: now) { lost.append(Completion(request: $0, at: now, outcome: .lost)) }
     dependency?.loseAll { request, since in
       lost.append(Completion(request: request, at: now, outcome: .lost))
       unbooked.append(Usage(start: since, end: now, sign: 1))
@@ -371,14 +361,8 @@ public struct TAPIServer: ~Copyable {
       let service = bucketServiceTime.sample(request.key(key).child(RandomPurpose.service))
       return .answered(ServerAnswer(status: 200, retryAfter: nil, at: now + service))
     }
-    var booked: Usage?
-    var shed: [UploadRequest] = []
-    if pool.admit(
-      request, retryCount: retryCount, now: now,
-      onStart: { booked = Usage(start: $0, end: $1, sign: 1) }, onShed: { shed.append($0) })
-    {
-      if let booked { usage.append(booked) }
-      if !shed.isEmpty { answerShed(shed, at: now) }
+    if pool.admit(request, retryCount: retryCount, now: now) {
+      if !pool.shed.isEmpty { answerShed(at: now) }
       noteNextOwnTime()
       return .pending
     }

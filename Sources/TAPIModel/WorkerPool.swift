@@ -2,6 +2,10 @@ import SimulationKernel
 
 /// W workers in front of a queue.
 struct WorkerPool {
+  /// Bookings of workers' time since the caller last took them.
+  var usage: [TAPIServer.Usage] = []
+  /// Requests that have left the queue without being served, until the caller answers them.
+  var shed: [UploadRequest] = []
   private(set) var workers: Int
   private let queueLimit: Int
   private let configuration: WorkersConfiguration
@@ -63,20 +67,17 @@ struct WorkerPool {
   var busy: Int { running.count + held }
   var nextCompletion: Instant { running.nextTime }
 
-  /// Starts or queues a request; false if it is refused. `onShed` gets one that has to leave the queue for it.
-  mutating func admit(
-    _ request: UploadRequest, retryCount: Int, now: Instant, onStart: (Instant, Instant) -> Void,
-    onShed: (UploadRequest) -> Void
-  ) -> Bool {
+  /// Starts or queues a request, for which another may have to leave the queue; false if it is refused.
+  mutating func admit(_ request: UploadRequest, retryCount: Int, now: Instant) -> Bool {
     if let limiter, busy + queued >= limiter.limit { return false }
     if busy < workers {
       delayControl?.noteFreeWorker()
-      start(request, now: now, onStart: onStart)
+      start(request, now: now)
       return true
     }
     if queued >= queueLimit {
       if queued == 0 || line.isLast(retryCount: retryCount) { return false }
-      onShed(line.takeLast())
+      shed.append(line.takeLast())
     }
     line.append(request, retryCount: retryCount)
     return true
@@ -88,45 +89,38 @@ struct WorkerPool {
     return running.takeFirst().payload
   }
 
-  /// A worker has done with a request and takes the next one that waits. `onShed` gets those whose turn it was and who are not served.
-  mutating func release(
-    _ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void,
-    onShed: (UploadRequest) -> Void
-  ) {
+  /// A worker has done with a request and takes the next one that waits, but for those whose turn it was and who are not served.
+  mutating func release(_ request: UploadRequest, now: Instant) {
     let present = busy + queued
     limiter?.note(now - request.arrival, present: present, at: now)
     held -= 1
-    startWaiting(now: now, onStart: onStart, onShed: onShed)
+    startWaiting(now: now)
   }
 
-  private mutating func startWaiting(
-    now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
-  ) {
-    while busy < workers, let next = takeNext(now: now, onShed: onShed) {
-      start(next, now: now, onStart: onStart)
-    }
+  private mutating func startWaiting(now: Instant) {
+    while busy < workers, let next = takeNext(now: now) { start(next, now: now) }
   }
 
-  private mutating func takeNext(now: Instant, onShed: (UploadRequest) -> Void) -> UploadRequest? {
+  private mutating func takeNext(now: Instant) -> UploadRequest? {
     if queued == 0 && delayControl == nil { return nil }
     let queueTimeout = queueTimeout
+    var shed: [UploadRequest] = []
+    defer { if !shed.isEmpty { self.shed += shed } }
     func takeInTime(_ line: inout WaitingLine) -> UploadRequest? {
       while let next = line.takeFirst() {
         guard let queueTimeout, now - next.arrival > queueTimeout else { return next }
-        onShed(next)
+        shed.append(next)
       }
       return nil
     }
     if delayControl == nil { return takeInTime(&line) }
-    return delayControl?.next(from: &line, at: now, take: takeInTime, drop: onShed)
+    return delayControl?.next(from: &line, at: now, take: takeInTime, drop: { shed.append($0) })
   }
 
   /// More workers start on what waits; fewer end what they have begun.
-  mutating func setWorkers(
-    _ count: Int, now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
-  ) {
+  mutating func setWorkers(_ count: Int, now: Instant) {
     workers = count
-    startWaiting(now: now, onStart: onStart, onShed: onShed)
+    startWaiting(now: now)
   }
 
   /// Requests of this size that all workers together serve in a microsecond, without congestion.
@@ -135,17 +129,19 @@ struct WorkerPool {
     return min(Double(workers) * Double(speed) / 1e6 / time, configuration.dependencyCapacity)
   }
 
-  /// Loses everything but what the dependency has, running work first, then the queue in order. `onLoss` gets each request and, if it
-  /// ran, when it would have ended.
-  mutating func loseAll(at now: Instant, onLoss: (UploadRequest, Instant?) -> Void) {
-    for work in running.inOrder { onLoss(work.payload, work.time) }
+  /// Loses everything but what the dependency has, running work first, then the queue in order.
+  mutating func loseAll(at now: Instant, onLoss: (UploadRequest) -> Void) {
+    for work in running.inOrder {
+      onLoss(work.payload)
+      usage.append(TAPIServer.Usage(start: now, end: work.time, sign: -1))
+    }
     running.removeAll()
     held = 0
     limiter = configuration.concurrencyLimit.map { ConcurrencyLimiter($0, at: now) }
-    while let waiting = line.takeFirst() { onLoss(waiting, nil) }
+    while let waiting = line.takeFirst() { onLoss(waiting) }
   }
 
-  private mutating func start(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) {
+  private mutating func start(_ request: UploadRequest, now: Instant) {
     let draw = serviceTime.sample(request.key(key).child(RandomPurpose.service.rawValue)).microseconds
     var time = draw + perEvent * Int64(request.events)
     if speed != 1_000_000 || slowdownPerQueued > 0 {
@@ -156,6 +152,6 @@ struct WorkerPool {
     }
     let end = now + Span(microseconds: time)
     running.add(request, at: end)
-    onStart(now, end)
+    usage.append(TAPIServer.Usage(start: now, end: end, sign: 1))
   }
 }

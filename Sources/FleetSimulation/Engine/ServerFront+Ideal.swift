@@ -154,14 +154,11 @@ extension ServerFront {
       }
       tier.pointee.noteVisit(request, waitedFrom: request.arrival, at: now)
       request.arrival = now
-      let tokens = costsByEvent ? server.microTokensTaken : 0
-      let admission = server.arrive(request)
-      if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
-      switch admission {
+      switch admit(request, at: now) {
       case .answered(let decision) where decision.status == 200:
         countAnswer(decision, at: now)
         answer(decision, request, wasPending: true, &sink)
-      case .pending: book()
+      case .pending: break
       default:
         // A limit of the sender's own: others need not wait for it.
         tier.pointee.line.hold(request, until: now + idle)

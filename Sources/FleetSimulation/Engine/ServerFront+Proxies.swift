@@ -35,11 +35,8 @@ extension ServerFront {
   private mutating func send(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
     guard let (request, retryCount) = proxies?.pointee.send(call, at: now) else { return }
     check(now)
-    let queued = server.queued
-    let tokens = costsByEvent ? server.microTokensTaken : 0
     offered[tenths.row(at: now.microseconds)] &+= 1
-    let admission = server.arrive(request, retryCount: retryCount)
-    if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+    let admission = admit(request, retryCount: retryCount, at: now)
     let isHeard = proxies?.pointee.isHeard(call) ?? false
     switch admission {
     case .answered(let answer):
@@ -56,10 +53,7 @@ extension ServerFront {
     case .lost, .unconnected:
       count(1, .unanswered, at: now)
       if isHeard { proxies?.pointee.keepSilent(call) } else { lose(call, at: now, &sink) }
-    case .pending:
-      count(Int64(server.queued - queued), .serverQueue, at: now)
-      if isHeard { proxies?.pointee.keep(call) }
-      book()
+    case .pending: if isHeard { proxies?.pointee.keep(call) }
     }
   }
 
@@ -125,16 +119,6 @@ extension ServerFront {
     answer(ServerAnswer(status: status, retryAfter: nil, at: now), request, wasPending: true, &sink)
   }
 
-  /// Nobody waits for this answer.
-  private mutating func ignore(
-    _ answer: ServerAnswer, _ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable
-  ) {
-    if request.downlink != .max {
-      count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
-    }
-    sink.deliver(answer.status == 200 ? .acceptance : .loss, request, due: answer.at)
-  }
-
   /// A try is lost for which nobody waits.
   private mutating func lose(_ call: Int, at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {
     guard let request = proxies?.pointee.close(call, at: now) else { return }
@@ -145,9 +129,7 @@ extension ServerFront {
   private mutating func acceptUnconfirmed(
     _ call: Int, at time: Instant, knownAt now: Instant, _ sink: inout some DeliverySink & ~Copyable
   ) {
-    count(1, .answers2xx, at: now)
-    count(1, .lostAnswers, at: now)
     guard let request = proxies?.pointee.close(call, at: now) else { return }
-    sink.deliver(.acceptance, request, due: time)
+    acceptUnconfirmed(request, at: time, knownAt: now, &sink)
   }
 }

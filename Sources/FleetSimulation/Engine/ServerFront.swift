@@ -177,14 +177,11 @@ package struct ServerFront: ~Copyable {
     }
     let now = request.arrival
     check(now)
-    let queued = server.queued
     let isFirst = request.attempt == 1 || request.fetchesSettings
     count(1, isFirst ? .firstAttempts : .retries, at: now)
     offered[tenths.row(at: now.microseconds)] &+= 1
     if line != nil { return arriveInLine(request, &sink) }
-    let tokens = costsByEvent ? server.microTokensTaken : 0
-    let admission = server.arrive(request, retryCount: retryCount)
-    if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+    let admission = admit(request, retryCount: retryCount, at: now)
     switch admission {
     case .answered(let decision):
       countAnswer(decision, at: now)
@@ -201,10 +198,21 @@ package struct ServerFront: ~Copyable {
       }
       sink.deliver(.timeOut, request, due: due, status: status, resolves: true)
     case .pending:
-      count(Int64(server.queued - queued), .serverQueue, at: now)
       if !isGivenUp(request, at: now) { sink.deliver(.timeOut, request, due: deadline(request)) }
+    }
+  }
+
+  /// The one door of the server: a request comes in, and what it takes and whether it waits is counted.
+  mutating func admit(_ request: UploadRequest, retryCount: Int = 0, at now: Instant) -> Admission {
+    let queued = server.queued
+    let tokens = costsByEvent ? server.microTokensTaken : 0
+    let admission = server.arrive(request, retryCount: retryCount)
+    if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+    if case .pending = admission {
+      count(Int64(server.queued - queued), .serverQueue, at: now)
       book()
     }
+    return admission
   }
 
   /// A fetch of Settings arrives that the server has nothing to do with: no measure of the server counts it.
@@ -248,14 +256,24 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(.timeOut, request, due: deadline)
     }
-    if !isLost, isCounted { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
+    ignore(answer, request, isCounted: isCounted, &sink)
+  }
+
+  /// Nobody waits for an answer: only the observers hear of it.
+  mutating func ignore(
+    _ answer: ServerAnswer, _ request: UploadRequest, isCounted: Bool = true,
+    _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    if isCounted, request.downlink != .max {
+      count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    }
     sink.deliver(answer.status == 200 ? .acceptance : .loss, request, due: answer.at)
   }
 
   /// The server accepts an upload at `time` and its answer gets lost.
   /// - Parameter knownAt: when a request that was pending is so no longer; nil: it has just arrived.
   @inline(never)
-  private mutating func acceptUnconfirmed(
+  mutating func acceptUnconfirmed(
     _ request: UploadRequest, at time: Instant, knownAt: Instant? = nil,
     _ sink: inout some DeliverySink & ~Copyable
   ) {

@@ -1,20 +1,22 @@
-/// Sorting of what is due in one window.
-public enum WindowOrder {
+/// Sorts what is due in one window after another, in room of its own.
+public struct WindowOrder: ~Copyable {
+  private var scratch = GrowableBuffer<UInt64>()
+  private var counts = GrowableBuffer<UInt32>()
+
+  public init() {}
+
   /// Sorts `words` ascending by the bits from `lowBit` up (`keyBits` of them); equal keys keep their order.
   ///
   /// A few words are sorted by insertion, and words in order already are left alone. Many go through a radix sort of two
-  /// passes or more with digits of equal length. `scratch` is overwritten.
-  public static func sort(
-    _ words: inout GrowableBuffer<UInt64>, scratch: inout GrowableBuffer<UInt64>,
-    counts: inout GrowableBuffer<UInt32>, lowBit: Int, keyBits: Int
-  ) {
+  /// passes or more with digits of equal length.
+  public mutating func sort(_ words: inout GrowableBuffer<UInt64>, lowBit: Int, keyBits: Int) {
     let n = words.count
     if n < 2 || keyBits <= 0 { return }
     if n <= 24 {
-      insertionSort(words.base, n, lowBit: UInt64(lowBit))
+      Self.insertionSort(words.base, n, lowBit: UInt64(lowBit))
       return
     }
-    if isSorted(words.base, n, lowBit: UInt64(lowBit)) { return }
+    if Self.isSorted(words.base, n, lowBit: UInt64(lowBit)) { return }
     scratch.resizeUninitialized(to: n)
     let passes = max((keyBits + 10) / 11, min(2, keyBits))
     let digits = (keyBits + passes - 1) / passes
@@ -22,7 +24,7 @@ public enum WindowOrder {
     var source = words.base
     var target = scratch.base
     for pass in 0..<passes {
-      radixPass(
+      Self.radixPass(
         source, target, n, counts.base, shift: UInt64(lowBit + pass * digits),
         digits: UInt64(min(digits, keyBits - pass * digits)))
       swap(&source, &target)

@@ -31,14 +31,13 @@ struct WindowOrderTests {
     // The place stands in the low bits as far as there are any, so that an exchange of equal keys shows.
     let places = lowBit == 0 ? 1 : UInt64(1) << UInt64(lowBit)
     var words = GrowableBuffer<UInt64>()
-    var scratch = GrowableBuffer<UInt64>()
-    var counts = GrowableBuffer<UInt32>()
+    var order = WindowOrder()
     let isSortedAlready = draws.below(5) == 0
     let given = (isSortedAlready ? keys.sorted() : keys).enumerated().map {
       $0.element << UInt64(lowBit) | UInt64($0.offset) % places
     }
     for word in given { words.append(word) }
-    WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: lowBit, keyBits: keyBits)
+    order.sort(&words, lowBit: lowBit, keyBits: keyBits)
     let expected = given.enumerated().sorted {
       let (a, b) = ($0.element >> UInt64(lowBit), $1.element >> UInt64(lowBit))
       return a != b ? a < b : $0.offset < $1.offset

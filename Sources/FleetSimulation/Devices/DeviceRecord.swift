@@ -287,8 +287,7 @@ package struct DeviceRows {
       self[DeviceIndex(place)].pointee.phase = UInt32(truncatingIfNeeded: phase)
     }
     var words = GrowableBuffer<UInt64>()
-    var scratch = GrowableBuffer<UInt64>()
-    var counts = GrowableBuffer<UInt32>()
+    var order = WindowOrder()
     var first = 0
     for end in places {
       words.removeAll()
@@ -296,7 +295,7 @@ package struct DeviceRows {
         let device = self[DeviceIndex(place)]
         words.append(UInt64(device.pointee.phase) &<< 32 | UInt64(device.pointee.number))
       }
-      WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
+      order.sort(&words, lowBit: 32, keyBits: 32)
       for place in first..<end {
         let device = self[DeviceIndex(place)]
         device.pointee.number = UInt32(truncatingIfNeeded: words[place &- first])

@@ -17,8 +17,7 @@ struct Roster: ~Copyable {
   private(set) var tallies = GrowableBuffer<AnswerTally>(capacity: WindowPieces.most)
   /// Words of all runners, of a slice of the window: on its way into their order.
   var merged = GrowableBuffer<UInt64>()
-  private var scratch = GrowableBuffer<UInt64>()
-  private var counts = GrowableBuffer<UInt32>()
+  private var order = WindowOrder()
   /// Rosters lie one behind another; what one thread writes shares no cache line with what another reads.
   private let distance = InlineArray<16, UInt64>(repeating: 0)
 
@@ -79,8 +78,7 @@ struct Roster: ~Copyable {
 
   /// Sorts words of all runners, of a slice of the window.
   mutating func sortMerged(_ clock: WindowClock) {
-    WindowOrder.sort(
-      &merged, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
+    order.sort(&merged, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
   }
 
   mutating func takeTally(_ piece: Int) -> AnswerTally {

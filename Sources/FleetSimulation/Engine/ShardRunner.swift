@@ -11,8 +11,7 @@ struct ShardRunner: ~Copyable {
   private var timers = GrowableBuffer<UInt64>()
   /// Items of devices that have several in the window.
   private var contended = GrowableBuffer<UInt64>()
-  private var scratch = GrowableBuffer<UInt64>()
-  private var counts = GrowableBuffer<UInt32>()
+  private var order = WindowOrder()
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
   private var scanned = DeviceIndex(0)
   private var round: Int64 = 0
@@ -112,9 +111,7 @@ struct ShardRunner: ~Copyable {
     for i in 0..<count {
       words[i] = ArrivalWord.word(offset: uploads[i].offset, shard: shard.number, index: i)
     }
-    WindowOrder.sort(
-      &arrivalWords, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
-      keyBits: calendar.clock.offsetBits)
+    order.sort(&arrivalWords, lowBit: ArrivalWord.offsetShift, keyBits: calendar.clock.offsetBits)
     if isAdmitted.count < count {
       isAdmitted.resizeUninitialized(to: count)
       isAdmitted.base.update(repeating: false, count: count)
@@ -191,18 +188,18 @@ struct ShardRunner: ~Copyable {
   private mutating func mark() {
     let distance = Self.prefetchDistance
     let far = shard.loops == nil ? 0 : distance / 2
-    for i in 0..<min(distance, due.count) { shard.prefetch(due[i].device) }
-    for i in 0..<min(distance, wakes.count) { shard.prefetch(wakes[i]) }
+    for i in 0..<min(distance, due.count) { shard.devices.prefetch(due[i].device) }
+    for i in 0..<min(distance, wakes.count) { shard.devices.prefetch(wakes[i]) }
     for i in 0..<due.count {
-      if i &+ distance < due.count { shard.prefetch(due[i &+ distance].device) }
+      if i &+ distance < due.count { shard.devices.prefetch(due[i &+ distance].device) }
       mark(due[i].device)
       if i < far {
-        shard.prefetch(batch: due[i].batch)
+        shard.batches.prefetch(due[i].batch)
         shard.prefetchBatch(of: due[i].device)
       }
     }
     for i in 0..<wakes.count {
-      if i &+ distance < wakes.count { shard.prefetch(wakes[i &+ distance]) }
+      if i &+ distance < wakes.count { shard.devices.prefetch(wakes[i &+ distance]) }
       mark(wakes[i])
       if i < far { shard.prefetchBatch(of: wakes[i]) }
     }
@@ -220,8 +217,8 @@ struct ShardRunner: ~Copyable {
     let distance = Self.prefetchDistance
     if i &+ distance < count {
       let item = item(i &+ distance)
-      shard.prefetch(item.device)
-      if shard.loops != nil, item.batch != .noBatch { shard.prefetch(batch: item.batch) }
+      shard.devices.prefetch(item.device)
+      if shard.loops != nil, item.batch != .noBatch { shard.batches.prefetch(item.batch) }
     }
     if shard.loops == nil { return }
     if i &+ distance / 2 < count { shard.prefetchBatch(of: item(i &+ distance / 2).device) }
@@ -343,9 +340,8 @@ struct ShardRunner: ~Copyable {
 
   @inline(never)
   private mutating func runContended(start: Int64) {
-    WindowOrder.sort(
-      &contended, scratch: &scratch, counts: &counts, lowBit: Int(ShardCalendar.deviceBits),
-      keyBits: 3 + calendar.clock.offsetBits)
+    order.sort(
+      &contended, lowBit: Int(ShardCalendar.deviceBits), keyBits: 3 + calendar.clock.offsetBits)
     orderTiedDeliveries()
     var i = 0
     while true {

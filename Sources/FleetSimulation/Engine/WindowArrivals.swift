@@ -11,8 +11,7 @@ struct WindowArrivals: ~Copyable {
   private(set) var words = GrowableBuffer<UInt64>()
   /// How the runners prepare the arrivals of the next window, and have prepared those of the window at hand.
   var areOrdered = false
-  private var scratch = GrowableBuffer<UInt64>()
-  private var counts = GrowableBuffer<UInt32>()
+  private var order = WindowOrder()
   private var byPart = GrowableBuffer<UInt32>()
   private var ties = GrowableBuffer<ArrivalOrder.Tie>()
   private let clock: WindowClock
@@ -86,8 +85,7 @@ struct WindowArrivals: ~Copyable {
   }
 
   private mutating func sort() {
-    WindowOrder.sort(
-      &words, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
+    order.sort(&words, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
   }
 
   // MARK: In order

@@ -254,14 +254,14 @@ public struct DeliveryTable: Sendable, Hashable {
     sums.initialize(repeating: 0, count: IntervalDeliveries.bucketCount)
     defer { sums.deallocate() }
     for row in 0..<rows {
-      let filled = parts.indices.count { !parts[$0].cells(ofRow: row).isEmpty }
-      if filled == 1, let only = parts.firstIndex(where: { !$0.cells(ofRow: row).isEmpty }) {
-        assert(!parts[only].isTakenAway, "nobody has the events that are taken away")
-        cells += parts[only].cells(ofRow: row)
-      } else if filled > 1 {
+      defer { endRow() }
+      guard let first = parts.firstIndex(where: { !$0.cells(ofRow: row).isEmpty }) else { continue }
+      if parts[(first + 1)...].contains(where: { !$0.cells(ofRow: row).isEmpty }) {
         addSum(of: parts, row, sums)
+      } else {
+        assert(!parts[first].isTakenAway, "nobody has the events that are taken away")
+        cells += parts[first].cells(ofRow: row)
       }
-      endRow()
     }
   }
 

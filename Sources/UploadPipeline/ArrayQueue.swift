@@ -334,9 +334,8 @@ extension ArrayQueue: UploadClientHost, EventRecording {
   package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
     guard let index = index(of: batch), batches[index].events > 1 else { return false }
     let kept = (batches[index].events + 1) / 2
-    var other = Batch(
+    let other = Batch(
       id: newID(), firstOrdinal: batches[index].firstOrdinal + kept, events: batches[index].events - kept)
-    other.attempts = 0
     batches[index].events = kept
     batches[index].retry = BatchRetryState()
     batches.insert(other, at: index + 1)

@@ -175,8 +175,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
       return
     }
     let counter = counter(of: loss)
-    if case .limit(.retryLimit) = loss { ledger.noteRetryLimit() }
-    if case .limit(.rateLimitRetryLimit) = loss { ledger.noteRetryLimit() }
+    if loss == .limit(.retryLimit) || loss == .limit(.rateLimitRetryLimit) { ledger.noteRetryLimit() }
     leaveQueue(batch, client)
     if plan.pointee.events.arePolls, case .overflow = loss {
       // Nobody has asked.

@@ -217,7 +217,7 @@ extension DeviceShard {
     if loop.pointee.ready.count == 0 {
       guard let first = firstWaiting(device), first.due <= now else { return .noBatch }
       if queues.waiting.isSecondLater(than: now, self[device].pointee.waiting),
-        isForLoop(readyEntry(first.batch), device)
+        isForLoop(readyEntry(first.batch), from: loop.pointee.cursor, device)
       {
         popWaiting(first.batch, device)
         batches[first.batch].flags.remove(.atTriggersOnly)
@@ -228,11 +228,11 @@ extension DeviceShard {
     var index = queues.ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
     while index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
       let entry = queues.ready.entry(index, of: loop.pointee.ready)
-      if isForLoop(entry, device) {
+      if isForLoop(entry, from: loop.pointee.cursor, device) {
         queues.ready.remove(at: index, from: &loop.pointee.ready)
         // A gate may hold this one, and then the next is asked about at once.
         if index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
-          prefetch(batch: queues.ready.entry(index, of: loop.pointee.ready).batch)
+          batches.prefetch(queues.ready.entry(index, of: loop.pointee.ready).batch)
         }
         batches[entry.batch].flags.remove(.atTriggersOnly)
         return entry.batch
@@ -333,11 +333,6 @@ extension DeviceShard {
 
   /// Whether the running loop may send a batch that is due.
   @inline(__always)
-  private func isForLoop(_ entry: ReadyBatches.Entry, _ device: DeviceIndex) -> Bool {
-    isForLoop(entry, from: loop(device).pointee.cursor, device)
-  }
-
-  @inline(__always)
   private func isForLoop(_ entry: ReadyBatches.Entry, from cursor: UInt32, _ device: DeviceIndex) -> Bool {
     let loop = loop(device)
     return entry.firstOrdinal >= cursor && entry.firstOrdinal < loop.pointee.loopEnd
@@ -407,16 +402,13 @@ extension DeviceShard {
 
   /// Batches that have left the queue meanwhile may be among them.
   package func dueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {
-    let place = self[device].pointee.waiting
-    if options.pointee.policy.limitsCheck == .beforeDue {
-      // A batch may be looked at before it is due.
-      return knownDueTimes(of: device)
-    }
-    let heap = queues.waiting.address(place)
+    if options.pointee.policy.limitsCheck != .beforeDue { return lookTimes(device) }
+    // A batch may be looked at before it is due.
     var times: [BatchIndex: Int64] = [:]
-    for index in (0..<Int(place.count)).reversed() {
-      let entry = heap[index]
-      if !entry.isHeld, batches[entry.batch].flags.contains(.waiting) { times[entry.batch] = entry.due }
+    var batch = self[device].pointee.oldest
+    while batch != .noBatch {
+      times[batch] = batches.dueTime(batch)
+      batch = batches[batch].newer
     }
     return times
   }
@@ -465,16 +457,6 @@ extension DeviceShard {
     queues.waiting.keepFirst(kept, of: &record.pointee.waiting)
   }
 
-  private func knownDueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {
-    var times: [BatchIndex: Int64] = [:]
-    var batch = self[device].pointee.oldest
-    while batch != .noBatch {
-      times[batch] = batches.dueTime(batch)
-      batch = batches[batch].newer
-    }
-    return times
-  }
-
   /// Frees a record that nothing refers to any more.
   @inline(__always)
   mutating func releaseIfDone(_ batch: BatchIndex, _ device: DeviceIndex) {
@@ -501,12 +483,14 @@ extension DeviceShard {
     digest.add(queues.waiting.state(self[device].pointee.waiting) { hasLeft($0) })
   }
 
-  /// *files*: when waiting batches are looked at, where a limit may bring that forward.
+  /// *files*: when waiting batches are looked at next: when they are due, unless a limit brings that forward.
   func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
     let place = self[device].pointee.waiting
     let heap = queues.waiting.address(place)
     var times: [BatchIndex: Int64] = [:]
-    for index in (0..<Int(place.count)).reversed() { times[heap[index].batch] = heap[index].due }
+    for index in (0..<Int(place.count)).reversed() where !heap[index].isHeld {
+      times[heap[index].batch] = heap[index].due
+    }
     return times
   }
 
@@ -534,12 +518,6 @@ extension DeviceShard {
 
 /// Memory that a device will touch is asked for ahead of the time when it is handled.
 extension DeviceShard {
-  /// Asks for a device's record.
-  @inline(__always)
-  func prefetch(_ device: DeviceIndex) {
-    devices.prefetch(device)
-  }
-
   /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
   /// `CohortPlan.Tables.loops`; others find nearly all of their batches beside their records.
   @inline(__always)
@@ -548,7 +526,7 @@ extension DeviceShard {
     if let address = queues.ready.address(due) {
       fleetsim_prefetch(address)
     } else if due.count > 0 {
-      prefetch(batch: queues.ready.entry(0, of: due).batch)
+      batches.prefetch(queues.ready.entry(0, of: due).batch)
     }
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
@@ -562,20 +540,17 @@ extension DeviceShard {
     }
   }
 
-  @inline(__always)
-  func prefetch(batch: BatchIndex) { batches.prefetch(batch) }
-
   /// Asks for the batch that the loop will send next and for the one that is due first, in the blocks touched earlier.
   @inline(__always)
   func prefetchNextBatches(of device: DeviceIndex) {
     let due = loop(device).pointee.ready
     if due.count > 1 {
       let next = min(Int(truncatingIfNeeded: due.hint), Int(truncatingIfNeeded: due.count) &- 1)
-      prefetch(batch: queues.ready.entry(next, of: due).batch)
+      batches.prefetch(queues.ready.entry(next, of: due).batch)
     }
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
-    if place.count > 0 { prefetch(batch: queues.waiting.first(place).batch) }
+    if place.count > 0 { batches.prefetch(queues.waiting.first(place).batch) }
   }
 
   /// Both for devices that are met one after another. Out of line, so that who has no queues does not pay.

@@ -392,15 +392,9 @@ extension DeviceShard {
       releaseIfDone(batch, delivery.device)
       return
     }
-    if delivery.status == 200 { succeed(delivery, at: now, sink) } else { fail(delivery, at: now, sink) }
-  }
-
-  @inline(never)
-  private mutating func fail(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
-    fail(
-      plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
-      delivery.device,
-      at: now, sink)
+    if delivery.status == 200 { return succeed(delivery, at: now, sink) }
+    let response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
+    fail(response, batch, delivery.device, at: now, sink)
   }
 
   /// Time-outs, and what only the observers hear of.

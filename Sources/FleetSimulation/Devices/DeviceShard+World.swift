@@ -19,7 +19,7 @@ extension DeviceShard {
     for (index, restart) in plan.pointee.restarts.synchronised.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
       let time = restart.time.microseconds &+ draw.uniform(0, through: restart.spread.microseconds)
-      if time < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
+      if time < plan.pointee.end { sink.pointee.schedule(ItemKind.restart, device, at: time) }
     }
   }
 
@@ -35,7 +35,7 @@ extension DeviceShard {
     plans.pointee.count &+= 1
     let time = now &+ gap
     plans.pointee.next = time
-    if time < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
+    if time < plan.pointee.end { sink.pointee.schedule(ItemKind.restart, device, at: time) }
   }
 
   package mutating func handleRestart(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
@@ -138,7 +138,9 @@ extension DeviceShard {
     schedule(device, at: nextFetch(device, after: -1), sink)
     startSessions(device, sink)
     guard let connectivity = plan.pointee.world.connectivity else { return }
-    if let periods = connectivity.periods { startPeriods(device, periods, sink) }
+    if let periods = connectivity.periods {
+      enter(Connectivity.firstPeriod(periods, key(of: device)), device, sink)
+    }
     scheduleInterruption(device, after: -1, sink)
     if isOffline(device, at: 0) {
       world(device).pointee.isOffline = true
@@ -158,7 +160,10 @@ extension DeviceShard {
     if let systems, now == systems[device.place].next { changeWindow(device, at: now, sink) }
     let periodEnds = now == world.pointee.network?.end
     if periodEnds || now == world.pointee.nextInterruption {
-      if periodEnds { changePeriod(device, sink) }
+      if periodEnds, let past = world.pointee.network, let periods = plan.pointee.world.connectivity?.periods
+      {
+        enter(Connectivity.period(after: past, periods, key(of: device)), device, sink)
+      }
       if now == world.pointee.nextInterruption {
         scheduleInterruption(device, after: now, sink)
       }
@@ -181,7 +186,7 @@ extension DeviceShard {
   }
 
   mutating func schedule(_ device: DeviceIndex, at time: Int64, _ sink: Sink) {
-    if time < plan.pointee.end { sink.pointee.schedule(world: device, at: time) }
+    if time < plan.pointee.end { sink.pointee.schedule(ItemKind.world, device, at: time) }
   }
 
   // MARK: Spikes
@@ -214,18 +219,9 @@ extension DeviceShard {
     schedule(device, at: next, sink)
   }
 
-  private mutating func startPeriods(_ device: DeviceIndex, _ periods: Connectivity.Periods, _ sink: Sink) {
-    guard let period = Connectivity.firstPeriod(periods, key(of: device)) else { return }
+  private mutating func enter(_ period: Connectivity.Period?, _ device: DeviceIndex, _ sink: Sink) {
     world(device).pointee.network = period
-    schedule(device, at: period.end, sink)
-  }
-
-  private mutating func changePeriod(_ device: DeviceIndex, _ sink: Sink) {
-    guard let periods = plan.pointee.world.connectivity?.periods, let past = world(device).pointee.network
-    else { return }
-    let period = Connectivity.period(after: past, periods, key(of: device))
-    world(device).pointee.network = period
-    schedule(device, at: period.end, sink)
+    if let period { schedule(device, at: period.end, sink) }
   }
 
   // MARK: Going and coming

@@ -184,7 +184,7 @@ extension DeviceShard {
     if let triggers { triggers[device.place].triggerAt = next }
     // A scan finds the triggers of the interval.
     if next < plan.pointee.end, !plan.pointee.flush.isScanned || next != nextInterval {
-      sink.pointee.schedule(trigger: device, at: next)
+      sink.pointee.schedule(ItemKind.trigger, device, at: next)
     }
   }
 

@@ -275,13 +275,9 @@ extension DeviceShard {
     ledger.count(old, .settledOldEvents, at: now)
   }
 
-  /// Returns how many events of a batch the server has.
-  func acceptedEvents(of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
-    acceptedEvents(of: batch, oldest: UInt32(batches[batch].events), device)
-  }
-
-  /// Returns how many of the `n` oldest events of a batch the server has.
-  func acceptedEvents(of batch: BatchIndex, oldest n: UInt32, _ device: DeviceIndex) -> Int64 {
+  /// Returns how many of the `n` oldest events of a batch the server has; nil: of all.
+  func acceptedEvents(of batch: BatchIndex, oldest n: UInt32? = nil, _ device: DeviceIndex) -> Int64 {
+    let n = n ?? UInt32(batches[batch].events)
     if batches[batch].flags.contains(.accepted) { return Int64(n) }
     guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
     let first = batches[batch].firstOrdinal

@@ -169,26 +169,19 @@ package struct RunAssembly: ~Copyable {
 extension Scenario {
   /// The incidents of the server and of the clients, with their labels.
   var incidentSpans: [IncidentSpan] {
-    tapi.incidents.map { $0.span }
-      + clientIncidents.map {
-        IncidentSpan(
-          label: $0.label, isOutage: false, start: $0.start.microseconds, end: $0.end.microseconds)
-      }
+    tapi.incidents.map { IncidentSpan($0.kind.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end) }
+      + clientIncidents.map { IncidentSpan($0.label, from: $0.start, to: $0.end) }
   }
 
   /// How what operators do is labelled and shaded.
   var actionSpans: [IncidentSpan] {
     let end = Instant.start + duration
     return zip(tapi.actions, tapi.actions.ends).map { action, over in
-      IncidentSpan(
-        label: action.kind.label, isOutage: false, start: action.start.microseconds,
-        end: min(over, max(end, action.start)).microseconds)
+      IncidentSpan(action.kind.label, from: action.start, to: min(over, max(end, action.start)))
     }
       + fleet.compactMap { cohort in
         cohort.publication.map {
-          IncidentSpan(
-            label: "Settings for \(cohort.name)", isOutage: false, start: $0.time.microseconds,
-            end: $0.time.microseconds)
+          IncidentSpan("Settings for \(cohort.name)", from: $0.time, to: $0.time)
         }
       }
   }
@@ -199,11 +192,9 @@ extension Cohort {
   var publication: SettingsRollout? { rollout.flatMap { $0.isAction ? $0 : nil } }
 }
 
-extension Incident {
-  /// How the incident is labelled and shaded.
-  var span: IncidentSpan {
-    IncidentSpan(
-      label: kind.label, isOutage: kind.isOutage, start: start.microseconds, end: end.microseconds)
+extension IncidentSpan {
+  init(_ label: String, isOutage: Bool = false, from start: Instant, to end: Instant) {
+    self.init(label: label, isOutage: isOutage, start: start.microseconds, end: end.microseconds)
   }
 }
 

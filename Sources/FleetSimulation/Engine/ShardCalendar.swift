@@ -116,8 +116,8 @@ package struct ShardCalendar: ~Copyable {
   @inline(__always)
   static func item(_ word: UInt64) -> Int { Int(word & deviceMask) }
 
-  @inline(__always)
-  private mutating func schedule(_ kind: UInt64, _ device: DeviceIndex, _ time: Int64) {
+  /// - Parameter kind: an `ItemKind`, but for a wake-up.
+  mutating func schedule(_ kind: UInt64, _ device: DeviceIndex, at time: Int64) {
     let word = Self.word(clock.offset(of: time), kind, UInt64(device.rawValue))
     if isCollecting {
       collected.timers.append((kind, device, time))
@@ -126,18 +126,6 @@ package struct ShardCalendar: ~Copyable {
     } else {
       timers.push(word, slot: clock.slot(of: time))
     }
-  }
-
-  mutating func schedule(trigger device: DeviceIndex, at time: Int64) {
-    schedule(ItemKind.trigger, device, time)
-  }
-
-  mutating func schedule(restart device: DeviceIndex, at time: Int64) {
-    schedule(ItemKind.restart, device, time)
-  }
-
-  mutating func schedule(world device: DeviceIndex, at time: Int64) {
-    schedule(ItemKind.world, device, time)
   }
 
   @inline(__always)

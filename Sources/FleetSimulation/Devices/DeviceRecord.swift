@@ -178,23 +178,6 @@ extension DeviceRecord {
   }
 }
 
-// MARK: - Tables beside the record
-
-/// The queue and the running loop of a device that keeps its batches apart (*files*) or has several uploads at once.
-struct UploadLoopState: BitwiseCopyable {
-  /// The batches that are due.
-  var ready = ReadyBatches.Place()
-  /// `FlushWhileUploading.queued`.
-  var queuedLoops: UInt16 = 0
-  /// The running loop goes on with batches from this ordinal on.
-  var cursor: UInt32 = 0
-  /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
-  var loopEnd: UInt32 = .max
-  /// Sealed events that the device holds.
-  var heldEvents: UInt32 = 0
-  var inFlight: UInt32 = 0
-}
-
 /// A device's place in its shard: the client's place among those of the host.
 package typealias DeviceIndex = ClientIndex
 

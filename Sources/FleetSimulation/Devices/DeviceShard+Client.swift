@@ -23,55 +23,8 @@ extension DeviceShard: UploadClientHost, EventRecording {
 
   @inline(__always)
   package func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer {
-    gates.unsafelyUnwrapped + client.place &* options.pointee.gateLayout.stride
-  }
-
-  @inline(__always)
-  package func queue(of client: ClientIndex) -> ClientQueue {
-    let record = self[client]
-    let uploads: UInt32 =
-      if let loops { loops[client].pointee.inFlight } else {
-        record.pointee.flags.contains(.uploading) ? 1 : 0
-      }
-    return ClientQueue(
-      oldest: record.pointee.oldest, newest: record.pointee.newest, nextOrdinal: record.pointee.nextOrdinal,
-      uploads: uploads)
-  }
-
-  @inline(__always)
-  func setUploads(_ n: UInt32, of client: ClientIndex) {
-    if let loops {
-      loops[client].pointee.inFlight = n
-    } else if n == 0 {
-      self[client].pointee.flags.remove(.uploading)
-    } else {
-      self[client].pointee.flags.insert(.uploading)
-    }
-  }
-
-  @inline(__always)
-  package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 {
-    if let loops { return loops[client].pointee.cursor }
-    return ordinal &+ 1
-  }
-
-  @inline(__always)
-  package func setCursor(_ cursor: UInt32, of client: ClientIndex) {
-    if let loops { loops[client].pointee.cursor = cursor }
-  }
-
-  @inline(__always)
-  package func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
-    guard let loops else { return }
-    let loop = loops[client]
-    loop.pointee.loopEnd = end
-    loop.pointee.cursor = cursor
-  }
-
-  package func loopEnd(of client: ClientIndex) -> UInt32 { loop(client).pointee.loopEnd }
-
-  package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> {
-    withUnsafeMutablePointer(to: &loop(client).pointee.queuedLoops) { $0 }
+    UnsafeMutableRawPointer(
+      gates.unsafelyUnwrapped + client.place &* options.pointee.gateLayout.stride)
   }
 
   package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> {

@@ -32,7 +32,6 @@ extension DeviceShard {
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, at now: Int64,
     _ row: Ledger.Row, _ calendar: inout ShardCalendar
   ) -> Bool {
-    let plan = plan
     let flags = record.pointee.flags
     if record.pointee.oldest != .noBatch { return fastAdd(record, device, at: now) }
     guard flags.isDisjoint(with: [.due, .looping, .resting]),
@@ -93,7 +92,6 @@ extension DeviceShard {
   private mutating func fastAdd(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, at now: Int64
   ) -> Bool {
-    let plan = plan
     let flags = record.pointee.flags
     let batch = record.pointee.oldest
     let upload = batches.address(batch)
@@ -155,7 +153,7 @@ extension DeviceShard {
     if isAnswer { record.pointee.noteReception(at: now) }
     if isAnswer || delivery.resolves { upload.pointee.attemptEnds() }
     upload.pointee.flags.remove(.inFlight)
-    loop(device).pointee.inFlight = 0
+    endUpload(of: device)
     row.count(-1, .inFlight)
     if isSuccess {
       deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
@@ -206,7 +204,7 @@ extension DeviceShard {
     let old = countAcceptance(of: upload, batch, device, at: accepted, acceptedRow)
     acceptedRow.count(old, .settledOldEvents)
     hearSuccess(batch, device, at: now)
-    loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
+    leave(upload.pointee.events, of: device)
     removeHeld(batch, device)
     row.count(1, .settledBatches)
     batches.release(batch, upload)

@@ -81,7 +81,7 @@ extension DeviceShard {
     record.pointee.oldest = batch
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
-    if let loops { loops[device].pointee.heldEvents = created.count }
+    count(heldEvents: Int(created.count), of: device)
     row.count(1, .sealedBatches)
     return batch
   }
@@ -105,7 +105,7 @@ extension DeviceShard {
 
   @inline(__always)
   package mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ device: DeviceIndex) {
-    if let loops { loops[device].pointee.heldEvents &+= n }
+    count(heldEvents: Int(n), of: device)
     self[device].pointee.nextOrdinal = ordinal
   }
 
@@ -145,7 +145,7 @@ extension DeviceShard {
     removeReady(at: first, device)
     removeHeld(batch, device)
     self[device].pointee.nextOrdinal = first
-    if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
+    count(heldEvents: -Int(batches[batch].events), of: device)
     batches.release(batch)
   }
 
@@ -199,12 +199,11 @@ extension DeviceShard {
     let accepted = isTraced(device) ? acceptedEvents(of: batch, oldest: n, device) : 0
     countDropped(batch, events: n, counter, device, at: now)
     trimFront(batch, by: n, device)
-    if let loops {
-      let loop = loops[device]
-      loop.pointee.heldEvents &-= n
-      // A batch that the running loop has passed stays behind it.
-      let left = batches[batch].firstOrdinal
-      if first < loop.pointee.cursor, left >= loop.pointee.cursor { loop.pointee.cursor = left &+ 1 }
+    count(heldEvents: -Int(n), of: device)
+    // A batch that the running loop has passed stays behind it.
+    let left = batches[batch].firstOrdinal
+    if let loop = loops?[device].pointee, first < loop.cursor, left >= loop.cursor {
+      setCursor(left &+ 1, of: device)
     }
     trace(
       .dropped(batch: Int(first), events: Int(n), accepted: Int(accepted), .init(counter)), device, at: now)

@@ -22,6 +22,21 @@ struct BatchQueues: ~Copyable {
   }
 }
 
+/// The queue and the running loop of a device that keeps its batches apart (*files*) or has several uploads at once.
+struct UploadLoopState: BitwiseCopyable {
+  /// The batches that are due.
+  fileprivate(set) var ready = ReadyBatches.Place()
+  /// `FlushWhileUploading.queued`.
+  fileprivate(set) var queuedLoops: UInt16 = 0
+  /// The running loop goes on with batches from this ordinal on.
+  fileprivate(set) var cursor: UInt32 = 0
+  /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
+  fileprivate(set) var loopEnd: UInt32 = .max
+  /// Sealed events that the device holds.
+  fileprivate(set) var heldEvents: UInt32 = 0
+  fileprivate(set) var inFlight: UInt32 = 0
+}
+
 /// A device's queue: all batches in the order of their events. Where several may be under way or wait apart (`UploadLoopState`),
 /// fifty batches cost no scan. The due ones are a sorted block (`ReadyBatches`), and the waiting ones a heap by due time
 /// (`WaitingHeaps`). Without that state, a batch that is not under way is due.
@@ -29,7 +44,76 @@ struct BatchQueues: ~Copyable {
 /// Complexity: O(log n) but for moving the words of a sorted block. A loop of a client whose held requests lie apart
 /// (`CohortPlan.keepsHeldApart`) looks over the device's heap for each batch that it takes: O(n), 16 bytes each.
 extension DeviceShard {
+  // MARK: The running loop
+
+  @inline(__always)
+  package func queue(of client: ClientIndex) -> ClientQueue {
+    let record = self[client]
+    let uploads: UInt32 =
+      if let loops { loops[client].pointee.inFlight } else {
+        record.pointee.flags.contains(.uploading) ? 1 : 0
+      }
+    return ClientQueue(
+      oldest: record.pointee.oldest, newest: record.pointee.newest, nextOrdinal: record.pointee.nextOrdinal,
+      uploads: uploads)
+  }
+
+  @inline(__always)
+  func setUploads(_ n: UInt32, of client: ClientIndex) {
+    if let loops {
+      loops[client].pointee.inFlight = n
+    } else if n == 0 {
+      self[client].pointee.flags.remove(.uploading)
+    } else {
+      self[client].pointee.flags.insert(.uploading)
+    }
+  }
+
+  @inline(__always)
+  package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 {
+    if let loops { return loops[client].pointee.cursor }
+    return ordinal &+ 1
+  }
+
+  @inline(__always)
+  package func setCursor(_ cursor: UInt32, of client: ClientIndex) {
+    if let loops { loops[client].pointee.cursor = cursor }
+  }
+
+  @inline(__always)
+  package func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
+    guard let loops else { return }
+    let loop = loops[client]
+    loop.pointee.loopEnd = end
+    loop.pointee.cursor = cursor
+  }
+
+  package func loopEnd(of client: ClientIndex) -> UInt32 { loop(client).pointee.loopEnd }
+
+  package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> {
+    withUnsafeMutablePointer(to: &loop(client).pointee.queuedLoops) { $0 }
+  }
+
   // MARK: All batches
+
+  /// The device holds so many events more; negative: fewer.
+  @inline(__always)
+  func count(heldEvents n: Int, of device: DeviceIndex) {
+    if let loops { loops[device].pointee.heldEvents &+= UInt32(truncatingIfNeeded: n) }
+  }
+
+  /// Nothing is held any more, and nothing under way.
+  @inline(__always)
+  func emptyLoop(of device: DeviceIndex) {
+    guard let loops else { return }
+    (loops[device].pointee.inFlight, loops[device].pointee.heldEvents) = (0, 0)
+  }
+
+  /// For cohorts with loops, whose clients upload one batch after the other: the upload ends, and its batch leaves.
+  @inline(__always)
+  func endUpload(of device: DeviceIndex) { loop(device).pointee.inFlight = 0 }
+  @inline(__always)
+  func leave(_ events: UInt16, of device: DeviceIndex) { loop(device).pointee.heldEvents &-= UInt32(events) }
 
   /// Sealed events that the device holds.
   @inline(__always)

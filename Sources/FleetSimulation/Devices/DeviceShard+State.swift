@@ -115,7 +115,6 @@ extension DeviceShard {
     queues = BatchQueues(copying: other.queues)
     histories = EventHistories(copying: other.histories)
     violation = other.violation
-    departsLater = other.departsLater
     follow(plan, instead: other.plan.pointee)
   }
 

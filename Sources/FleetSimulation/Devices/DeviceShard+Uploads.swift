@@ -33,8 +33,8 @@ extension DeviceShard {
     } else {
       countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
     }
-    if departsLater {
-      departures.append(Departure(id, upload, retryCount: retryCount, at: now))
+    if departures.areGathered {
+      departures.uploads.append(Departure(id, upload, retryCount: retryCount, at: now))
       return
     }
     guard let latency = send(id, upload, retryCount: retryCount, at: now, sink) else { return }
@@ -59,11 +59,14 @@ extension DeviceShard {
     return latency
   }
 
+  /// Uploads go on their way at the end of their window, if their latencies are drawn.
+  mutating func gatherDepartures() { departures.areGathered = plan.pointee.network.isDrawn }
+
   /// Sends the uploads that have left in this window on their way, all in one loop. A latency is a long chain of operations each
   /// of which waits for the one before; those of several uploads run side by side.
   @inline(never)
   mutating func departAll(_ sink: Sink) {
-    let (items, count) = (departures.base, departures.count)
+    let (items, count) = (departures.uploads.base, departures.uploads.count)
     let (timeout, end) = (plan.pointee.network.timeout, plan.pointee.end)
     for i in 0..<count {
       let item = items[i]
@@ -75,7 +78,7 @@ extension DeviceShard {
       }
       if Int64(latency.up) > timeout { giveUpOnTheWay(item.id, at: item.time, sink) }
     }
-    departures.removeAll()
+    departures.uploads.removeAll()
   }
 
   /// Counts an attempt that has begun.
@@ -139,6 +142,14 @@ extension DeviceShard {
   private mutating func giveUpOnTheWay(_ id: AttemptID, at now: Int64, _ sink: Sink) {
     sink.pointee.schedule(Delivery(.timeOut, id), due: now &+ plan.pointee.network.timeout)
   }
+}
+
+/// The uploads that have left in this window, where `departAll` sends them on their way.
+struct Departures: ~Copyable {
+  fileprivate var uploads = GrowableBuffer<Departure>()
+  fileprivate(set) var areGathered = false
+
+  var isEmpty: Bool { uploads.count == 0 }
 }
 
 /// An upload that has left and whose latencies nobody has drawn yet. 32 bytes.
@@ -326,7 +337,7 @@ extension DeviceShard {
     ledger.count(1, .sealedBatches, at: now)
     if options.pointee.uploads == 1 {
       // The running loop goes on with the first half.
-      loop(device).pointee.cursor = first
+      setCursor(first, of: device)
     }
     insertDue(batch, device)
     insertDue(other, device)
@@ -464,10 +475,7 @@ extension DeviceShard {
     record.pointee.flags.remove([.looping, .draining, .uploading])
     record.pointee.oldest = .noBatch
     record.pointee.newest = .noBatch
-    if let loops {
-      loops[device].pointee.inFlight = 0
-      loops[device].pointee.heldEvents = 0
-    }
+    emptyLoop(of: device)
     row.count(-1, .inFlight)
     row.count(1, .settledBatches)
   }
@@ -617,7 +625,7 @@ extension DeviceShard {
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
   @inline(__always)
   package mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Int64) {
-    if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
+    count(heldEvents: -Int(batches[batch].events), of: device)
     removeHeld(batch, device)
     ledger.count(1, .settledBatches, at: now)
     if self[device].pointee.flags.contains(.hasHistory) {

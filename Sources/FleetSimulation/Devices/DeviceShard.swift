@@ -45,9 +45,7 @@ package struct DeviceShard: ~Copyable {
   var batches: BatchPool
   var queues = BatchQueues()
   var histories = EventHistories()
-  /// The uploads that have left in this window, if `departAll` sends them on their way at the window's end.
-  var departures = GrowableBuffer<Departure>()
-  var departsLater = false
+  var departures = Departures()
   /// The first broken rule that a checker saw.
   package var violation: String?
   var tracing = Tracing()
@@ -133,8 +131,9 @@ package struct DeviceShard: ~Copyable {
   /// The saved states of clients that do not save at once.
   @inline(__always)
   var savedStates: UnsafeMutablePointer<SavedState>? { tables[.savedStates] }
+  /// Laid out by `ClientOptions.gateLayout`.
   @inline(__always)
-  var gates: UnsafeMutableRawPointer? { tables.gates }
+  var gates: UnsafeMutablePointer<UInt8>? { tables[.gates] }
 
   /// The global number of a device.
   @inline(__always)

@@ -49,10 +49,6 @@ struct SideTables {
   subscript<Row>(table: Table) -> UnsafeMutablePointer<Row>? {
     tables[table.rawValue]?.assumingMemoryBound(to: Row.self)
   }
-
-  /// The rows of gates, laid out by `ClientOptions.gateLayout`.
-  @inline(__always)
-  var gates: UnsafeMutableRawPointer? { tables[Table.gates.rawValue] }
 }
 
 extension CohortPlan {

@@ -71,7 +71,7 @@ package struct RunAssembly: ~Copyable {
     let (number, interval) = (Self.rowCount(scenario), scenario.interval.microseconds)
     let settings = scenario.tapi.settings == nil ? [] : settings.rows(number, interval: interval)
     var record = self.record(
-      front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
+      front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.server.capacityHistory,
       workersWaitingSince: front.server.waitingSince)
     record.settings = settings
     record.connections =

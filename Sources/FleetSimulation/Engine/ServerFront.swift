@@ -109,8 +109,6 @@ package struct ServerFront: ~Copyable {
     guard let proxies else { return server.nextOwnTime }
     return min(server.nextOwnTime, proxies.pointee.nextTime)
   }
-  package var queued: Int { server.queued }
-  var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
 
   @inline(__always)
   mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {

@@ -35,6 +35,7 @@ struct ShardRunner: ~Copyable {
   init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
     self.shard = shard
     self.calendar = calendar
+    self.shard.gatherDepartures()
   }
 
   /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
@@ -55,7 +56,6 @@ struct ShardRunner: ~Copyable {
     hasFastTriggers = shard.hasFastTriggers
     hasFastRetries = shard.hasFastRetries
     hasFastFiles = shard.hasFastFiles
-    shard.departsLater = shard.plan.pointee.network.isDrawn
     for device in shard.indices { shard.start(device: device, &calendar) }
   }
 
@@ -179,7 +179,7 @@ struct ShardRunner: ~Copyable {
     wakeUp(start: start)
     runTimers(start: start)
     if contended.count > 0 || calendar.inWindow.first != .max { runContended(start: start) }
-    if shard.departures.count > 0 { shard.departAll(&calendar) }
+    if !shard.departures.isEmpty { shard.departAll(&calendar) }
   }
 
   /// Notes on each device whether it has one item in this window, or several. This also fetches the records, and the batches to

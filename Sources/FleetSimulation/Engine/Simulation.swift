@@ -15,7 +15,11 @@ public enum Simulation {
     _ scenario: Scenario, options: RunOptions, control: RunControl, tracing: (device: Int, DeviceTracer)?
   ) throws -> RunRecord {
     var engine = WindowedEngine(scenario, options: options)
-    if let (device, tracer) = tracing { engine.trace(device: device, tracer) }
+    if let (device, tracer) = tracing {
+      for i in 0..<engine.runners.count {
+        engine.runners[i].shard.trace(engine.runners[i].shard.place(ofGlobal: device), tracer)
+      }
+    }
     do { try engine.run(control: control) } catch { throw error.cause }
     return engine.record(as: scenario)
   }

@@ -157,9 +157,9 @@ struct Tracing {
 }
 
 extension DeviceShard {
-  /// From now on `tracer` hears of a device.
-  mutating func trace(_ device: DeviceIndex, _ tracer: DeviceTracer) {
-    tracing = Tracing(device: device, tracer: tracer)
+  /// From now on `tracer` hears of a device; nil: of none.
+  mutating func trace(_ device: DeviceIndex?, _ tracer: DeviceTracer) {
+    tracing = Tracing(device: device ?? .noDevice, tracer: tracer)
   }
 
   var isTraced: Bool { tracing.device != .noDevice }
@@ -202,15 +202,6 @@ extension DeviceShard {
       .acceptedUnheard(
         batch: Int(batches[delivery.batch].firstOrdinal), attempt: Int(delivery.attempt)), delivery.device,
       at: now)
-  }
-}
-
-extension WindowedEngine {
-  /// From now on `tracer` hears of a device, by its global number.
-  func trace(device: Int, _ tracer: DeviceTracer) {
-    for i in 0..<runners.count {
-      if let place = runners[i].shard.place(ofGlobal: device) { runners[i].shard.trace(place, tracer) }
-    }
   }
 }
 

@@ -117,29 +117,34 @@ public enum DifferencesCSV {
     public var variant: String
     public var reference: String
     public var metric: Metric
-    public var pair: PairwiseRanking.Pair
+    public var difference: PairedDifference
+    /// What the variant is against the reference; nil of a metric without direction.
+    package var standing: MetricRule.Standing?
     public var referenceMean: Double
     /// See `ReplicatedMetrics.commonRandomNumbersFactor`.
     public var commonRandomNumbersFactor: Double?
   }
 
   /// Variants in their order, each against the first one; metrics without a pair of values are left out.
-  public static func rows(of metrics: ReplicatedMetrics) -> [Row] {
-    let rankings = metrics.metrics.indices.map { metrics.ranking($0) }
+  package static func rows(of standings: Standings) -> [Row] {
+    let metrics = standings.metrics
     return metrics.variants.indices.dropFirst().flatMap { variant in
-      metrics.metrics.indices.compactMap { index in
-        let pair = rankings[index].pair(0, variant)
-        guard pair.difference.sample.count > 0 else { return nil }
+      metrics.metrics.enumerated().compactMap { index, metric in
+        let difference = metrics.difference(index, of: variant, to: 0)
+        guard difference.sample.count > 0 else { return nil }
         return Row(
-          variant: metrics.variants[variant], reference: metrics.variants[0], metric: metrics.metrics[index],
-          pair: pair, referenceMean: metrics.sample(index, variant: 0).mean,
+          variant: metrics.variants[variant], reference: metrics.variants[0], metric: metric,
+          difference: difference,
+          standing: metric.direction == .neither
+            ? nil : standings.standing(of: variant, to: 0, on: .metric(index)),
+          referenceMean: metrics.sample(index, variant: 0).mean,
           commonRandomNumbersFactor: metrics.commonRandomNumbersFactor(index, of: variant, to: 0))
       }
     }
   }
 
-  public static func bytes(of metrics: ReplicatedMetrics) -> [UInt8] {
-    CSVFile.bytes(columns, rows(of: metrics))
+  package static func bytes(of standings: Standings) -> [UInt8] {
+    CSVFile.bytes(columns, rows(of: standings))
   }
 
   /// The file's columns in order.
@@ -149,46 +154,33 @@ public enum DifferencesCSV {
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
     .init("unit", "", "Its unit.") { .text($0.metric.unit) },
     .init("pairs", "runs", "Seeds for which both have a value.") {
-      .integer(Int64($0.pair.difference.sample.count))
+      .integer(Int64($0.difference.sample.count))
     },
     .init("difference", "metric's", "Mean of variant minus reference, seed by seed.") {
-      $0.metric.figure($0.pair.difference.mean)
+      $0.metric.figure($0.difference.mean)
     },
     .init(
       "relative_difference_ratio", "1",
       "Difference as a share of the reference's mean; empty for a mean of 0."
     ) {
-      $0.referenceMean == 0 ? .empty : .decimal($0.pair.difference.mean / $0.referenceMean, decimals: 6)
+      $0.referenceMean == 0 ? .empty : .decimal($0.difference.mean / $0.referenceMean, decimals: 6)
     },
     .init("half_width_95", "metric's", "95 % interval of the difference (paired t): half its width.") {
-      $0.metric.figure($0.pair.difference.interval()?.halfWidth)
+      $0.metric.figure($0.difference.interval()?.halfWidth)
     },
     .init("low_95", "metric's", "95 % interval of the difference (paired t): lower end.") {
-      $0.metric.figure($0.pair.difference.interval()?.low)
+      $0.metric.figure($0.difference.interval()?.low)
     },
     .init("high_95", "metric's", "95 % interval of the difference (paired t): upper end.") {
-      $0.metric.figure($0.pair.difference.interval()?.high)
+      $0.metric.figure($0.difference.interval()?.high)
     },
-    .init("p_value", "1", "P value of no difference: paired t test.") {
-      .decimal($0.pair.pValue, decimals: 9)
-    },
-    .init("p_holm", "1", "P value of no difference: by Holm's step-down over all pairs of variants.") {
-      .decimal($0.pair.adjustedP, decimals: 9)
+    .init("p_value", "1", "P value of no difference (paired t test).") {
+      .decimal($0.difference.pValue, decimals: 9)
     },
     .init(
-      "low_holm", "metric's",
-      "Interval that excludes 0 exactly where Holm tells the two apart: lower end."
-    ) {
-      $0.metric.figure($0.pair.interval?.low)
-    },
-    .init(
-      "high_holm", "metric's", "Interval that excludes 0 exactly where Holm tells the two apart: upper end."
-    ) {
-      $0.metric.figure($0.pair.interval?.high)
-    },
-    .init("differs", "", "Whether `p_holm` is below 0.05.") {
-      .flag($0.pair.differs)
-    },
+      "standing", "",
+      "What the variant is by the verdict's rule: better, worse, as good or not decided; empty where neither way is."
+    ) { $0.standing.map { .text($0.rawValue) } ?? .empty },
     .init(
       "crn_factor_ratio", "1",
       "How much wider the interval of independent runs would be."

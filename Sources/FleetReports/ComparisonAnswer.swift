@@ -47,7 +47,7 @@ package struct TrialReport: Sendable {
     if !trial.isOfOneRun {
       files = [
         OutputFile(.statistics, varied.bytes(of: standings)),
-        OutputFile(.differences, DifferencesCSV.bytes(of: trial.metrics)),
+        OutputFile(.differences, DifferencesCSV.bytes(of: standings)),
         OutputFile(.replications, varied.bytes(of: trial.rows)),
         OutputFile(.curves, CurvesCSV.bytes(of: trial.curves)),
       ]
@@ -86,6 +86,8 @@ package struct TrialReport: Sendable {
 
   // MARK: Answer
 
+  /// The verdict and its figures, the picture, then the tables. Folded below them a page has a chart per quantity with a panel for
+  /// each variant, and the meanings of the words. It is well-formed XML as well as HTML.
   /// - Parameters:
   ///   - story: what is said of it.
   ///   - isComparison: a single run has neither a picture nor a folder.
@@ -94,52 +96,37 @@ package struct TrialReport: Sendable {
   ///   - scaleNote: what is said of a scenario that is a part of a larger one.
   package func answer(
     _ story: Story, isComparison: Bool = true, losses: LossReport? = nil, clients: ClientDifferences? = nil,
-    scaleNote: String? = nil,
-    extras: Extras = Extras()
+    scaleNote: String? = nil, extras: Extras = Extras()
   ) -> Answer {
     let picture = picture
-    var answer = page(story, picture, losses: losses, clients: clients, scaleNote: scaleNote)
+    func tables(isPage: Bool) -> [Answer.Part] {
+      details(isPage: isPage) + (losses?.table(isWhole: isPage).map { [$0] } ?? [])
+    }
+    var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
+    answer.seeds = trial.seedsText
     answer.terminal = [.table(table)]
-    answer.details = details(isPage: false) + (losses?.table(isWhole: false).map { [$0] } ?? [])
+    answer.details = tables(isPage: false)
     // With the table of four variants that is ten lines.
     answer.mostLines = 4
     answer.data = data(isComparison: isComparison, extras)
-    if isComparison {
-      answer.pictures = [OutputFile(.picture, text: picture.svg)]
-      PairMap(trial, choices)?.add(to: &answer)
-    }
-    return answer
-  }
-
-  // MARK: Page
-
-  /// The verdict and its figures, the picture, then the tables. Folded below are a chart per quantity with a panel for each variant,
-  /// and the meanings of the words. The page is well-formed XML as well as HTML.
-  package func page(
-    _ story: Story, _ picture: ComparisonPicture? = nil, losses: LossReport? = nil,
-    clients: ClientDifferences? = nil,
-    scaleNote: String? = nil
-  ) -> Answer {
-    var answer = Answer(story, facts: factsLine + (scaleNote.map { " · \($0)" } ?? ""))
-    answer.seeds = trial.seedsText
     if !names.isEmpty {
-      let picture = picture ?? self.picture
+      let wholeRun = picture.wholeRun.map { chart, meaning in
+        Answer.Part.figure(chart.html, title: chart.title, caption: Self.sentences(meaning, band))
+      }
       answer.page =
-        [.html(overlays(picture))] + details(isPage: true) + (losses?.table(isWhole: true).map { [$0] } ?? [])
-      answer.page.append(
-        .folded(
-          picture.wholeRun.map {
-            .figure(
-              $0.chart.html, title: $0.chart.title,
-              caption: ([$0.meaning, band].filter { !$0.isEmpty }).joined(separator: " "))
-          },
-          title: "The whole run" + (names.count > 1 ? ", variant by variant" : "")))
+        [.html(overlays(picture))] + tables(isPage: true) + [
+          .folded(wholeRun, title: "The whole run" + (names.count > 1 ? ", variant by variant" : ""))
+        ]
     }
     if !trial.isOfOneRun {
       answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean"))
     }
     if let clients { answer.page.append(Self.part(of: clients)) }
     answer.page.append(.terms(Self.terms))
+    if isComparison {
+      answer.pictures = [OutputFile(.picture, text: picture.svg)]
+      PairMap(trial, choices)?.add(to: &answer)
+    }
     return answer
   }
 
@@ -186,7 +173,11 @@ package struct TrialReport: Sendable {
     let normal = picture.isRoundIncident ? "Normal is the twin, the same run without incidents." : ""
     return HTMLPage.figure(
       title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
-      note + ([normal, band].filter { !$0.isEmpty }.joined(separator: " ")), picture.chart.html)
+      note + Self.sentences(normal, band), picture.chart.html)
+  }
+
+  private static func sentences(_ texts: String...) -> String {
+    texts.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   private var band: String {
@@ -232,11 +223,6 @@ extension TrialReport {
     (
       "Paired difference",
       "Variant minus variant, seed by seed. What the seed does to both cancels, so small differences show."
-    ),
-    (
-      "Holm's procedure",
-      "With many pairs one differs by chance. The intervals of the differences are widened such that a metric has a false "
-        + "difference with at most 5 % probability."
     ),
     (
       "Made it",

@@ -139,57 +139,52 @@ extension TrialReport {
 
   /// Each variant against the first one, seed by seed; nil of one variant, or of one seed.
   private var differences: Answer.Part? {
-    if trial.isOfOneRun || isAlone { return nil }
+    if trial.isOfOneRun || names.count < 2 { return nil }
     let columns = metrics.ranked
-    let rankings = columns.map { metrics.ranking($0) }
     let others = standings.order.filter { $0 != 0 }
+    func isDecided(_ index: Int, _ variant: Int) -> Bool {
+      standings.standing(of: variant, to: 0, on: .metric(index)).isDecided
+    }
     var table = TextTable(
       columns: [.init(title: "variant", isNumber: false)]
         + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
       rows: others.map { variant in
         [names[variant]]
-          + zip(columns, rankings).map { index, ranking in
-            let pair = ranking.pair(0, variant)
-            return difference(index, to: variant, pair).map { $0 + (pair.differs ? " *" : "  ") } ?? "–  "
+          + columns.map { index in
+            difference(index, to: variant).map { $0 + (isDecided(index, variant) ? " *" : "  ") } ?? "–  "
           }
       })
     table.extras = others.map { variant in
       [nil]
-        + zip(columns, rankings).map { index, ranking in
-          let pair = ranking.pair(0, variant)
-          return TextTable.Extra(
-            mark: pair.differs ? nil : "weak", details: Self.details(metrics.metrics[index], pair))
+        + columns.map {
+          TextTable.Extra(mark: isDecided($0, variant) ? nil : "weak", details: details($0, against: variant))
         }
     }
-    let pairs = names.count * (names.count - 1) / 2
     return .table(
-      table, title: "Differences to \(names[0]), seed by seed (* can be told apart)",
-      note: """
-        Variant minus \(names[0]): what both have in common cancels. * the interval, widened by Holm's procedure over the \
-        \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain 0.
-        """)
+      table, title: "Differences to \(names[0]), seed by seed (* better or worse)",
+      note:
+        "Variant minus \(names[0]), with its 95 % interval: what both have in common cancels. * by the verdict's rule."
+    )
   }
 
-  /// `-12 s ± 4 s`, with the half width of Holm's interval. From or to a time that no run lived to see there is no difference.
-  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String? {
+  /// `-12 s ± 4 s`. From or to a time that no run lived to see there is no difference.
+  private func difference(_ index: Int, to variant: Int) -> String? {
     let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
-    if isUnseen || pair.difference.sample.count == 0 { return nil }
+    let difference = metrics.difference(index, of: variant, to: 0)
+    if isUnseen || difference.sample.count == 0 { return nil }
     return MetricText.interval(
-      metrics.metrics[index], pair.difference.mean, pair.interval?.halfWidth, isSigned: true, separator: "\n")
+      metrics.metrics[index], difference.mean, difference.interval()?.halfWidth, isSigned: true,
+      separator: "\n")
   }
 
-  /// Returns the text under the pointer at a difference: its own interval, and how sure it is.
-  private static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
-    guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
-      return "\(metric.name): too few pairs"
-    }
-    return
-      "\(metric.name): \(pair.difference.sample.count) pairs, own 95 % interval "
-      + "\(MetricText.value(metric, own.low, isSigned: true)) to \(MetricText.value(metric, own.high, isSigned: true)), "
-      + "p \(probability(p)), by Holm \(probability(adjusted))"
+  /// Returns the text under the pointer at a difference: its interval, and what the rule says.
+  private func details(_ index: Int, against variant: Int) -> String {
+    let (metric, difference) = (metrics.metrics[index], metrics.difference(index, of: variant, to: 0))
+    guard let interval = difference.interval() else { return "\(metric.name): too few pairs" }
+    let ends = [interval.low, interval.high].map { MetricText.value(metric, $0, isSigned: true) }
+    return "\(metric.name): \(difference.sample.count) pairs, \(ends[0]) to \(ends[1]), "
+      + standings.standing(of: variant, to: 0, on: .metric(index)).rawValue
   }
-
-  private static func probability(_ p: Double) -> String { p < 0.0001 ? "< 0.0001" : MetricText.plain(p) }
 
   private static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite("report.html")
 struct HTMLReportTests {
   static func render(_ results: [VariantResult], story: Story = Story("full is best")) -> String {
-    TrialReport(Trial(results)).page(story).html(
+    TrialReport(Trial(results)).answer(story).html(
       title: "outage herd", question: "Which jitter?", command: "fleetsim compare herd.json5",
       scenarioJSON: "{ \"format\": 1 }", version: "1.0")
   }
@@ -95,7 +95,7 @@ struct HTMLReportTests {
     let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
     var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
     result.record.incidents[0].label = name
-    let html = TrialReport(Trial([result, result])).page(Story(name)).html(
+    let html = TrialReport(Trial([result, result])).answer(Story(name)).html(
       title: name, question: name, command: name, scenarioJSON: name, version: name)
     #expect(Self.problem(in: html) == nil)
     #expect(!html.contains("<script"))

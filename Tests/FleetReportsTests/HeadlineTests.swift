@@ -47,7 +47,7 @@ struct HeadlineTests {
       let losses = LossReport(
         results.map { Variant(name: $0.name, scenario: SearchReportTests.scenario()) },
         runs: results.map { [$0.summary] })
-      return TrialReport(Trial(results)).page(Story(""), losses: losses).html(
+      return TrialReport(Trial(results)).answer(Story(""), losses: losses).html(
         title: "", question: nil, command: "", version: "")
     }
     let rows = html([lossy, none, full]).components(separatedBy: "<tr>").filter {

@@ -20,7 +20,7 @@ struct ReplicationCommandTests {
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
     #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
     #expect(text.contains(" ± ") && text.contains("\nResults\nfull\n  failed "), "\(text)")
-    #expect(text.contains("\nDifferences to none, seed by seed (* can be told apart)\n"), "\(text)")
+    #expect(text.contains("\nDifferences to none, seed by seed (* better or worse)\n"), "\(text)")
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
     let rows = try scratch.text("out/replications.csv").split(separator: "\n").dropFirst()
     let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
@@ -108,7 +108,7 @@ struct ReplicationCommandTests {
     let output = try scratch.run(command + ["a", "--jobs", "1", "--verbose"], code: 0)
     #expect(
       output.standardOutput.hasPrefix(
-        "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60 k attempts\n"
+        "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60k attempts\n"
       ))
     #expect(output.standardOutput.contains(/\([0-9]+ seeds, 60 devices\)\n/), "\(output)")
     #expect(output.story("open").last?.contains(Self.missing) == true, "\(output)")

@@ -375,7 +375,7 @@ struct ComparisonFindings: Sendable {
       .rows(
         "differences", "The rows of `differences.csv`: each variant against the first; empty of one seed.",
         DifferencesCSV.columns
-      ) { $0.trial.isOfOneRun ? [] : DifferencesCSV.rows(of: $0.standings.metrics) },
+      ) { $0.trial.isOfOneRun ? [] : DifferencesCSV.rows(of: $0.standings) },
       .rows(
         "losses", "What became of each cohort's events that the server does not have, the worst first.",
         LossReport.columns

@@ -394,14 +394,4 @@ public struct ReplicatedMetrics: Sendable {
     else { return nil }
     return ((a + b) / paired).squareRoot()
   }
-
-  /// All pairs with Holm's adjustment over them, and ranks in which variants tie that can't be told apart.
-  ///
-  /// For a metric without a direction the pairs stand and ranks mean nothing.
-  public func ranking(_ metric: Int) -> PairwiseRanking {
-    PairwiseRanking(
-      systems: variants.count, lowerIsBetter: metrics[metric].direction != .higherIsBetter,
-      hasValues: { variant in values[variant][metric].contains { $0.restricted != nil } },
-      difference: { first, second in difference(metric, of: second, to: first) })
-  }
 }

@@ -28,16 +28,9 @@ package struct SeedPlan: Sendable, Hashable {
 
   package init(budget: Int64 = defaultBudget) { self.budget = budget }
 
-  /// `20 M attempts`
-  package var budgetText: String { Self.text(budget) }
-
-  /// A number of attempts, to three digits.
-  static func text(_ attempts: Int64) -> String {
-    let units: [(Double, String)] = [(1e9, " G"), (1e6, " M"), (1e3, " k")]
-    let count = Double(attempts)
-    let unit = units.first { count >= $0.0 } ?? (1, "")
-    return
-      "\(MetricText.plain(count / unit.0))\(unit.1) \(FigureText.noun("attempt", Int(clamping: attempts)))"
+  /// `20M attempts`, as `--budget` takes it.
+  package var budgetText: String {
+    "\(FigureText.compact(Double(budget))) \(FigureText.noun("attempt", budget))"
   }
 
   /// Returns how many seeds there are to be at the next look; nil: there is none, or the budget has no room for it.

@@ -53,11 +53,34 @@ package struct Answer: Sendable {
   package func html(
     title: String, question: String?, command: String, scenarioJSON: String? = nil, version: String
   ) -> String {
-    HTMLPage(
-      title: title, question: question, story: story, facts: facts,
-      sections: page.map(\.html).joined(), command: command, scenarioJSON: scenarioJSON,
-      version: seeds.map { "\(version), \($0)" } ?? version
-    ).text
+    let version = seeds.map { "\(version), \($0)" } ?? version
+    let scenario = scenarioJSON.map {
+      """
+      <details>
+      <summary>The scenario as it was run</summary>
+      <pre><code>\(Escaping.markup($0))</code></pre>
+      </details>
+
+      """
+    }
+    let lines = story.lines.map { line in
+      "<div class=\"\(line.subject.rawValue)\"><dt>\(line.subject.rawValue)</dt>"
+        + "<dd>\(Escaping.markup(line.text))</dd></div>\n"
+    }
+    let facts = [story.basis, facts].filter { !$0.isEmpty }.joined(separator: " · ")
+    return HTMLPage.opening(title: title, question: question) + """
+      <section class="verdict" aria-label="Verdict">
+      <p class="lead">\(Escaping.markup(story.finding))</p>
+      \(lines.isEmpty ? "" : "<dl class=\"story\">\n\(lines.joined())</dl>\n")</section>
+      <p class="facts">\(Escaping.markup(facts))</p>
+      \(page.map(\.html).joined())<section>
+      \(HTMLPage.again(command))\(scenario ?? "")<p class="facts">fleetsim \(Escaping.markup(version))</p>
+      </section>
+      </main>
+      </body>
+      </html>
+
+      """
   }
 
   /// The text that `--quiet` prints: the finding, and whether what was required is kept.
@@ -103,8 +126,10 @@ extension Story {
 extension Answer.Part {
   fileprivate var html: String {
     switch self {
-    case .list(let items, let title, let note): HTMLPage.list(title ?? "", items, note: note)
-    case .table(let table, let title, let note): HTMLPage.table(title, table, note: note)
+    case .list(let items, let title, let note):
+      HTMLPage.section(
+        title ?? "", "<ul>\n\(items.map { "<li>\(Escaping.markup($0))</li>\n" }.joined())</ul>\n", note: note)
+    case .table(let table, let title, let note): HTMLPage.section(title, table.html, note: note)
     case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
     case .text(let text, let title):
       HTMLPage.section(title, "<pre><code>\(Escaping.markup(text))</code></pre>\n")

@@ -3,20 +3,8 @@ import FleetMetrics
 import ReportFiles
 import TextEscaping
 
-/// The frame of a self-contained page: style sheet, heading, verdict first, how to run it again last.
-struct HTMLPage {
-  var title: String
-  var question: String?
-  var story: Story
-  /// One line below the verdict.
-  var facts: String
-  /// Sections, ready as HTML.
-  var sections: String
-  var command: String
-  /// The scenario as normalised, folded away.
-  var scenarioJSON: String?
-  var version: String
-
+/// The parts of self-contained pages.
+enum HTMLPage {
   /// - Parameter script: of the page; no other can run in it, whatever stands in a text, nor is anything loaded.
   static func opening(
     title: String, question: String?, style: String = "", script: String? = nil
@@ -52,45 +40,9 @@ struct HTMLPage {
       """
   }
 
-  var text: String {
-    var html = Self.opening(title: title, question: question)
-    html += "<section class=\"verdict\" aria-label=\"Verdict\">\n"
-    html += "<p class=\"lead\">\(Escaping.markup(story.finding))</p>\n"
-    if !story.lines.isEmpty {
-      html += "<dl class=\"story\">\n"
-      for line in story.lines {
-        html += "<div class=\"\(line.subject.rawValue)\"><dt>\(line.subject.rawValue)</dt>"
-        html += "<dd>\(Escaping.markup(line.text))</dd></div>\n"
-      }
-      html += "</dl>\n"
-    }
-    let facts = [story.basis, facts].filter { !$0.isEmpty }.joined(separator: " · ")
-    html += "</section>\n<p class=\"facts\">\(Escaping.markup(facts))</p>\n"
-    html += sections
-    html += """
-      <section>
-      <h2>How to run it again</h2>
-      <pre><code>\(Escaping.markup(command))</code></pre>
-
-      """
-    if let scenarioJSON {
-      html += """
-        <details>
-        <summary>The scenario as it was run</summary>
-        <pre><code>\(Escaping.markup(scenarioJSON))</code></pre>
-        </details>
-
-        """
-    }
-    html += """
-      <p class="facts">fleetsim \(Escaping.markup(version))</p>
-      </section>
-      </main>
-      </body>
-      </html>
-
-      """
-    return html
+  /// How to run it again.
+  static func again(_ command: String) -> String {
+    "<h2>How to run it again</h2>\n<pre><code>\(Escaping.markup(command))</code></pre>\n"
   }
 
   /// Sections that are there for whoever wants them; in print they are open.
@@ -104,15 +56,6 @@ struct HTMLPage {
       title,
       "<figure>\n\(caption.isEmpty ? "" : "<figcaption>\(Escaping.markup(caption))</figcaption>\n")<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
     )
-  }
-
-  /// A table with its heading and what is said below it.
-  static func table(_ title: String, _ table: TextTable, note: String? = nil) -> String {
-    section(title, table.html, note: note)
-  }
-
-  static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
-    section(title, "<ul>\n\(items.map { "<li>\(Escaping.markup($0))</li>\n" }.joined())</ul>\n", note: note)
   }
 
   static func section(_ title: String, _ html: String, note: String? = nil) -> String {
@@ -210,9 +153,7 @@ public struct ExplorerPage {
     <details class="more" id="all">
     <summary>All \(FigureText.count(trial.variants.count, "run")) as a table</summary>
     \(table)</details>
-    <h2>How to run it again</h2>
-    <pre><code>\(Escaping.markup(command))</code></pre>
-    <p class="facts">fleetsim \(Escaping.markup(version)), \(trial.seedsText)</p>
+    \(HTMLPage.again(command))<p class="facts">fleetsim \(Escaping.markup(version)), \(trial.seedsText)</p>
     </main>
     <script type="application/json" id="data">
     \(json)

@@ -131,13 +131,12 @@ extension CalibrationResult {
 extension Chart {
   /// The share of a key's runs that keep a limit, by its value.
   /// - Parameters:
-  ///   - points: by place from 0 to 1 on the axis; `words` name the value where it is the answer.
-  ///   - ticks: of the key's axis.
+  ///   - points: by place from 0 to 1 on the axis, in this order; `words` name the value.
   ///   - own: the place of the scenario's own value.
   package static func shares(
     title: String, description: String, of key: String,
     _ points: [(place: Double, share: Double, interval: ClosedRange<Double>, words: String, isAnswer: Bool)],
-    ticks: [(place: Double, label: String)], own: Double?
+    own: Double?
   ) -> Chart {
     let dots = points.map { point in
       Dot(
@@ -152,7 +151,9 @@ extension Chart {
     let shares = [0, 1, 0.5].map { Axis.Tick(value: $0, label: FigureText.percent($0)) }
     let panel = Panel(
       y: .ticked(0...1, shares), height: 240, shades: answers + (now.map { [$0] } ?? []), dots: dots)
-    let x = Axis.ticked(0...1, title: key, ticks.map { Axis.Tick(value: $0, label: $1) })
+    // What was run is marked, the ends first.
+    let marked = [points.first, points.last].compactMap(\.self) + points
+    let x = Axis.ticked(0...1, title: key, marked.map { Axis.Tick(value: $0.place, label: $0.words) })
     return Chart(title: title, description: description, sections: [Section(x: x, panels: [panel])])
   }
 }

@@ -234,10 +234,8 @@ extension LimitSearch {
         ($0, chance.share, chance.low...chance.high, row.point.value.words, row.isAnswer)
       }
     }
-    let ticks = range.ticks.compactMap { tick in range.share(of: tick).map { ($0, tick.words) } }
     return Chart.shares(
       title: story.finding, description: story.text, of: range.path, points,
-      ticks: ticks,
       own: own.flatMap { range.share(of: $0) })
   }
 }

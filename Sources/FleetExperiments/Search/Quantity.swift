@@ -247,37 +247,4 @@ extension QuantityRange {
     guard isLogarithmic else { return (value - low.value) / (high.value - low.value) }
     return DeterministicMath.log(value / low.value) / DeterministicMath.log(high.value / low.value)
   }
-
-  /// Round values within the range for the marks of an axis, at most about eight.
-  package var ticks: [Quantity] {
-    func quantity(_ value: Double) -> Quantity {
-      Quantity(value: value, unit: low.unit, isWhole: low.isWhole)
-    }
-    let units = low.unit == .span ? Self.spans : Self.decimals
-    if isLogarithmic {
-      let within = units.filter { (low.value * 0.999_999...high.value * 1.000_001).contains($0) }
-      let every = max(1, (within.count + 7) / 8)
-      return within.enumerated().filter { $0.offset % every == 0 }.map { quantity($0.element) }
-    }
-    guard let step = units.first(where: { (high.value - low.value) / $0 <= 7 && (!low.isWhole || $0 >= 1) })
-    else {
-      return []
-    }
-    let first = (low.value / step - 1e-9).rounded(.up)
-    return (0...8).map { (first + Double($0)) * step }.filter { $0 <= high.value * 1.000_001 }.map(quantity)
-  }
-
-  /// 1, 2 and 5 times the powers of ten.
-  private static let decimals: [Double] = (-9...18).flatMap { exponent in
-    let power = (0..<abs(exponent)).reduce(1.0) { power, _ in power * 10 }
-    return [1.0, 2, 5].map { exponent < 0 ? $0 / power : $0 * power }
-  }
-
-  /// Microseconds that people read as round: 1, 2, 5 … ms and s, then parts of minutes, hours and days.
-  private static let spans: [Double] = {
-    let (second, minute, hour, day) = (1e6, 60e6, 3_600e6, 86_400e6)
-    return decimals.filter { (1_000...5 * second).contains($0) } + [10, 15, 20, 30].map { $0 * second }
-      + [1, 2, 5, 10, 15, 20, 30].map { $0 * minute } + [1, 2, 3, 6, 12].map { $0 * hour }
-      + [1, 2, 5, 10, 20, 50, 100, 200].map { $0 * day }
-  }()
 }

@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import SimulationKernel
 
 /// One direction of a plot: which values it shows, and how they are labelled.
 package struct Axis {
@@ -23,8 +24,8 @@ package struct Axis {
   func share(of value: Double) -> Double {
     let share =
       isLogarithmic
-      ? Scale.log2(max(value, range.lowerBound) / range.lowerBound)
-        / Scale.log2(range.upperBound / range.lowerBound)
+      ? DeterministicMath.log(max(value, range.lowerBound) / range.lowerBound)
+        / DeterministicMath.log(range.upperBound / range.lowerBound)
       : (value - range.lowerBound) / length
     return share.isFinite ? min(max(share, 0), 1) : 0
   }
@@ -74,7 +75,7 @@ extension Axis {
   }
 }
 
-/// Round values, and logarithms without the platform's mathematics library.
+/// Round values.
 package enum Scale {
   /// Up to `count` steps of 1, 2 or 5 times a power of ten from 0 to `limit`; 0 included.
   package static func ticks(upTo limit: Double, count: Int) -> [Axis.Tick] {
@@ -124,23 +125,6 @@ package enum Scale {
     1_000, 10_000, 100_000, 1_000_000, 10_000_000, 60_000_000, 600_000_000, 3_600_000_000, 36_000_000_000,
     864_000_000_000, 8_640_000_000_000,
   ]
-
-  /// Binary logarithm of a positive finite number to 2^-24, by squaring: the same on every platform.
-  package static func log2(_ x: Double) -> Double {
-    guard x.isFinite, x > 0 else { return 0 }
-    var rest = x.significand
-    var result = Double(x.exponent)
-    var bit = 0.5
-    for _ in 0..<24 {
-      rest *= rest
-      if rest >= 2 {
-        rest /= 2
-        result += bit
-      }
-      bit /= 2
-    }
-    return result
-  }
 }
 
 /// A series in columns that each keep their smallest and largest value, so that a spike survives being cut to a picture's width.

@@ -99,8 +99,9 @@ package struct Files: Sendable {
   /// - Throws: `CommandFailure`: 66 if it does not exist, is a directory or cannot be read; 65 if it is not UTF-8 or too large.
   func text(_ path: String, limit: Int = Self.limit) throws(CommandFailure) -> String {
     let bytes = try bytes(path, limit: limit)
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard let offset = Self.firstInvalidUTF8(bytes, decoded: text) else { return text }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var (decoder, iterator, offset) = (UTF8.ForwardParser(), bytes.makeIterator(), 0)
+    while case .valid(let encoded) = decoder.parseScalar(from: &iterator) { offset += encoded.count }
     let byte = String(bytes[offset], radix: 16, uppercase: true)
     throw CommandFailure(
       .data,
@@ -187,23 +188,5 @@ package struct Files: Sendable {
   private func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
     if let signal = signals.pending { return Signals.failure(signal) }
     return CommandFailure(.noInput, "\(path): cannot be read: \(systemMessage(code))")
-  }
-
-  /// Offset of the first byte that is not part of a valid UTF-8 sequence.
-  /// - Parameter text: what the standard library makes of the bytes: a repaired place differs from them.
-  static func firstInvalidUTF8(_ bytes: [UInt8], decoded text: String) -> Int? {
-    guard let same = BytesOfText.firstDifference(bytes, from: text) else { return nil }
-    // A replacement character may begin as what it replaces, so a few bytes before count too.
-    var offset = max(0, same - 3)
-    while offset > 0, bytes[offset] & 0xC0 == 0x80 { offset -= 1 }
-    var decoder = UTF8.ForwardParser()
-    var iterator = bytes[offset...].makeIterator()
-    while true {
-      switch decoder.parseScalar(from: &iterator) {
-      case .valid(let encoded): offset += encoded.count
-      case .emptyInput: return nil
-      case .error: return min(offset, bytes.count - 1)
-      }
-    }
   }
 }

@@ -6,7 +6,7 @@ import UploadRetry
 
 extension InitCommand {
   /// The answers given on the command line.
-  package struct Answers {
+  package struct Answers: ParameterGroup {
     /// A client of the fleet: one that ships or a file, and its part in parts per million.
     struct Part: Sendable, Hashable {
       var client: ClientPreset
@@ -21,21 +21,52 @@ extension InitCommand {
       var isWhileOpen: Bool
     }
 
+    @Option(
+      "client", "preset", .clients, because: ", as --client segment-swift",
+      help:
+        "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
+        + "\(ClientPreset.names.joined(separator: ", ")).")
     var clients: [Part]
+    @Option(
+      "devices", "n", .fleet, because: ", as --devices 3M",
+      help: "How many devices are in use, as 20000, 200k or 3M.")
     var devices: Int
-    /// nil: not known.
+    @Option(
+      "events", "rate", .events, because: ", as --events 30/h (unknown if you do not know)",
+      help:
+        "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
+        + "\(Self.proposedEvents), to be replaced.")
     var askedEvents: Events?
-    /// nil: not known.
+    @Option(
+      "peak", "factor", .peak,
+      help:
+        "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
+        + "(default: 160%)")
+    var peak = 1.6
+    @Option(
+      "use", "use", .use,
+      help:
+        "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
+        + "(3m unless said), and in the background the system (closed unless said, else one of "
+        + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
+    var use: Use? = nil
+    @Option(
+      "capacity", "rate", .capacity, because: ", as --capacity 60000/s (unknown if you do not know)",
+      help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
     var capacity: Quantity?
-    /// 1 where the rate does not vary.
-    var peak: Double
-    /// nil: the apps are always open.
-    var use: Use?
-    /// nil: the client's defaults.
-    var settingsPath: String?
-    var outage: Quantity
-    /// How long the last incident's trouble lasted, its outage included; nil: not known.
-    var trouble: Quantity?
+    @Option(
+      "settings", "file", .settingsOrDefaults,
+      help:
+        "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
+    var settingsPath: String? = nil
+    @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
+    var outage = Quantity("10m")!
+    @Option(
+      "trouble", "span", .trouble,
+      help:
+        "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
+        + "model's, and what may explain the difference. (default: unknown)")
+    var trouble: Quantity? = nil
 
     /// A device's events in the mean over the day; nil: not known.
     var events: Quantity? {
@@ -52,7 +83,7 @@ extension InitCommand {
   }
 
   /// When apps are open, and which system they run on.
-  package struct Use: Hashable {
+  package struct Use: Sendable, Hashable {
     /// Of the time, exactly.
     package var part: Double
     /// The same in parts per million, as a scenario has it.

@@ -23,52 +23,7 @@ package struct InitCommand: Command {
 
   @Argument("scenario", help: "The file to write. (default: \(defaultPath))") private var file: String?
   private var path: String { file ?? Self.defaultPath }
-  @Option(
-    "client", "preset", .clients, because: ", as --client segment-swift",
-    help:
-      "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
-      + "\(ClientPreset.names.joined(separator: ", ")).")
-  private var clients: [Answers.Part]
-  @Option(
-    "devices", "n", .fleet, because: ", as --devices 3M",
-    help: "How many devices are in use, as 20000, 200k or 3M.")
-  private var devices: Int
-  @Option(
-    "events", "rate", .events, because: ", as --events 30/h (unknown if you do not know)",
-    help:
-      "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
-      + "\(Answers.proposedEvents), to be replaced.")
-  private var events: Answers.Events?
-  @Option(
-    "peak", "factor", .peak,
-    help:
-      "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
-      + "(default: 160%)")
-  private var peak = 1.6
-  @Option(
-    "use", "use", .use,
-    help:
-      "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
-      + "(3m unless said), and in the background the system (closed unless said, else one of "
-      + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
-  private var use: Use? = nil
-  @Option(
-    "capacity", "rate", .capacity, because: ", as --capacity 60000/s (unknown if you do not know)",
-    help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
-  private var capacity: Quantity?
-  @Option(
-    "settings", "file", .settingsOrDefaults,
-    help:
-      "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
-  private var settings: String? = nil
-  @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
-  private var outage = Quantity("10m")!
-  @Option(
-    "trouble", "span", .trouble,
-    help:
-      "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
-      + "model's, and what may explain the difference. (default: unknown)")
-  private var trouble: Quantity? = nil
+  private let answers = Answers()
 
   package init() {}
 
@@ -77,10 +32,9 @@ package struct InitCommand: Command {
     let files = environment.files
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
-    if files.isThereAtAll(path) { try refuse([path] + ($settings.words.isEmpty ? [ownSettings] : []), files) }
-    let answers = Answers(
-      clients: clients, devices: devices, askedEvents: events, capacity: capacity, peak: peak, use: use,
-      settingsPath: settings, outage: outage, trouble: trouble)
+    if files.isThereAtAll(path) {
+      try refuse([path] + (answers.$settingsPath.isGiven ? [] : [ownSettings]), files)
+    }
     if let given = answers.settingsPath, !answers.fetchesSettings {
       throw UsageError(
         "No client of this fleet fetches Settings, so that none reads \(given): leave '--settings' out.")

@@ -128,19 +128,15 @@ struct BenchCommand: Command {
     arguments += $duration.words
     let task = "The measurement of '\(workload.name)'"
     let output = try environment.run(arguments, doing: task)
-    guard let measurement = try? BenchMeasurement(json: output) else {
-      throw CommandFailure(.internalError, "\(task) printed what cannot be read: \(output)")
-    }
-    return measurement
+    if let measurement = BenchMeasurement(json: output) { return measurement }
+    throw CommandFailure(.internalError, "\(task) printed what cannot be read: \(output)")
   }
 
   // MARK: Table
 
-  private static let titles = [
-    "workload", "attempts", "ns/attempt", "attempts/s", "peak memory", "bytes/device", "digest",
-  ]
-  private static let widths = [
-    BenchmarkWorkload.all.map(\.name.count).max() ?? 0, 13, 10, 11, 12, 12, 12,
+  private static let columns: [(title: String, width: Int)] = [
+    ("workload", BenchmarkWorkload.all.map(\.name.count).max() ?? 0), ("attempts", 13), ("ns/attempt", 10),
+    ("attempts/s", 11), ("peak memory", 12), ("bytes/device", 12), ("digest", 12),
   ]
 
   private var heading: String {
@@ -148,8 +144,8 @@ struct BenchCommand: Command {
     if let duration { text += ", \(FigureText.span(duration.microseconds))" }
     if repeats > 1 { text += ", medians of \(repeats) runs" }
     text += "; peak memory is of a process that runs this workload alone\n\n"
-    let rule = Self.widths.map { String(repeating: "─", count: $0) }
-    return text + Self.row(Self.titles) + Self.row(rule)
+    return text + Self.row(Self.columns.map(\.title))
+      + Self.row(Self.columns.map { String(repeating: "─", count: $0.width) })
   }
 
   private func line(_ measurement: BenchMeasurement) -> String {
@@ -166,8 +162,8 @@ struct BenchCommand: Command {
 
   /// Names to the left, figures to the right.
   private static func row(_ cells: [String]) -> String {
-    zip(cells, widths).enumerated().map { index, cell in
-      let padding = String(repeating: " ", count: max(cell.1 - cell.0.count, 0))
+    zip(cells, columns).enumerated().map { index, cell in
+      let padding = String(repeating: " ", count: max(cell.1.width - cell.0.count, 0))
       return index == 0 ? cell.0 + padding : padding + cell.0
     }.joined(separator: "  ") + "\n"
   }
@@ -309,33 +305,25 @@ struct BenchMeasurement: Sendable {
     value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .decimal(.nan)
   }
 
-  private struct Unreadable: Error {}
-
-  /// Reads what `json` wrote in another process.
-  /// - Throws: something for anything else.
-  init(json text: String) throws {
-    guard let object = try JSON5Parser.parse(text).elements?.first else { throw Unreadable() }
-    func string(_ key: String) throws -> String {
-      if let text = object[key]?.text { text } else { throw Unreadable() }
-    }
+  /// Reads what `json` wrote in another process; nil: it is something else.
+  init?(json text: String) {
+    guard let object = (try? JSON5Parser.parse(text))?.elements?.first else { return nil }
     func number(_ key: String) -> Double? {
       if case .number(let text)? = object[key]?.content { Double(text) } else { nil }
     }
-    func whole(_ key: String) throws -> Int64 {
-      guard let number = number(key), abs(number) < 1e18 else { throw Unreadable() }
-      return Int64(number.rounded())
-    }
-    workload = try string("workload")
-    devices = try whole("devices")
+    func whole(_ key: String) -> Int64 { Int64(number(key) ?? 0) }
+    guard let workload = object["workload"]?.text, let digest = object["digest"]?.text,
+      let deliveryDigest = object["delivery_digest"]?.text
+    else { return nil }
+    (self.workload, self.digest, self.deliveryDigest) = (workload, digest, deliveryDigest)
+    devices = whole("devices")
     duration = Int64(((number("duration_s") ?? 0) * 1e6).rounded())
     counts = Counts(
-      attempts: try whole("attempts"), answers2xx: try whole("answers_2xx"),
-      answers429: try whole("answers_429"), answers503: try whole("answers_503"))
-    nanoseconds = Double(try whole("run_ns"))
+      attempts: whole("attempts"), answers2xx: whole("answers_2xx"), answers429: whole("answers_429"),
+      answers503: whole("answers_503"))
+    nanoseconds = number("run_ns") ?? 0
     peakMemoryBytes = number("peak_memory_bytes")
     runMemoryBytes = number("run_memory_bytes")
-    estimatedMemoryBytes = try whole("estimated_memory_bytes")
-    digest = try string("digest")
-    deliveryDigest = try string("delivery_digest")
+    estimatedMemoryBytes = whole("estimated_memory_bytes")
   }
 }

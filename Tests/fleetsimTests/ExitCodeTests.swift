@@ -156,22 +156,6 @@ struct ExitCodeTests {
     try scratch.run("validate /dev/fd/\(descriptor) -q", code: 0)
   }
 
-  @Test("a journal whose note is cut off is called that, and not one of an older fleetsim")
-  func cutOffJournal() throws {
-    let scratch = try Scratch.with()
-    let words = ["compare", "s.json5", "--seeds", "2", "-q", "--journal", "j"]
-    try scratch.run(words, code: 0)
-    let note = try scratch.text("j/fleetsim-journal")
-    for length in [0, 5, 24, 25, note.utf8.count - 1] {
-      try scratch.write("j/fleetsim-journal", String(note.prefix(length)))
-      let output = try scratch.run(words, code: 65)
-      #expect(output.standardError.hasPrefix("j/fleetsim-journal: is cut off, "), "\(output.standardError)")
-    }
-    // Whole, but without a number: that is an older one.
-    try scratch.write("j/fleetsim-journal", "fleetsim journal\n")
-    try scratch.run(words, code: 65, says: "did not number its results yet")
-  }
-
   @Test(
     "the program says what the command says within this process",
     arguments: [["validate", "s.json5"], ["run", "no.json5", "--color", "always"]])

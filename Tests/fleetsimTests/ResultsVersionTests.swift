@@ -124,7 +124,7 @@ struct ResultsVersionTests {
       tune, scratch, "out.journal: the journal was kept with results version 987654",
       "name another with --journal")
     try scratch.write(marker, "fleetsim journal\n")
-    try refused(tune, scratch, "out.journal: the journal was kept with a fleetsim that did not number")
+    try refused(tune, scratch, "out.journal: the journal was kept with results version 0")
   }
 
   @Test("a baseline of another version is not checked against, and recorded anew it is one of this version")

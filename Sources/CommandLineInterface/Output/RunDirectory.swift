@@ -42,26 +42,13 @@ final class RunDirectory: RunStore, Sendable {
       try Self.make(path, files)
     }
     TemporaryPlace.removeRests(in: place)
-    let new = "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
     let kept = try read(Self.marker).map { String(decoding: $0, as: UTF8.self) }
-    if kept == nil { try write(Self.marker, Array(new.utf8)) }
-    let text = kept ?? new
-    let remedy = "name another with --journal, or remove this one"
-    guard text.last == "\n", text == new || !new.hasPrefix(text) else {
-      throw CommandFailure(
-        .data,
-        "\(path)/\(Self.marker): is cut off, so that nothing says with which results the journal was kept; "
-          + remedy)
-    }
+    let text = kept ?? "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
+    if kept == nil { try write(Self.marker, Array(text.utf8)) }
     let found = text.split(separator: "\n").first { $0.hasPrefix(Self.resultsLine) }
     try ResultsVersion.check(
       found.flatMap { Int($0.dropFirst(Self.resultsLine.count)) } ?? 0,
-      of: "\(path): the journal was kept with", remedy)
-    guard text.hasPrefix(Self.opening + "\n") else {
-      throw CommandFailure(
-        .data,
-        "\(path): the journal was kept by an older fleetsim, which wrote its runs in another way; \(remedy)")
-    }
+      of: "\(path): the journal was kept with", "name another with --journal, or remove this one")
   }
 
   private static func make(_ path: String, _ files: Files) throws(CommandFailure) {

@@ -148,7 +148,7 @@ struct RunManifest {
 
 /// Results of builds that may differ are not mixed.
 enum ResultsVersion {
-  /// Refuses what another results version made. 0 is what was written before they were numbered.
+  /// Refuses what another results version made. 0 is what has no number.
   /// - `subject`: what was made, up to the number: `out.journal: the journal was kept with`.
   /// - `remedy`: what to do.
   /// - Throws: `CommandFailure` 65.
@@ -156,9 +156,8 @@ enum ResultsVersion {
     guard results != CommandLineTool.resultsVersion else { return }
     throw CommandFailure(
       .data,
-      "\(subject) \(results > 0 ? "results version \(results)" : "a fleetsim that did not number its results yet"), this "
-        + "build has results version \(CommandLineTool.resultsVersion): the two may differ for the same scenario and seed; "
-        + remedy)
+      "\(subject) results version \(results), this build has results version \(CommandLineTool.resultsVersion): the two may "
+        + "differ for the same scenario and seed; \(remedy)")
   }
 }
 

@@ -89,25 +89,8 @@ final class LiveExec: Sendable {
 
   /// The fleet's events that a body names.
   static func events(in body: [UInt8]) -> Set<FleetEvent> {
-    let prefix = Array("fleetsim_".utf8)
-    var events: Set<FleetEvent> = []
-    var place = 0
-    func number() -> Int? {
-      let start = place
-      while place < body.count, (48...57).contains(body[place]), place - start < 9 { place += 1 }
-      return Int(String(decoding: body[start..<place], as: UTF8.self))
-    }
-    while place + prefix.count < body.count {
-      guard body[place] == prefix[0], body[place..<(place + prefix.count)].elementsEqual(prefix) else {
-        place += 1
-        continue
-      }
-      place += prefix.count
-      guard let device = number(), place < body.count, body[place] == UInt8(ascii: "_") else { continue }
-      place += 1
-      if let ordinal = number() { events.insert(FleetEvent(device: device, ordinal: ordinal)) }
-    }
-    return events
+    let names = String(decoding: body, as: UTF8.self).matches(of: /fleetsim_([0-9]{1,9})_([0-9]{1,9})/)
+    return Set(names.map { FleetEvent(device: Int($0.1) ?? 0, ordinal: Int($0.2) ?? 0) })
   }
 
   // MARK: The run

@@ -10,31 +10,32 @@ struct CheckCommandTests {
   private static let experiments = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("experiments")
 
-  /// An experiment, and how to make it small enough for a test.
-  private struct Experiment {
-    var path: String
-    var set: [String]
-
-    static let outage = Experiment(path: "001-outage-herd/scenario.json5", set: small)
-    static let retryAfter = Experiment(path: "003-retry-after/scenario.json5", set: small)
-    static let limit = Experiment(path: "009-retry-limit/scenario.json5", set: small)
+  /// Experiments, small enough for a test.
+  private enum Experiment: String, CaseIterable {
+    case outage = "001-outage-herd"
+    case retryAfter = "003-retry-after"
+    case limit = "009-retry-limit"
 
     private static let small = [
       "fleet.phones.devices=100", "tapi.bucket.capacity=6.4/s", "tapi.bucket.burst=15", "interval=10s",
     ]
 
-    var arguments: [String] {
-      [CheckCommandTests.experiments.appendingPathComponent(path).path, "--baseline", "b.json"]
+    func arguments(_ set: String...) -> [String] {
+      [CheckCommandTests.experiments.appendingPathComponent(rawValue + "/scenario.json5").path]
+        + ["--baseline", "b.json"] + set.flatMap { ["--set", $0] }
     }
 
-    func check(_ scratch: Scratch, _ options: [String]) throws -> Tool.Output {
-      try Tool.run(["check"] + arguments + options, in: scratch.url)
+    func check(_ scratch: Scratch, _ set: String..., code: Int32) throws -> Tool.Output {
+      try scratch.run("check", arguments() + set.flatMap { ["--set", $0] }, code: code)
     }
 
     /// A baseline of all three, recorded once for all tests.
     private static let recorded = Result {
       let scratch = try Scratch()
-      for experiment in [outage, retryAfter, limit] { try experiment.record(scratch) }
+      for experiment in allCases {
+        let set = small.flatMap { ["--set", $0] }
+        try scratch.run("check --record --seeds 5", experiment.arguments() + set, code: 0)
+      }
       return try scratch.text("b.json")
     }
 
@@ -43,16 +44,11 @@ struct CheckCommandTests {
       try scratch.write("b.json", recorded.get())
       return scratch
     }
-
-    private func record(_ scratch: Scratch) throws {
-      let output = try check(scratch, ["--record", "--seeds", "5"] + set.flatMap { ["--set", $0] })
-      #expect(output.code == 0, "\(output.standardError)")
-    }
   }
 
   /// The columns of what a check finds worse.
   private func worse(_ scratch: Scratch, _ arguments: [String]) throws -> [String] {
-    let output = try Tool.run(["check"] + arguments + ["--json"], in: scratch.url)
+    let output = try scratch.run("check", arguments + ["--json"])
     let document = try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
     let scenarios = try #require(document?["scenarios"] as? [[String: Any]])
     let worse = scenarios.flatMap { $0["worse"] as? [String] ?? [] }
@@ -65,9 +61,8 @@ struct CheckCommandTests {
   @Test("a scenario passes the check on itself, and says that nothing moved")
   func itself() throws {
     let scratch = try Experiment.scratch()
-    for experiment in [Experiment.outage, .retryAfter, .limit] {
-      let output = try experiment.check(scratch, [])
-      #expect(output.code == 0)
+    for experiment in Experiment.allCases {
+      let output = try experiment.check(scratch, code: 0)
       #expect(output.standardError == "")
       #expect(output.standardOutput.contains("metrics as recorded"))
     }
@@ -77,8 +72,7 @@ struct CheckCommandTests {
   func better() throws {
     let scratch = try Experiment.scratch()
     let output = try Experiment.outage.check(
-      scratch, ["--set", "settings.backoffConfig.jitterStrategy=full"])
-    #expect(output.code == 0, "\(output.standardOutput)")
+      scratch, "settings.backoffConfig.jitterStrategy=full", code: 0)
     #expect(output.standardError == "")
     #expect(output.standardOutput.hasPrefix("✓ 001-outage-herd: nothing worse, "))
     #expect(output.story("better").contains { $0.hasPrefix("caught up ") })
@@ -88,8 +82,8 @@ struct CheckCommandTests {
   @Test("lost events fail in five lines: what, why, and how much else moved; nothing is called better")
   func lossy() throws {
     let scratch = try Experiment.scratch()
-    let output = try Experiment.outage.check(scratch, ["--set", "settings.backoffConfig.maxRetryCount=3"])
-    #expect(output.code == 1)
+    let fewer = "settings.backoffConfig.maxRetryCount=3"
+    let output = try Experiment.outage.check(scratch, fewer, code: 1)
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines.count == 5, "\(output.standardOutput)")
@@ -102,55 +96,37 @@ struct CheckCommandTests {
     #expect(output.story("worse") == ["99 % delivered never"])
     #expect(!output.standardOutput.contains("better"))
     #expect(
-      try worse(scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.maxRetryCount=3"])
-        .starts(with: ["lost_or_blocked_events"]))
-  }
-
-  @Test("without jitter the check fails by the verdict's criteria alone")
-  func withoutJitter() throws {
-    let scratch = try Experiment.scratch()
-    let found = try worse(
-      scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.jitterStrategy=none"])
-    #expect(
-      found == ["healthy_s", "recovery_s", "affected_delivery_judged_s", "attempts_above_twin_per_device"],
-      "\(found)")
-  }
-
-  @Test("with Retry-After ignored the check fails and names what it costs")
-  func withoutRetryAfter() throws {
-    let scratch = try Experiment.scratch()
-    let found = try worse(
-      scratch, Experiment.retryAfter.arguments + ["--set", "settings.rateLimitConfig.enabled=false"])
-    #expect(found.contains("attempts_above_twin_per_device"), "\(found)")
+      try worse(scratch, Experiment.outage.arguments(fewer)).starts(with: ["lost_or_blocked_events"]))
   }
 
   @Test(
-    "with the limit of a batch off by one, either way, the check fails and names what moved",
-    arguments: [(4, "lost_or_blocked_events"), (6, "attempts_above_twin_per_device")])
-  func limitOffByOne(limit: Int, metric: String) throws {
-    let scratch = try Experiment.scratch()
-    if limit == 4 {
-      let as5 = try Experiment.limit.check(scratch, ["--set", "settings.backoffConfig.maxRetryCount=5"])
-      #expect(as5.code == 0)
-    }
-    let found = try worse(
-      scratch, Experiment.limit.arguments + ["--set", "settings.backoffConfig.maxRetryCount=\(limit)"])
+    "Retry-After ignored, a limit off by one either way, and one send less at it fail the check and name what they cost",
+    arguments: [
+      (.retryAfter, "settings.rateLimitConfig.enabled=false", "attempts_above_twin_per_device"),
+      (.limit, "settings.backoffConfig.maxRetryCount=4", "lost_or_blocked_events"),
+      (.limit, "settings.backoffConfig.maxRetryCount=6", "attempts_above_twin_per_device"),
+      (.limit, "policy.sendsAtLimit=maxRetryCount", "lost_or_blocked_events"),
+    ] as [(Experiment, String, String)])
+  private func planted(experiment: Experiment, set: String, metric: String) throws {
+    let found = try worse(Experiment.scratch(), experiment.arguments(set))
     #expect(found.contains(metric), "\(found)")
   }
 
-  @Test("a client that sends one time less at its limit fails the check too")
-  func sendsAtLimit() throws {
+  @Test("without jitter the check fails by the verdict's criteria alone; the limit as it is changes nothing")
+  func withoutJitter() throws {
     let scratch = try Experiment.scratch()
     let found = try worse(
-      scratch, Experiment.limit.arguments + ["--set", "policy.sendsAtLimit=maxRetryCount"])
-    #expect(found.contains("lost_or_blocked_events"), "\(found)")
+      scratch, Experiment.outage.arguments("settings.backoffConfig.jitterStrategy=none"))
+    #expect(
+      found == ["healthy_s", "recovery_s", "affected_delivery_judged_s", "attempts_above_twin_per_device"],
+      "\(found)")
+    _ = try Experiment.limit.check(scratch, "settings.backoffConfig.maxRetryCount=5", code: 0)
   }
 
   private func small() throws -> Scratch {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["check", "s.json5", "--record", "--seeds", "3"], in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+    let output = try scratch.run("check s.json5 --record --seeds 3", code: 0)
     #expect(output.standardOutput.hasSuffix(" metrics of 3 seeds recorded in baseline.json\n"))
     return scratch
   }
@@ -161,8 +137,8 @@ struct CheckCommandTests {
     try scratch.write("s.json5", Scenarios.scenario(devices: 20_000, capacity: "1400/s"))
     func recorded(_ options: String...) throws -> (text: String, scale: String?) {
       let baseline = options.isEmpty ? "part.json" : "whole.json"
-      let output = try Tool.run(
-        ["check", "s.json5", "--record", "--seeds", "2", "--baseline", baseline] + options, in: scratch.url)
+      let output = try scratch.run(
+        ["check", "s.json5", "--record", "--seeds", "2", "--baseline", baseline] + options)
       let text = try scratch.text(baseline)
       let scale = text.firstMatch(of: /"scale=1:([0-9]+)"/).map { String($0.1) }
       return (output.standardOutput, scale)
@@ -170,8 +146,7 @@ struct CheckCommandTests {
     let part = try recorded()
     let divisor = try #require(part.scale)
     #expect(part.text.contains("recorded in part.json (1:\(divisor) of 20,000 devices)\n"), "\(part)")
-    let again = try Tool.run(["check", "s.json5", "--baseline", "part.json"], in: scratch.url)
-    #expect(again.code == 0, "\(again)")
+    try scratch.run("check s.json5 --baseline part.json", code: 0)
     #expect(try recorded("--scale", "1:2").scale == "2")
   }
 
@@ -184,10 +159,8 @@ struct CheckCommandTests {
     #expect(output.code == 74)
     #expect(output.standardOutput == "")
     #expect(output.standardError.contains("baseline.json: cannot be written: "), "\(output.standardError)")
-    let nowhere = try Tool.run(record + ["--baseline", "no/b.json"], in: scratch.url)
-    #expect(nowhere.code == 73)
-    #expect(
-      nowhere.standardError.contains("name a writable place with --baseline\n"), "\(nowhere.standardError)")
+    try scratch.run(
+      record + ["--baseline", "no/b.json"], code: 73, says: "name a writable place with --baseline\n")
     #expect(scratch.contents == ["s.json5"])
   }
 
@@ -196,12 +169,12 @@ struct CheckCommandTests {
     let scratch = try small()
     #expect(scratch.contents == ["baseline.json", "s.json5"])
     let before = try scratch.text("baseline.json")
-    _ = try Tool.run(["check", "s.json5", "--record"], in: scratch.url)
+    try scratch.run("check s.json5 --record")
     #expect(try scratch.text("baseline.json") == before)
     let edited = Self.editing(before, "{ \"absolute\": 9 }")
     #expect(edited != before)
     try scratch.write("baseline.json", edited)
-    _ = try Tool.run(["check", "s.json5", "--record"], in: scratch.url)
+    try scratch.run("check s.json5 --record")
     #expect(try scratch.text("baseline.json") == edited)
   }
 
@@ -209,7 +182,7 @@ struct CheckCommandTests {
   func inside() throws {
     let scratch = try small()
     try scratch.write("fleet/scenario.json5", scratch.text("s.json5"))
-    let recorded = try Tool.run(["check", "fleet/scenario.json5", "--record"], in: scratch.url)
+    let recorded = try scratch.run("check fleet/scenario.json5 --record")
     #expect(recorded.standardOutput.hasPrefix("fleet: "), "\(recorded)")
     let inside = try Tool.run(
       ["check", "scenario.json5"], in: scratch.url.appendingPathComponent("fleet"))
@@ -261,8 +234,7 @@ struct CheckCommandTests {
   func githubBaseline() throws {
     let scratch = try small()
     let longer = ["s.json5", "--set", "tapi.incidents.0.for=6m"]
-    let output = try Tool.run(["check"] + longer + ["--format", "github"], in: scratch.url)
-    #expect(output.code == 1)
+    let output = try scratch.run("check", longer + ["--format", "github"], code: 1)
     let lines = try scratch.text("baseline.json").split(separator: "\n", omittingEmptySubsequences: false)
     let found = annotations(output)
     #expect(found.map(\.kind) == ["error"])
@@ -291,10 +263,10 @@ struct CheckCommandTests {
     try scratch.write("app/harm.json", settings(2))
     let paths = ["app/a.json5", "app/b.json5"]
     for path in paths { try scratch.write(path, scenario) }
-    #expect(try Tool.run(["check"] + paths + ["--record", "--seeds", "5"], in: scratch.url).code == 0)
-    let file = try Tool.run(["check"] + paths + ["--settings", "app/harm.json"], in: scratch.url)
+    #expect(try scratch.run("check", paths + ["--record", "--seeds", "5"]).code == 0)
+    let file = try scratch.run("check", paths + ["--settings", "app/harm.json"])
     let key = ["--set", "settings.backoffConfig.maxRetryCount=2"]
-    let set = try Tool.run(["check"] + paths + key, in: scratch.url)
+    let set = try scratch.run("check", paths + key)
     func headlines(_ output: Tool.Output) -> [Substring] {
       output.standardOutput.split(separator: "\n").filter { $0.hasPrefix("✗ ") }
     }
@@ -324,9 +296,9 @@ struct CheckCommandTests {
     try scratch.write("app/s.json5", scenario)
     try scratch.write("app/settings.json", settings(100))
     let record = ["check", "app/s.json5", "--record", "--seeds", "3"]
-    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    #expect(try scratch.run(record).code == 0)
     func check() throws -> [Annotation] {
-      annotations(try Tool.run(["check", "app/s.json5", "--format", "github"], in: scratch.url))
+      annotations(try scratch.run("check app/s.json5 --format github"))
     }
     #expect(try check().isEmpty)
     try scratch.write("app/settings.json", settings(0))
@@ -347,36 +319,31 @@ struct CheckCommandTests {
   @Test("another seed is refused: the baseline has its own")
   func otherSeed() throws {
     let scratch = try small()
-    let output = try Tool.run(["check", "s.json5", "--set", "seed=51"], in: scratch.url)
-    #expect(output.code == 64)
-    #expect(
-      output.standardError.contains(
-        "'seed=51' is invalid for '--set <path=value>': a check runs under the seeds of its baseline"),
-      "\(output.standardError)")
+    try scratch.run(
+      "check s.json5 --set seed=51", code: 64,
+      says: "'seed=51' is invalid for '--set <path=value>': a check runs under the seeds of its baseline")
   }
 
   @Test("with --verbose every metric that moved is there, and without it their number")
   func verbose() throws {
     let scratch = try small()
     let longer = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
-    let brief = try Tool.run(longer, in: scratch.url)
-    let verbose = try Tool.run(longer + ["--verbose"], in: scratch.url).standardOutput
+    let brief = try scratch.run(longer)
+    let verbose = try scratch.run(longer + ["--verbose"]).standardOutput
     let moved = verbose.split(separator: "\n").count { $0.hasPrefix("moved ") }
     #expect(moved > 0 && brief.story("note") == ["\(moved) other metrics moved (--verbose)"], "\(brief)")
-    #expect(try Tool.run(longer + ["--verbose", "--quiet"], in: scratch.url).code == 64)
+    #expect(try scratch.run(longer + ["--verbose", "--quiet"]).code == 64)
     #expect(
-      try Tool.run(longer + ["--quiet"], in: scratch.url).standardOutput.split(separator: "\n").count == 1)
+      try scratch.run(longer + ["--quiet"]).standardOutput.split(separator: "\n").count == 1)
   }
 
   @Test("JUnit gets well-formed XML with a case for each metric and a failure for each that is worse")
   func junit() throws {
     let scratch = try small()
     let command = ["check", "s.json5", "--format", "junit"]
-    let passed = try Tool.run(command, in: scratch.url)
-    #expect(passed.code == 0)
+    let passed = try scratch.run(command, code: 0)
     #expect(passed.standardOutput.contains("failures=\"0\""))
-    let output = try Tool.run(command + ["--set", "tapi.incidents.0.for=6m"], in: scratch.url)
-    #expect(output.code == 1)
+    let output = try scratch.run(command + ["--set", "tapi.incidents.0.for=6m"], code: 1)
     let counter = ElementCounter()
     let parser = XMLParser(data: Data(output.standardOutput.utf8))
     parser.delegate = counter
@@ -395,10 +362,8 @@ struct CheckCommandTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let smaller = ["check", "s.json5", "--record", "--seeds", "2", "--set", "fleet.phones.devices=20"]
-    let output = try Tool.run(smaller, in: scratch.url)
-    #expect(output.code == 0)
-    #expect(output.standardError.contains("s.json5: warning: with these --set the normal load is"))
-    let same = try Tool.run(["check", "s.json5", "--record", "--set", "seed=7"], in: scratch.url)
+    try scratch.run(smaller, code: 0, says: "s.json5: warning: with these --set the normal load is")
+    let same = try scratch.run("check s.json5 --record --set seed=7")
     #expect(same.code == 0 && !same.standardError.contains("normal load"), "\(same.standardError)")
   }
 
@@ -423,9 +388,7 @@ struct CheckCommandTests {
     let text = try scratch.text("baseline.json")
     #expect(text.contains(part))
     try scratch.write("b.json", text.replacing(part, with: replacement, maxReplacements: 1))
-    let output = try Tool.run(["check", "s.json5", "--baseline", "b.json"], in: scratch.url)
-    #expect(output.code == 65)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
+    try scratch.run("check s.json5 --baseline b.json", code: 65, says: message)
   }
 
   @Test(
@@ -446,7 +409,7 @@ struct CheckCommandTests {
   func wrong(arguments: [String], code: Int32, message: String) throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["check"] + arguments, in: scratch.url)
+    let output = try scratch.run("check", arguments)
     #expect(output.code == code)
     #expect(output.standardError.contains(message), "\(output.standardError)")
     #expect(scratch.contents == ["s.json5"])

@@ -35,8 +35,7 @@ struct DecideCommandTests {
   /// The journal of the decision that most tests ask for, which is made once for all of them.
   private static let runs = Result {
     let scratch = try folder()
-    let output = try Tool.run(command + worthIt + ["-q"], in: scratch.url)
-    #expect(output.code == 0, "\(output)")
+    try scratch.run(command + worthIt + ["-q"], code: 0)
     return try scratch.files().filter { $0.key.hasPrefix("journal/") }
   }
   private static let command = asked() + ["--journal", "journal"]
@@ -53,14 +52,13 @@ struct DecideCommandTests {
   @Test("says publish where the proposed Settings keep what today's destroy, and the other way round not")
   func publish() throws {
     let scratch = try scratch()
-    let priced = try Tool.run(Self.command, in: scratch.url)
+    let priced = try scratch.run(Self.command)
     #expect(priced.code == 1 && priced.standardOutput.hasPrefix("AT A PRICE: new.json ("), "\(priced)")
     #expect(priced.story("worse") == [] && !priced.story("price").isEmpty, "\(priced)")
     #expect(
       priced.story("next").map { $0.hasSuffix(" --proposed new.json \(Self.worthIt.joined(separator: " "))") }
         == [true], "\(priced)")
-    let output = try Tool.run(Self.command + Self.worthIt + ["--out", "out", "--verbose"], in: scratch.url)
-    #expect(output.code == 0, "\(output)")
+    let output = try scratch.run(Self.command + Self.worthIt + ["--out", "out", "--verbose"], code: 0)
     #expect(output.standardOutput.contains("\n\nPUBLISH new.json ("), "\(output)")
     #expect(
       output.story("better").contains { $0.hasPrefix("\"friday\": 0 events lost (today ") }, "\(output)")
@@ -84,10 +82,9 @@ struct DecideCommandTests {
       try Double(cell("today_mean")) ?? 0 > 0 && Double(cell("proposed_mean")) == 0
         && cell("unit") == "events")
     #expect(try Double(cell("difference_high")) ?? 0 < -100)
-    let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
-    #expect(check.code == 0, "\(check)")
-    let back = try Tool.run(
-      Self.asked(today: "new.json", proposed: "today.json") + ["--journal", "journal"], in: scratch.url)
+    try scratch.run("check out/suite/friday.json5", code: 0)
+    let back = try scratch.run(
+      Self.asked(today: "new.json", proposed: "today.json") + ["--journal", "journal"])
     let lines = back.standardOutput.split(separator: "\n")
     #expect(back.code == 1 && lines[0].hasPrefix("DO NOT PUBLISH today.json ("), "\(back)")
     #expect(lines[1].hasPrefix("worse ") && lines[1].contains(" events lost (today 0)"), "\(back)")
@@ -108,8 +105,8 @@ struct DecideCommandTests {
     try scratch.write(
       "mended.json",
       losing.replacing(#""429": "drop""#, with: #""429": "retry""#).replacing("none", with: "full"))
-    let output = try Tool.run(
-      Self.asked(today: "losing.json", proposed: "mended.json") + ["--budget", "1"], in: scratch.url)
+    let output = try scratch.run(
+      Self.asked(today: "losing.json", proposed: "mended.json") + ["--budget", "1"])
     let breaks = try #require(output.story("breaks").first, "\(output)")
     #expect(
       breaks.hasPrefix("segment-swift loses data (today's file): backoffConfig.statusCodeOverrides.429"),
@@ -134,13 +131,12 @@ struct DecideCommandTests {
     }
     try scratch.write("today.json", with(#""jitterPercent": 10"#, 3))
     try scratch.write("new.json", with(value, 1_000))
-    let unrun = try Tool.run(Self.command + Self.worthIt, in: scratch.url)
+    let unrun = try scratch.run(Self.command + Self.worthIt)
     let lines = unrun.standardOutput.split(separator: "\n")
     #expect(unrun.code == 1 && lines[0].hasPrefix("DO NOT PUBLISH new.json ("), "\(unrun)")
     #expect(lines[1].hasPrefix("breaks  \(harm)"), "\(unrun)")
     #expect(unrun.story("note").contains { $0.contains("--anyway") }, "\(unrun)")
-    let output = try Tool.run(
-      Self.command + Self.worthIt + ["--json", "--out", "out", "--anyway"], in: scratch.url)
+    let output = try scratch.run(Self.command + Self.worthIt + ["--json", "--out", "out", "--anyway"])
     let document = try JSON(text: output.standardOutput)
     #expect(output.code == 1 && document["decision"] == .string("do not publish"), "\(output)")
     let first = document["story"]?.elements.first
@@ -163,8 +159,7 @@ struct DecideCommandTests {
     try scratch.write("today.json", settings)
     try scratch.write("new.json", settings.replacing(old, with: new))
     func decided(_ options: String...) throws -> (decision: String?, runs: Double?, code: Int32) {
-      let output = try Tool.run(
-        Self.command + ["--json", "--budget", "1", "--out", "out"] + options, in: scratch.url)
+      let output = try scratch.run(Self.command + ["--json", "--budget", "1", "--out", "out"] + options)
       let document = try JSON(text: output.standardOutput)
       return (document["decision"]?.text, document["runs"]?.number, output.code)
     }
@@ -179,7 +174,7 @@ struct DecideCommandTests {
   func kept(old: String, new: String) throws {
     let scratch = try Self.folder()
     try scratch.write("new.json", old.isEmpty ? Self.settings(3) : Self.settings(3).replacing(old, with: new))
-    let output = try Tool.run(Self.command + ["--json"], in: scratch.url)
+    let output = try scratch.run(Self.command + ["--json"])
     let document = try JSON(text: output.standardOutput)
     #expect(output.code == 0 && document["decision"]?.text == "keep today's", "\(output)")
     let unread = document["story"]?.elements.filter { $0["subject"] == .string("unread") }
@@ -196,7 +191,7 @@ struct DecideCommandTests {
     try scratch.write("today.json", Self.settings(100))
     func isRun(_ client: String) throws -> Bool {
       try scratch.write("fleet.json5", Self.fleet.replacing("segment-swift", with: client))
-      let output = try Tool.run(Self.command + ["--budget", "1", "--json"], in: scratch.url)
+      let output = try scratch.run(Self.command + ["--budget", "1", "--json"])
       return try JSON(text: output.standardOutput)["runs"]?.number ?? 0 > 0
     }
     // analytics-react-native takes 100 for 1000, config-validation.ts:42-48.
@@ -213,8 +208,7 @@ struct DecideCommandTests {
     }
     try scratch.write("today.json", with(0, 1_000))
     try scratch.write("new.json", with(10, 3))
-    let output = try Tool.run(Self.command + ["--out", "out"], in: scratch.url)
-    #expect(output.code == 1, "\(output)")
+    let output = try scratch.run(Self.command + ["--out", "out"], code: 1)
     let breaks = try #require(output.story("breaks").first, "\(output)")
     #expect(breaks.contains("(today's file): backoffConfig.jitterPercent: 0 "), "\(output)")
     #expect(breaks.contains("; the proposed file mends that: publish that key "), "\(output)")
@@ -228,14 +222,13 @@ struct DecideCommandTests {
     try scratch.write(
       "slip.json",
       Self.settings(3).replacing(#""maxRetryCount": 3, "base"#, with: #""maxRetryCont": 3, "base"#))
-    let refused = try Tool.run(Self.asked(proposed: "slip.json"), in: scratch.url)
+    let refused = try scratch.run(Self.asked(proposed: "slip.json"))
     #expect(refused.code == 65 && refused.standardOutput.isEmpty, "\(refused)")
     #expect(
       refused.standardError.hasSuffix(
         "slip.json: backoffConfig.maxRetryCont is no key of Settings, and every client ignores it; did you mean "
           + "backoffConfig.maxRetryCount?\n"), "\(refused)")
-    let told = try Tool.run(
-      Self.asked(today: "slip.json") + ["--budget", "1"], in: scratch.url)
+    let told = try scratch.run(Self.asked(today: "slip.json") + ["--budget", "1"])
     #expect(
       told.story("unread").map {
         $0.hasPrefix("backoffConfig.maxRetryCont (did you mean backoffConfig.maxRetryCount?): ")
@@ -246,7 +239,7 @@ struct DecideCommandTests {
   func legacy() throws {
     let scratch = try Self.folder()
     try scratch.write("today.json", #"{ "integrations": { "Segment.io": { "apiKey": "x" } } }"#)
-    let output = try Tool.run(Self.command + ["--budget", "1"], in: scratch.url)
+    let output = try scratch.run(Self.command + ["--budget", "1"])
     #expect(
       output.story("breaks").map {
         $0.hasPrefix("segment-swift runs without Settings (today's file): there is no httpConfig: ")
@@ -260,25 +253,23 @@ struct DecideCommandTests {
       "scaled.json5",
       Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
         .replacing("devices: 30", with: "devices: 200"))
-    let output = try Tool.run(
-      Self.asked("scaled.json5") + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"],
-      in: scratch.url)
+    let output = try scratch.run(
+      Self.asked("scaled.json5") + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"])
     #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
     #expect(output.standardOutput.contains(" new.json (200 devices, 1 case, "), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
     #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 200"#), "\(written)")
-    let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
-    #expect(check.code == 0, "\(check)")
+    try scratch.run("check out/suite/friday.json5", code: 0)
   }
 
   @Test("the next command has the options of this one, as a shell takes them")
   func nextCommand() throws {
     let scratch = try Self.folder()
     try scratch.write("new one.json", Self.settings(1_000))
-    let output = try Tool.run(
+    let output = try scratch.run(
       Self.asked(proposed: "new one.json") + [
         "--set", "fleet.*.devices=29", "--seed", "2", "--allow", "endpoint", "--budget", "1",
-      ], in: scratch.url)
+      ])
     #expect(
       output.story("next") == [
         "if what is worse is accepted: fleetsim decide fleet.json5 --today today.json --seed 2 "
@@ -297,8 +288,7 @@ struct DecideCommandTests {
       harmless.replacing(
         #""enabled": true, "maxRetryCount": 1000, "base"#,
         with: #""enabled": true, "maxRetryCount": 3, "base"#))
-    let output = try Tool.run(Self.command + ["--out", "out"], in: scratch.url)
-    #expect(output.code == 1, "\(output)")
+    let output = try scratch.run(Self.command + ["--out", "out"], code: 1)
     #expect(
       output.story("cause").map { $0.hasPrefix("backoffConfig.maxRetryCount: with today's value ") } == [
         true
@@ -318,8 +308,7 @@ struct DecideCommandTests {
         "fleet: [",
         with: #"fleet: [{ name: "rn", devices: 20, events: "2/min", client: "segment-react-native" }, "#))
     try scratch.write("today.json", Self.settings(3).replacing("300", with: "60"))
-    let output = try Tool.run(
-      Self.asked("two.json5", proposed: nil) + ["--out", "out", "--budget", "1"], in: scratch.url)
+    let output = try scratch.run(Self.asked("two.json5", proposed: nil) + ["--out", "out", "--budget", "1"])
     #expect(output.code == 0 && output.standardOutput.hasPrefix("KEEP TODAY'S SETTINGS ("), "\(output)")
     #expect(
       output.story("better").contains { $0.hasPrefix("\"friday\": 0 events lost (today ") }, "\(output)")
@@ -339,8 +328,7 @@ struct DecideCommandTests {
       "closed.json5",
       Self.fleet.replacing(
         #"flush: {"#, with: #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#))
-    let output = try Tool.run(
-      Self.asked("closed.json5") + ["--budget", "1", "--anyway", "--verbose"], in: scratch.url)
+    let output = try scratch.run(Self.asked("closed.json5") + ["--budget", "1", "--anyway", "--verbose"])
     #expect(output.story("possible").map { $0.hasPrefix("\"friday\": ") } == [true], "\(output)")
     #expect(!output.standardOutput.contains("never"), "\(output)")
   }
@@ -349,11 +337,11 @@ struct DecideCommandTests {
   func undecided() throws {
     let scratch = try scratch()
     let command = Self.command + Self.worthIt + ["--budget", "1"]
-    let brief = try Tool.run(command + ["-q"], in: scratch.url)
+    let brief = try scratch.run(command + ["-q"])
     #expect(brief.code == 2 && brief.standardError == "", "\(brief)")
     #expect(
       brief.standardOutput.split(separator: "\n").map { $0.hasPrefix("NOT DECIDED: new.json (") } == [true])
-    let output = try Tool.run(command, in: scratch.url)
+    let output = try scratch.run(command)
     #expect(output.standardOutput.hasPrefix(brief.standardOutput), "\(output)")
     // A failure in 5 % of the runs is excluded by 59 without one; there are 6.
     #expect(
@@ -363,7 +351,7 @@ struct DecideCommandTests {
     #expect(
       output.story("next").map { $0.hasSuffix("--proposed new.json") } == [true],
       "the default budget would do: \(output)")
-    let document = try JSON(text: Tool.run(command + ["--json"], in: scratch.url).standardOutput)
+    let document = try JSON(text: scratch.run(command + ["--json"]).standardOutput)
     #expect(document["decision"] == .string("needs more runs") && document["missingRuns"] == .number(53))
   }
 
@@ -372,7 +360,7 @@ struct DecideCommandTests {
     let scratch = try Self.folder()
     try scratch.write("today.json", Self.settings(1_000))
     try scratch.write("new.json", Self.settings(1_000).replacing("0.5", with: "0.6"))
-    let output = try Tool.run(Self.command, in: scratch.url)
+    let output = try scratch.run(Self.command)
     #expect(output.code == 1 && output.standardOutput.hasPrefix("DO NOT PUBLISH new.json ("), "\(output)")
     #expect(output.story("reason") == ["nothing is better"] && output.story("next") == [], "\(output)")
     #expect(output.story("worse") == [] && output.story("better") == [], "\(output)")
@@ -382,11 +370,11 @@ struct DecideCommandTests {
   func markdown() throws {
     let scratch = try scratch()
     let command = Self.command + Self.worthIt + ["--budget", "1"]
-    let printed = try Tool.run(command + ["--markdown", "-"], in: scratch.url).standardOutput
+    let printed = try scratch.run(command + ["--markdown", "-"]).standardOutput
     let heading = "## fleetsim decide: NOT DECIDED: new.json ("
     #expect(printed.hasPrefix(heading) && printed.contains("\n| case | figure | today | "), "\(printed)")
     #expect(printed.contains(/\n- \*\*open\*\* nothing more fails .* 53 more runs\n/), "\(printed)")
-    _ = try Tool.run(command + ["--markdown", "answer.md", "-q"], in: scratch.url)
+    try scratch.run(command + ["--markdown", "answer.md", "-q"])
     let text = try scratch.text("answer.md")
     #expect(text == printed)
     try scratch.write("summary.md", "before\n")
@@ -425,8 +413,7 @@ struct DecideCommandTests {
     try scratch.write("other.json", #"{ "sampleRate": 0.5 }"#)
     try scratch.write("late.json5", #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#)
     try scratch.write("list.json5", "[]")
-    let output = try Tool.run(
-      ["decide", "fleet.json5", "--today", "today.json"] + arguments, in: scratch.url)
+    let output = try scratch.run("decide fleet.json5 --today today.json", arguments)
     #expect(output.code == code, "\(output)")
     #expect(output.standardError.contains(message), "\(output.standardError)")
   }

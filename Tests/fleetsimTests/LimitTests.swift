@@ -171,7 +171,7 @@ struct LimitTests {
         #"capacity: "20/s", burst: 20"#, with: #"capacity: "2/s", burst: 2"#))
     let command = ["limit", "s.json5", "--incident", "silence", "--require", "lost = 0", "--seeds", "2"]
     for jobs in ["1", "2"] {
-      let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
+      let output = try scratch.run(command + ["--jobs", jobs, "--out", "out" + jobs])
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
     }
     let table = try scratch.text("out1/limit.csv")
@@ -185,12 +185,10 @@ struct LimitTests {
       for seed in ["1", "2"] {
         let incident =
           "[{ kind: \"outage\", at: \"15m\", for: \"\(try #require(row["value"]))\", status: \"none\" }]"
-        let output = try Tool.run(
-          [
-            "run", "s.json5", "--seed", seed, "--set", "duration=8h", "--set", "tapi.incidents=" + incident,
-            "--require", "lost = 0",
-          ],
-          in: scratch.url)
+        let output = try scratch.run([
+          "run", "s.json5", "--seed", seed, "--set", "duration=8h", "--set", "tapi.incidents=" + incident,
+          "--require", "lost = 0",
+        ])
         lost.append(output.code == 1)
       }
       #expect(lost.contains(true) == loses, "\(row)")
@@ -203,15 +201,14 @@ struct LimitTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Self.text)
     let action = ["--set", "actions=[{ kind: \"capacity\", at: \"14m\", for: \"10m\", factor: \"100%\" }]"]
-    let output = try Tool.run(
+    try scratch.run(
       [
         "limit", "s.json5", "--key", "actions.0.factor=100%..800%", "--require", "recovery <= 10m", "--seeds",
         "2", "--json",
       ]
-        + action, in: scratch.url)
-    #expect(output.code == 0, "\(output.standardError)")
+        + action, code: 0)
     for words in [[], ["--key", "seed=1..2", "--incident", "outage"], ["--incident", "outrage"]] {
-      let output = try Tool.run(["limit", "s.json5"] + words, in: scratch.url)
+      let output = try scratch.run("limit s.json5", words)
       #expect(output.code == 64 && output.standardOutput == "", "\(words)")
     }
   }

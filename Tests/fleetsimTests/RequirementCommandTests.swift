@@ -10,7 +10,7 @@ struct RequirementCommandTests {
   private func run(_ options: [String]) throws -> (output: Tool.Output, scratch: Scratch) {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    return (try Tool.run(["run", "s.json5", "--budget", "60k"] + options, in: scratch.url), scratch)
+    return (try scratch.run("run s.json5 --budget 60k", options), scratch)
   }
 
   @Test("a line for each limit stands below the verdict, and the exit code says whether all are kept")

@@ -43,7 +43,7 @@ struct SearchCommandTests {
   /// That search, made once for all tests, with one worker: its files are in `out`, its runs in `out.journal`.
   static let tuned = Result {
     let scratch = try SearchCommandTests().scratch()
-    let output = try Tool.run(tune + ["--out", "out", "--jobs", "1"], in: scratch.url)
+    let output = try scratch.run(tune + ["--out", "out", "--jobs", "1"])
     #expect(output.code == 0 && output.standardError == "", "\(output)")
     return try scratch.files()
   }
@@ -60,9 +60,9 @@ struct SearchCommandTests {
     #expect(try text(scratch, "out/settings.json").contains("\"apiKey\": \"K\""))
     // What was recommended runs: in both shapes, with the same result.
     let runs = try ["settings.json", "settings-document.json"].map { name in
-      let run = try Tool.run(
-        ["run", "a.json5", "--seed", "3", "--settings", "out/" + name, "--out", name + ".out", "-q"],
-        in: scratch.url)
+      let run = try scratch.run([
+        "run", "a.json5", "--seed", "3", "--settings", "out/" + name, "--out", name + ".out", "-q",
+      ])
       #expect(run.code == 0 && run.standardError == "")
       return try text(scratch, name + ".out/timeseries.csv")
     }
@@ -85,8 +85,7 @@ struct SearchCommandTests {
       command, in: scratch.url, signal: SIGKILL, when: { scratch.runs("two.journal").count > begun + 20 })
     let kept = scratch.runs("two.journal").count
     #expect(kept > begun + 20)
-    let again = try Tool.run(command + ["--verbose"], in: scratch.url)
-    #expect(again.code == 0)
+    let again = try scratch.run(command + ["--verbose"], code: 0)
     #expect(again.story("note").contains { $0.hasPrefix("\(kept) runs from the journal, ") }, "\(again)")
     for name in ["pareto.csv", "settings.json", "pareto.svg"] {
       #expect(try text(scratch, "two/" + name) == text(scratch, "out/" + name), "\(name)")
@@ -105,7 +104,7 @@ struct SearchCommandTests {
     let command = ["tune", "a.json5", "--space", "space.json5", "--seeds", "2", "--budget", "60"]
     // An event of the outage waits for its end, two minutes after its beginning.
     let requirement = ["--require", "affected_delivery_p99_s<=1"]
-    let output = try Tool.run(command + requirement + ["--out", "out"], in: scratch.url)
+    let output = try scratch.run(command + requirement + ["--out", "out"])
     #expect(output.code == 0 && output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")
     #expect(
@@ -122,9 +121,7 @@ struct SearchCommandTests {
         "<p class=\"lead\">No candidate keeps affected_delivery_p99_s &lt;= 1 in every run, nor do today&#39;s Settings</p>"
       ))
     #expect(try text(scratch, "out/pareto.csv").contains("\n0,finalist,"))
-    let json = try Tool.run(
-      command + requirement + ["--json", "--journal", "out.journal"], in: scratch.url)
-    #expect(json.code == 0)
+    let json = try scratch.run(command + requirement + ["--json", "--journal", "out.journal"], code: 0)
     let document = try #require(
       JSONSerialization.jsonObject(with: Data(json.standardOutput.utf8)) as? [String: Any])
     #expect(document["isRecommended"] as? Bool == false && document["settings"] is NSNull)
@@ -149,13 +146,12 @@ struct SearchCommandTests {
     ])
   func lossIsCharged(search: String, extent: String) throws {
     let scratch = try scratch()
-    let output = try Tool.run(
+    let output = try scratch.run(
       [
         "tune", "a.json5", "--set", "settings.backoffConfig.maxRetryCount=2", "--search", search,
         "--require",
         "lost_events<=0", "--seeds", "2",
-      ], in: scratch.url)
-    #expect(output.code == 0)
+      ], code: 0)
     #expect(output.standardOutput.hasPrefix("No candidate keeps lost_events <= 0 in every run, "))
     let lost = output.story("lost")
     #expect(
@@ -182,7 +178,7 @@ struct SearchCommandTests {
     ])
   func wrongSearch(arguments: [String], message: String) throws {
     let scratch = try scratch()
-    let output = try Tool.run(["tune", "a.json5"] + arguments, in: scratch.url)
+    let output = try scratch.run("tune a.json5", arguments)
     #expect(output.code == 64 || output.code == 65)
     #expect(output.standardError.contains(message), "\(output.standardError)")
   }
@@ -198,39 +194,35 @@ struct SearchCommandTests {
     ]
     // Without httpConfig the SDK reads none of it; as the CDN serves it, it would.
     try scratch.write("flat.json", "{ \"backoffConfig\": { \"maxRetryCount\": 3 } }")
-    let flat = try Tool.run(["tune", "swift.json5", "--settings", "flat.json"] + both, in: scratch.url)
+    let flat = try scratch.run("tune swift.json5 --settings flat.json", both)
     #expect(
       flat.code == 64 && flat.standardError.contains("put them into httpConfig"), "\(flat.standardError)")
     let jitter = ["--search", "settings.backoffConfig.jitterStrategy=additive:10,full"]
-    let refused = try Tool.run(["tune", "swift.json5"] + both + jitter, in: scratch.url)
-    #expect(refused.code == 64)
-    #expect(
-      refused.standardError.contains(
+    try scratch.run(
+      "tune swift.json5", both + jitter, code: 64,
+      says:
         "'settings.backoffConfig.jitterStrategy' is not read by segment-swift: this key of the CDN is useless to you; leave it "
-          + "out of the search, or give --all-keys"))
-    let asked = try Tool.run(
-      ["tune", "a.json5", "--client", "segment-kotlin"] + both + jitter, in: scratch.url)
+        + "out of the search, or give --all-keys")
+    let asked = try scratch.run("tune a.json5 --client segment-kotlin", both + jitter)
     #expect(asked.code == 64 && asked.standardError.contains("is not read by segment-kotlin"))
     // A client of the scenario's own reads what the one that it is based on does.
     for (base, code) in [("segment-swift", Int32(64)), ("tapi-document", 0)] {
       let own = Self.scenario.replacing(
         "name: \"phones\"", with: "name: \"phones\", client: { name: \"mine\", basedOn: \"\(base)\" }")
       try Data(own.utf8).write(to: scratch.url.appending(path: "own.json5"))
-      let output = try Tool.run(["tune", "own.json5"] + both + jitter, in: scratch.url)
+      let output = try scratch.run("tune own.json5", both + jitter)
       #expect(output.code == code, "\(output.standardError)")
       #expect(output.standardError.contains("is not read by mine") == (code == 64))
     }
-    let all = try Tool.run(["tune", "swift.json5", "--all-keys"] + both + jitter, in: scratch.url)
+    let all = try scratch.run("tune swift.json5 --all-keys", both + jitter)
     #expect(all.code == 0 && !all.standardOutput.contains(" make of these Settings"))
     try scratch.write("jitter.json", #"{ "httpConfig": { "backoffConfig": { "jitterStrategy": "full" } } }"#)
-    let read = try Tool.run(
-      ["tune", "swift.json5", "--settings", "jitter.json", "--verbose"] + both, in: scratch.url)
-    #expect(read.code == 0)
+    let read = try scratch.run("tune swift.json5 --settings jitter.json --verbose", both, code: 0)
     #expect(
       read.standardOutput.contains(
         "What the clients make of these Settings\n- segment-swift, backoffConfig.jitterStrategy: "), "\(read)"
     )
-    let plain = try Tool.run(["tune", "a.json5", "--out", "out", "--verbose"] + both, in: scratch.url)
+    let plain = try scratch.run("tune a.json5 --out out --verbose", both)
     #expect(plain.code == 0 && !plain.standardOutput.contains(" make of these Settings"))
     let report = try text(scratch, "out/report.html")
     #expect(report.contains(" · 1 scenario of 20 devices · finalists with 1 seed<"))

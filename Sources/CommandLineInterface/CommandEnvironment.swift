@@ -47,7 +47,6 @@ package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
   /// nil: those of the process, each read when it is asked for.
   private let given: [String: String]?
 
-  /// The process's own.
   static let process = Variables(given: nil)
 
   package init(_ given: [String: String]) { self.init(given: given) }
@@ -83,7 +82,6 @@ package final class Executable: Sendable {
 
   package init(_ path: String) { self.path = path }
 
-  /// The program of this process.
   static var process: Executable {
     #if canImport(Darwin)
       var size: UInt32 = 0

@@ -73,7 +73,6 @@ public enum CommandLineTool {
 
 extension CommandSpecification {
   static let toolName = "fleetsim"
-  /// The tool with all its commands.
   package static let fleetsim = CommandSpecification(
     name: toolName,
     abstract: "Simulates a fleet of analytics clients that retry against an overloaded tracking endpoint.",

@@ -13,7 +13,6 @@ package final class Signals: Sendable {
 
   package init() {}
 
-  /// The signal that has come, if any.
   package var pending: Int32? {
     let number = received.load(ordering: .relaxed)
     return number == 0 ? nil : number
@@ -25,7 +24,6 @@ package final class Signals: Sendable {
     return number == 0 ? nil : number
   }
 
-  /// The signals that end a command.
   private static let ends = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
   /// Takes a signal down, which whoever waits or computes will see.

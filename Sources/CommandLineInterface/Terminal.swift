@@ -4,7 +4,6 @@ import TextEscaping
 /// Standard output and error of a command, without buffering.
 package struct Console: Sendable {
   package var (output, errors): (Int32, Int32)
-  /// The choice of `--color`.
   var colour = Terminal.Colour.auto
   private let isPlain: Bool
   /// Whether no line of a terminal can be rewritten.
@@ -87,7 +86,6 @@ package struct Terminal: Sendable {
     self.isColoured = isColoured
   }
 
-  /// When colours are used.
   package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
 
   /// Enclose what is to be set in bold: two characters for private use, which no text has once its hidden ones are shown.

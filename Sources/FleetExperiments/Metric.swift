@@ -87,7 +87,6 @@ extension RunSummary {
 }
 
 extension Collection<Double> {
-  /// Nil of nothing.
   package var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
 }
 
@@ -167,7 +166,6 @@ public enum MetricCatalogue {
   /// The columns of a page's table beside the verdict's metrics.
   package static let shown: [Metric] = entries.filter(\.isShown).compactMap { metric(named: $0.name) }
 
-  /// The verdict's metrics, in its order.
   package static let headline: [Metric] = all.filter(\.isHeadline)
 
   /// Whether it is a time after the last incident: that of a run which does not live to see it is `never`.

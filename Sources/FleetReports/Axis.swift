@@ -75,7 +75,6 @@ extension Axis {
   }
 }
 
-/// Round values.
 package enum Scale {
   /// Up to `count` steps of 1, 2 or 5 times a power of ten from 0 to `limit`; 0 included.
   package static func ticks(upTo limit: Double, count: Int) -> [Axis.Tick] {

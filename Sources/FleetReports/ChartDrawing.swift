@@ -1,6 +1,5 @@
 import FleetExperiments
 
-/// Lays a chart out for a width, and draws it.
 struct ChartDrawing {
   private let chart: Chart
   private let width: Double
@@ -47,7 +46,6 @@ struct ChartDrawing {
 
   // MARK: Sections
 
-  /// A plot on the canvas.
   struct Frame {
     var x: Double
     var y: Double
@@ -363,12 +361,10 @@ struct ChartDrawing {
 }
 
 extension Chart.Curve {
-  /// Where a column begins.
   fileprivate func beginning(of column: Int) -> Double {
     range.lowerBound + Double(column) / Double(envelope.columns.count) * (range.upperBound - range.lowerBound)
   }
 
-  /// The middle of a column.
   fileprivate func position(of column: Int) -> Double {
     (beginning(of: column) + beginning(of: column + 1)) / 2
   }

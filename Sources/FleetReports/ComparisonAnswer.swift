@@ -16,7 +16,6 @@ package struct TrialReport: Sendable {
   }
 
   package var names: [String] { trial.variants }
-  /// The finding and its reasons.
   package var story: Story { trial.story(standings) }
   private var picture: ComparisonPicture { ComparisonPicture(self) }
 

@@ -25,7 +25,6 @@ package struct ComparisonPicture {
   /// All of it, as a page and a file have it.
   package private(set) var chart = Chart(title: "", sections: [])
 
-  /// Variants at most.
   package static let most = 8
 
   package init(_ report: TrialReport) {
@@ -110,7 +109,6 @@ package struct ComparisonPicture {
     return [recovery, lost].compactMap(\.self).joined(separator: ", ")
   }
 
-  /// Incidents and actions.
   private func shades(_ variant: Int, from origin: Int64 = 0, isNamed: Bool) -> [Chart.Shade] {
     let origin = Double(origin)
     return (curves.facts[variant]?.shaded ?? []).map {

@@ -83,7 +83,6 @@ extension TrialReport {
         + "Every other metric is in \(trial.isOfOneRun ? FileName.summary : .statistics).")
   }
 
-  /// Whether the value is one to worry about.
   private func isBad(_ index: Int, _ variant: Int) -> Bool {
     let figure = metrics.figure(index, variant)
     return switch metrics.metrics[index].name {

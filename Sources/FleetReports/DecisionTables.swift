@@ -8,7 +8,6 @@ extension Decision {
     fileprivate var cell: Cell
   }
 
-  /// The columns of `decision.csv` in order.
   package static let columns: [CSVColumn<Row>] = [
     .init("case", "", "Name of the case.") { .text($0.one.name) },
     .init("criterion", "", "What is compared: failures, or a column of `summary.csv`.") {

@@ -47,7 +47,6 @@ package struct DeviceTimeline {
   /// A wait is told in a line of its own from this length on, microseconds.
   private static let longWait: Int64 = 5_000_000
 
-  /// The whole story.
   fileprivate init(_ trace: DeviceTrace) {
     self.trace = trace
     fates = DroppedEvents(trace)

@@ -6,7 +6,6 @@ import TextEscaping
 ///
 /// Runs have virtual time alone; here they all start at a fixed moment, so that they lie over each other in a graph.
 package enum OpenMetrics {
-  /// The name, the seed and the series of a run.
   package typealias Run = (name: String, seed: UInt64, series: TimeSeries)
 
   /// 2026-01-01 00:00:00 UTC, in Unix seconds: where every run starts.

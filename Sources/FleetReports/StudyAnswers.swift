@@ -39,7 +39,6 @@ extension LiveComparison {
   }
 }
 
-/// The findings of a calibration, as tables, pictures and files.
 extension CalibrationResult {
   /// The values that fit what was measured, and how well.
   /// - Parameters:

@@ -2,7 +2,6 @@ import FleetExperiments
 import FleetMetrics
 import SimulationKernel
 
-/// One line of `pareto.csv`.
 package struct ParetoRow: Sendable {
   fileprivate var number: Int64
   fileprivate var kind: Kind

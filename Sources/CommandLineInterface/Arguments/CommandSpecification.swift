@@ -54,7 +54,6 @@ package enum ValueChoice: Sendable, Hashable {
   }
 }
 
-/// A positional argument.
 package struct ArgumentSpecification: Sendable {
   package var valueName: String
   package var help: String
@@ -112,7 +111,6 @@ package struct OptionSpecification: Sendable {
 package struct ParsedArguments: Sendable, Hashable {
   /// Values by option name, in the order given; a flag's value is empty.
   package var options: [String: [String]] = [:]
-  /// Positional arguments in order.
   package var positional: [String] = []
 
   package func has(_ option: String) -> Bool { options[option] != nil }

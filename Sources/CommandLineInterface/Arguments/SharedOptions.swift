@@ -6,12 +6,10 @@ import SimulationKernel
 // Options that several commands have, and how their values are read.
 
 extension ValueReader where Value == String {
-  /// Any text.
   package static let text = ValueReader { $0 }
 }
 
 extension ValueReader where Value == Int {
-  /// A whole number.
   package static func count(_ range: ClosedRange<Int>) -> ValueReader {
     ValueReader { text in
       if let count = Int(text), range.contains(count) { return count }
@@ -53,7 +51,6 @@ extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
 }
 
 extension ValueReader where Value == Requirement {
-  /// A limit that runs have to keep.
   static let requirement = ValueReader { text in
     do {
       return try Requirement(text)
@@ -74,7 +71,6 @@ extension [Requirement] {
 }
 
 extension ValueReader where Value == ClientPreset {
-  /// A client that fleetsim has.
   static let client = ValueReader { try ClientPreset.named($0, kind: "client") }
 }
 
@@ -116,7 +112,6 @@ struct Assignment: Sendable {
     (self.text, path, value) = (text, parts[0], parts[1])
   }
 
-  /// Reads a setting of the scenario.
   static let setting = ValueReader { try Assignment($0) }
   var overrides: [Override] { Override.choosing(path, value) }
 }
@@ -130,7 +125,6 @@ extension Argument where Value == [String] {
 }
 
 extension ValueReader where Value == UInt64 {
-  /// A seed of all randomness.
   static let seed = ValueReader { text in
     if text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) { return seed }
     throw InvalidValue("a whole number from 0 to 2^64-1.")

@@ -137,7 +137,6 @@ struct CalibrateCommand: Study {
   }
 }
 
-/// The findings of `calibrate`.
 struct CalibrationFindings: Sendable {
   var observedPath: String
   var result: CalibrationResult

@@ -1,6 +1,5 @@
 import FleetExperiments
 
-/// The outcome of checking one scenario.
 struct CheckOutcome {
   /// A key in which the scenario is not what it was when it was recorded.
   struct ChangedKey: Sendable {

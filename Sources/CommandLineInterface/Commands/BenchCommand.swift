@@ -71,7 +71,6 @@ struct BenchCommand: Command {
 
   // MARK: Running
 
-  /// - Throws: `CommandFailure`.
   func execute(_ invocation: Invocation) throws {
     if seriesPath != nil, workloads.count > 1 || repeats > 1 {
       throw UsageError("'--timeseries <file>' needs one workload, run once: name it with --only.")
@@ -186,7 +185,6 @@ extension ValueReader where Value == [BenchmarkWorkload] {
   }
 }
 
-/// The measurements of one workload.
 struct BenchMeasurement: Sendable {
   var workload: String
   var devices: Int64

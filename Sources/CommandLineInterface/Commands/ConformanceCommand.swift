@@ -131,7 +131,6 @@ extension ValueReader where Value == String {
   }
 }
 
-/// The findings of `conformance`.
 struct ConformanceFindings: Sendable {
   var reports: [ConformanceReport]
 

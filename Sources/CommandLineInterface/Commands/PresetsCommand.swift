@@ -168,7 +168,6 @@ extension ClientPreset.Version {
   }
 }
 
-/// The findings of `presets`.
 struct PresetFindings: Sendable {
   var presets: [ClientPreset]
 

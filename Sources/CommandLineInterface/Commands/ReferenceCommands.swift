@@ -7,9 +7,7 @@ import ScenarioFormat
 /// The topics of `fleetsim help` beside commands.
 enum HelpTopic: String, CaseIterable {
   case exitCodes = "exit-codes"
-  /// Every column of the CSV files.
   case columns
-  /// Every key of a scenario.
   case scenario
   /// The JSON Schema of a scenario, or of the documents.
   case schema
@@ -17,7 +15,6 @@ enum HelpTopic: String, CaseIterable {
   case completions
   /// The words that a shell offers for a line, which the script asks for.
   case complete
-  /// The manual page.
   case man
 
   /// The topics that people ask for.

@@ -81,7 +81,6 @@ extension ScenarioFindings {
     "from \(span(start - .start)) " + (length.map { "for \(span($0))" } ?? "on")
   }
 
-  /// What a terminal shows.
   fileprivate var text: String {
     let load = load
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }

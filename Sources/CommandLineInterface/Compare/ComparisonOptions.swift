@@ -146,7 +146,6 @@ extension ValueReader where Value == [VariantChoice] {
   }
 }
 
-/// How many seeds `run` and `compare` take.
 struct ReplicationOptions: ParameterGroup {
   @Option(
     "seeds", "n", .count(2...mostSeeds),

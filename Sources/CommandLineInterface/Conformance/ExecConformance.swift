@@ -12,7 +12,6 @@ struct ExecConformance: Sendable {
   /// Processes at once.
   var jobs: Int
 
-  /// A case, what was seen of it and what that says.
   struct Outcome: Sendable {
     var vector: ProcessCase
     /// The log of each run, the latest last.

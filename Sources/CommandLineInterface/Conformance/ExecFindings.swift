@@ -3,7 +3,6 @@ import FleetExperiments
 import FleetReports
 import TextEscaping
 
-/// The findings of `conformance --exec`.
 struct ExecFindings: Sendable {
   /// How a requirement stands.
   struct Row: Sendable {
@@ -71,7 +70,6 @@ struct ExecFindings: Sendable {
     }
   }
 
-  /// The file of a case's exchange.
   func path(of id: String) -> String? { folder.map { "\($0)/\(id).json" } }
 
   func text(width: Int) -> String {

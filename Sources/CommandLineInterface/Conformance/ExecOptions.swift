@@ -2,7 +2,6 @@ import Conformance
 import ScenarioModel
 import SimulationKernel
 
-/// Options of `conformance --exec`, and what they ask for.
 struct ExecOptions: ParameterGroup {
   private static let configKeys = ["flushAt", "flushInterval", "maxRetries", "timeout"]
 

@@ -17,7 +17,6 @@ struct ExecSetup: Sendable {
 
   /// Microseconds of a clock that never goes back.
   var now: Int64 { Int64(environment.monotonicSeconds() * 1e6) }
-  /// Whether the work is to stop.
   var isStopped: Bool { environment.signals.pending != nil }
 
   /// The ignored keys without which the case says nothing, in words; nil: there are none.

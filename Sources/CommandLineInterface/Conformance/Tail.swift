@@ -6,7 +6,6 @@ struct Tail {
   private var kept: [UInt8] = []
   private static let longest = 1 << 16
 
-  /// Takes what is there.
   mutating func read(_ buffer: inout [UInt8]) {
     guard descriptor >= 0 else { return }
     for _ in 0..<8 {

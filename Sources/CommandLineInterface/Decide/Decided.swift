@@ -53,7 +53,6 @@ struct Decided: Sendable {
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
   }
 
-  /// What to do.
   enum Outcome: Sendable, Hashable {
     case publish, keep, refuse
     case needsMore(runs: Int)
@@ -75,7 +74,6 @@ struct Decided: Sendable {
   /// Whether nothing but a price, which a person may accept, keeps the proposed Settings from being published.
   private var isAtAPrice: Bool { settings.breaks.isEmpty && decision.isAtAPrice }
 
-  /// Whether the proposed Settings are to be published.
   var isPublished: Bool { outcome == .publish }
 
   /// `DO NOT PUBLISH new.json`
@@ -423,7 +421,6 @@ extension Decided {
 }
 
 extension TextTable {
-  /// As GitHub shows it.
   fileprivate var markdown: String {
     func row(_ cells: [String]) -> String {
       "| " + cells.map(Escaping.cell).joined(separator: " | ") + " |\n"

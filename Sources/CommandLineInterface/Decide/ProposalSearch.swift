@@ -115,7 +115,6 @@ struct ProposalSearch: Sendable {
 
   private static func number(_ value: String) -> Double { Quantity(value)?.value ?? 0 }
 
-  /// The fleet with Settings of the search.
   func scenario(_ overrides: [Override]) throws -> Scenario {
     try loaded.decode(VariantChoice(name: "", overrides: overrides)).scenario
   }
@@ -128,6 +127,5 @@ struct ProposalSearch: Sendable {
     }
   }
 
-  /// How many candidates there are.
   var count: Int { min(Self.candidates, space.size) }
 }

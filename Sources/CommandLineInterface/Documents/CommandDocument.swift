@@ -7,7 +7,6 @@ struct CommandDocument<Source>: DescribedDocument {
   var meaning: String
   var shape: JSONShape<Source>
 
-  /// The whole document.
   func text(_ command: String, _ source: Source) -> String {
     JSONValue.text(
       CommandDocuments.head.json(command).adding(shape.members.map { ($0.name, $0.value(source)) })) + "\n"
@@ -265,7 +264,6 @@ extension JSONShape.Member {
   }
 }
 
-/// JSON Schemas of types.
 extension JSONValue {
   fileprivate static func type(_ names: String...) -> JSONValue { types(names) }
   fileprivate static func types(_ names: [String]) -> JSONValue {

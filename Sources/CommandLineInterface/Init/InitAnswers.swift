@@ -5,7 +5,6 @@ import SimulationKernel
 import UploadRetry
 
 extension InitCommand {
-  /// The answers given on the command line.
   package struct Answers: ParameterGroup {
     /// A client of the fleet: one that ships or a file, and its part in parts per million.
     struct Part: Sendable, Hashable {
@@ -200,7 +199,6 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
 }
 
 extension ValueReader where Value == Int {
-  /// How many devices a fleet has.
   static let fleet = ValueReader { text in
     if let count = InitCommand.Answers.count(text) { return count }
     throw InvalidValue("a number from 1 to 4000M, as 20000, 200k or 3M.")
@@ -230,12 +228,10 @@ extension ValueReader where Value == InitCommand.Answers.Events? {
 }
 
 extension ValueReader where Value == Quantity {
-  /// How long an incident lasts.
   static let incident = ValueReader { try Quantity.incident($0) }
 }
 
 extension ValueReader where Value == Quantity? {
-  /// Requests that an endpoint takes.
   static let capacity = ValueReader { text in
     text == InitCommand.Answers.unknown ? nil : try Quantity.rate(text, as: "60000/s")
   }

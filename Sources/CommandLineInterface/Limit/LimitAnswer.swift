@@ -115,7 +115,6 @@ extension LimitSearch {
     var isAnswer: Bool
   }
 
-  /// The columns of `limit.csv` in order.
   static let columns: [CSVColumn<Row>] = [
     .init("key", "", "The key, or `length of outage` and the like.") { .text($0.key) },
     .init("value", "", "Its value.") { .text($0.point.value.text()) }

@@ -50,7 +50,6 @@ package struct LimitSearch: Sendable {
   let own: Quantity?
   /// The meaning of a value in another unit, as a sentence; nil: the value says it all.
   let meaning: @Sendable (Quantity) -> String?
-  /// Values in their order.
   package private(set) var points: [Point] = []
   let isLessBetter: Bool
   private let steps: Int

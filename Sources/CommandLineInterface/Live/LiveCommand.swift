@@ -38,7 +38,6 @@ struct LiveCommand: Study {
     ])
 
   private static let mostDevices: Int64 = 20_000
-  /// The limit of --exec.
   private static let mostProcesses: Int64 = 500
   /// Bytes of an upload at most: all devices may send one at a time.
   private static let largestBody = 8 << 20

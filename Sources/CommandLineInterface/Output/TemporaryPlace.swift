@@ -48,7 +48,6 @@ package struct TemporaryPlace: Sendable {
     }
   }
 
-  /// Lets the lock go.
   package func release() { close(descriptor) }
 
   /// Whether the lock is had now. Some file systems have none; what is there is left alone.

@@ -197,7 +197,6 @@ struct StudyInput {
     Scaling(divisor: max(1, Scaling.smallest(of: scenarios, leaving: devices).divisor / margin))
   }
 
-  /// The whole fleet.
   var whole: StudyInput { get throws { scenario.scale == 1 ? self : try at(.whole) } }
 
   private func at(_ scale: Scaling) throws -> StudyInput {
@@ -209,10 +208,8 @@ struct StudyInput {
     return input
   }
 
-  /// The first scenario.
   var scenario: Scenario { bases[0].scenario }
   var path: String { loaded[0].path }
-  /// The variants that `choices` make of the scenario.
   var variants: [Variant] { zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) } }
 
   /// The first line of a study of one scenario, and its question.
@@ -238,7 +235,6 @@ struct StudyPlan<Found: Sendable> {
   var isFinished: (Found) -> Bool = { _ in true }
   var report: Report
 
-  /// How what was found is told.
   enum Report {
     /// As text, as JSON, and as files with a page.
     case answer((Found) throws -> Answer)
@@ -298,7 +294,6 @@ struct StudyRuns: Sendable {
 
 /// The input of a study that tells its findings itself, when its runs are made.
 struct StudyEnd {
-  /// The signal that ended it.
   var signal: Int32?
   var manifest: RunManifest
   var writer: AnswerWriter

@@ -366,7 +366,6 @@ struct TuneClients {
   }
 }
 
-/// The findings of `tune`.
 struct TuneFindings: Sendable {
   var result: TuneResult
   /// As JSON text; nil: nothing is recommended.

@@ -151,7 +151,6 @@ extension CalibrationStudy {
   }
 }
 
-/// The findings of a calibration.
 package struct CalibrationResult: Sendable {
   package var study: CalibrationStudy
   /// 0 … 1 in each range.

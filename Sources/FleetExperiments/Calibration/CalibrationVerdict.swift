@@ -1,4 +1,3 @@
-/// A calibration in words and figures.
 extension CalibrationResult {
   private var keys: Range<Int> { study.keys.indices }
 

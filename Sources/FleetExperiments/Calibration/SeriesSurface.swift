@@ -144,7 +144,6 @@ struct SeriesSurface: Sendable {
   }
 }
 
-/// A symmetric matrix.
 struct SymmetricMatrix: Sendable {
   let size: Int
   fileprivate var cells: [Double]

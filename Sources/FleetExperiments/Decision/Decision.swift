@@ -15,7 +15,6 @@ package struct Decision: Sendable {
   package enum Outcome: Sendable, Hashable {
     /// Something is better, nothing worse, and nothing open that could be.
     case publish
-    /// Something is worse.
     case worse
     /// Nothing is worse, and nothing better.
     case noBetter

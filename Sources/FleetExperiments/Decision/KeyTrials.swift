@@ -19,7 +19,6 @@ package struct KeyTrials: Sendable {
   package let place: Int
   /// How many runs each key had.
   package let seeds: Int
-  /// The keys that were tried.
   package let tried: [String]
   /// Those without whose change it is not worse any more. The one is first that leaves something of the change, then the fewest criteria
   /// worse, then the most better.

@@ -124,7 +124,6 @@ package struct LiveComparison: Sendable {
     }.shown("as predicted") { $0.agrees ? "yes" : "no" },
   ]
 
-  /// A row for each figure.
   package var table: Table<Figure> { Table(Self.columns, figures) }
 
   private static func text(_ metric: Metric, _ value: MetricValue) -> String {

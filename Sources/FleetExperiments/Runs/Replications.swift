@@ -332,7 +332,6 @@ public struct ReplicatedMetrics: Sendable {
     delivery[Self.percentiles.firstIndex(of: judgedPercent) ?? 0]
   }
 
-  /// The place of a metric; nil: it is not among them.
   package func index(of name: String) -> Int? { metrics.firstIndex { $0.name == name } }
 
   /// The values of a variant in order of replication.

@@ -6,7 +6,6 @@ enum CurveQuantity: Int, CaseIterable, Sendable {
   case offered, goodput, backlog, twinBacklog
 }
 
-/// The curves of one run.
 struct CurveSample: Sendable {
   var record: RunFacts
   /// By quantity and column; rates per second and events.

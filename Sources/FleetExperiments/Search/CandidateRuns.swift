@@ -7,16 +7,10 @@ package final class CandidateRuns: Sendable {
   /// The candidate, scenario, seed and scale of one run.
   package struct Request: Sendable, Hashable {
     package var candidate: SearchCandidate
-    package var scenario: Int
+    package var scenario = 0
     /// From 0.
     package var seed: Int
-    package var scale: Scaling
-    package init(candidate: SearchCandidate, scenario: Int = 0, seed: Int, scale: Scaling = .whole) {
-      self.candidate = candidate
-      self.scenario = scenario
-      self.seed = seed
-      self.scale = scale
-    }
+    package var scale = Scaling.whole
   }
 
   private let scenario: @Sendable (Request) throws -> Scenario
@@ -52,13 +46,11 @@ package final class CandidateRuns: Sendable {
     if summaries.contains(nil) { throw CancellationError() }
   }
 
-  /// Returns the scenario that is run for a request.
   func scenario(of request: Request) throws -> Scenario {
     let scenario = request.scale.scaled(try scenario(request)).withoutQuestion
     return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
   }
 
-  /// Runs a decision.
   func decide(_ decision: inout Decision) throws {
     try decision.run(runs.compared.values, failures: runs.alone.values)
   }

@@ -3,7 +3,6 @@ import FleetStatistics
 import ScenarioFormat
 import SimulationKernel
 
-/// The words of a search's result.
 extension TuneResult {
   private var changes: [Int] { winner.candidate.changed }
 
@@ -101,7 +100,6 @@ extension TuneResult {
     }
   }
 
-  /// The key's whole path.
   package func path(_ parameter: Int) -> String { study.space.parameters[parameter].path }
 
   /// The keys that a candidate changes, with its values.

@@ -11,7 +11,6 @@ package struct TuneStudy: Sendable {
   package var todaysValues: [String?]
   package var objectives: [TuneObjective]
   package var requirements: [Requirement]
-  /// Names of the scenarios.
   package var scenarios: [String]
   /// Width of a row of each scenario's time series, microseconds: what its verdict takes for equal.
   package var intervals: [Int64]
@@ -26,7 +25,6 @@ package struct TuneStudy: Sendable {
   package var seed: UInt64 = 1
   /// Whether a candidate's Settings may be published at all, whatever runs show.
   package var isPublishable: @Sendable (SearchCandidate) -> Bool = { _ in true }
-  /// Candidates of the first round.
   package var candidates = Self.defaultCandidates
   /// The scale of the fleets on which candidates race. The finalists, and all that is said of them, have the whole fleets.
   package var raceScale = Scaling.whole

@@ -362,7 +362,6 @@ package struct KeyEffect: Sendable {
   package var scoreInterval: ConfidenceInterval? { ConfidenceInterval(scores) }
 }
 
-/// The findings of a search.
 package struct TuneResult: Sendable {
   package var study: TuneStudy
   package var today: Standing

@@ -101,7 +101,6 @@ package struct Figure: Sendable {
 }
 
 extension ReplicatedMetrics {
-  /// A variant's figure of a metric.
   package func figure(_ index: Int, _ variant: Int) -> Figure {
     let (sample, share) = (sample(index, variant: variant), share(index, variant: variant))
     let value: Figure.Value =
@@ -119,7 +118,6 @@ extension ReplicatedMetrics {
 }
 
 extension Standings {
-  /// A variant's figure by a criterion.
   package func figure(_ variant: Int, _ criterion: Criterion) -> Figure {
     switch criterion {
     case .health: Figure(value: .health(isHealthy(variant)))

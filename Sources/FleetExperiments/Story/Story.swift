@@ -55,7 +55,6 @@ package struct Story: Sendable, Hashable {
     if texts.count > shown { add(subject, "and \(texts.count - shown) more") }
   }
 
-  /// The texts of a subject.
   package subscript(_ subject: Subject) -> [String] { lines.filter { $0.subject == subject }.map(\.text) }
 
   /// The finding and its basis: `Use full (8 seeds)`.

@@ -45,7 +45,6 @@ package enum MetricRule {
   /// Differences are in units of what matters, and above 0 where the second is worse.
   package struct Finding: Sendable, Hashable {
     package var standing = Standing.incomparable
-    /// The mean difference.
     package var mean = 0.0
     /// The range of the possible difference, by its interval; with fewer than five seeds, the observed range.
     package var reach = 0.0...0.0

@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import Foundation
 import Testing
 
 @Suite("statistics.csv and differences.csv")

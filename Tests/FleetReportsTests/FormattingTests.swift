@@ -1,6 +1,5 @@
 import FleetMetrics
 import FleetReports
-import Foundation
 import Testing
 
 @Suite("Formatting for people")

@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
-import Foundation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel

@@ -43,7 +43,7 @@ struct AgreementTests {
         "decide fleet.json5 --today today.json --proposed new.json "
           + "--incidents incidents.json5 --only-incidents --json --out out",
         (TestDepth.isExhaustive ? [] : ["--budget", "1"]) + more)
-      return (output.code, try JSON(text: output.standardOutput))
+      return (output.code, try output.json)
     }
     let decision = try decided()
     let isRefusedUnrun = decision.document["runs"]?.number == 0
@@ -61,7 +61,7 @@ struct AgreementTests {
     let tuned = try scratch.run(
       "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --json --out tuned"
     )
-    let document = try JSON(text: tuned.standardOutput)
+    let document = try tuned.json
     let isRecommended = document["isRecommended"] == .bool(true)
     #expect(tuned.code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(tuned)")
     #expect(isRecommended == (document["next"]?.text != nil))
@@ -101,7 +101,7 @@ struct AgreementTests {
   /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
   private func found(_ words: [String], _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
     let output = try scratch.run(words + ["--json"])
-    return (output.code, output.code == 64 ? .null : try JSON(text: output.standardOutput))
+    return (output.code, output.code == 64 ? .null : try output.json)
   }
 
   /// Two of a limit of twelve hours in CI, and otherwise one of an hour, which loses most.
@@ -112,8 +112,7 @@ struct AgreementTests {
 
   @Test("an event that is late and not lost is no harm to any of them", arguments: limits)
   func kept(today: String, proposed: String, isBetter: Bool) throws {
-    let scratch = try Scratch()
-    try scratch.write("fleet.json5", Self.closing(""))
+    let scratch = try Scratch(["fleet.json5": Self.closing("")])
     try scratch.write("own.json5", Self.closing("incidents: \(Self.outage)"))
     try scratch.write("incidents.json5", "{ friday: \(Self.outage) }")
     for (name, value) in [("today.json", today), ("new.json", proposed)] {
@@ -146,8 +145,7 @@ struct AgreementTests {
     "Settings that reach nobody are worth no run, pass the check and are not searched",
     arguments: ["100, \"maxTotalBackoffDuration\": 60", "0"])
   func unreached(proposed: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("mine.json5", InitTests.mine)
+    let scratch = try Scratch(["mine.json5": InitTests.mine])
     for (name, value) in [("today.json", "100"), ("new.json", proposed)] {
       try scratch.write(name, Self.settings("maxRetryCount", value))
     }

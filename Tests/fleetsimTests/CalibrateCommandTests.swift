@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// `fleetsim calibrate` as a user runs it.
@@ -14,12 +13,6 @@ struct CalibrateCommandTests {
         { name: "kiosks", devices: 100, events: "12/min", flush: { count: null, interval: "20s", phase: "5s" } } ] }
     """
 
-  private func scratch() throws -> Scratch {
-    let scratch = try Scratch()
-    try Data(Self.scenario.utf8).write(to: scratch.url.appending(path: "s.json5"))
-    return scratch
-  }
-
   private static let fits = [
     "--fit", "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%", "--fit",
     "fleet.kiosks.flush.phase=0s..19s",
@@ -33,14 +26,11 @@ struct CalibrateCommandTests {
   @Test(
     "finds planted capacity, share and phase, the same with one worker or two, and goes on from its journal")
   func planted() throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     try scratch.run(
       "run s.json5 --seed 1000001 --set tapi.bucket.capacity=22/s --set fleet.kiosks.share=35% "
         + "--set fleet.kiosks.flush.phase=11.3s --out measured",
       code: 0)
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
-    }
     let command =
       ["calibrate", "s.json5", "--observed", "measured/timeseries.csv", "--budget", "200", "--out", "out"]
       + Self.fits
@@ -52,19 +42,15 @@ struct CalibrateCommandTests {
       let notes = output.story("note")
       #expect(notes.contains { $0.hasPrefix("off by ") && $0.contains(" the last 20 %") }, "\(notes)")
       #expect(notes.filter { $0.contains("journal") } == [journal].compactMap(\.self), "\(notes)")
-      return try files.map { try text("out/" + $0) }
+      return try files.map { try scratch.text("out/" + $0) }
     }
     let alone = try calibrate(jobs: "1", nil)
     // Two workers go on from two thirds of what one left, and replace what it wrote.
-    for name in scratch.runs("out.journal").prefix(70) {
-      try FileManager.default.removeItem(at: scratch.url.appending(path: "out.journal/" + name))
-    }
-    for name in files {
-      try FileManager.default.removeItem(at: scratch.url.appending(path: "out/" + name))
-    }
+    for name in scratch.runs("out.journal").prefix(70) { try scratch.remove("out.journal/" + name) }
+    for name in files { try scratch.remove("out/" + name) }
     let together = try calibrate(jobs: "2", "150 runs from the journal, 70 made")
     for (name, (one, two)) in zip(files, zip(alone, together)) { #expect(one == two, "\(name)") }
-    let lines = try text("out/fitted.json5").split(separator: "\n")
+    let lines = try scratch.text("out/fitted.json5").split(separator: "\n")
     let values = lines.dropFirst().prefix(3).map { $0.split(separator: " ").last ?? "" }
     let capacity = Double(values[0].dropLast(2)) ?? 0
     let share = Double(values[1].dropLast()) ?? 0
@@ -91,12 +77,12 @@ struct CalibrateCommandTests {
       (["--fit", "tapi.bucket.burst=1..9", "--observed", "none.csv"], "none.csv: cannot be read", 66),
     ])
   func refused(options: [String], message: String, code: Int32) throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     let rows = (0..<10).map { "\($0 * 5),9\n" }
     for (name, text) in [
       ("m.csv", "time,requests\n" + rows.joined()), ("bad.csv", "time,requests\n0,1\n5,2\n10,x\n"),
     ] {
-      try Data(text.utf8).write(to: scratch.url.appending(path: name))
+      try scratch.write(name, text)
     }
     let observed = options.contains("--observed") ? [] : ["--observed", "m.csv"]
     let output = try scratch.run("calibrate s.json5", observed + options)

@@ -49,9 +49,8 @@ struct CheckCommandTests {
   /// The columns of what a check finds worse.
   private func worse(_ scratch: Scratch, _ arguments: [String]) throws -> [String] {
     let output = try scratch.run("check", arguments + ["--json"])
-    let document = try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
-    let scenarios = try #require(document?["scenarios"] as? [[String: Any]])
-    let worse = scenarios.flatMap { $0["worse"] as? [String] ?? [] }
+    let scenarios = try #require(output.json["scenarios"]).elements
+    let worse = scenarios.flatMap { $0["worse"]?.elements.compactMap(\.text) ?? [] }
     #expect(output.code == (worse.isEmpty ? 0 : 1))
     #expect(output.standardError.contains("Worse than recorded: ") == !worse.isEmpty)
     for name in worse { #expect(output.standardError.contains(name)) }
@@ -124,8 +123,7 @@ struct CheckCommandTests {
   }
 
   private func small() throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let output = try scratch.run("check s.json5 --record --seeds 3", code: 0)
     #expect(output.standardOutput.hasSuffix(" metrics of 3 seeds recorded in baseline.json\n"))
     return scratch
@@ -133,8 +131,7 @@ struct CheckCommandTests {
 
   @Test("of a large fleet the part is recorded that keeps the answer, unless an option says which")
   func part() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.scenario(devices: 20_000, capacity: "1400/s"))
+    let scratch = try Scratch.with(Scenarios.scenario(devices: 20_000, capacity: "1400/s"))
     func recorded(_ options: String...) throws -> (text: String, scale: String?) {
       let baseline = options.isEmpty ? "part.json" : "whole.json"
       let output = try scratch.run(
@@ -152,8 +149,7 @@ struct CheckCommandTests {
 
   @Test("a recording that cannot be written does not say that it was, and names its own option")
   func fullDisk() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let record = ["check", "s.json5", "--record", "--seeds", "2"]
     let output = try Tool.process(record, in: scratch.url, shell: "ulimit -f 0")
     #expect(output.code == 74)
@@ -359,8 +355,7 @@ struct CheckCommandTests {
 
   @Test("a smaller fleet before the same server is recorded with a warning: its load is another one")
   func otherLoad() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let smaller = ["check", "s.json5", "--record", "--seeds", "2", "--set", "fleet.phones.devices=20"]
     try scratch.run(smaller, code: 0, says: "s.json5: warning: with these --set the normal load is")
     let same = try scratch.run("check s.json5 --record --set seed=7")
@@ -407,8 +402,7 @@ struct CheckCommandTests {
       ([], 64, "Missing expected argument '<scenario>'"),
     ] as [([String], Int32, String)])
   func wrong(arguments: [String], code: Int32, message: String) throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     let output = try scratch.run("check", arguments)
     #expect(output.code == code)
     #expect(output.standardError.contains(message), "\(output.standardError)")

@@ -48,9 +48,7 @@ struct ConformanceCommandTests {
 
   @Test("several files run one after the other; a failure is 1, with the line")
   func files() throws {
-    let scratch = try Scratch()
-    try scratch.write("good.json", vector(wait: 20))
-    try scratch.write("bad.json", vector(wait: 30))
+    let scratch = try Scratch(["good.json": vector(wait: 20), "bad.json": vector(wait: 30)])
     let good = try scratch.run("conformance good.json", code: 0)
     #expect(
       good.standardOutput == """
@@ -79,8 +77,7 @@ struct ConformanceCommandTests {
 
   @Test("bad files are 65, all problems at once; a missing file is 66; an unknown client is 64")
   func badInput() throws {
-    let scratch = try Scratch()
-    try scratch.write("one.json", vector(wait: 20).replacing("manual", with: "manuel"))
+    let scratch = try Scratch(["one.json": vector(wait: 20).replacing("manual", with: "manuel")])
     try scratch.write("two.json", "{")
     let bad = try scratch.run("conformance one.json two.json", code: 65)
     #expect(bad.standardOutput == "")

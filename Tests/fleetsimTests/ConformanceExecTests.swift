@@ -60,7 +60,7 @@ struct ConformanceExecTests {
     let line = output.standardOutput.split(separator: "\n").first { $0.hasPrefix("  \(requirement)") } ?? ""
     #expect(line.contains("\(id): ") && line.contains(seen), "\(output.standardOutput)")
     #expect(line.hasSuffix("(e/\(id).json)"))
-    let exchange = try JSON(text: scratch.text("e/\(id).json"))
+    let exchange = try scratch.json("e/\(id).json")
     #expect(exchange["verdict"] == .string("does not hold"))
     #expect(!(exchange["uploads"]?.elements.isEmpty ?? true))
     let junit = try scratch.text("j.xml")
@@ -86,7 +86,7 @@ struct ConformanceExecTests {
     let scratch = try Scratch()
     let schema = try JSON(text: Tool.run(["help", "schema", "json"], in: Tool.repository).standardOutput)
     let output = try await judge(planted("no-header"), ["--case", "first-try-says-0", "--json"], in: scratch)
-    let document = try JSON(text: output.standardOutput)
+    let document = try output.json
     #expect(document.violations(of: schema) == [])
     let levels = document["requirements"]?.elements.map { $0["level"] } ?? []
     #expect(levels.count == 21 && levels[1] == .string("does not hold"))
@@ -186,8 +186,7 @@ struct ConformanceExecTests {
     "TLS and what is no HTTP are named",
     arguments: [(#"\x16\x03\x01"#, "it speaks TLS"), (#"hello\r\n\r\n"#, "no request of HTTP/1.1")])
   func otherProtocols(bytes: String, message: String) async throws {
-    let scratch = try Scratch()
-    try scratch.write("c.sh", Self.client(sending: bytes, "sleep 9"))
+    let scratch = try Scratch(["c.sh": Self.client(sending: bytes, "sleep 9")])
     let output = try await judge("bash c.sh", [], in: scratch)
     #expect(output.code == 69)
     #expect(output.standardError.contains(message), "\(output.standardError)")

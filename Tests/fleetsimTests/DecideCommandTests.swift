@@ -25,10 +25,7 @@ struct DecideCommandTests {
     return scratch
   }
   private static func folder() throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("fleet.json5", fleet)
-    try scratch.write("today.json", settings(3))
-    try scratch.write("new.json", settings(1_000))
+    let scratch = try Scratch(["fleet.json5": fleet, "today.json": settings(3), "new.json": settings(1_000)])
     try scratch.write("incidents.json5", incidents)
     return scratch
   }
@@ -137,7 +134,7 @@ struct DecideCommandTests {
     #expect(lines[1].hasPrefix("breaks  \(harm)"), "\(unrun)")
     #expect(unrun.story("note").contains { $0.contains("--anyway") }, "\(unrun)")
     let output = try scratch.run(Self.command + Self.worthIt + ["--json", "--out", "out", "--anyway"])
-    let document = try JSON(text: output.standardOutput)
+    let document = try output.json
     #expect(output.code == 1 && document["decision"] == .string("do not publish"), "\(output)")
     let first = document["story"]?.elements.first
     #expect(
@@ -160,7 +157,7 @@ struct DecideCommandTests {
     try scratch.write("new.json", settings.replacing(old, with: new))
     func decided(_ options: String...) throws -> (decision: String?, runs: Double?, code: Int32) {
       let output = try scratch.run(Self.command + ["--json", "--budget", "1", "--out", "out"] + options)
-      let document = try JSON(text: output.standardOutput)
+      let document = try output.json
       return (document["decision"]?.text, document["runs"]?.number, output.code)
     }
     #expect(try decided() == ("do not publish", 0, 1))
@@ -175,7 +172,7 @@ struct DecideCommandTests {
     let scratch = try Self.folder()
     try scratch.write("new.json", old.isEmpty ? Self.settings(3) : Self.settings(3).replacing(old, with: new))
     let output = try scratch.run(Self.command + ["--json"])
-    let document = try JSON(text: output.standardOutput)
+    let document = try output.json
     #expect(output.code == 0 && document["decision"]?.text == "keep today's", "\(output)")
     let unread = document["story"]?.elements.filter { $0["subject"] == .string("unread") }
       .compactMap { $0["text"]?.text }
@@ -192,7 +189,7 @@ struct DecideCommandTests {
     func isRun(_ client: String) throws -> Bool {
       try scratch.write("fleet.json5", Self.fleet.replacing("segment-swift", with: client))
       let output = try scratch.run(Self.command + ["--budget", "1", "--json"])
-      return try JSON(text: output.standardOutput)["runs"]?.number ?? 0 > 0
+      return try output.json["runs"]?.number ?? 0 > 0
     }
     // analytics-react-native takes 100 for 1000, config-validation.ts:42-48.
     #expect(try !isRun("segment-react-native"))
@@ -351,7 +348,7 @@ struct DecideCommandTests {
     #expect(
       output.story("next").map { $0.hasSuffix("--proposed new.json") } == [true],
       "the default budget would do: \(output)")
-    let document = try JSON(text: scratch.run(command + ["--json"]).standardOutput)
+    let document = try scratch.run(command + ["--json"]).json
     #expect(document["decision"] == .string("needs more runs") && document["missingRuns"] == .number(53))
   }
 

@@ -68,7 +68,7 @@ struct DocumentedCommandTests {
     for (from, to) in copies {
       let text = try String(contentsOf: experiment.appending(path: from), encoding: .utf8)
       let own = text.replacing("settings-cdn.json", with: "cdn.json")
-      try Data(own.utf8).write(to: scratch.url.appending(path: to))
+      try scratch.write(to, own)
     }
     try scratch.run("validate my.json5", code: 0)
   }

@@ -92,15 +92,12 @@ struct ExitCodeTests {
 
   @Test("an empty file, half a file and one that is no text are 65")
   func unusableFiles() throws {
-    let scratch = try Scratch()
-    try scratch.write("empty.json5", "")
-    try scratch.write("half.json5", String(Scenarios.small.prefix(100)))
+    let scratch = try Scratch(["empty.json5": "", "half.json5": String(Scenarios.small.prefix(100))])
     for name in ["empty.json5", "half.json5"] {
       let output = try scratch.run(["run", name], code: 65)
       #expect(output.standardError.hasPrefix("\(name):"), "\(output.standardError)")
     }
-    try Data([0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D]).write(
-      to: scratch.url.appendingPathComponent("latin.json5"))
+    try scratch.write("latin.json5", [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D])
     let output = try scratch.run("run latin.json5", code: 65)
     #expect(
       output.standardError
@@ -115,7 +112,7 @@ struct ExitCodeTests {
       ([0x61, 0xEF, 0xBF] as [UInt8], "1: not UTF-8 text: byte 0xEF at offset 1"),
       ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
     ] {
-      try Data(bytes).write(to: scratch.url.appendingPathComponent("broken"))
+      try scratch.write("broken", bytes)
       let output = try scratch.run("validate broken")
       #expect(
         output.code == 65 && output.standardError.hasPrefix("broken:\(place)"), "\(output.standardError)")
@@ -237,8 +234,7 @@ struct ExitCodeTests {
 
   @Test("a file that is not there, or is a directory, is 66")
   func missingInput() throws {
-    let scratch = try Scratch.with()
-    try scratch.write("folder/x", "")
+    let scratch = try Scratch.with(and: ["folder/x": ""])
     for arguments in [
       ["run", "no.json5"], ["run", "s.json5", "--settings", "no.json5"], ["validate", "s.json5/x"],
     ] {
@@ -271,10 +267,7 @@ struct ExitCodeTests {
 
   @Test("a place that cannot be written is 73 before anything is simulated")
   func unwritable() throws {
-    let scratch = try Scratch()
-    try scratch.write("endless.json5", Scenarios.endless)
-    try scratch.write("file", "mine")
-    try scratch.write("notes/todo.txt", "mine")
+    let scratch = try Scratch(["endless.json5": Scenarios.endless, "file": "mine", "notes/todo.txt": "mine"])
     try FileManager.default.createSymbolicLink(
       atPath: scratch.url.path + "/link", withDestinationPath: "nowhere/at/all")
     for (place, words) in [

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// A fleet that loses its events without any incident is called healthy nowhere.

@@ -98,8 +98,7 @@ struct InitTests {
     "a mixed fleet with sessions, a peak, its own Settings and no known capacity is valid, and holds its peak"
   )
   func mixed() throws {
-    let scratch = try Scratch()
-    try scratch.write("cdn.json", SettingsText.cdn)
+    let scratch = try Scratch(["cdn.json": SettingsText.cdn])
     try scratch.write(
       "rn.json5",
       #"{ name: "rn", meaning: "ours", origin: "ours", basedOn: "segment-react-native", switches: {}, sources: {} }"#
@@ -145,14 +144,13 @@ struct InitTests {
 
   @Test("clients that fetch no Settings get none, and validate says what a file changes in them")
   func ownSettings() throws {
-    let scratch = try Scratch()
-    try scratch.write("mine.json5", Self.mine)
+    let scratch = try Scratch(["mine.json5": Self.mine])
     let made = try scratch.run("init a.json5 --client mine.json5", Self.options)
     #expect(made.code == 0 && !made.standardOutput.contains("decide"), "\(made)")
     #expect(try scratch.files().keys.sorted() == ["a.json5", "mine.json5"])
     // Its own limit is what its file compares.
     let compared = try scratch.run("compare a.json5 --set duration=90m --seed 1 --json")
-    let variants = try JSON(text: compared.standardOutput)["variants"]?.elements ?? []
+    let variants = try compared.json["variants"]?.elements ?? []
     #expect(variants.count == 3 && Set(variants.map { $0["rank"]?.number }).count > 1, "\(compared)")
     func changes(_ settings: String...) throws -> [String] {
       let text = try scratch.run("validate a.json5 --json", settings).standardOutput
@@ -301,7 +299,7 @@ struct InitTests {
         fleet: [{ name: "phones", devices: 100, events: { rate: "1/s" }, flush: { count: null, interval: "30s" } }] }
       """)
     let output = try scratch.run("run s.json5 --seed 1 --json")
-    let run = try JSON(text: output.standardOutput)["variants"]?.elements.first?["runs"]?.elements.first
+    let run = try output.json["variants"]?.elements.first?["runs"]?.elements.first
     let attempts = try #require(run?["attempts"]?.number)
     #expect(abs(attempts / (100 * 3_600 / Double(real)) - 1) < 0.05, "\(attempts)")
     let warning = try scratch.run("validate s.json5 -q").standardError

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -10,8 +9,7 @@ struct JSONDocumentTests {
     """
 
   private func scratch() throws -> Scratch {
-    let scratch = try Scratch.with()
-    try scratch.write("cdn.json", Self.settings)
+    let scratch = try Scratch.with(and: ["cdn.json": Self.settings])
     let rows = (0..<12).map { "\($0 * 10),\(4 + $0 % 3)\n" }
     try scratch.write("observed.csv", "time,requests\n" + rows.joined())
     return scratch
@@ -25,7 +23,7 @@ struct JSONDocumentTests {
   private func document(_ arguments: [String], _ scratch: Scratch, code: Int32 = 0) throws -> JSON {
     let output = try scratch.run(arguments + ["--json"])
     #expect(output.code == code, "\(output.standardError)")
-    return try JSON(text: output.standardOutput)
+    return try output.json
   }
 
   /// Each record of a CSV file, by column.

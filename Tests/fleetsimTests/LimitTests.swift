@@ -2,7 +2,6 @@ import CommandLineInterface
 import FleetExperiments
 import FleetMetrics
 import FleetStatistics
-import Foundation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
@@ -198,8 +197,7 @@ struct LimitTests {
   @Test(
     "an action is a key as any other; neither a key nor an incident, or both, and unknown kinds are refused")
   func keys() throws {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Self.text)
+    let scratch = try Scratch.with(Self.text)
     let action = ["--set", "actions=[{ kind: \"capacity\", at: \"14m\", for: \"10m\", factor: \"100%\" }]"]
     try scratch.run(
       [

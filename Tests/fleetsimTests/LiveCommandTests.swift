@@ -36,9 +36,7 @@ struct LiveCommandTests {
     #expect(output.code == 0, "\(output.standardError)")
     #expect(output.standardOutput.contains("\nattempts "), "\(output.standardOutput)")
     #expect(output.standardOutput.contains("Written to out: open report.html\n"))
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: scratch.url.appending(path: "out/" + path), encoding: .utf8)
-    }
+    func text(_ path: String) throws -> String { try scratch.text("out/" + path) }
     let rows = try text("summary.csv").split(separator: "\n").map {
       $0.split(separator: ",", omittingEmptySubsequences: false)
     }
@@ -76,7 +74,7 @@ struct LiveCommandTests {
     #expect(!output.standardOutput.contains("heard") && output.standardError.contains("heard"))
     #expect(output.standardError.contains("': exit code 1; the server may not have done"))
     #expect(output.story("worse").contains { $0.hasPrefix("answers_2xx 0, predicted ") }, "\(output)")
-    let told = try String(contentsOf: scratch.url.appending(path: "told"), encoding: .utf8)
+    let told = try scratch.text("told")
     #expect(told == "begin 0 outage 503\nend 0 outage 503\n")
   }
 
@@ -98,7 +96,7 @@ struct LiveCommandTests {
       when: { server.requests.count > 12 })
     #expect(output.code == 130, "\(output.standardError)")
     #expect(output.standardOutput.contains("Stopped after "))
-    let series = try String(contentsOf: scratch.url.appending(path: "out/timeseries.csv"), encoding: .utf8)
+    let series = try scratch.text("out/timeseries.csv")
     #expect((2...4).contains(series.split(separator: "\n").count), "\(series)")
   }
 

@@ -50,8 +50,7 @@ struct LiveExecTests {
   private func run(
     _ options: [String], _ scenario: String = Self.scenario
   ) async throws -> (Tool.Output, Scratch) {
-    let scratch = try Scratch.with(scenario)
-    try scratch.write("c.sh", Self.client)
+    let scratch = try Scratch.with(scenario, and: ["c.sh": Self.client])
     let folder = scratch.url
     return (
       try await aside {

@@ -91,7 +91,7 @@ struct OutputDirectoryTests {
         "\(output.standardError)")
       #expect(scratch.contents == before)
       #expect(try scratch.text("out/" + name) == text + "# my note\n")
-      try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("out/" + name))
+      try scratch.remove("out/" + name)
       try scratch.run(compare, code: 0)
       #expect(try scratch.text("out/" + name) == text)
     }
@@ -167,8 +167,7 @@ struct OutputDirectoryTests {
 
   @Test("a run.json of another program does not make a directory ours")
   func otherManifest() throws {
-    let scratch = try Scratch()
-    try scratch.write("out/run.json", "{ \"program\": \"jogger\" }")
+    let scratch = try Scratch(["out/run.json": "{ \"program\": \"jogger\" }"])
     #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
   }
 

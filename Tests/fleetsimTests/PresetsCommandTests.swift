@@ -248,19 +248,16 @@ struct PresetsCommandTests {
   @Test(
     "a client file is explained as a preset is, and what is wrong with it is said with file, line and path")
   func file() throws {
-    let scratch = try Scratch()
-    let path = scratch.url.appending(path: "mine.json5")
     let text = """
       { name: "mine", origin: "sdk 4.2", basedOn: "toggl",
         switches: { policy: { immediateRetries: 2 } }, sources: { "policy.immediateRetries": "Retry.kt:12" } }
       """
-    try text.write(to: path, atomically: true, encoding: .utf8)
+    let scratch = try Scratch(["mine.json5": text])
     let output = try scratch.run("presets mine.json5", code: 0)
     #expect(output.standardOutput.contains("\nretries: timer  (≠ gate of the document)\n"))
     #expect(output.standardOutput.contains("\npolicy.immediateRetries: 2  (≠ 0 of the document)\n"))
     #expect(output.standardOutput.contains("\n  source: sdk 4.2, Retry.kt:12\n"))
-    try text.replacing("immediateRetries: 2", with: "imediateRetries: 2")
-      .write(to: path, atomically: true, encoding: .utf8)
+    try scratch.write("mine.json5", text.replacing("immediateRetries: 2", with: "imediateRetries: 2"))
     let wrong = try scratch.run("presets mine.json5")
     #expect(wrong.code == 65 && wrong.standardOutput == "")
     #expect(

@@ -18,8 +18,7 @@ struct ProcessTreeTests {
   private static let hasSessions = access("/usr/bin/setsid", X_OK) == 0
 
   private static func scratch(_ script: String) throws -> Scratch {
-    let scratch = try Scratch.with(scenario)
-    try scratch.write("stay.sh", "echo $$ >>numbers\nexec sleep 600\n")
+    let scratch = try Scratch.with(scenario, and: ["stay.sh": "echo $$ >>numbers\nexec sleep 600\n"])
     try scratch.write("c.sh", script)
     return scratch
   }

@@ -25,9 +25,7 @@ struct ReplicationCommandTests {
     let rows = try scratch.text("out/replications.csv").split(separator: "\n").dropFirst()
     let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
     #expect(rows.map { $0.split(separator: ",").prefix(2).joined(separator: " ") } == runs)
-    let json = try #require(
-      JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
-    #expect(json["replications"] as? Int == 4)
+    #expect(try scratch.json("out/run.json")["replications"]?.number == 4)
   }
 
   @Test("a replication is what the same seed gives alone, to the last digit")
@@ -186,7 +184,7 @@ struct ReplicationCommandTests {
       Scenarios.scenario(devices: 4, interval: "1m").replacing(
         "events: \"6/min\"", with: "events: { every: \"10s\" }"))
     let output = try scratch.run("run s.json5 --json", code: 0)
-    let document = try JSON(text: output.standardOutput)
+    let document = try output.json
     #expect(document["isDecided"] == .bool(true) && document["missingSeeds"] == .null)
     #expect([60, 120, 240, 480].contains(document["seeds"]?.elements.count))
     #expect(document["story"]?.elements.contains { $0["subject"] == .string("open") } == false)

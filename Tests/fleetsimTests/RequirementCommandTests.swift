@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// `fleetsim run --require`.
@@ -8,8 +7,7 @@ struct RequirementCommandTests {
   private static let broken = ["--require", "recovery <= 1s"]
 
   private func run(_ options: [String]) throws -> (output: Tool.Output, scratch: Scratch) {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", Scenarios.small)
+    let scratch = try Scratch.with()
     return (try scratch.run("run s.json5 --budget 60k", options), scratch)
   }
 
@@ -35,11 +33,9 @@ struct RequirementCommandTests {
     let (output, scratch) = try run(Self.broken + ["--json", "--out", "o"])
     #expect(output.code == 1)
     #expect(output.standardError.contains("Not met: recovery <= 1s."))
-    let document = try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
-    let requirements = try #require(document?["requirements"] as? [[String: Any]])
-    #expect(requirements.count == 1)
-    #expect(requirements.first?["requirement"] as? String == "recovery <= 1s")
-    #expect(requirements.first?["isMet"] as? Bool == false)
+    let requirements = try output.json["requirements"]?.elements ?? []
+    #expect(requirements.map { $0["requirement"]?.text } == ["recovery <= 1s"])
+    #expect(requirements.map { $0["isMet"] } == [.bool(false)])
     let page = try scratch.text("o/report.html")
     #expect(page.contains("<dt>required</dt>") && page.contains("✗ recovery &lt;= 1s: "))
   }

@@ -13,8 +13,7 @@ struct ResultTests {
 
   @Test("run prints verdict and table, with --verbose a heading, and writes its five files")
   func run() throws {
-    let scratch = try Scratch()
-    try scratch.write("scenarios/s.json5", Scenarios.small)
+    let scratch = try Scratch(["scenarios/s.json5": Scenarios.small])
     let output = try scratch.run("run scenarios/s.json5 --seed 5 --out a/b/out", code: 0)
     #expect(output.standardError == "")
     let lines = output.standardOutput.split(separator: "\n")

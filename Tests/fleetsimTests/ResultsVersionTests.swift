@@ -149,15 +149,14 @@ struct ResultsVersionTests {
   func manifest() throws {
     let scratch = try Scratch.with()
     try scratch.run("run s.json5 --seed 5 --out o", code: 0)
-    let json = try #require(
-      JSONSerialization.jsonObject(with: Data(scratch.read("o/run.json"))) as? [String: Any])
-    #expect(json["results"] as? Int == CommandLineTool.resultsVersion)
-    let build = try #require(json["build"] as? [String: String])
+    let json = try scratch.json("o/run.json")
+    #expect(json["results"]?.number == Double(CommandLineTool.resultsVersion))
     #if DEBUG
-      #expect(build == ["kind": "debug"])
+      #expect(json["build"] == .object(["kind": .string("debug")]))
     #else
-      let bytes = Array(try Data(contentsOf: Tool.executable))
-      #expect(build == ["kind": "release", "executableSHA256": SHA256.hexadecimal(bytes)])
+      let digest = SHA256.hexadecimal(Array(try Data(contentsOf: Tool.executable)))
+      #expect(
+        json["build"] == .object(["kind": .string("release"), "executableSHA256": .string(digest)]))
     #endif
   }
 }

@@ -21,19 +21,10 @@ struct SearchCommandTests {
     """
 
   func scratch() throws -> Scratch {
-    let scratch = try Scratch()
-    for (name, text) in [
-      ("a.json5", Self.scenario), ("cdn.json", Self.settings), ("space.json5", Self.space),
-    ] {
-      try Data(text.utf8).write(to: scratch.url.appending(path: name))
-    }
-    try Data(Self.scenario.replacing("503", with: "504").utf8).write(
-      to: scratch.url.appending(path: "b.json5"))
-    return scratch
-  }
-
-  func text(_ scratch: Scratch, _ path: String) throws -> String {
-    try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
+    try Scratch([
+      "a.json5": Self.scenario, "b.json5": Self.scenario.replacing("503", with: "504"),
+      "cdn.json": Self.settings, "space.json5": Self.space,
+    ])
   }
 
   static let tune = [
@@ -55,16 +46,16 @@ struct SearchCommandTests {
       "pareto.csv", "decision.csv", "pareto.svg", "report.html", "run.json", "settings.json",
       "settings-document.json",
     ] {
-      #expect(try !text(scratch, "out/" + name).isEmpty)
+      #expect(try !scratch.text("out/" + name).isEmpty)
     }
-    #expect(try text(scratch, "out/settings.json").contains("\"apiKey\": \"K\""))
+    #expect(try scratch.text("out/settings.json").contains("\"apiKey\": \"K\""))
     // What was recommended runs: in both shapes, with the same result.
     let runs = try ["settings.json", "settings-document.json"].map { name in
       let run = try scratch.run([
         "run", "a.json5", "--seed", "3", "--settings", "out/" + name, "--out", name + ".out", "-q",
       ])
       #expect(run.code == 0 && run.standardError == "")
-      return try text(scratch, name + ".out/timeseries.csv")
+      return try scratch.text(name + ".out/timeseries.csv")
     }
     #expect(runs[0] == runs[1])
   }
@@ -77,9 +68,7 @@ struct SearchCommandTests {
     let runs = scratch.runs("out.journal")
     try FileManager.default.copyItem(
       at: scratch.url.appending(path: "out.journal"), to: scratch.url.appending(path: "two.journal"))
-    for name in runs.suffix(runs.count / 2) {
-      try FileManager.default.removeItem(at: scratch.url.appending(path: "two.journal/" + name))
-    }
+    for name in runs.suffix(runs.count / 2) { try scratch.remove("two.journal/" + name) }
     let begun = runs.count - runs.count / 2
     _ = try Tool.process(
       command, in: scratch.url, signal: SIGKILL, when: { scratch.runs("two.journal").count > begun + 20 })
@@ -88,7 +77,7 @@ struct SearchCommandTests {
     let again = try scratch.run(command + ["--verbose"], code: 0)
     #expect(again.story("note").contains { $0.hasPrefix("\(kept) runs from the journal, ") }, "\(again)")
     for name in ["pareto.csv", "settings.json", "pareto.svg"] {
-      #expect(try text(scratch, "two/" + name) == text(scratch, "out/" + name), "\(name)")
+      #expect(try scratch.text("two/" + name) == scratch.text("out/" + name), "\(name)")
     }
   }
 
@@ -100,7 +89,7 @@ struct SearchCommandTests {
       { search: { "settings.backoffConfig.maxBackoffInterval": [299, 300] }, require: ["lost_events<=0"],
         objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"] }
       """
-    try Data(space.utf8).write(to: scratch.url.appending(path: "space.json5"))
+    try scratch.write("space.json5", space)
     let command = ["tune", "a.json5", "--space", "space.json5", "--seeds", "2", "--budget", "60"]
     // An event of the outage waits for its end, two minutes after its beginning.
     let requirement = ["--require", "affected_delivery_p99_s<=1"]
@@ -114,28 +103,24 @@ struct SearchCommandTests {
     #expect(output.story("next").count == 1, "\(output)")
     #expect(!output.standardOutput.contains("settings.json"))
     #expect(!FileManager.default.fileExists(atPath: scratch.url.appending(path: "out/settings.json").path))
-    let report = try text(scratch, "out/report.html")
+    let report = try scratch.text("out/report.html")
     // Its first line, in large letters.
     #expect(
       report.contains(
         "<p class=\"lead\">No candidate keeps affected_delivery_p99_s &lt;= 1 in every run, nor do today&#39;s Settings</p>"
       ))
-    #expect(try text(scratch, "out/pareto.csv").contains("\n0,finalist,"))
+    #expect(try scratch.text("out/pareto.csv").contains("\n0,finalist,"))
     let json = try scratch.run(command + requirement + ["--json", "--journal", "out.journal"], code: 0)
-    let document = try #require(
-      JSONSerialization.jsonObject(with: Data(json.standardOutput.utf8)) as? [String: Any])
-    #expect(document["isRecommended"] as? Bool == false && document["settings"] is NSNull)
-    let requirements = try #require(document["requirements"] as? [[String: Any]])
-    #expect(
-      requirements.map { $0["requirement"] as? String } == [
-        "lost_events <= 0", "affected_delivery_p99_s <= 1",
-      ])
-    #expect(requirements.map { $0["isMet"] as? Bool } == [true, false])
-    #expect(requirements[0]["nearest"] is NSNull)
-    let nearest = try #require(requirements[1]["nearest"] as? Double)
+    let document = try json.json
+    #expect(document["isRecommended"] == .bool(false) && document["settings"] == .null)
+    let requirements = document["requirements"]?.elements ?? []
+    try #require(
+      requirements.map { $0["requirement"]?.text } == ["lost_events <= 0", "affected_delivery_p99_s <= 1"])
+    #expect(requirements.map { $0["isMet"] } == [.bool(true), .bool(false)])
+    #expect(requirements[0]["nearest"] == .null)
+    let nearest = try #require(requirements[1]["nearest"]?.number)
     #expect(nearest > 1 && nearest < 600)
-    #expect(
-      requirements[1]["brokenRatio"] as? Double == 1 && requirements[1]["todayBrokenRatio"] as? Double == 1)
+    #expect(requirements[1]["brokenRatio"]?.number == 1 && requirements[1]["todayBrokenRatio"]?.number == 1)
   }
 
   @Test(
@@ -188,7 +173,7 @@ struct SearchCommandTests {
     let scratch = try scratch()
     let swift = Self.scenario.replacing(
       "name: \"phones\"", with: "name: \"phones\", client: \"segment-swift\"")
-    try Data(swift.utf8).write(to: scratch.url.appending(path: "swift.json5"))
+    try scratch.write("swift.json5", swift)
     let both = [
       "--search", "settings.backoffConfig.maxBackoffInterval=60,300", "--seeds", "1", "--budget", "40",
     ]
@@ -209,7 +194,7 @@ struct SearchCommandTests {
     for (base, code) in [("segment-swift", Int32(64)), ("tapi-document", 0)] {
       let own = Self.scenario.replacing(
         "name: \"phones\"", with: "name: \"phones\", client: { name: \"mine\", basedOn: \"\(base)\" }")
-      try Data(own.utf8).write(to: scratch.url.appending(path: "own.json5"))
+      try scratch.write("own.json5", own)
       let output = try scratch.run("tune own.json5", both + jitter)
       #expect(output.code == code, "\(output.standardError)")
       #expect(output.standardError.contains("is not read by mine") == (code == 64))
@@ -224,7 +209,7 @@ struct SearchCommandTests {
     )
     let plain = try scratch.run("tune a.json5 --out out --verbose", both)
     #expect(plain.code == 0 && !plain.standardOutput.contains(" make of these Settings"))
-    let report = try text(scratch, "out/report.html")
+    let report = try scratch.text("out/report.html")
     #expect(report.contains(" · 1 scenario of 20 devices · finalists with 1 seed<"))
   }
 }

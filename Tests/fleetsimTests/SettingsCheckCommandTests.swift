@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// `fleetsim validate --client`: a Settings file as a client reads it.
@@ -22,8 +21,7 @@ struct SettingsCheckCommandTests {
     """
 
   private func check(_ text: String, _ client: String, _ more: [String] = []) throws -> Tool.Output {
-    let scratch = try Scratch()
-    try scratch.write("cdn.json", text)
+    let scratch = try Scratch(["cdn.json": text])
     return try scratch.run(["validate", "--settings", "cdn.json", "--client", client] + more)
   }
 
@@ -176,8 +174,7 @@ struct SettingsCheckCommandTests {
 
   @Test("several clients, and client files, are looked at in one go; the code is 1 if one is hurt")
   func severalClients() throws {
-    let scratch = try Scratch()
-    try scratch.write("cdn.json", Self.noRetries)
+    let scratch = try Scratch(["cdn.json": Self.noRetries])
     try scratch.write(
       "mine.json5", "{ name: 'mine', meaning: 'ours', origin: 'here', basedOn: 'segment-react-native' }")
     let line = [
@@ -196,15 +193,14 @@ struct SettingsCheckCommandTests {
       output.standardError
         == "cdn.json: not for segment-kotlin: 2 of 2 findings do harm; not for datafly: 1 of 1 finding does harm\n"
     )
-    let found = try JSON(text: scratch.run(line + ["--json"]).standardOutput)
+    let found = try scratch.run(line + ["--json"]).json
     #expect(found["clients"]?.elements.compactMap(\.text) == ["mine", "segment-kotlin", "datafly"])
     #expect(Set(found["findings"]?.elements.compactMap { $0["client"]?.text } ?? []).count == 3)
   }
 
   @Test("in a scenario they are warnings, one for each client that is hurt")
   func warningsOfScenario() throws {
-    let scratch = try Scratch()
-    try scratch.write("cdn.json", Self.baseAboveCap)
+    let scratch = try Scratch(["cdn.json": Self.baseAboveCap])
     try scratch.write(
       "s.json5",
       """

@@ -48,7 +48,7 @@ struct ShardCommandTests {
     try scratch.run(Self.command + ["--journal", "d"])
     let before = try files(scratch, "d")
     let runs = scratch.runs("d")
-    try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("d/" + runs[0]))
+    try scratch.remove("d/" + runs[0])
     try scratch.write("d/" + runs[1], String(decoding: before[runs[1]]!.dropLast(9), as: UTF8.self))
     try scratch.run(
       Self.command + ["--journal", "d", "--shard", "1/1"], code: 0, says: "d/\(runs[1]): warning: is damaged")

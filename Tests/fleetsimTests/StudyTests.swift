@@ -21,16 +21,11 @@ struct StudyTests {
         queue: { mode: "rebatch" }, retries: "timer", timeout: "10s" }] }
     """
 
-  private func scratch() throws -> Scratch {
-    let scratch = try Scratch.with(Self.scenario)
-    return scratch
-  }
-
   @Test(
     "a study that has lost a part of its journal makes that part again, and the same tables",
     arguments: studies)
   func resumed(command: [String]) throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     func run(_ out: String, _ more: [String] = []) throws {
       let output = try scratch.run(command + ["--out", out] + more)
       #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
@@ -38,9 +33,7 @@ struct StudyTests {
     try run("whole")
     let kept = scratch.runs("whole.journal")
     #expect(kept.count > 1)
-    for name in kept.prefix(kept.count / 2) {
-      try FileManager.default.removeItem(at: scratch.url.appending(path: "whole.journal/" + name))
-    }
+    for name in kept.prefix(kept.count / 2) { try scratch.remove("whole.journal/" + name) }
     try run("resumed", ["--journal", "whole.journal"])
     let tables = scratch.contents.filter { $0.hasPrefix("whole/") && $0.hasSuffix(".csv") }
     #expect(!tables.isEmpty)
@@ -53,7 +46,7 @@ struct StudyTests {
 
   @Test("a report prints the answer of a directory again, in each form, without a run")
   func report() throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     for command in Self.studies.prefix(2) {
       for form in [[], ["--verbose"], ["--quiet"]] {
         let printed = try scratch.run(command + form + ["--out", "out"])
@@ -76,7 +69,7 @@ struct StudyTests {
     "the same command once more replaces what it wrote",
     arguments: studies)
   func again(command: [String]) throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     for _ in 0..<2 {
       let output = try scratch.run(command + ["--out", "out"])
       #expect(output.code <= 1 && output.standardError == "", "\(output.standardError)")
@@ -118,7 +111,7 @@ struct StudyTests {
     "a search that is stopped says what its finished runs say, marked as unfinished, and its JSON says so",
     arguments: searches)
   func stoppedSearch(command: [String], runs: Int) throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with(Self.scenario)
     for (name, text) in [
       ("a.json5", SearchCommandTests.scenario), ("cdn.json", SearchCommandTests.settings),
       ("space.json5", SearchCommandTests.space),
@@ -140,11 +133,9 @@ struct StudyTests {
         #expect(output.standardOutput.hasPrefix("Unfinished; what the finished runs say:\n"))
         continue
       }
-      let document =
-        try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
-      #expect(document?["command"] as? String == command[0])
-      #expect(document?["isFinished"] as? Bool == false)
-      #expect(document?["output"] is NSNull)
+      let document = try output.json
+      #expect(document["command"]?.text == command[0])
+      #expect(document["isFinished"] == .bool(false) && document["output"] == .null)
     }
   }
 }

@@ -10,6 +10,8 @@ enum Tool {
     var standardOutput: String
     var standardError: String
 
+    var json: JSON { get throws { try JSON(text: standardOutput) } }
+
     /// The lines of the story about a subject.
     func story(_ subject: String) -> [String] {
       standardOutput.split(separator: "\n").filter { $0.hasPrefix(subject + "  ") }
@@ -259,11 +261,12 @@ final class Scratch: Sendable {
     for (name, bytes) in files { try write(name, bytes) }
   }
 
-  /// One with a scenario, `s.json5`.
-  static func with(_ scenario: String = Scenarios.small) throws -> Scratch {
-    let scratch = try Scratch()
-    try scratch.write("s.json5", scenario)
-    return scratch
+  convenience init(_ texts: [String: String]) throws { try self.init(texts.mapValues { Array($0.utf8) }) }
+
+  /// One with a scenario, `s.json5`, and other texts beside it.
+  static func with(_ scenario: String = Scenarios.small, and texts: [String: String] = [:]) throws -> Scratch
+  {
+    try Scratch(texts.merging(["s.json5": scenario]) { $1 })
   }
 
   /// Runs a command here, within this process.
@@ -315,6 +318,10 @@ final class Scratch: Sendable {
     Array(try Data(contentsOf: url.appendingPathComponent(name)))
   }
   func text(_ name: String) throws -> String { String(decoding: try read(name), as: UTF8.self) }
+  func json(_ name: String) throws -> JSON { try JSON(text: text(name)) }
+  func remove(_ name: String) throws {
+    try FileManager.default.removeItem(at: url.appendingPathComponent(name))
+  }
 
   /// The runs that a journal keeps so far, sorted.
   func runs(_ journal: String) -> [String] {

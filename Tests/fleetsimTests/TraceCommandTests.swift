@@ -136,8 +136,7 @@ struct TraceCommandTests {
 
   @Test("a file that fleetsim did not write is not replaced by a trace")
   func foreignFile() throws {
-    let scratch = try Scratch.with(Self.scenario)
-    try scratch.write("mine.json", "{}")
+    let scratch = try Scratch.with(Self.scenario, and: ["mine.json": "{}"])
     let output = try scratch.run("trace s.json5 --device 0 --format perfetto --out mine.json")
     #expect(output.code != 0)
     #expect(try scratch.text("mine.json") == "{}")

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// The ways to say what `compare` compares: Settings files, shares of the fleet, labels.

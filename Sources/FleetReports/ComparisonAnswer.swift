@@ -118,10 +118,10 @@ package struct TrialReport: Sendable {
         ]
     }
     if !trial.isOfOneRun {
-      answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean"))
+      answer.page.append(.terms(PageWords.replications.terms, title: "What the statistics mean"))
     }
     if let clients { answer.page.append(Self.part(of: clients)) }
-    answer.page.append(.terms(Self.terms))
+    answer.page.append(.terms(PageWords.comparison.terms))
     if isComparison {
       answer.pictures = [OutputFile(.picture, text: picture.svg)]
       PairMap(trial, choices)?.add(to: &answer)
@@ -204,102 +204,4 @@ extension VariantResult {
       part(.proxies, record.proxies, SideRow.csv),
     ].compactMap(\.self)
   }
-}
-
-// MARK: - Words
-
-extension TrialReport {
-  fileprivate static let replicationTerms: [(term: String, meaning: String)] = [
-    (
-      "Replication",
-      "All variants run once with the same seed: they meet the same events and the same network (common random numbers)."
-    ),
-    (
-      "95 % interval",
-      "Computed from other seeds in the same way, 19 of 20 such intervals hold the expected value. Student's t; a "
-        + "bootstrap-t where the values are skewed; none where too few runs differ from the rest."
-    ),
-    (
-      "Paired difference",
-      "Variant minus variant, seed by seed. What the seed does to both cancels, so small differences show."
-    ),
-    (
-      "Made it",
-      "A run that never catches up counts with the time there was. The share of runs that did stands beside it, with "
-        + "Wilson's interval."
-    ),
-  ]
-
-  /// Words of reports, for pages of other answers that use them too: each with its meaning, in their order.
-  package static func meanings(of terms: [String]) -> [(term: String, meaning: String)] {
-    terms.compactMap { term in Self.terms.first { $0.term == term } }
-  }
-
-  /// Every word that a report uses in a sense of its own, as definitions.md defines it.
-  fileprivate static let terms: [(term: String, meaning: String)] = [
-    ("Variant", "One form of the scenario. All of them meet the same events and the same network."),
-    (
-      "Offered load",
-      "Upload attempts reaching the server per second, first attempts and retries, whether served or not."
-    ),
-    (
-      "Capacity",
-      "Requests per second that the server can serve. The dashed line includes what incidents take away; ratios use "
-        + "the nominal capacity."
-    ),
-    ("Goodput", "Batches accepted for the first time, per second."),
-    ("Backlog", "Events created and neither accepted by the server nor dropped by the device."),
-    ("Twin", "The same run, with the same seed, without its incidents. It shows what normal looks like."),
-    (
-      "Caught up",
-      "The fleet holds back at most 1 % of the events that an ideal run could have delivered by then, and stays so. The "
-        + "time counts from the end of the last incident."
-    ),
-    (
-      "Possible",
-      "How soon any client could have caught up. In the ideal run clients are served in order as soon as the server has room and "
-        + "their app is open, and give nothing up."
-    ),
-    (
-      "Endpoint well",
-      "The server turns nobody away any more: at most 1 % of the requests fail, or no more than in the twin, and its queue is as "
-        + "short. The time counts from the end of the last incident."
-    ),
-    (
-      "Lost",
-      "Events that the server never gets: dropped by a device, for whatever reason, and not accepted after all, "
-        + "blocked (given up, but kept by their device), or doomed (their app opens again too late)."
-    ),
-    (
-      "Late",
-      "Events pending at the end of the run, beyond those that the ideal run and the twin have pending."
-    ),
-    (
-      "Failed run", "A run that never catches up, or that loses more than 1 % of the events created."
-    ),
-    (
-      "99 % delivered",
-      "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
-        + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
-        + "created from the first incident's start until any client could have caught up. Where none reaches 99 % within the run, "
-        + "it is 90 or 50 %."
-    ),
-    ("p99 delivery", "The same over the delivered events of the whole run."),
-    ("Extra/device", "Upload attempts more than the twin's, over the run, a device."),
-    ("Requests/device/day", "Upload attempts over the whole run, a device and day."),
-    ("Peak load", "The largest offered load in any one-second window of the run, divided by capacity."),
-    (
-      "Herd factor",
-      "The same for windows that begin after an incident has ended. It is not ranked on: the variant that leaves "
-        + "the server idle longest can have the lowest peak."
-    ),
-    (
-      "Idle while backlogged",
-      "Seconds' worth of capacity unused, outside outages, while the backlog was larger than that of a fleet that has caught up may be."
-    ),
-    (
-      "Incident",
-      "What goes wrong in the scenario: an outage, a brownout with a part of the capacity, a restart."
-    ),
-  ]
 }

@@ -98,29 +98,4 @@ extension Decision {
         ]
       }, words: 5)
   }
-
-  /// What the tables of a decision mean.
-  package static let terms = [
-    (
-      "Failed runs",
-      "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
-    ),
-    (
-      "Better, worse",
-      "In the mean of the runs under the same seeds, beyond chance, and by enough to matter: 5 %, and 5 s, 0.01 % of the events or half a "
-        + "request. Levels allow for all cases and looks."
-    ),
-    ("As good", "Whatever the difference is, the runs show that it is less than that."),
-    ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
-    ("Open", "Not decided: the runs are too few to show that it is not worse."),
-    ("Price", "Worse where fewer runs fail or fewer events are lost: what is kept has to be delivered."),
-    (
-      "Requests",
-      "Attempts of a device beyond those without the incident; without one, a day at the rate of the run, which holds the busiest time."
-    ),
-    (
-      "Radio wake-ups",
-      "Transmissions of a device after 10 s of silence, a day: what costs its battery."
-    ),
-  ]
 }

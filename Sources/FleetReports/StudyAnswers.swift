@@ -56,21 +56,7 @@ extension CalibrationResult {
         caption:
           "Counts of each interval, and below them the residuals on the scale that is fitted, where chance alone makes about 1. What is "
           + "shaded was held out."),
-      .terms([
-        (
-          "95 % interval",
-          "Runs of the scenario with known values near the fitted ones were each taken for a measured series and fitted; the interval "
-            + "is as wide as those readings were off, and wider where the scenario does not explain the series."
-        ),
-        (
-          "Explained",
-          "The squares of the residuals, against those of runs of the fitted scenario itself: as large, but for chance."
-        ),
-        (
-          "Residual",
-          "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
-        ),
-      ]),
+      .terms(PageWords.calibration.terms),
     ]
     let head = zip(study.keys, self.values).map { "// \($0.path): \($1)\n" }.joined()
     answer.data = [

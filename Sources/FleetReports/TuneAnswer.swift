@@ -104,7 +104,8 @@ extension TuneResult {
     if !readings.isEmpty {
       answer.page.append(.folded([.list(readings)], title: "What do the clients make of them?"))
     }
-    answer.page.append(.terms(terms))
+    let objectives = study.objectives.map { ($0.metric.title, $0.metric.definition) }
+    answer.page.append(.terms(PageWords.tune.terms + PageWords.decision.terms + objectives))
 
     let published =
       settings.map {
@@ -118,20 +119,6 @@ extension TuneResult {
     return answer
   }
 
-  private var terms: [(String, String)] {
-    [
-      (
-        "Score",
-        "The geometric mean of the objectives divided by today's, run by run with the same seed; 1 is as today, smaller is "
-          + "better. A floor is added to both (a thousandth of the events created, ten seconds, a tenth of the twin's attempts), "
-          + "so that none against a few counts as little. What neither has, as a recovery without an incident, has no weight."
-      ),
-      (
-        "Pareto front",
-        "Candidates that no other candidate beats in one objective without being beaten in another."
-      ),
-    ] + Decision.terms + study.objectives.map { ($0.metric.title, $0.metric.definition) }
-  }
 }
 
 // MARK: - Picture

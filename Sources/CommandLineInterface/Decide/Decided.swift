@@ -352,9 +352,10 @@ extension Decided {
     }
     answer.page.append(
       .terms(
-        TrialReport.meanings(of: [
+        PageWords.comparison.terms([
           "Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered",
-        ]) + Decision.terms))
+        ])
+          + PageWords.decision.terms))
     answer.data =
       [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
       + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])

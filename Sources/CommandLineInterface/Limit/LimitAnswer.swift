@@ -193,21 +193,7 @@ package struct Limits: Sendable {
   func answer(facts: String) -> Answer {
     var answer = Answer(story, facts: facts)
     answer.details = searches.map { .table(TextTable($0.table), title: $0.range.path) }
-    answer.page =
-      searches.flatMap(\.page) + [
-        .terms([
-          ("Kept", "In how many runs every requirement was kept. The answer keeps them in all of its runs."),
-          (
-            "May not, at most",
-            "The largest share of such runs that may fail, with 95 % confidence (Clopper and Pearson, one-sided)."
-          ),
-          (
-            "Caught up at the latest",
-            "From the end of the last incident, over the runs; never: not in every run."
-          ),
-          ("Busiest second", "The largest offered load of a second of any run, by the capacity."),
-        ])
-      ]
+    answer.page = searches.flatMap(\.page) + [.terms(PageWords.limit.terms)]
     answer.data = [OutputFile(.limit, CSVFile.bytes(LimitSearch.columns, rows))]
     if searches.count == 1 {
       answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture.svg)]

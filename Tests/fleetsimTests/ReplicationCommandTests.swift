@@ -39,18 +39,6 @@ struct ReplicationCommandTests {
     #expect(Array(all.suffix(2)) == Array(one.suffix(2)))
   }
 
-  @Test("the same bytes with any number of jobs")
-  func determinism() throws {
-    let scratch = try Scratch.with()
-    for jobs in ["1", "3"] {
-      try scratch.run(
-        ["compare", "s.json5", "--seeds", "3", "--jobs", jobs, "-q", "--out", jobs], code: 0)
-    }
-    for name in Self.files where name != "run.json" && name != "report.html" {
-      #expect(try scratch.read("1/\(name)") == scratch.read("3/\(name)"), "\(name)")
-    }
-  }
-
   @Test("several --vary make a full factorial of replications")
   func factorial() throws {
     let scratch = try Scratch.with()
@@ -116,9 +104,9 @@ struct ReplicationCommandTests {
     let written = scratch.contents.filter { $0.hasPrefix("a/") }.map { String($0.dropFirst(2)) }
     let single = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
     #expect(Set(written) == Set(Self.files).union(single))
-    for name in written where name.hasSuffix(".csv") {
+    for name in written where name.hasSuffix(".csv") || name == "comparison.svg" {
       #expect(try scratch.read("a/" + name) == scratch.read("b/" + name), "\(name)")
-      if single.contains(name) {
+      if single.contains(name), name != "comparison.svg" {
         #expect(try scratch.read("a/" + name) == scratch.read("one/" + name), "\(name)")
       }
     }

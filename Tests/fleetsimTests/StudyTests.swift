@@ -22,7 +22,7 @@ struct StudyTests {
     """
 
   @Test(
-    "a study that has lost a part of its journal makes that part again, and the same tables",
+    "a study that has lost a part of its journal makes that part again, and the same tables; once more it replaces what it wrote",
     arguments: studies)
   func resumed(command: [String]) throws {
     let scratch = try Scratch.with(Self.scenario)
@@ -42,6 +42,7 @@ struct StudyTests {
         try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")), "\(table)")
     }
     #expect(scratch.runs("whole.journal") == kept)
+    try run("whole")
   }
 
   @Test("a report prints the answer of a directory again, in each form, without a run")
@@ -63,17 +64,6 @@ struct StudyTests {
       try scratch.run("report out", code: 65)
     }
     try scratch.run("report nowhere", code: 66)
-  }
-
-  @Test(
-    "the same command once more replaces what it wrote",
-    arguments: studies)
-  func again(command: [String]) throws {
-    let scratch = try Scratch.with(Self.scenario)
-    for _ in 0..<2 {
-      let output = try scratch.run(command + ["--out", "out"])
-      #expect(output.code <= 1 && output.standardError == "", "\(output.standardError)")
-    }
   }
 
   @Test(

@@ -88,29 +88,23 @@ struct BenchCommandTests {
   @Test(
     "a wrong argument is 64, and the message says what would be right",
     arguments: [
-      (["--devices", "0"], "'0' is invalid for '--devices <n>': a whole number from 1 to 4000000000."),
-      (["--devices", "1e6"], "'1e6' is invalid for '--devices <n>'"),
-      (["--repeat", "0"], "'0' is invalid for '--repeat <r>': a whole number from 1 to 1000."),
+      ("--devices 0", "'0' is invalid for '--devices <n>': a whole number from 1 to 4000000000."),
+      ("--devices 1e6", "'1e6' is invalid for '--devices <n>'"),
+      ("--repeat 0", "'0' is invalid for '--repeat <r>': a whole number from 1 to 1000."),
+      ("--only herd-1-15", "The workload 'herd-1-15' does not exist; there are herd-1-150, herd-1-90, 001,"),
+      ("--only herd-1-15", "Did you mean 'herd-1-150'?"),
+      ("--only 001,,sparse", "there is nothing between two commas"),
+      ("--only 001,001", "'001' is there twice"),
+      ("--duration 5", "'5' is invalid for '--duration <span>': a span from 1s to 366d, as 20m or 2h."),
+      ("--duration 10ms", "'10ms' is invalid for '--duration <span>'"),
       (
-        ["--only", "herd-1-15"],
-        "The workload 'herd-1-15' does not exist; there are herd-1-150, herd-1-90, 001,"
-      ),
-      (["--only", "herd-1-15"], "Did you mean 'herd-1-150'?"),
-      (["--only", "001,,sparse"], "there is nothing between two commas"),
-      (["--only", "001,001"], "'001' is there twice"),
-      (["--duration", "5"], "'5' is invalid for '--duration <span>': a span from 1s to 366d, as 20m or 2h."),
-      (["--duration", "10ms"], "'10ms' is invalid for '--duration <span>'"),
-      (
-        ["--duration", "30h"],
+        "--duration 30h",
         "'--duration 30h' is too long for 'herd-1-150': at most 27 h 47 min, 100000 rows of its time series."
       ),
-      (["scenario.json5"], "Unexpected argument 'scenario.json5'"),
+      ("scenario.json5", "Unexpected argument 'scenario.json5'"),
     ])
-  func wrongArguments(arguments: [String], message: String) throws {
-    let output = try run(arguments)
-    #expect(output.code == 64)
-    #expect(output.standardOutput == "")
-    #expect(output.standardError.contains(message), "\(output.standardError)")
+  func wrongArguments(arguments: String, message: String) throws {
+    try Scratch().run("bench " + arguments, code: 64, says: message)
   }
 
   @Test("a signal ends a measurement at once, in this process or another", arguments: [SIGINT, SIGTERM])

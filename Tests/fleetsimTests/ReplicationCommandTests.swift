@@ -56,33 +56,26 @@ struct ReplicationCommandTests {
   @Test(
     "what can't be asked is said with what can",
     arguments: [
-      (["--seeds", "1"], "'--seeds <n>': a whole number from 2 to 100000."),
-      (["--seeds", "3", "--vary", "seed=1,2"], "Seeds can't be compared with --seeds"),
-      (["--seeds", "3", "--budget", "2M"], "'--budget' goes without '--seeds', which says how many"),
-      (["--seed", "3", "--budget", "2M"], "'--budget' does not go with '--seed', which is one."),
-      (["--budget", "0"], "a number of attempts from 1 on, as 500k, 20M or 2G."),
-      (["--explore"], "Missing expected option '--out <dir>': '--explore' writes a page."),
-      (["--explore", "--out", "o", "--json"], "'--json' does not go with '--explore'"),
-      (["--explore", "--out", "o", "--budget", "2M"], "'--budget' does not go with '--explore'"),
-      (["--explore", "--out", "o", "--twin-series"], "'--twin-series' does not go with '--explore'"),
-      (["--explore", "--out", "o", "--openmetrics"], "'--openmetrics' does not go with '--explore'"),
-      (["--explore", "--out", "o", "--vary", "seed=1,2"], "Seeds can't be compared with --seeds"),
-      (["--budget", "9999999999G"], "a number of attempts from 1 on"),
-      (["--seeds", "2", "--shard", "3/2"], "'--shard <i/N>': the number of the part and of all parts"),
-      (["--shard", "1/2"], "'--shard' goes with '--seeds'"),
-      (["--seeds", "2", "--shard", "1/2"], "'--shard' goes with '--journal <dir>'"),
-      (
-        ["--seeds", "2", "--shard", "1/2", "--journal", "j", "--out", "o"],
-        "'--out' does not go with '--shard'"
-      ),
-      (
-        ["--seeds", "2", "--shard", "1/2", "--journal", "j", "--json"], "'--json' does not go with '--shard'"
-      ),
+      ("--seeds 1", "'--seeds <n>': a whole number from 2 to 100000."),
+      ("--seeds 3 --vary seed=1,2", "Seeds can't be compared with --seeds"),
+      ("--seeds 3 --budget 2M", "'--budget' goes without '--seeds', which says how many"),
+      ("--seed 3 --budget 2M", "'--budget' does not go with '--seed', which is one."),
+      ("--budget 0", "a number of attempts from 1 on, as 500k, 20M or 2G."),
+      ("--explore", "Missing expected option '--out <dir>': '--explore' writes a page."),
+      ("--explore --out o --json", "'--json' does not go with '--explore'"),
+      ("--explore --out o --budget 2M", "'--budget' does not go with '--explore'"),
+      ("--explore --out o --twin-series", "'--twin-series' does not go with '--explore'"),
+      ("--explore --out o --openmetrics", "'--openmetrics' does not go with '--explore'"),
+      ("--explore --out o --vary seed=1,2", "Seeds can't be compared with --seeds"),
+      ("--budget 9999999999G", "a number of attempts from 1 on"),
+      ("--seeds 2 --shard 3/2", "'--shard <i/N>': the number of the part and of all parts"),
+      ("--shard 1/2", "'--shard' goes with '--seeds'"),
+      ("--seeds 2 --shard 1/2", "'--shard' goes with '--journal <dir>'"),
+      ("--seeds 2 --shard 1/2 --journal j --out o", "'--out' does not go with '--shard'"),
+      ("--seeds 2 --shard 1/2 --journal j --json", "'--json' does not go with '--shard'"),
     ])
-  func refusals(options: [String], message: String) throws {
-    let scratch = try Scratch.with()
-    let output = try scratch.run("compare s.json5", options, code: 64, says: message)
-    #expect(output.standardOutput == "")
+  func refusals(options: String, message: String) throws {
+    try Scratch.with().run("compare s.json5 " + options, code: 64, says: message)
   }
 
   @Test(

@@ -17,32 +17,33 @@ public struct BenchmarkWorkload: Sendable {
   /// Every workload, one for each client preset among them.
   public static let all: [BenchmarkWorkload] =
     [
-      BenchmarkWorkload(
+      .init(
         name: "herd-1-150",
-        meaning: "the reference workload: an outage, then 150 % of the normal load as capacity",
-        make: { herd1(devices: $0, capacityPercent: 150) }),
-      BenchmarkWorkload(
-        name: "herd-1-90", meaning: "the same with 90 %: half of all attempts are answered 429",
-        make: { herd1(devices: $0, capacityPercent: 90) }),
-      BenchmarkWorkload(
-        name: "001", meaning: "experiment 001 with full jitter: files, log-normal latency, a silent outage",
-        make: { outageHerd(devices: $0) }),
-      BenchmarkWorkload(
-        name: "429-gate",
-        meaning: "experiment 001 answered with 429 and a Retry-After, retries at triggers",
-        make: { rateLimited(devices: $0) }),
-      BenchmarkWorkload(
-        name: "at-once", meaning: "experiment 001 answered with 503, every due batch uploaded at once",
-        make: { uploadedAtOnce(devices: $0) }),
-      BenchmarkWorkload(
-        name: "sparse", meaning: "a day with one batch an hour from each device",
-        make: { sparse(devices: $0) }),
+        meaning: "the reference workload: an outage, then 150 % of the normal load as capacity"
+      ) { herd1(devices: $0, capacityPercent: 150) },
+      .init(
+        name: "herd-1-90", meaning: "the same with 90 %: half of all attempts are answered 429"
+      ) { herd1(devices: $0, capacityPercent: 90) },
+      .init(
+        name: "001", meaning: "experiment 001 with full jitter: files, log-normal latency, a silent outage"
+      ) { phones(devices: $0, status: nil) { ($0.retries, $0.settings.backoff.jitter) = (.timer, .full) } },
+      .init(
+        name: "429-gate", meaning: "experiment 001 answered with 429 and a Retry-After, retries at triggers"
+      ) { phones(devices: $0, status: 429, retryAfter: .fixed(.seconds(5))) },
+      .init(
+        name: "at-once", meaning: "experiment 001 answered with 503, every due batch uploaded at once"
+      ) {
+        phones(devices: $0, status: 503) {
+          ($0.retries, $0.uploadConcurrency, $0.settings.backoff.jitter) = (.timer, .max, .full)
+        }
+      },
+      .init(name: "sparse", meaning: "a day with one batch an hour from each device") { sparse(devices: $0) },
     ]
     // The benchmark measures the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
     + ClientPreset.documentedNames.filter { !$0.hasPrefix("segment-browser") }.map { name in
-      BenchmarkWorkload(
-        name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)",
-        make: { answeredOutage(devices: $0, client: .shipped(name)) })
+      .init(name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)") {
+        answeredOutage(devices: $0, client: .shipped(name))
+      }
     }
 
   // MARK: Scenarios
@@ -66,59 +67,39 @@ public struct BenchmarkWorkload: Sendable {
       ])
   }
 
-  /// `experiments/001-outage-herd/scenario.json5` with the jitter strategy `full`.
-  private static func outageHerd(devices: Int) -> Scenario {
-    var scenario = phones(devices: devices, status: nil)
-    scenario.fleet[0].retries = .timer
-    scenario.fleet[0].settings.backoff.jitter = .full
-    return scenario
-  }
-
-  /// `experiments/001-outage-herd/gate.json5` with 429 and a Retry-After of 5 s in place of 503.
-  private static func rateLimited(devices: Int) -> Scenario {
-    var scenario = phones(devices: devices, status: 429, retryAfter: .fixed(.seconds(5)))
-    scenario.tapi.overload = Overload(status: 429, retryAfter: .fixed(.seconds(5)))
-    return scenario
-  }
-
-  /// The same file with full jitter, retries by timer and any number of uploads side by side.
-  private static func uploadedAtOnce(devices: Int) -> Scenario {
-    var scenario = phones(devices: devices, status: 503)
-    scenario.fleet[0].retries = .timer
-    scenario.fleet[0].uploadConcurrency = .max
-    scenario.fleet[0].settings.backoff.jitter = .full
-    return scenario
-  }
-
   /// Returns `experiments/001-outage-herd/gate.json5` with another client. A client that uploads each event by itself gets a
   /// capacity of twice its load, as it is of the others'. Before the file's capacity it would never be rid of its backlog.
   private static func answeredOutage(devices: Int, client: ClientPreset) -> Scenario {
-    var scenario = phones(devices: devices, status: 503)
-    scenario.fleet[0].take(client)
+    var scenario = phones(devices: devices, status: 503) { phones in
+      phones.take(client)
+      if client.settingsDefaults != HTTPConfig() { phones.settings = client.settingsDefaults }
+    }
     // Six events a minute.
     if scenario.fleet[0].largestBatch == 1 { scenario.tapi.server = bucket(Int64(devices) * 200) }
-    if client.settingsDefaults != HTTPConfig() { scenario.fleet[0].settings = client.settingsDefaults }
     return scenario
   }
 
-  /// Returns the scenario that those of experiment 001 share.
-  private static func phones(devices: Int, status: Int?, retryAfter: RetryAfterPolicy = .none) -> Scenario {
+  /// Returns `experiments/001-outage-herd/gate.json5` with that answer during the outage and to what is too much.
+  private static func phones(
+    devices: Int, status: Int?, retryAfter: RetryAfterPolicy = .none,
+    _ change: (inout Cohort) -> Void = { _ in }
+  ) -> Scenario {
     // 1267/s for 20,000 devices.
     let capacity = Int64(devices) * 6_335 / 100
     var settings = HTTPConfig()
     // The CDN's `default5xxBehavior`.
     settings.backoff.statuses.set(.retry, for: 511)
+    var phones = Cohort(
+      name: "phones", devices: devices, events: .poisson(meanGap: .seconds(10)), timeout: .seconds(15),
+      latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(10)),
+      settings: settings)
+    change(&phones)
     return Scenario(
       duration: .hours(2),
       tapi: TAPIConfiguration(
-        server: bucket(capacity), overload: Overload(status: 503),
+        server: bucket(capacity), overload: Overload(status: status ?? 503, retryAfter: retryAfter),
         incidents: [outage(status: status, retryAfter: retryAfter, at: .minutes(20), for: .minutes(10))]),
-      fleet: [
-        Cohort(
-          name: "phones", devices: devices, events: .poisson(meanGap: .seconds(10)), timeout: .seconds(15),
-          latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(10)),
-          settings: settings)
-      ])
+      fleet: [phones])
   }
 
   private static func sparse(devices: Int) -> Scenario {

@@ -89,10 +89,6 @@ package enum MetricRule {
     /// The chance that two are called as good by a criterion of which the difference matters.
     package var equivalence: Double
 
-    package init(difference: Double, equivalence: Double) {
-      (self.difference, self.equivalence) = (difference, equivalence)
-    }
-
     /// The level of a number of seeds that was chosen before any was looked at.
     package static let once = Level(difference: 0.01, equivalence: 0.05)
   }

@@ -79,6 +79,11 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
+    /// That, as their file has it: `604800 (168 h)`.
+    var mostInSettings: String? {
+      most.map { self == .age ? "\($0 / 1_000_000) (\(FigureText.span($0)))" : "\($0)" }
+    }
+
     private func value(in settings: HTTPConfig) -> Int64 {
       switch self {
       case .backoffRetries: Int64(settings.backoff.maxRetryCount)

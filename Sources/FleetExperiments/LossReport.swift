@@ -182,21 +182,31 @@ public struct LossReport: Sendable {
   /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
   var checkedKey: String? { check?.charge.limit?.settingsKey }
 
-  /// `backoffConfig.maxTotalBackoffDuration to 168 h`: the value of Settings with which the checking run loses nothing, and no more waits;
+  /// `backoffConfig.maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
   /// nil: none is known.
   package var cure: String? {
-    guard let check, let key = checkedKey, let value = check.value, let outcome = check.outcome,
-      outcome.lost == 0, waiting(check, outcome) == nil
+    guard let check, check.value != nil, let key = checkedKey, let most = check.charge.limit?.mostInSettings,
+      let outcome = check.outcome, outcome.lost == 0, waiting(check, outcome) == nil
     else { return nil }
-    return "\(key) to \(value)"
+    return "\(key) to \(most)"
   }
 
   /// A line for each of the worst two causes, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {
-    variants.indices.flatMap { variant in
-      lines(variant).prefix(variants.count > 1 ? 1 : 2).map { note(variant, $0) }
+    if variants.count == 1 { return lines(0).prefix(2).map { note(0, $0) } }
+    let worst = variants.indices.compactMap { variant in lines(variant).first.map { (variant, $0) } }
+    // Variants of which the line with the most is true but for the number are one.
+    let groups = Dictionary(grouping: worst) { variant, charges in
+      charges.map { "\($0.cohort) \(cause(variant, $0))" }.sorted()
+    }
+    return groups.values.sorted { $0[0].0 < $1[0].0 }.compactMap { group in
+      let most = group.max { events($0.1) < events($1.1) }
+      let others = group.count > 1 ? "; \(FigureText.count(group.count - 1, "other variant")) to it, too" : ""
+      return most.map { note($0.0, $0.1) + others }
     }
   }
+
+  private func events(_ charges: [LossCharge]) -> Int64 { charges.reduce(0) { $0 + $1.events } }
 
   /// The charges of each line: of all cohorts that lose to one cause, or all of a cohort whose shares nobody knows.
   private func lines(_ variant: Int) -> [[LossCharge]] {

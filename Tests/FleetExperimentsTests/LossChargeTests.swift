@@ -151,6 +151,24 @@ struct LossChargeTests {
       ])
   }
 
+  @Test("Variants that lose to one cause are one line, of the one that loses most")
+  func severalVariants() {
+    let variants = ["a", "b", "c"].map { Variant(name: $0, scenario: Self.outage(minutes: 10)) }
+    let runs = [(30, 0), (50, 0), (0, 10)].map { (retries: Int64, page: Int64) in
+      var run = RunSummary(run: "s", seed: 1)
+      var losses = CohortLosses()
+      (losses.createdEvents, losses.lostEvents) = (1_000, retries + page)
+      losses.givenUp = [.droppedByRetryLimit: retries, .lostWithPage: page].filter { $0.value > 0 }
+      run.cohorts = [losses]
+      return [run]
+    }
+    #expect(
+      LossReport(variants, runs: runs).notes == [
+        "b: phones (tapi-document) 50 events: backoffConfig.maxRetryCount 100; 1 other variant to it, too",
+        "c: phones (tapi-document) 10 events: lost with the page that held them",
+      ])
+  }
+
   @Test(
     "The worst charge is checked: with as much as Settings allow, the run that a user would make loses what the note says"
   )

@@ -306,7 +306,7 @@ struct TunerTests {
       story[.same] == ["failed runs, lost events, endpoint well, caught up, late events, requests"])
     // 1 - 0.05^(1/59) = 4.95 %
     #expect(
-      story[.risk] == ["none of 65 runs fails; up to 5 % of a case's may (95 % confidence)"])
+      story[.risk] == ["none of 59 runs fails; up to 5 % of a case's may (95 % confidence)"])
   }
 
   @Test("what is better by the score and worse by a criterion is not recommended, whatever was asked for")

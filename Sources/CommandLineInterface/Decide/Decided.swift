@@ -72,7 +72,15 @@ struct Decided: Sendable {
   var isUnrun: Bool { decision.cases.isEmpty }
 
   /// Whether nothing but a price, which a person may accept, keeps the proposed Settings from being published.
-  private var isAtAPrice: Bool { settings.breaks.isEmpty && decision.isAtAPrice }
+  private var isAtAPrice: Bool { settings.breaks.isEmpty && decision.isAtAPrice && !isBetterWithoutCause }
+
+  /// Whether the proposed Settings gain as much without the key that does the harm.
+  private var isBetterWithoutCause: Bool {
+    guard withoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty else {
+      return false
+    }
+    return !decision.isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
+  }
 
   var isPublished: Bool { outcome == .publish }
 
@@ -169,13 +177,12 @@ extension Decided {
       let needed = millions * 1_000_000 > Decision.defaultBudget ? ["--budget", "\(millions)M"] : []
       return proposing(settings.names.proposed, (output.map { ["--out", $0] } ?? []) + needed)
     case .refuse:
-      if withoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty,
-        !isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
-      {
-        return proposing("\(directory)/\(FileName.withoutCause)", [])
-      }
+      if isBetterWithoutCause { return proposing("\(directory)/\(FileName.withoutCause)", []) }
       if let cure = checked?.cure {
-        return "set \(cure) in \(settings.names.proposed), with which none are lost, and decide again"
+        // Without the key that does the harm nothing may be left of the proposal.
+        let isEmpty = instead.map { !$0.isRefused && $0.cells(.better).isEmpty } ?? false
+        let file = isEmpty ? settings.names.today : settings.names.proposed
+        return "set \(cure) in \(file), with which none are lost, and decide on that"
       }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:

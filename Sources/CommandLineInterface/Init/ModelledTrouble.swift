@@ -58,7 +58,12 @@ struct ModelledTrouble {
         value.value *= factor
         return value.text()
       }
-      trials.append(Trial(words: "the capacity", path: "tapi.bucket.capacity", values: values))
+      // A part of the fleet may be too small for the lower one.
+      let path = "tapi.bucket.capacity"
+      let possible = values.filter {
+        (try? draft.file.decode(overrides: [Override(path: path, value: $0)], isVariant: true)) != nil
+      }
+      trials.append(Trial(words: "the capacity", path: path, values: possible))
     }
     let all = trials.flatMap { trial in trial.values.map { Override(path: trial.path, value: $0) } }
     var made = try troubles(all)[...]

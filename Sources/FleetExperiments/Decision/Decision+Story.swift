@@ -201,8 +201,11 @@ extension Decision {
   /// How often a run may fail although none did.
   private var risk: String? {
     guard cases.allSatisfy({ $0.failures == 0 }), let worst = cases.map(\.risk).max() else { return nil }
-    return
-      "none of \(FigureText.count(runCount, "run")) fails; up to \(FigureText.percent(worst)) of a case's may (95 % confidence)"
+    let (proposed, today) = (cases.flatMap(\.proposed), cases.flatMap(\.today))
+    let failures = today.count(where: \.fails)
+    return "none of \(FigureText.count(proposed.count, "run")) fails"
+      + (failures > 0 ? " (today \(failures) of \(today.count))" : "")
+      + "; up to \(FigureText.percent(worst)) of a case's may (95 % confidence)"
   }
 }
 

@@ -175,21 +175,20 @@ extension Standings {
       return story.add(.fails, "no variant catches up in any run")
     }
     if variants.count > 1, runs.joined().allSatisfy(\.fails) {
-      return story.add(.fails, "every run of all \(variants.count) variants (\(Self.failure))")
+      return story.add(
+        .fails, "every run of all \(variants.count) variants (\(Array(runs.joined()).failureReasons))")
     }
     let failing = leaders.filter { runs[$0].contains(where: \.fails) }
     story.add(
       .fails,
       failing.map {
         (variants.count > 1 ? titles[$0] + ": " : "")
-          + "\(figure($0, .failures).text) runs (\(Self.failure))\(odds($0))"
+          + "\(figure($0, .failures).text) runs (\(runs[$0].failureReasons))\(odds($0))"
       }
     )
   }
 
   // MARK: Risks
-
-  private static let failure = "not caught up, or over 1 % lost"
 
   /// `; 14 to 76 % may (95 % confidence)`
   private func odds(_ variant: Int) -> String {
@@ -199,7 +198,7 @@ extension Standings {
       ExactBinomial.lowerBound(of: failures, in: count), ExactBinomial.upperBound(of: failures, in: count),
     ]
     return
-      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % may (95 % confidence)"
+      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all may (95 % confidence)"
   }
 
   /// How often the leaders may fail although none of these runs did.

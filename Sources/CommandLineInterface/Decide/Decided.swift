@@ -181,7 +181,7 @@ extension Decided {
       if let cure = checked?.cure {
         // Without the key that does the harm nothing may be left of the proposal.
         let isEmpty = instead.map { !$0.isRefused && $0.cells(.better).isEmpty } ?? false
-        let file = isEmpty ? settings.names.today : settings.names.proposed
+        let file = isEmpty ? "today's Settings" : settings.names.proposed
         return "set \(cure) in \(file), with which none are lost, and decide on that"
       }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }

@@ -161,7 +161,6 @@ public struct BrowserPage: Sendable {
     return true
   }
 
-  /// The sending of an event begins.
   mutating func beginSending(_ event: UInt32) {
     turns &+= 1
     inFlight[event] = turns

@@ -62,9 +62,7 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
 
     /// All of the window, in 256ths, where the oldest count has so many 256ths.
     fileprivate func sum(oldest: Int, weight: Int) -> Int {
-      var sum = 0
-      for i in 0..<Self.count { sum += Int(self[i]) * (i == oldest ? weight : 256) }
-      return sum
+      (0..<Self.count).reduce(0) { $0 + Int(self[$1]) * ($1 == oldest ? weight : 256) }
     }
   }
 

@@ -431,7 +431,6 @@ extension DeviceShard {
 
   // MARK: What observers read
 
-  /// Events of a request.
   func events(ofRequest id: AttemptID) -> UInt16 {
     UInt16(clamping: browser(id.device).pointee.requests.request(id)?.batches.count ?? 1)
   }

@@ -47,9 +47,7 @@ final class EventHistory {
 
   /// Returns how many of some events the server has.
   func acceptedCount(of events: Range<UInt32>) -> Int {
-    var count = 0
-    for known in accepted { count += known.clamped(to: events).count }
-    return count
+    accepted.reduce(0) { $0 + $1.clamped(to: events).count }
   }
 
   func addState(to digest: inout StateDigest) {

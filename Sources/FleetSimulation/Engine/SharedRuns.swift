@@ -222,7 +222,7 @@ package final class SharedRuns: @unchecked Sendable {
     locked {
       beginning.readers -= 1
       freeIfIdle(beginning)
-      count(saved: part.engine.attempts)
+      count(saved: part.engine.runners.attempts)
     }
     return part
   }
@@ -230,7 +230,7 @@ package final class SharedRuns: @unchecked Sendable {
   // MARK: - Running
 
   private func run(_ convoy: inout Convoy, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
-    var attempts = part.engine.attempts
+    var attempts = part.engine.runners.attempts
     while try !part.run(
       control: control, until: convoy.halt, ends: convoy.hasOneTimeline ? ends : nil,
       isAlone: convoy.companions.isEmpty)
@@ -241,10 +241,10 @@ package final class SharedRuns: @unchecked Sendable {
       let fits = locked {
         let fits = worth && self.bytes + bytes <= budget
         if fits { self.bytes += bytes }
-        count(attempts: part.engine.attempts - attempts)
+        count(attempts: part.engine.runners.attempts - attempts)
         return fits
       }
-      attempts = part.engine.attempts
+      attempts = part.engine.runners.attempts
       let beginning =
         fits
         ? Beginning(part: RunInParts(copying: part, as: part.engine.scenario), bytes: bytes, members: [])
@@ -266,7 +266,7 @@ package final class SharedRuns: @unchecked Sendable {
     let scenario = convoy.scenario
     if let end = part.end { ends.add(end, of: scenario, sawNoFailure: record.sawNoFailure) }
     locked {
-      count(attempts: part.engine.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
+      count(attempts: part.engine.runners.attempts - attempts - part.savedAttempts, saved: part.savedAttempts)
       for (other, member) in convoy.companions where members[other] != nil {
         members[other]?.state = member.scenario.happensAs(scenario) ? .done(record) : .free
       }

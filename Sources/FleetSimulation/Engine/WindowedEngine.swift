@@ -39,17 +39,12 @@ struct WindowedEngine: ~Copyable {
     }
 
     /// Whether no runner has anything to do in the window at hand.
-    var areResting: Bool {
-      for member in 0..<members where rosters[member].busy.count > 0 { return false }
-      return true
-    }
+    var areResting: Bool { (0..<members).allSatisfy { rosters[$0].busy.count == 0 } }
 
     /// Device passes of single runners so far.
-    var devicePasses: Int {
-      var sum = 0
-      for member in 0..<members { sum &+= rosters[member].passes }
-      return sum
-    }
+    var devicePasses: Int { (0..<members).reduce(0) { $0 &+ rosters[$1].passes } }
+
+    var attempts: Int64 { (0..<count).reduce(0) { $0 &+ base[$1].shard.ledger.attempts } }
 
     @inline(__always)
     func forEachBusy(_ body: (UnsafeMutablePointer<ShardRunner>) -> Void) {
@@ -286,13 +281,8 @@ struct WindowedEngine: ~Copyable {
 
   private func report(to control: RunControl, at time: Int64) {
     control.report(
-      virtualTime: Instant(microseconds: time), attempts: attempts, devicePasses: Int64(runners.devicePasses))
-  }
-
-  var attempts: Int64 {
-    var sum: Int64 = 0
-    for i in 0..<runners.count { sum += runners[i].shard.ledger.attempts }
-    return sum
+      virtualTime: Instant(microseconds: time), attempts: runners.attempts,
+      devicePasses: Int64(runners.devicePasses))
   }
 
   /// The server's part of a window in which something arrives or it has something of its own to do.

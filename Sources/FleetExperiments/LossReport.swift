@@ -141,15 +141,20 @@ public struct LossReport: Sendable {
     few: Int64 = 10_000_000
   ) throws {
     let limited = variants.indices.flatMap { variant in
-      charges(variant).map { (variant: variant, charge: $0) }
+      lines(variant).map { (variant: variant, charges: $0.filter { $0.limit != nil }) }
     }
-    .filter { $0.charge.limit != nil }
-    guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
+    guard let line = limited.max(by: { events($0.charges) < events($1.charges) }),
+      let charge = line.charges.first,
+      let limit = charge.limit
     else { return }
+    let worst = (variant: line.variant, charge: charge)
     let worstRun = runs[worst.variant].max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }
     var scenario = variants[worst.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
+    for other in line.charges.dropFirst() where other.limit == limit && other.cohort != worst.charge.cohort {
+      _ = limit.raise(in: &scenario.fleet[other.cohort])
+    }
     if limit.settingsKey != nil, scenario.fleet[worst.charge.cohort].fetchesSettings {
       for place in scenario.fleet.indices
       where place != worst.charge.cohort && scenario.fleet[place].fetchesSettings {
@@ -182,38 +187,39 @@ public struct LossReport: Sendable {
   /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
   var checkedKey: String? { check?.charge.limit?.settingsKey }
 
-  /// `backoffConfig.maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
+  /// `every maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
   /// nil: none is known.
   package var cure: String? {
-    guard let check, check.value != nil, let key = checkedKey, let most = check.charge.limit?.mostInSettings,
+    guard let check, check.value != nil, let limit = check.charge.limit, let most = limit.mostInSettings,
       let outcome = check.outcome, outcome.lost == 0, waiting(check, outcome) == nil
     else { return nil }
-    return "\(key) to \(most)"
+    // A batch is given up by the age of either section.
+    return "\(limit == .age ? "every " : "")\(limit.rawValue) to \(most)"
   }
 
   /// A line for each of the worst two causes, of variants for the worst of each, and what the checking run came to.
   package var notes: [String] {
     if variants.count == 1 { return lines(0).prefix(2).map { note(0, $0) } }
     let worst = variants.indices.compactMap { variant in lines(variant).first.map { (variant, $0) } }
-    // Variants of which the line with the most is true but for the number are one.
+    // Variants whose worst line has the same cohorts and causes are one line.
     let groups = Dictionary(grouping: worst) { variant, charges in
       charges.map { "\($0.cohort) \(cause(variant, $0))" }.sorted()
     }
     return groups.values.sorted { $0[0].0 < $1[0].0 }.compactMap { group in
-      let most = group.max { events($0.1) < events($1.1) }
-      let others = group.count > 1 ? "; \(FigureText.count(group.count - 1, "other variant")) to it, too" : ""
-      return most.map { note($0.0, $0.1) + others }
+      group.max { events($0.1) < events($1.1) }.map { note($0.0, $0.1, others: group.count - 1) }
     }
   }
 
   private func events(_ charges: [LossCharge]) -> Int64 { charges.reduce(0) { $0 + $1.events } }
 
-  /// The charges of each line: of all cohorts that lose to one cause, or all of a cohort whose shares nobody knows.
+  /// The charges of each line, the most events first: of all cohorts that lose to one cause, or all of a cohort whose shares nobody
+  /// knows.
   private func lines(_ variant: Int) -> [[LossCharge]] {
     let all = charges(variant).map { charge in
       (key: isKnown(variant, charge.cohort) ? cause(variant, charge) : "\(charge.cohort)", charge: charge)
     }
-    return all.map(\.key).uniqued.map { key in all.filter { $0.key == key }.map(\.charge) }
+    let lines = all.map(\.key).uniqued.map { key in all.filter { $0.key == key }.map(\.charge) }
+    return lines.sorted { events($0) > events($1) }
   }
 
   /// Whether a cohort has lost all that its clients gave up.
@@ -222,7 +228,8 @@ public struct LossReport: Sendable {
     return losses.givenUp.values.reduce(0, +) <= losses.lostEvents
   }
 
-  private func note(_ variant: Int, _ charges: [LossCharge]) -> String {
+  /// - Parameter others: so many more variants lose to it.
+  private func note(_ variant: Int, _ charges: [LossCharge], others: Int = 0) -> String {
     let check = check.flatMap { $0.variant == variant && charges.contains($0.charge) ? $0 : nil }
     let cohorts = charges.map(\.cohort).uniqued
     // A limit without which as much is lost is not the reason, if there are others.
@@ -233,6 +240,7 @@ public struct LossReport: Sendable {
     let text =
       (variants.count > 1 ? variants[variant].name + ": " : "") + losers(variant, told, cohorts)
       + ": " + Story.list(causes, "or")
+      + (others > 0 ? ", as of \(FigureText.count(others, "other variant"))" : "")
     guard let check, told.contains(check.charge) else { return text }
     return "\(text); \(outcome(check))"
   }

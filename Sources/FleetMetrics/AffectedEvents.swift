@@ -108,6 +108,7 @@ private struct Waits {
   static func of(_ record: RunRecord, in parts: [Range<Int>]) -> [Waits] {
     let series = record.series
     let rows = series.rows.count
+    let parts = parts.map { $0.clamped(to: 0..<rows) }
     var open = (0..<rows).map { series[$0, .createdEvents] }
     var delivered = parts.map { _ in Array(repeating: Int64(0), count: IntervalDeliveries.bucketCount) }
     var carry = 0.0

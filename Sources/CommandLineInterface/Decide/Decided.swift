@@ -158,6 +158,7 @@ extension Decided {
       )
     }
     story.add(.next, next)
+    story.add(.next, cure)
     return story
   }
 
@@ -178,17 +179,17 @@ extension Decided {
       return proposing(settings.names.proposed, (output.map { ["--out", $0] } ?? []) + needed)
     case .refuse:
       if isBetterWithoutCause { return proposing("\(directory)/\(FileName.withoutCause)", []) }
-      if let cure = checked?.cure {
-        // Without the key that does the harm nothing may be left of the proposal.
-        let isEmpty = instead.map { !$0.isRefused && $0.cells(.better).isEmpty } ?? false
-        let file = isEmpty ? "today's Settings" : settings.names.proposed
-        return "set \(cure) in \(file), with which none are lost, and decide on that"
-      }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:
       return proposing("\(directory)/\(FileName.settings)", decision.waiver).map { isAccepted + $0 }
     case .publish: return nil
     }
+  }
+
+  /// What would keep the events that the proposed Settings still lose, where they are not to be published as they are.
+  private var cure: String? {
+    guard !isUnrun, !command.isEmpty, outcome == .refuse, let cure = checked?.cure else { return nil }
+    return "set \(cure) in \(settings.names.proposed): a run of the case that loses most lost none then"
   }
 
   private func text(_ harm: DecidedSettings.Harm) -> String {

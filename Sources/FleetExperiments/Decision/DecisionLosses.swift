@@ -35,9 +35,12 @@ extension Decision {
       ? nil : (worst.place, lossReport(worst.place))
   }
 
-  /// The lost events of that case.
+  /// The lost events of the case that loses most; nil: less is lost than matters.
   var mostLost: Cell? {
-    remainingLoss.flatMap { cases[$0.place].cells.first { $0.metric?.name == MetricCatalogue.lost } }
+    remainingLoss == nil
+      ? nil
+      : cases.flatMap(\.cells).filter { $0.metric?.name == MetricCatalogue.lost }
+        .max { ($0.figures.proposed.number ?? 0) < ($1.figures.proposed.number ?? 0) }
   }
 
   /// Returns that case's losses, and what a run comes to with the limit raised that loses most.

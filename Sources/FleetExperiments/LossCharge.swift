@@ -44,12 +44,12 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
-    /// The key of Settings; nil: what the limit is no key of them.
-    package var settingsKey: String? {
+    /// The keys of Settings, all of which it takes to raise it; empty: the limit is no key of them.
+    package var settingsKeys: [String] {
       switch self {
-      case .backoffRetries, .rateLimitRetries: rawValue
-      case .age: "backoffConfig.maxTotalBackoffDuration"
-      case .queue, .gate: nil
+      case .backoffRetries, .rateLimitRetries: [rawValue]
+      case .age: ["backoffConfig", "rateLimitConfig"].map { "\($0).\(rawValue)" }
+      case .queue, .gate: []
       }
     }
 

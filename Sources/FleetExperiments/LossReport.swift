@@ -155,7 +155,7 @@ public struct LossReport: Sendable {
     for other in line.charges.dropFirst() where other.limit == limit && other.cohort != worst.charge.cohort {
       _ = limit.raise(in: &scenario.fleet[other.cohort])
     }
-    if limit.settingsKey != nil, scenario.fleet[worst.charge.cohort].fetchesSettings {
+    if !limit.settingsKeys.isEmpty, scenario.fleet[worst.charge.cohort].fetchesSettings {
       for place in scenario.fleet.indices
       where place != worst.charge.cohort && scenario.fleet[place].fetchesSettings {
         _ = limit.raise(in: &scenario.fleet[place])
@@ -185,7 +185,7 @@ public struct LossReport: Sendable {
   }
 
   /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
-  var checkedKey: String? { check?.charge.limit?.settingsKey }
+  var checkedKey: String? { check?.charge.limit?.settingsKeys.first }
 
   /// `every maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
   /// nil: none is known.

@@ -176,7 +176,9 @@ extension Decided {
       let each = Double(decision.attempts) / Double(max(decision.runCount, 1))
       let millions = Int((each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up))
       let needed = millions * 1_000_000 > Decision.defaultBudget ? ["--budget", "\(millions)M"] : []
-      return proposing(settings.names.proposed, (output.map { ["--out", $0] } ?? []) + needed)
+      // What a search found is found again.
+      let proposal = settings.found == nil ? ["--proposed", settings.names.proposed] : []
+      return (command + proposal + (output.map { ["--out", $0] } ?? []) + needed).shellCommand
     case .refuse:
       if isBetterWithoutCause { return proposing("\(directory)/\(FileName.withoutCause)", []) }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }

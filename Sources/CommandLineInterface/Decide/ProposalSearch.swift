@@ -29,6 +29,8 @@ struct ProposalSearch: Sendable {
     ("backoffConfig.maxBackoffInterval", "60,150,300,600"),
     ("backoffConfig.jitterPercent", "10,20,50,100"), ("backoffConfig.maxRetryCount", "100,300,1000"),
     ("rateLimitConfig.maxRetryCount", "100,300,1000"), ("rateLimitConfig.maxRetryInterval", "60,150,300"),
+    ("backoffConfig.maxTotalBackoffDuration", "43200,604800"),
+    ("rateLimitConfig.maxTotalBackoffDuration", "43200,604800"),
   ]
 
   /// - Throws: `CommandFailure` 65 where no client reads any of the keys.
@@ -102,7 +104,7 @@ struct ProposalSearch: Sendable {
     }
     let summaries = try runs.summaries.values(of: scenarios)
     let keys = Set(
-      summaries.flatMap { LossCharge.charges(of: $0.cohorts) }.compactMap { $0.limit?.settingsKey })
+      summaries.flatMap { LossCharge.charges(of: $0.cohorts) }.flatMap { $0.limit?.settingsKeys ?? [] })
     let raised = zip(space.parameters, todaysValues).compactMap { parameter, today -> Override? in
       guard keys.contains(String(parameter.path.dropFirst(SearchableSettings.prefix.count))),
         let most = parameter.values.max(by: { Self.number($0) < Self.number($1) }),

@@ -147,17 +147,15 @@ public struct LossReport: Sendable {
       let charge = line.charges.first,
       let limit = charge.limit
     else { return }
-    let worst = (variant: line.variant, charge: charge)
-    let worstRun = runs[worst.variant].max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }
-    var scenario = variants[worst.variant].scenario
+    let worstRun = runs[line.variant].max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }
+    var scenario = variants[line.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
-    let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
-    for other in line.charges.dropFirst() where other.limit == limit && other.cohort != worst.charge.cohort {
-      _ = limit.raise(in: &scenario.fleet[other.cohort])
-    }
-    if !limit.settingsKeys.isEmpty, scenario.fleet[worst.charge.cohort].fetchesSettings {
-      for place in scenario.fleet.indices
-      where place != worst.charge.cohort && scenario.fleet[place].fetchesSettings {
+    let value = limit.raise(in: &scenario.fleet[charge.cohort])
+    let isPublished = !limit.settingsKeys.isEmpty && scenario.fleet[charge.cohort].fetchesSettings
+    // Each once: a limit that is as high as Settings allow is taken away.
+    for place in scenario.fleet.indices where place != charge.cohort {
+      let isTold = line.charges.contains { $0.cohort == place && $0.limit == limit }
+      if isTold || isPublished && scenario.fleet[place].fetchesSettings {
         _ = limit.raise(in: &scenario.fleet[place])
       }
     }
@@ -179,7 +177,7 @@ public struct LossReport: Sendable {
       if watched.attempts <= most { return }
     }
     check = Check(
-      variant: worst.variant, charge: worst.charge, value: value, before: worstRun?.lostOrBlockedEvents ?? 0,
+      variant: line.variant, charge: charge, value: value, before: worstRun?.lostOrBlockedEvents ?? 0,
       pendingBefore: worstRun?.pendingEvents ?? 0, outcome: outcome, times: most / attempts)
     control.finish(run)
   }

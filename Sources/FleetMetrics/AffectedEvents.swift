@@ -16,16 +16,18 @@ package struct AffectedEvents {
   package let horizon: Int64
   private let affected: Waits
   /// By bucket: how many more of the later events take longer than the twin's do.
-  private var excess: [Double]?
+  private let excess: [Double]?
 
+  /// Those of several runs of one length: the twin, with which later events are compared, is read once.
   /// - Parameters:
   ///   - start: of the part; intervals that it cuts belong to it as a whole, and that of its start in any case.
   ///   - end: of the part.
   ///   - twin: the run without the incident; nil: later events do not count.
   /// - Complexity: O(cells of the records' `deliveryTable`).
-  package init(of record: RunRecord, from start: Int64, to end: Int64, twin: RunRecord? = nil) {
-    let series = record.series
-    horizon = max(0, series.duration - start)
+  package static func of(
+    _ records: [RunRecord], from start: Int64, to end: Int64, twin: RunRecord? = nil
+  ) -> [AffectedEvents] {
+    guard let series = records.first?.series else { return [] }
     var part = 0..<0
     if series.interval > 0, start <= end {
       let rows = series.rows.count
@@ -33,14 +35,22 @@ package struct AffectedEvents {
       let last = Int((min(end, series.duration) + series.interval - 1) / series.interval)
       part = first..<min(rows, max(first + 1, last))
     }
-    created = part.reduce(0) { $0 + series[$1, .createdEvents] }
     let later = part.upperBound..<(part.isEmpty ? part.upperBound : series.rows.count)
+    let anyway = later.isEmpty ? nil : twin.map { Waits.of($0, in: [later])[0].exceeding }
+    return records.map { AffectedEvents(of: $0, from: start, part, later, anyway: anyway) }
+  }
+
+  private init(
+    of record: RunRecord, from start: Int64, _ part: Range<Int>, _ later: Range<Int>, anyway: [Double]?
+  ) {
+    horizon = max(0, record.series.duration - start)
+    created = part.reduce(0) { $0 + record.series[$1, .createdEvents] }
     let waits = Waits.of(record, in: [part, later])
     affected = waits[0]
-    if let twin, !later.isEmpty {
-      // No fewer than take longer still.
-      var most = 0.0
-      excess = zip(waits[1].exceeding, Waits.of(twin, in: [later])[0].exceeding).reversed().map {
+    // No fewer than take longer still.
+    var most = 0.0
+    excess = anyway.map { anyway in
+      zip(waits[1].exceeding, anyway).reversed().map {
         most = max(most, $0 - $1)
         return most
       }.reversed()

@@ -82,18 +82,16 @@ public enum RunAnalysis {
     let lastEnd = incidents.map { $0.end }.max()
     // Where each variant's own recovery ended it, who is back later would gain events that came when all was well.
     let end = lastEnd.flatMap { end in summary.possibleTime.map { end + $0 } } ?? record.series.duration
-    func affected(_ run: RunRecord) -> AffectedEvents {
-      AffectedEvents(
-        of: run, from: incidents.map { $0.start }.min() ?? 0, to: end, twin: references.twin)
-    }
-    let events = affected(record)
+    let runs = AffectedEvents.of(
+      [record] + [references.ideal].compactMap(\.self), from: incidents.map { $0.start }.min() ?? 0, to: end,
+      twin: references.twin)
+    let events = runs[0]
     summary.affectedEvents = events.created
     summary.affectedHorizon = events.horizon
     summary.affectedDeliveryP50 = events.percentile(50)
     summary.affectedDeliveryP90 = events.percentile(90)
     summary.affectedDeliveryP99 = events.percentile(99)
-    guard let ideal = references.ideal else { return }
-    let best = affected(ideal)
+    guard let best = runs.dropFirst().first else { return }
     summary.idealDeliveryP50 = best.percentile(50)
     summary.idealDeliveryP90 = best.percentile(90)
     summary.idealDeliveryP99 = best.percentile(99)

@@ -56,7 +56,7 @@ struct AffectedEventsTests {
       let delay = Int64.random(in: 1...20, using: &random) * Int64.random(in: 1...30, using: &random) * second
       return Event(created: created, delivered: created + delay)
     }
-    let affected = AffectedEvents(of: record(events, duration: duration), from: 0, to: duration)
+    let affected = AffectedEvents.of([record(events, duration: duration)], from: 0, to: duration)[0]
     #expect(affected.created == 3_000)
     for percent in [50, 90, 99] {
       let expected = bruteForce(events, duration: duration, permille: 10 * percent)
@@ -77,8 +77,8 @@ struct AffectedEventsTests {
     let events = (0..<count).map { i in
       Event(created: 0, delivered: i < count / 100 ? nil : Int64(i) * second)
     }
-    let affected = AffectedEvents(
-      of: record(events, duration: 10_000 * second), from: 0, to: 10_000 * second)
+    let affected = AffectedEvents.of(
+      [record(events, duration: 10_000 * second)], from: 0, to: 10_000 * second)[0]
     let found = try #require(affected.percentile(99))
     #expect(abs(Double(found) / Double(Int64(count - 1) * second) - 1) < 0.04)
   }
@@ -87,8 +87,8 @@ struct AffectedEventsTests {
   func part() {
     let early = (0..<100).map { Event(created: $0 * second, delivered: $0 * second + 2 * second) }
     let late = (100..<200).map { Event(created: $0 * second, delivered: 400 * second) }
-    let affected = AffectedEvents(
-      of: record(early + late, duration: 1_000 * second), from: 100 * second, to: 200 * second)
+    let affected = AffectedEvents.of(
+      [record(early + late, duration: 1_000 * second)], from: 100 * second, to: 200 * second)[0]
     #expect(affected.created == 100)
     #expect(affected.horizon == 900 * second)
     // Created from 100 to 199 s and all delivered at 400 s: they took 201 to 300 s.
@@ -99,8 +99,8 @@ struct AffectedEventsTests {
   @Test("a part that is an instant has the events of its interval")
   func instant() throws {
     let events = (0..<100).map { Event(created: 100 * second, delivered: 100 * second + 1_000 + $0) }
-    let affected = AffectedEvents(
-      of: record(events, duration: 1_000 * second), from: 100 * second, to: 100 * second)
+    let affected = AffectedEvents.of(
+      [record(events, duration: 1_000 * second)], from: 100 * second, to: 100 * second)[0]
     #expect(affected.created == 100)
     #expect(abs(try #require(affected.percentile(99)) - 1_100) < 40)
   }
@@ -115,7 +115,8 @@ struct AffectedEventsTests {
       Event(created: $0.created, delivered: $0.delivered == 300 * second ? nil : $0.delivered)
     }
     func p99(_ events: [Event]) -> Int64? {
-      AffectedEvents(of: record(events, duration: 1_000 * second), from: 0, to: 1_000 * second).percentile(99)
+      AffectedEvents.of([record(events, duration: 1_000 * second)], from: 0, to: 1_000 * second)[0]
+        .percentile(99)
     }
     #expect(p99(all) != nil)
     #expect(p99(dropped) == nil)
@@ -190,7 +191,7 @@ struct AffectedEventsTests {
     }
     func percentiles(_ record: RunRecord, twin: RunRecord) -> [Int64?] {
       [50, 99].map {
-        AffectedEvents(of: record, from: 100 * second, to: 200 * second, twin: twin).percentile($0)
+        AffectedEvents.of([record], from: 100 * second, to: 200 * second, twin: twin)[0].percentile($0)
           .map { ($0 + second / 2) / second }
       }
     }

@@ -129,7 +129,7 @@ extension Kind where Value == Scaling {
 }
 
 extension Kind where Value == UInt64 {
-  fileprivate static let seed = Kind.parsed(
+  package static let seed = Kind.parsed(
     schema: .members([
       ("type", .text("integer")), ("minimum", .number("0")), ("maximum", .number("\(UInt64.max)")),
     ]), { ExactDecimal($0)?.unsigned },

@@ -63,6 +63,7 @@ extension RunSummary {
     run.recoveryHorizon = horizon.map { Int64($0 * 1e6) }
     run.recoveryTime = recovery.map { Int64($0 * 1e6) }
     (run[.createdEvents], run[.droppedByRetryLimit]) = (created, lost)
+    run.affectedEvents = created
     return run
   }
 }

@@ -22,7 +22,6 @@ struct VerdictTests {
     run[.settledBatches] = 50_000
     run[.blockedEvents] = blocked
     run.lateEvents = late
-    run.affectedEvents = 1_000
     run.affectedHorizon = 6_600 * Self.second
     run.affectedDeliveryP99 = p99.map { $0 * Self.second }
     run.attemptsAboveTwinPerDevice = incidents ? attempts : 0
@@ -132,6 +131,18 @@ struct VerdictTests {
     let rows = [1_100, 0].map { lost in (0..<8).map { run("v", recovery: 900 - lost, lost: lost, seed: $0) } }
     let standings = Standings(["dropper", "full"], rows: rows, interval: Self.second)
     #expect(standings.pair(1, against: 0) == .init(standing: .better, criterion: .failures))
+  }
+
+  @Test(
+    "a run fails by more than 1 % of the affected events beyond its twin's losses, however long it is watched",
+    arguments: [(10, 0, false), (11, 0, true), (510, 500, false), (511, 500, true)], [1_000, 100_000])
+  func failsByAffected(_ losses: (lost: Int64, twin: Int64, fails: Bool), created: Int64) {
+    var run = RunSummary.planted(recovery: 10, within: 600, lost: losses.lost, of: created)
+    run.affectedEvents = 1_000
+    run.baseline.lostEvents = losses.twin
+    #expect(run.fails == losses.fails)
+    run.recoveryTime = nil
+    #expect(run.fails)
   }
 
   @Test("the recovery time decides among those that deliver, and the next best is told first")

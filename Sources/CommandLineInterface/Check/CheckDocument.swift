@@ -44,7 +44,7 @@ extension CheckOutcome {
       .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
       .init(
         "recordedFailures",
-        "Runs that never recovered or lost more than 1 % then; null where the baseline does not know."
+        "Runs that never recovered or lost over 1 % of the affected events then; null where the baseline does not know."
       ) { outcome in
         outcome.check.changes.contains { $0.criterion == .failures }
           ? outcome.check.failing.then : nil

@@ -17,7 +17,7 @@ struct RunCommand: Study {
         + ReplicationOptions.filesOfSeveral,
       "With --require the exit code is 1 unless every run keeps every limit. A limit is on a criterion "
         + "(\(Requirement.criteriaNames)) or on a column of summary.csv, in its unit; failures are runs that never recover or lose "
-        + "more than 1 %.",
+        + "over 1 % of the affected events.",
     ],
     examples: [
       .init("fleetsim run scenario.json5", "Print how the fleet fares:"),

@@ -19,7 +19,7 @@ struct DecideCommand: Study {
         + "nothing was proposed and the search found nothing), do not publish (1), or needs more runs (2). Values that no client reads "
         + "as they are written, and those that harm one whatever happens, are refused without a run. Each criterion of each "
         + "case gets seeds until it is decided or cannot be worse, and until a failure in 5 % of the runs is excluded "
-        + "(\(Decision.faultless) runs without one). A failure is a run without recovery, or with more than 1 % of the events lost. "
+        + "(\(Decision.faultless) runs without one). A failure is a run without recovery, or with over 1 % of the affected events lost. "
         + "--budget ends it.",
       "Without --proposed it first searches Settings to propose, and decides on seeds that the search has not seen.",
       "With --out it writes decision.csv, a scenario for each case, report.html and run.json.",

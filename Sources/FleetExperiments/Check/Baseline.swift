@@ -28,6 +28,8 @@ public struct Baseline: Sendable {
   public var results = 0
   /// The scenario that was run: each value by its path, as JSON.
   public var values: [(path: String, text: String)] = []
+  /// The seeds of the runs that failed; nil: not known.
+  package var failedSeeds: [UInt64]?
   /// How many twins did not hold their load without incidents.
   public var unhealthyTwins = 0
 
@@ -54,6 +56,7 @@ public struct Baseline: Sendable {
         let own = Self.tolerance(of: metric, hasIncidents: hasIncidents)
         return Entry(metric: metric.name, tolerance: tolerances[metric.name] ?? own, values: values)
       })
+    failedSeeds = summaries.indices.filter { summaries[$0].fails }.map { seeds.first &+ UInt64($0) }
     unhealthyTwins = summaries.count { !$0.baselineIsHealthy }
   }
 
@@ -91,6 +94,8 @@ public struct Baseline: Sendable {
       run[.createdEvents] = count(created)
       run[.settledBatches] = count(batches)
       run[.droppedByRetryLimit] = count(lost)
+      // Events are affected for the sake of failures alone.
+      run.affectedEvents = failedSeeds.map { $0.contains(run.seed) ? 0 : .max } ?? run[.createdEvents]
       run.baseline.grows = place < unhealthyTwins
       guard let recovery = recovery?[place], let horizon = recovery.horizon else { return run }
       run.hasIncidents = true

@@ -173,9 +173,6 @@ package enum MetricRule {
     }
   }
 
-  /// Whether a run fails for what it lost or blocked: more than 1 % of the events created.
-  static func losesTooMuch(_ lost: Double, of created: Double) -> Bool { lost > created / 100 }
-
   /// Whether differences come in so few clumps that a t test is too sure of itself.
   static func isRare(_ differences: [Double]) -> Bool {
     clumps(differences) < Double(min(fewestForTest, differences.count - 1))

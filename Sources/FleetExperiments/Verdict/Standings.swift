@@ -5,7 +5,7 @@ import FleetStatistics
 package enum Criterion: Sendable, Hashable {
   /// Whether the fleet holds its load without incidents.
   case health
-  /// How many of the runs fail: they never recover, or they lose more than 1 % of the events created.
+  /// How many of the runs fail: they never recover, or lose too much of what an incident affected.
   case failures
   /// A metric, by its place in `MetricCatalogue.all`.
   case metric(Int)
@@ -267,12 +267,13 @@ package struct Standings: Sendable {
 }
 
 extension RunSummary {
-  /// Whether it loses or blocks more than 1 % of the events created.
+  /// Whether more than 1 % as many events as the incident affected are lost or blocked beyond the twin's; without an incident more
+  /// than 1 % of all. A longer watch of one incident changes neither count.
   var losesTooMuch: Bool {
-    MetricRule.losesTooMuch(Double(lostOrBlockedEvents), of: Double(self[.createdEvents]))
+    lostOrBlockedEvents - (hasIncidents ? baseline.lostEvents : 0) > affectedEvents / 100
   }
 
-  /// Whether the run never recovers, or loses more than 1 % of the events created.
+  /// Whether the run never recovers, or loses too much.
   package var fails: Bool { neverRecovers || losesTooMuch }
 
   /// Whether the server had next to nothing to spare from the incidents to the end.

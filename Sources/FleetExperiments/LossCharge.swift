@@ -148,6 +148,9 @@ public struct LossCharge: Sendable, Hashable {
     }.sorted { $0.events > $1.events }
   }
 
+  /// Without the client: `rateLimitConfig.maxRetryCount reached`.
+  package var words: String { limit.map { "\($0.rawValue) reached" } ?? HealthWording.words(reason) }
+
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
   public func text(in scenario: Scenario) -> String {
     "\(scenario.fleet[cohort].nameWithClient): \(cause(in: scenario))" + (limit == nil ? "" : " reached")

@@ -82,7 +82,7 @@ struct TunerTests {
         summary.recoveryHorizon = 100_000_000
       }
       summary.peakOfferedRatio = 3
-      summary.affectedEvents = 1_000
+      summary.affectedEvents = 1_000_000
       summary.affectedHorizon = 10_000_000_000
       summary.affectedDeliveryP99 = Int64(
         time(choices, number) * (size < devices ? small(choices) : 1) * factor * 1e6)

@@ -291,6 +291,9 @@ struct DecideCommandTests {
         true
       ],
       "\(output)")
+    #expect(
+      output.story("next").last?.hasPrefix("set backoffConfig.maxRetryCount to 1000 in new.json: ") == true,
+      "\(output)")
     let written = try scratch.text("out/without-cause.json")
     #expect(written.split(separator: "\"maxRetryCount\": 1000").count == 3, "\(written)")
     #expect(written.contains("\"baseBackoffInterval\": 0.6"), "\(written)")

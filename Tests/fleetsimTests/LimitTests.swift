@@ -32,7 +32,9 @@ struct LimitTests {
       run: { scenarios in
         scenarios.map { scenario in
           var run = RunSummary(run: "", seed: scenario.seed)
-          run[.droppedByStatus] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
+          run[.droppedByAge] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
+          run.cohorts = [CohortLosses()]
+          if run[.droppedByAge] > 0 { run.cohorts[0].givenUp = [.droppedByAge: 1] }
           return run
         }
       })
@@ -74,6 +76,7 @@ struct LimitTests {
     let found = try search(0...64) { value, _ in (20...40).contains(value) }
     #expect(found.answer?.value.value == 20 && found.isLeast)
     #expect(found.story[.fails].count == 2)
+    #expect(found.story[.fails].allSatisfy { $0.hasSuffix("maxTotalBackoffDuration reached)") })
   }
 
   @Test("the answer and its neighbour that fails lie at most a thirty-second of the answer apart")

@@ -70,7 +70,8 @@ struct LiveCommandTests {
       ],
       Self.scenario.replacing("overload: { status: 503 } }", with: "overload: { status: 503 }, " + incident))
     #expect(output.code == 0, "\(output.standardError)")
-    #expect(output.standardOutput.hasPrefix("Not as predicted (0 of 6 "), "\(output.standardOutput)")
+    // How many figures there are is up to the machine: what is late where it falls behind is one.
+    #expect(output.standardOutput.hasPrefix("Not as predicted (0 of "), "\(output.standardOutput)")
     #expect(!output.standardOutput.contains("heard") && output.standardError.contains("heard"))
     #expect(output.standardError.contains("': exit code 1; the server may not have done"))
     #expect(output.story("worse").contains { $0.hasPrefix("answers_2xx 0, predicted ") }, "\(output)")

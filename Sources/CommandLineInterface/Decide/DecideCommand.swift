@@ -109,7 +109,13 @@ struct DecideCommand: Study {
       input, heading: input.heading(Decided.facts(suite, today)), largest: largest,
       find: { [self, answer] (runs: StudyRuns) -> Decided in
         if let answer { return answer }
-        if let search { runs.control.expect(more: search.scenarios) }
+        let terms = Decision.Terms(
+          allowed: allowed, skipping: named == nil ? ProposalSearch.seedsBehind : 0,
+          budget: budget ?? Decision.defaultBudget)
+        if let search {
+          let left = Decision(suite.cases(today: today, proposed: today), terms).left
+          runs.control.expect(more: search.scenarios + left.compared, alone: left.alone)
+        }
         guard let proposed = try named ?? found(search, loaded[0], runs) else {
           let settings = try decided(loaded[0], nil, of: today, "the Settings found")
           let count = FigureText.count(search?.count ?? 0, "candidate")
@@ -118,9 +124,6 @@ struct DecideCommand: Study {
             "none of \(count) is better in one case and worse in none, and no limit that is searched loses events"
           )
         }
-        let terms = Decision.Terms(
-          allowed: allowed, skipping: named == nil ? ProposalSearch.seedsBehind : 0,
-          budget: budget ?? Decision.defaultBudget)
         let summaries = runs.summaries
         func progress(_ decision: Decision, _ left: Decision.Left) {
           runs.control.expect(more: left.compared, alone: left.alone)

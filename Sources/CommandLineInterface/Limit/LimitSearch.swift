@@ -31,6 +31,12 @@ package struct LimitSearch: Sendable {
     var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
     /// In events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
+    /// What gave up most of the events of the run that lost the most.
+    var worstCharge: LossCharge? {
+      runs.max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }.flatMap {
+        LossCharge.charges(of: $0.cohorts).first
+      }
+    }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }

@@ -134,7 +134,7 @@ struct TuneCommand: Study {
     var plan = StudyPlan(
       input, heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
       find: { [study] runs in
-        let result = try search(study, loaded, runs)
+        let result = try search(study, loaded, bases.map(\.scenario), runs)
         let published = result.isRecommended ? settings(result.winner.candidate) : nil
         return TuneFindings(
           result: result,
@@ -203,8 +203,9 @@ struct TuneCommand: Study {
 
   // MARK: Budget
 
-  private func search(_ study: TuneStudy, _ loaded: [LoadedScenario], _ runs: StudyRuns) throws -> TuneResult
-  {
+  private func search(
+    _ study: TuneStudy, _ loaded: [LoadedScenario], _ scenarios: [Scenario], _ runs: StudyRuns
+  ) throws -> TuneResult {
     var study = study
     if let budget {
       guard let candidates = study.candidates(budget: budget) else {
@@ -216,6 +217,11 @@ struct TuneCommand: Study {
       }
       study.candidates = candidates
     }
+    func under(_ seeds: Int) -> [Scenario] {
+      scenarios.flatMap { base in (0..<seeds).map { base.with(seed: base.seed &+ UInt64($0)) } }
+    }
+    let race = study.runs(first: min(study.candidates, study.space.size)) / scenarios.count
+    runs.control.expect(more: under(race + 2 * Decision.looks[0]), alone: under(Decision.faultless))
     let maker = CandidateRuns(runs.summaries, failures: runs.runs(.failure)) { [study] run in
       try loaded[run.scenario].decode(
         VariantChoice(name: "", overrides: study.space.overrides(run.candidate))

@@ -168,6 +168,6 @@ public struct BaselineCheck: Sendable {
     else { return nil }
     let charge = LossCharge(cohort: 0, reason: reason, events: Int64(growth(reason)))
     if scenario.fleet.count == 1 { return charge.text(in: scenario) }
-    return charge.limit.map { "\($0.rawValue) reached" } ?? HealthWording.words(reason)
+    return charge.words
   }
 }

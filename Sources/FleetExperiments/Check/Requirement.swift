@@ -210,7 +210,7 @@ extension Requirement {
     runs.map { runs in Double(runs.count { !isKept(by: $0) }) / Double(max(runs.count, 1)) }.mean ?? 0
   }
 
-  /// Whether it is on events that are lost, or on the devices that lose them.
+  /// Whether it is on events that are lost or blocked, or on the devices that lose them.
   package var isOfLosses: Bool {
     guard case .column(let column) = subject else { return false }
     return column.unit == "events" || column.name == "devices_that_lost_events_ratio"

@@ -81,7 +81,9 @@ public enum RunAnalysis {
     let incidents = incidents(of: record)
     let lastEnd = incidents.map { $0.end }.max()
     // Where each variant's own recovery ended it, who is back later would gain events that came when all was well.
-    let end = lastEnd.flatMap { end in summary.possibleTime.map { end + $0 } } ?? record.series.duration
+    // Without an ideal run no more is known than that no client could before the incidents' end.
+    let possible = references.ideal == nil ? 0 : summary.possibleTime
+    let end = lastEnd.flatMap { end in possible.map { end + $0 } } ?? record.series.duration
     let runs = AffectedEvents.of(
       [record] + [references.ideal].compactMap(\.self), from: incidents.map { $0.start }.min() ?? 0, to: end,
       twin: references.twin)

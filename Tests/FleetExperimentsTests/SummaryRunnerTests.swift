@@ -90,6 +90,23 @@ struct SummaryRunnerTests {
     #expect(engine.runs.withLock { $0.count { !$0.isIdeal } } == 3)
   }
 
+  @Test("a run that need only not fail is in doubt wherever one against an ideal run fails")
+  func doubt() throws {
+    let scenarios = (1...10).flatMap { count in
+      [300, 1_200].map { (duration: Int64) in
+        var scenario = scenario { $0.backoff.maxRetryCount = count }
+        scenario.duration = .seconds(duration)
+        return scenario
+      }
+    }
+    let fails = try Runs(.summary, workers: 2).values(of: scenarios).map(\.fails)
+    let isInDoubt = try Runs(.failure, workers: 2).values(of: scenarios).map(\.fails)
+    #expect(fails.contains(true) && fails.contains(false))
+    #expect(zip(fails, isInDoubt).allSatisfy { !$0 || $1 }, "\(fails), \(isInDoubt)")
+    // A longer watch lets none pass.
+    #expect(stride(from: 0, to: fails.count, by: 2).allSatisfy { fails[$0] == fails[$0 + 1] }, "\(fails)")
+  }
+
   @Test(
     "Runs that share beginnings and twins that fail have the summaries of separate ones, a scenario without incidents too"
   )

@@ -256,7 +256,7 @@ extension Recording where Value == RunSummary {
   package static let summary = summary("summary", isPartOf: ReplicationSample.name, .twinAndIdeal)
 
   /// A row of which `fails` alone may be asked, and what was lost. Held against the twin alone, a run that does not fail does not
-  /// fail against an ideal run either: no client is ahead of that.
+  /// fail against an ideal run either: no client is ahead of that, and no fewer events are affected.
   package static let failure = summary("failure", isPartOf: nil, .twin)
 
   private static func summary(

@@ -11,7 +11,7 @@ extension CountingSide {
 
 public enum DeviceSide: CountingSide {
   @inlinable public static var first: Measure { .createdEvents }
-  @inlinable public static var last: Measure { .unknownOutcomes }
+  @inlinable public static var last: Measure { .closedAppEvents }
 }
 
 public enum ServerSide: CountingSide {

@@ -16,7 +16,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   case retriesAfterOther, retriesAfter429, retriesAfter5xx, retriesAfterNoAnswer
   case backoffMicroseconds
   case blockedByStatus, blockedByRetryLimit, blockedByRateLimitRetryLimit, blockedByAge
-  case offlineDevices, networkLostRequests, networkLostAnswers, unknownOutcomes
+  case offlineDevices, networkLostRequests, networkLostAnswers, unknownOutcomes, closedAppEvents
 
   // The server's side counts these.
   case firstAttempts, retries, answers2xx, answers401, answers429, answers503, answers4xxOther,
@@ -302,6 +302,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       .unknownOutcomes, "unknown_outcomes", "requests",
       "Uploads of which the client cannot know whether they arrived."),
 
+    .init(.closedAppEvents, kind: .gauge, hidden: "Events that closed apps hold, of those created by when they closed."),
     .init(
       .answers401, "answers_401", "answers", "Answers by status: 401."),
     .init(

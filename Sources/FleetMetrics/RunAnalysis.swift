@@ -31,7 +31,7 @@ public enum RunAnalysis {
     summary.hasIncidents = !incidents.isEmpty
     summary.baseline = health(of: twin)
     summary.doomedEvents = record.doomedEvents
-    summary.lateEvents = lateEvents(of: record, references, atBest: reach.backlog.last ?? 0)
+    summary.lateEvents = lateEvents(of: record, references, atBest: reach.pending)
     if let firstEnd = incidents.map({ $0.end }).min(), let lastEnd = incidents.map({ $0.end }).max() {
       if canSeeRecovery(record, after: lastEnd) {
         summary.recoveryHorizon = record.series.duration - lastEnd
@@ -248,10 +248,18 @@ extension RunAnalysis {
   }
 }
 
+extension TimeSeries {
+  /// Events that wait at the end of a row but for those in closed apps, which nobody can deliver.
+  fileprivate func openBacklog(_ row: Int) -> Int64 { self[row, .backlogEvents] - self[row, .closedAppEvents] }
+}
+
 /// What a run can reach at best, row by row: by its twin and, if there is one, its ideal run.
 struct Reach {
-  /// The undelivered events that no client could have delivered: the ideal run's, or those that are the twin's anyway.
+  /// The undelivered events outside closed apps that no client could have delivered, row by row: the ideal run's, or those that are
+  /// the twin's anyway.
   let backlog: [Int64]
+  /// At the run's end, those in closed apps among them.
+  let pending: Int64
   /// So many events more than that do not matter, row by row. They are 1 % of those created since the first incident's start that
   /// could be delivered by then, but no more than 10 % of what waits anyway. At least they are 1 % of those created during the
   /// incidents, and one.
@@ -266,9 +274,12 @@ struct Reach {
     (self.record, twin, ideal) = (record, references.twin, references.ideal)
     let twin = references.twin.series
     let best = references.ideal?.series
-    backlog = (0..<min(record.series.rows.count, twin.rows.count)).map { row in
-      max(twin[row, .backlogEvents], best.map { row < $0.rows.count ? $0[row, .backlogEvents] : 0 } ?? 0)
+    func most(_ row: Int, _ events: (TimeSeries, Int) -> Int64) -> Int64 {
+      max(events(twin, row), best.map { row < $0.rows.count ? events($0, row) : 0 } ?? 0)
     }
+    let rows = min(record.series.rows.count, twin.rows.count)
+    backlog = (0..<rows).map { most($0) { $0.openBacklog($1) } }
+    pending = rows > 0 ? most(rows - 1) { $0[$1, .backlogEvents] } : 0
     let incidents = RunAnalysis.incidents(of: record)
     tolerance = Self.tolerance(record.series.rows, backlog, incidents)
     idealTolerance = best.map { best in
@@ -289,11 +300,9 @@ struct Reach {
     }
   }
 
-  /// Events that wait at the end of a row although they need not.
-  func excess(_ row: Int) -> Int64 { record.series[row, .backlogEvents] - backlog[row] }
-  func excessOverTwin(_ row: Int) -> Int64 {
-    record.series[row, .backlogEvents] - twin.series[row, .backlogEvents]
-  }
+  /// Events that wait outside closed apps at the end of a row although they need not.
+  func excess(_ row: Int) -> Int64 { record.series.openBacklog(row) - backlog[row] }
+  func excessOverTwin(_ row: Int) -> Int64 { record.series.openBacklog(row) - twin.series.openBacklog(row) }
 
   /// Whether the run gave up more events than may wait.
   var gaveUpMany: Bool {

@@ -73,7 +73,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(delivery.id),
-      flags.isDisjoint(with: [.contended, .hasHistory]), !isTraced, hasPlainLoops
+      flags.isDisjoint(with: [.contended, .hasHistory, .suspended]), !isTraced, hasPlainLoops
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: now)

@@ -81,6 +81,7 @@ extension DeviceShard {
       trace(.windowClosed, device, at: now)
       hold(device)
       self[device].pointee.flags.insert(.suspended)
+      countClosedEvents(device, at: now)
       return
     }
     system.pointee.isOpen = true
@@ -88,6 +89,7 @@ extension DeviceShard {
     schedule(device, at: system.pointee.next, sink)
     release(device)
     self[device].pointee.flags.remove(.suspended)
+    countClosedEvents(device, at: now)
     trace(.windowOpened, device, at: now)
     handleUnplannedTrigger(device, .window, at: now, sink)
   }

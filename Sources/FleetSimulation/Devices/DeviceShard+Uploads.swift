@@ -373,6 +373,7 @@ extension DeviceShard {
     } else {
       hear(delivery, at: now, sink)
     }
+    if worlds != nil { countClosedEvents(delivery.device, at: now) }
   }
 
   @inline(__always)

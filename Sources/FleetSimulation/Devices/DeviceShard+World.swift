@@ -121,6 +121,8 @@ struct WorldPlan: BitwiseCopyable {
   fileprivate(set) var network: Connectivity.Period?
   /// There is no network, whatever the system lets the app do.
   fileprivate(set) var isOffline: Bool
+  /// Counted as `closedAppEvents`.
+  fileprivate(set) var closedEvents: Int64
 }
 
 /// The world around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
@@ -133,7 +135,8 @@ extension DeviceShard {
   mutating func startWorld(_ device: DeviceIndex, _ sink: Sink) {
     world(device).initialize(
       to: WorldPlan(
-        nextFlush: .max, nextInterruption: .max, session: nil, network: nil, isOffline: false))
+        nextFlush: .max, nextInterruption: .max, session: nil, network: nil, isOffline: false,
+        closedEvents: 0))
     scheduleSpike(device, after: -1, sink)
     schedule(device, at: nextFetch(device, after: -1), sink)
     startSessions(device, sink)
@@ -302,6 +305,7 @@ extension DeviceShard {
     }
     if session.isForeground {
       self[device].pointee.flags.remove(.suspended)
+      countClosedEvents(device, at: now)
       releaseInForeground(device)
       fetchInForeground(device, at: now, sink)
       startInterval(device, at: now)
@@ -323,8 +327,27 @@ extension DeviceShard {
     }
     if !session.isForeground {
       self[device].pointee.flags.insert(.suspended)
+      countClosedEvents(device, at: now)
       holdInBackground(device, at: now, sink)
     }
+  }
+
+  /// What a closed app holds waits until it opens: counts that, whenever it may have changed.
+  @inline(never)
+  mutating func countClosedEvents(_ device: DeviceIndex, at now: Int64) {
+    let world = world(device)
+    var events: Int64 = 0
+    if self[device].pointee.flags.contains(.suspended) {
+      events = unsealedEvents(device, through: now)
+      var batch = self[device].pointee.oldest
+      while batch != .noBatch {
+        events += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
+        batch = batches[batch].newer
+      }
+    }
+    if events == world.pointee.closedEvents { return }
+    ledger.count(events - world.pointee.closedEvents, .closedAppEvents, at: now)
+    world.pointee.closedEvents = events
   }
 
   /// A session is the life of a page.
@@ -336,5 +359,6 @@ extension DeviceShard {
       closePage(device, isKilled: false, at: now, sink)
       self[device].pointee.flags.insert(.suspended)
     }
+    countClosedEvents(device, at: now)
   }
 }

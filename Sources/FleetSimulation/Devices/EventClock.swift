@@ -129,6 +129,18 @@ extension DeviceShard {
     return Int64(created) - Int64(self[device].pointee.nextOrdinal)
   }
 
+  /// Events created by `now` that no flush has sealed. O(events drawn ahead).
+  func unsealedEvents(_ device: DeviceIndex, through now: Int64) -> Int64 {
+    guard let pending else { return unsealedEvents(device, before: now &+ 1) }
+    let (events, draws) = (pending[device.place], drawsAgain(of: device))
+    var (time, n) = (events.unsealedTime, UInt32(0))
+    while n < events.upcoming, time <= now {
+      n &+= 1
+      time = plan.next(after: time, before: self[device].pointee.nextOrdinal &+ n, draws)
+    }
+    return Int64(n)
+  }
+
   // MARK: The next trigger
 
   /// At the start of the run: the first event, and the first trigger (O(events up to it)).

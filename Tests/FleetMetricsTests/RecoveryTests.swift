@@ -132,6 +132,19 @@ struct RecoveryTests {
     #expect(recovery(run, twin) == 0)
   }
 
+  @Test("What closed apps hold puts nothing off, and is late")
+  func closedApps() {
+    var run = record(backlogs: flat(0, 10) + flat(1_000, 10) + flat(400, 40), incidents: incidents)
+    for row in 15..<60 { run.series[row, .closedAppEvents] = 390 }
+    for row in 30..<60 { run.series[row, .closedAppEvents] = 400 }
+    let references = ReferenceRuns(
+      twin: record(backlogs: flat(0, 60)), ideal: record(backlogs: flat(0, 60), incidents: incidents))
+    let summary = RunAnalysis.summary(of: run, references, name: "x", seed: 1)
+    // Ten events wait in open apps up to row 29, the first without ends at 310 s.
+    #expect(summary.recoveryTime == 110 * second)
+    #expect(summary.lateEvents == 400)
+  }
+
   @Test("A relapse counts if it is too much in the mean over a look ahead")
   func relapse() {
     let twin = record(backlogs: flat(0, 100))

@@ -61,7 +61,14 @@ struct ResultsVersionTests {
           settings: { backoffConfig: { jitterStrategy: "none", baseBackoffInterval: 40 } },
           lifecycle: { synchronised: [{ at: "1s" }], state: "persisted", flushAtLaunch: true } }] }
       """#
-    return texts + [lives] + losing + [growing]
+    // Apps that close in an outage keep what they hold for hours.
+    let closing = text(
+      bucket, outage,
+      #"""
+      { name: "a", devices: 60, client: "segment-swift", events: "1/min",
+        sessions: { share: "20%", length: { exponential: "3m" } } }
+      """#)
+    return texts + [lives] + losing + [growing, closing]
   }()
 
   @Test(

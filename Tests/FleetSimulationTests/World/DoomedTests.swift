@@ -61,6 +61,24 @@ struct DoomedTests {
     #expect(sum > 100)
   }
 
+  @Test("The gauge of what closed apps hold is what their devices hold at the end, whenever that is")
+  func closedApps() throws {
+    var random = SeededGenerator(seed: 7)
+    var sum: Int64 = 0
+    for (seed, minutes) in zip(1...UInt64(8), [30, 61, 70, 79, 81, 90, 120, 240] as [Int64]) {
+      var scenario = Self.scenario(&random, seed)
+      scenario.duration = .minutes(minutes)
+      let record = try Simulation.run(scenario)
+      let (held, pending) = (record.series.totals[.closedAppEvents], record.cohorts[0].pending)
+      // A closed app may have an upload under way.
+      #expect(
+        (pending[.closedApp]...pending[.closedApp] + pending[.underway]).contains(held),
+        "\(minutes) min: \(held), \(pending[.closedApp])")
+      sum += held
+    }
+    #expect(sum > 1_000)
+  }
+
   @Test("Nothing is doomed where the limit is longer than any app is closed, nor of apps that are open")
   func nothing() throws {
     var random = SeededGenerator(seed: 6)

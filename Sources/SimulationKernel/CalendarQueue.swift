@@ -29,17 +29,15 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline var chunksUsed: Int
   /// The first chunk of the free list; 0: none.
   @usableFromInline var freeChunk: UInt32
-  /// Chunks that hold items; 0: the ring is empty.
-  @usableFromInline var chunksInUse = 0
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
-  /// The slots of the ring before this one that have not been taken are empty.
-  @usableFromInline var emptyUntil: Int
+  /// Gets to know the slots of the ring that hold items.
+  @usableFromInline let occupied: SlotSet
   /// Items beyond the ring, by revolution of the ring.
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
   @usableFromInline let revolutions: Int
 
-  private static func ringBits(slots: Int, ringSlots: Int) -> Int {
+  static func ringBits(slots: Int, ringSlots: Int) -> Int {
     var bits = 0
     while 1 << bits < min(ringSlots, slots) { bits += 1 }
     return bits
@@ -60,7 +58,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   ///   - ringSlots: how many of them lie in the ring at a time; rounded up to a power of two. Default 2^16.
   ///   - chunkBytes: a power of two, 256 to 4096. Long chunks are read and written in a stretch, and pay where a slot holds
   ///     hundreds of items; an occupied slot wastes half of one.
-  public init(slots: Int, ringSlots: Int = 1 << 16, chunkBytes: Int = 256) {
+  ///   - occupied: gets to know the slots that hold items; several calendars may share it.
+  public init(slots: Int, ringSlots: Int = 1 << 16, chunkBytes: Int = 256, in occupied: SlotSet) {
     precondition(slots > 0 && ringSlots > 0, "a calendar needs slots")
     precondition(
       256...4096 ~= chunkBytes && chunkBytes & (chunkBytes - 1) == 0,
@@ -81,7 +80,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     chunksUsed = 1
     freeChunk = 0
     current = 0
-    emptyUntil = 0
+    self.occupied = occupied
     revolutions = (slots - 1) >> bits + 1
     far = .allocate(capacity: revolutions)
     for i in 0..<revolutions { (far + i).initialize(to: nil) }
@@ -113,21 +112,10 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     return pool + offset
   }
 
-  /// Asks for the word that says where the next item of a slot goes, ahead of a push.
-  @inlinable @inline(__always)
-  public func prefetch(slot: Int) { fleetsim_prefetch(ends + (slot & ringMask)) }
-
-  /// Asks for where the next item of a slot goes, some time after `prefetch`.
-  @inlinable @inline(__always)
-  public func prefetchPlace(inSlot slot: Int) {
-    fleetsim_prefetch(pool + Int(truncatingIfNeeded: ends[slot & ringMask]) &<< 2)
-  }
-
   /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
   @inlinable @inline(never)
   mutating func newChunk(of slot: Int, endingAt offset: Int) -> Int {
-    if slot < emptyUntil { emptyUntil = slot }
-    chunksInUse &+= 1
+    occupied.insert(slot)
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
       freeChunk = (pool + index &<< chunkBits).load(as: UInt32.self)
@@ -164,99 +152,43 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// Appends the items of `slot` to `output` and closes the slot. Slots are taken in ascending order, every one of them, except
   /// those that `skip` passes over.
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func take(slot: Int, into output: inout GrowableBuffer<Item>) {
     precondition(slot == current, "slots are taken in order")
     if slot & ringMask == 0 { drawNear(slot: slot) }
     current = slot &+ 1
+    if ends[slot & ringMask] != 0 { takeItems(of: slot, into: &output) }
+  }
+
+  @inlinable @inline(never)
+  mutating func takeItems(of slot: Int, into output: inout GrowableBuffer<Item>) {
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
-    if offset == 0 { return }
-    prefetchChunk(behind: slot)
+    // The next slot's latest chunk, which says which was before it, and its latest item. Few chunks lie in the processor's caches.
+    if chunksUsed > 1 << 12 {
+      let latest = Int(truncatingIfNeeded: ends[(slot &+ 1) & ringMask]) &<< 2 &- 1
+      fleetsim_prefetch(pool + (latest &>> chunkBits) &<< chunkBits)
+      fleetsim_prefetch(pool + latest)
+    }
     end.pointee = 0
     var index = (offset &- 1) &>> chunkBits
     while true {
       let start = index &<< chunkBits
       let items = pool + (start &+ headerBytes)
-      let count = (offset &- start &- headerBytes) / MemoryLayout<Item>.stride
+      let count = Int(UInt(bitPattern: offset &- start &- headerBytes) / UInt(MemoryLayout<Item>.stride))
       output.append(from: UnsafeRawPointer(items).assumingMemoryBound(to: Item.self), count: count)
       let previous = Int(truncatingIfNeeded: (pool + start).load(as: UInt32.self))
       (pool + start).storeBytes(of: freeChunk, as: UInt32.self)
       freeChunk = UInt32(truncatingIfNeeded: index)
-      chunksInUse &-= 1
       if previous == 0 { return }
       index = previous
       offset = (index &+ 1) &<< chunkBits
     }
   }
 
-  /// Asks for the latest chunk of the next slot that holds items, if it is one of the next four, none of which may lie behind the
-  /// ring's end. It asks for the chunk's beginning, which says which chunk was before it, and for its latest item.
+  /// Whether items wait for a slot's revolution of the ring, which begins with it.
   @inlinable @inline(__always)
-  func prefetchChunk(behind slot: Int) {
-    let place = (slot &+ 1) & ringMask
-    if place &+ 3 > ringMask { return }
-    // There is no branch for each slot, which nothing could predict. Where all are empty it asks for what nobody needs.
-    let found = twoEnds(0, of: place) == 0 ? twoEnds(1, of: place) : twoEnds(0, of: place)
-    let (low, high) = (UInt32(truncatingIfNeeded: found), UInt32(truncatingIfNeeded: found &>> 32))
-    let latest = max(0, Int(truncatingIfNeeded: low == 0 ? high : low) &<< 2 &- 1)
-    fleetsim_prefetch(pool + (latest &>> chunkBits) &<< chunkBits)
-    fleetsim_prefetch(pool + latest)
-  }
-
-  /// Whether a slot of the ring holds items, or waits for the ring to come round to it.
-  @inlinable @inline(__always)
-  public func isOccupied(_ slot: Int) -> Bool {
-    ends[slot & ringMask] != 0 || slot & ringMask == 0 && far[slot >> ringBits] != nil
-  }
-
-  /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
-  ///
-  /// O(slots passed over), and in an empty ring O(revolutions). Those that it has passed over before cost nothing, up to the first
-  /// that was pushed into since.
-  @inlinable @inline(__always)
-  public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
-    let first = max(slot, emptyUntil)
-    // Most often the next one is known from the latest look.
-    if first < limit, slot & ringMask != 0, (slot ^ first) & ~ringMask == 0, ends[first & ringMask] != 0 {
-      return first
-    }
-    return lookForOccupied(from: slot, limit: limit)
-  }
-
-  @inlinable @inline(never)
-  mutating func lookForOccupied(from slot: Int, limit: Int) -> Int {
-    var slot = slot
-    while slot < limit {
-      if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
-      let last = min(limit, (slot | ringMask) &+ 1)
-      slot = chunksInUse == 0 ? last : firstFilled(from: min(max(slot, emptyUntil), last), before: last)
-      emptyUntil = max(emptyUntil, slot)
-      if slot < last { return slot }
-    }
-    return slot
-  }
-
-  /// The ends of two neighbours, the pair `n` from a place in the ring on.
-  @inlinable @inline(__always)
-  func twoEnds(_ n: Int, of place: Int) -> UInt64 {
-    UnsafeRawPointer(ends + place).loadUnaligned(fromByteOffset: n &* 8, as: UInt64.self)
-  }
-
-  /// The first slot that holds items, of slots in one revolution; `last`: none.
-  @inlinable @inline(__always)
-  func firstFilled(from first: Int, before last: Int) -> Int {
-    var slot = first
-    // Most slots of a small fleet are empty: eight of them are looked at together.
-    while slot &+ 8 <= last {
-      let place = slot & ringMask
-      let all = twoEnds(0, of: place) | twoEnds(1, of: place) | twoEnds(2, of: place) | twoEnds(3, of: place)
-      if all != 0 { break }
-      slot &+= 8
-    }
-    while slot < last, ends[slot & ringMask] == 0 { slot &+= 1 }
-    return slot
-  }
+  public func waits(for slot: Int) -> Bool { slot & ringMask == 0 && far[slot >> ringBits] != nil }
 
   /// Closes the empty slots before `slot`, so that it comes next.
   @inlinable
@@ -267,7 +199,62 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   mutating func drawNear(slot: Int) {
     guard let waiting = far[slot >> ringBits].take() else { return }
     for i in 0..<waiting.count {
-      ringPlace(slot: Int(waiting[i].slot)).storeBytes(of: waiting[i].item, as: Item.self)
+      ringPlace(slot: slot | Int(waiting[i].slot)).storeBytes(of: waiting[i].item, as: Item.self)
     }
+  }
+}
+
+/// The slots in which calendars with rings hold items, a bit each, without what waits for a revolution to come.
+///
+/// A plain address, which the owner of the calendars releases.
+@frozen
+public struct SlotSet: BitwiseCopyable {
+  @usableFromInline let words: UnsafeMutablePointer<UInt64>
+  @usableFromInline let mask: Int
+  /// Of the shortest ring.
+  @usableFromInline let ringMask: Int
+
+  /// - Parameters:
+  ///   - slots: how many slots there are in all, at least 1.
+  ///   - ringSlots: of the shortest ring and of the longest, as the calendars are told.
+  public init(slots: Int, ringSlots: ClosedRange<Int>) {
+    func ring(_ ringSlots: Int) -> Int {
+      1 << CalendarQueue<UInt64>.ringBits(slots: slots, ringSlots: ringSlots)
+    }
+    ringMask = ring(ringSlots.lowerBound) - 1
+    let count = max(ring(ringSlots.upperBound) / 64, 1)
+    mask = count - 1
+    words = .allocate(capacity: count)
+    words.initialize(repeating: 0, count: count)
+  }
+
+  package init(copying other: SlotSet) {
+    (mask, ringMask) = (other.mask, other.ringMask)
+    words = .allocate(capacity: mask + 1)
+    words.initialize(from: other.words, count: mask + 1)
+  }
+
+  public func deallocate() { words.deallocate() }
+
+  @inlinable @inline(__always)
+  func insert(_ slot: Int) { words[slot &>> 6 & mask] |= 1 &<< UInt64(slot & 63) }
+
+  /// Forgets a slot, from which everything has been taken.
+  @inlinable @inline(__always)
+  public func remove(_ slot: Int) { words[slot &>> 6 & mask] &= ~(1 &<< UInt64(slot & 63)) }
+
+  /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`. O(slots passed over / 64).
+  /// `waits` tells whether items wait for the revolution that begins with a slot.
+  @inlinable @inline(__always)
+  public func first(from slot: Int, limit: Int, waits: (Int) -> Bool) -> Int {
+    var slot = slot
+    while slot < limit {
+      if slot & ringMask == 0, waits(slot) { return slot }
+      let end = min((slot | ringMask & 63) &+ 1, limit)
+      let found = slot &+ (words[slot &>> 6 & mask] &>> UInt64(slot & 63)).trailingZeroBitCount
+      if found < end { return found }
+      slot = end
+    }
+    return slot
   }
 }

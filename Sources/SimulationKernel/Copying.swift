@@ -34,9 +34,10 @@ extension GrowableBuffer {
 }
 
 extension CalendarQueue {
-  package func copy() -> CalendarQueue { CalendarQueue(copying: self) }
+  package func copy(in occupied: SlotSet) -> CalendarQueue { CalendarQueue(copying: self, in: occupied) }
 
-  private init(copying other: borrowing CalendarQueue) {
+  private init(copying other: borrowing CalendarQueue, in occupied: SlotSet) {
+    self.occupied = occupied
     chunkBytes = other.chunkBytes
     chunkBits = other.chunkBits
     headerBytes = other.headerBytes
@@ -50,9 +51,7 @@ extension CalendarQueue {
       capacity: other.chunkCapacity << other.chunkBits)
     chunksUsed = other.chunksUsed
     freeChunk = other.freeChunk
-    chunksInUse = other.chunksInUse
     current = other.current
-    emptyUntil = other.emptyUntil
     revolutions = other.revolutions
     far = .allocate(capacity: other.revolutions)
     for i in 0..<other.revolutions {

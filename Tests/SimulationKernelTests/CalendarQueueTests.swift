@@ -24,8 +24,12 @@ struct CalendarQueueTests {
       return Int(key.child(draws).bits % UInt64(n))
     }
     let slots = 1 + draw(below: 3_000)
+    let ringSlots = 1 << draw(below: 9)
+    // The set may go with another calendar, whose ring is longer.
+    let occupied = SlotSet(slots: slots, ringSlots: ringSlots...(ringSlots << draw(below: 4)))
+    defer { occupied.deallocate() }
     var calendar = CalendarQueue<Int64>(
-      slots: slots, ringSlots: 1 << draw(below: 9), chunkBytes: [256, 512, 4_096][draw(below: 3)])
+      slots: slots, ringSlots: ringSlots, chunkBytes: [256, 512, 4_096][draw(below: 3)], in: occupied)
     var model = Model()
     var number: Int64 = 0
     var output = GrowableBuffer<Int64>()
@@ -40,7 +44,7 @@ struct CalendarQueueTests {
       if draw(below: 2) == 0 {
         // A far revolution counts as occupied at its first slot, because nobody has looked into it.
         let limit = min(slots, slot + 1 + draw(below: 400))
-        let found = calendar.nextOccupied(from: slot, limit: limit)
+        let found = occupied.first(from: slot, limit: limit) { calendar.waits(for: $0) }
         let expected = model.nextOccupied(from: slot, limit: limit)
         #expect(found <= expected, "seed \(seed): an occupied slot was passed over")
         // Sometimes it only looks: what is pushed next lies before what it has found.
@@ -53,6 +57,7 @@ struct CalendarQueueTests {
       }
       output.removeAll()
       calendar.take(slot: slot, into: &output)
+      occupied.remove(slot)
       let taken = (0..<output.count).map { output[$0] }.sorted()
       #expect(taken == model.items.removeValue(forKey: slot) ?? [], "seed \(seed), slot \(slot)")
       slot += 1
@@ -69,15 +74,21 @@ struct CalendarQueueTests {
 
   @Test("The next occupied slot of an empty calendar is the limit, and what is pushed before it is found")
   func empties() {
-    var calendar = CalendarQueue<Int64>(slots: 100_000, ringSlots: 64)
-    #expect(calendar.nextOccupied(from: 0, limit: 100_000) == 100_000)
+    let occupied = SlotSet(slots: 100_000, ringSlots: 64...64)
+    defer { occupied.deallocate() }
+    var calendar = CalendarQueue<Int64>(slots: 100_000, ringSlots: 64, in: occupied)
+    func first(from slot: Int, limit: Int) -> Int {
+      occupied.first(from: slot, limit: limit) { calendar.waits(for: $0) }
+    }
+    #expect(first(from: 0, limit: 100_000) == 100_000)
     calendar.push(1, slot: 40)
     calendar.push(2, slot: 7)
-    #expect(calendar.nextOccupied(from: 0, limit: 100_000) == 7)
+    #expect(first(from: 0, limit: 100_000) == 7)
     var output = GrowableBuffer<Int64>()
     calendar.skip(to: 7)
     calendar.take(slot: 7, into: &output)
-    #expect(calendar.nextOccupied(from: 8, limit: 30) == 30)
-    #expect(calendar.nextOccupied(from: 8, limit: 100) == 40)
+    occupied.remove(7)
+    #expect(first(from: 8, limit: 30) == 30)
+    #expect(first(from: 8, limit: 100) == 40)
   }
 }

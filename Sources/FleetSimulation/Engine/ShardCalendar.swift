@@ -15,10 +15,10 @@ package struct ShardCalendar: ~Copyable {
 
   let clock: WindowClock
   let end: Int64
+  /// The windows for which any of the four calendars holds items.
+  let occupied: SlotSet
   var timers: CalendarQueue<UInt64>
-  private var wakeUps: CalendarQueue<DeviceIndex>
-  /// Wake-ups that are on their way into the calendar: it is scattered over memory, so a few go together.
-  private var planned = GrowableBuffer<PlannedWakeUp>()
+  var wakeUps: CalendarQueue<DeviceIndex>
   var deliveries: CalendarQueue<Delivery>
   var uploads: CalendarQueue<UploadTicket>
   /// Timers that the device pass sets inside its own window.
@@ -52,22 +52,29 @@ package struct ShardCalendar: ~Copyable {
     self.end = end
     let rings = Self.ringSlots(slotCount: slotCount, devices: devices)
     let chunks = Self.chunkBytes(devices: devices)
-    timers = CalendarQueue(slots: slotCount, ringSlots: rings.timers, chunkBytes: chunks.timers)
-    wakeUps = CalendarQueue(slots: slotCount, ringSlots: rings.timers, chunkBytes: chunks.timers)
-    deliveries = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
-    uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
+    let occupied = SlotSet(slots: slotCount, ringSlots: rings.transit...rings.timers)
+    self.occupied = occupied
+    func queue<Item>(_ ringSlots: Int, _ chunkBytes: Int) -> CalendarQueue<Item> {
+      CalendarQueue(slots: slotCount, ringSlots: ringSlots, chunkBytes: chunkBytes, in: occupied)
+    }
+    timers = queue(rings.timers, chunks.timers)
+    wakeUps = queue(rings.timers, chunks.timers)
+    deliveries = queue(rings.transit, chunks.transit)
+    uploads = queue(rings.transit, chunks.transit)
   }
+
+  deinit { occupied.deallocate() }
 
   /// A copy between the passes of two windows, when nothing waits for the window itself.
   init(copying other: borrowing ShardCalendar) {
     isCollecting = other.isCollecting
     clock = other.clock
     end = other.end
-    timers = other.timers.copy()
-    wakeUps = other.wakeUps.copy()
-    planned = other.planned.copy()
-    deliveries = other.deliveries.copy()
-    uploads = other.uploads.copy()
+    occupied = SlotSet(copying: other.occupied)
+    timers = other.timers.copy(in: occupied)
+    wakeUps = other.wakeUps.copy(in: occupied)
+    deliveries = other.deliveries.copy(in: occupied)
+    uploads = other.uploads.copy(in: occupied)
     windowEnd = other.windowEnd
     late = other.late.copy()
     collected = other.collected
@@ -135,32 +142,11 @@ package struct ShardCalendar: ~Copyable {
     } else if time < windowEnd {
       inWindow.push(Self.word(clock.offset(of: time), ItemKind.wakeUp, UInt64(device.rawValue)))
     } else {
-      planned.append(PlannedWakeUp(slot: clock.slot(of: time), device: device))
-      if planned.count == Self.mostPlanned { storePlanned() }
+      wakeUps.push(device, slot: clock.slot(of: time))
     }
   }
-
-  private static var mostPlanned: Int { 256 }
-  /// How many wake-ups ahead a place in the calendar is asked for.
-  private static var prefetchDistance: Int { 8 }
 
   @inline(never)
-  private mutating func storePlanned() {
-    let (items, count) = (planned.base, planned.count)
-    for i in 0..<count {
-      wakeUps.prefetch(slot: items[min(i &+ 2 &* Self.prefetchDistance, count &- 1)].slot)
-      wakeUps.prefetchPlace(inSlot: items[min(i &+ Self.prefetchDistance, count &- 1)].slot)
-      wakeUps.push(items[i].device, slot: items[i].slot)
-    }
-    planned.removeAll()
-  }
-
-  /// Appends the devices that are to wake up in a window.
-  mutating func takeWakeUps(slot: Int, into devices: inout GrowableBuffer<DeviceIndex>) {
-    storePlanned()
-    wakeUps.take(slot: slot, into: &devices)
-  }
-
   mutating func schedule(_ delivery: Delivery, due: Int64) {
     if isCollecting {
       collected.deliveries.append((delivery, due))
@@ -181,12 +167,7 @@ package struct ShardCalendar: ~Copyable {
   mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
     let delivery = Delivery(
       .answer, upload.id, downlink: upload.downlink, status: answer.status, retryAfter: answer.retryAfter)
-    if due < end { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
-  }
-
-  @inline(never)
-  private mutating func scheduleLate(_ delivery: Delivery, due: Int64) {
-    schedule(delivery, due: due)
+    if due < end { push(delivery, due: due) } else { schedule(delivery, due: due) }
   }
 
   /// An upload leaves at `now`.
@@ -205,20 +186,11 @@ package struct ShardCalendar: ~Copyable {
     collected.uploads.append((upload, arrival))
   }
 
-  /// Whether the window that comes next, whose uploads have been taken, may hold items for devices.
+  /// Whether items wait for the revolution of a calendar's ring that begins with a slot.
   @inline(__always)
-  mutating func isOccupied(_ slot: Int) -> Bool {
-    storePlanned()
-    return deliveries.isOccupied(slot) || wakeUps.isOccupied(slot) || timers.isOccupied(slot)
-  }
-
-  /// The first slot from `slot` on that may hold items; at most `limit`.
-  mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
-    storePlanned()
-    var next = timers.nextOccupied(from: slot, limit: limit)
-    next = wakeUps.nextOccupied(from: slot, limit: next)
-    next = deliveries.nextOccupied(from: slot, limit: next)
-    return uploads.nextOccupied(from: slot, limit: next)
+  func waits(for slot: Int) -> Bool {
+    timers.waits(for: slot) || wakeUps.waits(for: slot) || deliveries.waits(for: slot)
+      || uploads.waits(for: slot)
   }
 
   mutating func skip(to slot: Int) {
@@ -227,10 +199,4 @@ package struct ShardCalendar: ~Copyable {
     deliveries.skip(to: slot)
     uploads.skip(to: slot)
   }
-}
-
-/// A wake-up that is on its way into the calendar. Not nested and private: the compiler (Swift 6.3, debug builds) fails on that.
-struct PlannedWakeUp: BitwiseCopyable {
-  var slot: Int
-  var device: DeviceIndex
 }

@@ -72,18 +72,17 @@ struct ShardRunner: ~Copyable {
   /// - Returns: that window, `.max` if there is none before `end`; nil: the runner is busy.
   @inline(__always)
   mutating func rest(from slot: Int, until end: Int) -> Int? {
-    if arrivals.count > 0 || calendar.isOccupied(slot) { return nil }
-    return restIfIdle(from: slot, until: end)
-  }
-
-  @inline(never)
-  private mutating func restIfIdle(from slot: Int, until end: Int) -> Int? {
-    let scan = nextScanned
-    let limit = scan == .max ? end : min(end, max(slot, calendar.clock.slot(of: scan)))
-    let next = calendar.nextOccupied(from: slot, limit: limit)
+    let next = nextDue(from: slot, limit: end)
     if next <= slot { return nil }
     isResting = true
     return next < end ? next : .max
+  }
+
+  /// The first window from `slot` on in which something may be due; at most `limit`.
+  @inline(__always)
+  private func nextDue(from slot: Int, limit: Int) -> Int {
+    let scan = max(slot, calendar.clock.slot(of: nextScanned))
+    return calendar.occupied.first(from: slot, limit: min(limit, scan)) { calendar.waits(for: $0) }
   }
 
   /// Ends its rest in a window before which nothing has been due.
@@ -169,8 +168,9 @@ struct ShardRunner: ~Copyable {
     timers.removeAll()
     contended.removeAll()
     calendar.windowEnd = end
+    calendar.occupied.remove(slot)
     calendar.deliveries.take(slot: slot, into: &due)
-    calendar.takeWakeUps(slot: slot, into: &wakes)
+    calendar.wakeUps.take(slot: slot, into: &wakes)
     calendar.timers.take(slot: slot, into: &timers)
     if due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end { return }
     mark()

@@ -27,12 +27,13 @@ struct ShardRunner: ~Copyable {
   private(set) var isAdmitted = GrowableBuffer<Bool>()
   /// Without their order: how many arrive in each part of the window.
   private(set) var arrivalsByPart = GrowableBuffer<UInt32>()
-  /// Whether they have been counted, and none arrives.
-  private var hasCountedNone = false
+  /// Whether the shard's records lie in the processor's caches, so that nothing needs to be asked for ahead.
+  private let isSmall: Bool
   /// Runners lie one behind another; what one thread writes shares no cache line with what another reads.
   private let distance = InlineArray<16, UInt64>(repeating: 0)
 
   init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
+    isSmall = shard.count <= 1 << 11
     self.shard = shard
     self.calendar = calendar
     self.shard.gatherDepartures()
@@ -86,6 +87,7 @@ struct ShardRunner: ~Copyable {
   }
 
   /// Ends its rest in a window before which nothing has been due.
+  @inline(__always)
   mutating func comeBack(slot: Int, inOrder: Bool) {
     isResting = false
     calendar.skip(to: slot)
@@ -95,22 +97,34 @@ struct ShardRunner: ~Copyable {
   /// Collects what reaches the server in a window; everything sent before it has been sent.
   ///
   /// - Parameter inOrder: whether the server will most likely ask for their order.
+  @inline(__always)
   mutating func prepareArrivals(slot: Int, inOrder: Bool) {
     arrivals.removeAll()
+    arrivalWords.removeAll()
     calendar.uploads.take(slot: slot, into: &arrivals)
-    if inOrder { orderArrivals() } else { countArrivals() }
+    if !inOrder { countArrivals() } else if arrivals.count > 0 { orderArrivals() }
   }
 
   /// Sorts the words of what arrives.
+  @inline(never)
   mutating func orderArrivals() {
     let (uploads, count) = (arrivals.base, arrivals.count)
     arrivalWords.resizeUninitialized(to: count)
-    if count == 0 { return }
     let words = arrivalWords.base
+    // A few are put in order as they are written.
+    let isFew = count <= 24
     for i in 0..<count {
-      words[i] = ArrivalWord.word(offset: uploads[i].offset, shard: shard.number, index: i)
+      let word = ArrivalWord.word(offset: uploads[i].offset, shard: shard.number, index: i)
+      var j = i
+      while isFew, j > 0, words[j &- 1] > word {
+        words[j] = words[j &- 1]
+        j &-= 1
+      }
+      words[j] = word
     }
-    order.sort(&arrivalWords, lowBit: ArrivalWord.offsetShift, keyBits: calendar.clock.offsetBits)
+    if !isFew {
+      order.sort(&arrivalWords, lowBit: ArrivalWord.offsetShift, keyBits: calendar.clock.offsetBits)
+    }
     if isAdmitted.count < count {
       isAdmitted.resizeUninitialized(to: count)
       isAdmitted.base.update(repeating: false, count: count)
@@ -131,8 +145,6 @@ struct ShardRunner: ~Copyable {
   private mutating func countArrivals() {
     let parts = WindowParts(calendar.clock)
     let (uploads, count) = (arrivals.base, arrivals.count)
-    if count == 0, hasCountedNone { return arrivalWords.removeAll() }
-    hasCountedNone = count == 0
     arrivalsByPart.resizeUninitialized(to: parts.count)
     arrivalWords.resizeUninitialized(to: count &+ 1)
     let (byPart, words) = (arrivalsByPart.base, arrivalWords.base)
@@ -172,24 +184,34 @@ struct ShardRunner: ~Copyable {
     calendar.deliveries.take(slot: slot, into: &due)
     calendar.wakeUps.take(slot: slot, into: &wakes)
     calendar.timers.take(slot: slot, into: &timers)
-    if due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end { return }
+    let scans = nextScanned < end
+    if due.count &+ wakes.count &+ timers.count == 0 && !scans { return }
     mark()
-    scanTriggers(start: start, end: end)
-    deliver(start: start)
-    wakeUp(start: start)
-    runTimers(start: start)
+    if scans { scanTriggers(start: start, end: end) }
+    if due.count > 0 { deliver(start: start) }
+    if wakes.count > 0 { wakeUp(start: start) }
+    if timers.count > 0 { runTimers(start: start) }
     if contended.count > 0 || calendar.inWindow.first != .max { runContended(start: start) }
     if !shard.departures.isEmpty { shard.departAll(&calendar) }
   }
 
-  /// Notes on each device whether it has one item in this window, or several. This also fetches the records, and the batches to
-  /// which the first of them lead. So a window of a few items waits for memory once and not for each.
+  /// Notes on each device whether it has one item in this window, or several.
   @inline(__always)
   private mutating func mark() {
+    if isSmall {
+      for i in 0..<due.count { mark(due[i].device) }
+      for i in 0..<wakes.count { mark(wakes[i]) }
+    } else {
+      markAndFetch()
+    }
+    for i in 0..<timers.count { mark(ShardCalendar.device(timers[i])) }
+  }
+
+  /// This also fetches the batches to which the first records lead: a window of a few items waits for memory once.
+  @inline(never)
+  private mutating func markAndFetch() {
     let distance = Self.prefetchDistance
     let far = shard.loops == nil ? 0 : distance / 2
-    for i in 0..<min(distance, due.count) { shard.devices.prefetch(due[i].device) }
-    for i in 0..<min(distance, wakes.count) { shard.devices.prefetch(wakes[i]) }
     for i in 0..<due.count {
       if i &+ distance < due.count { shard.devices.prefetch(due[i &+ distance].device) }
       mark(due[i].device)
@@ -203,7 +225,6 @@ struct ShardRunner: ~Copyable {
       mark(wakes[i])
       if i < far { shard.prefetchBatch(of: wakes[i]) }
     }
-    for i in 0..<timers.count { mark(ShardCalendar.device(timers[i])) }
     if far == 0 { return }
     for i in 0..<min(distance / 4, due.count) { shard.prefetchNextBatches(of: due[i].device) }
     for i in 0..<min(distance / 4, wakes.count) { shard.prefetchNextBatches(of: wakes[i]) }
@@ -214,6 +235,7 @@ struct ShardRunner: ~Copyable {
   private func prefetch(
     behind i: Int, of count: Int, _ item: (Int) -> (device: DeviceIndex, batch: BatchIndex)
   ) {
+    if isSmall { return }
     let distance = Self.prefetchDistance
     if i &+ distance < count {
       let item = item(i &+ distance)

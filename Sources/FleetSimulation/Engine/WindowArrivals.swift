@@ -27,6 +27,7 @@ struct WindowArrivals: ~Copyable {
   /// Fewer are answered as they are admitted, by one thread.
   static var few: Int { 12 }
 
+  @inline(__always)
   func count(_ runners: borrowing WindowedEngine.Runners) -> Int {
     var count = 0
     runners.forEachBusy { count &+= $0.pointee.arrivals.count }
@@ -104,13 +105,11 @@ struct WindowArrivals: ~Copyable {
   }
 
   /// Merges what the runners have put in order.
+  @inline(__always)
   mutating func gather(_ runners: borrowing WindowedEngine.Runners) {
     // A runner that rests, for which nobody prepares anything, must not get old words back.
     words.removeAll()
-    if runners.count == 1 {
-      words.swapStorage(with: &runners[0].arrivalWords)
-      return
-    }
+    if runners.count == 1 { return words.swapStorage(with: &runners[0].arrivalWords) }
     if runners.count == 2 {
       merge(runners.base, runners.base + 1)
       return
@@ -171,22 +170,23 @@ struct WindowArrivals: ~Copyable {
   mutating func answerFew(
     from start: Int64, _ front: inout ServerFront, _ runners: borrowing WindowedEngine.Runners
   ) {
-    orderTies(start: start, runners)
+    if words.count > 1 { orderTies(start: start, runners) }
     let (words, runners) = (words.base, runners.base)
     let (down, refusal) = (front.server.downAnswer, front.server.refusalAnswer)
     let refused = ServerFront.counter(of: front.server.refusedStatus)
     areOrdered = true
+    var bucket = front.server.bucket
     for i in 0..<self.words.count {
       let now = start &+ ArrivalWord.offset(words[i])
       let answer =
-        down ?? (front.server.bucket.take(at: Instant(microseconds: now)) ? .accepted : refusal)
+        down ?? (bucket.take(at: Instant(microseconds: now)) ? .accepted : refusal)
       let (runner, index) = (runners + ArrivalWord.shard(words[i]), ArrivalWord.index(words[i]))
       let isUnheard = runner.pointee.answer(index, answer, start: start)
       front.count(
         answer, isFirst: runner.pointee.arrivals.base[index].attempt == 1, isUnheard: isUnheard,
-        refused: refused,
-        at: now)
+        refused: refused, at: now)
     }
+    front.server.bucket = bucket
   }
 
   /// The words before `end`, of its instant, have been admitted as they lay; now as many of that instant by its order.

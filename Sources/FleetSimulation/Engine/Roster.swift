@@ -8,7 +8,7 @@ struct Roster: ~Copyable {
   /// Their numbers.
   private(set) var busy = GrowableBuffer<UInt32>()
   /// How often a runner has passed a window.
-  private(set) var passes = 0
+  var passes = 0
   /// When the others come back: window | runner (16 bits). One that has been brought back before is passed over.
   private var returns = WordHeap()
   /// The window for which the busy ones have prepared their arrivals.

@@ -79,6 +79,14 @@ struct ShardRunner: ~Copyable {
     return next < end ? next : .max
   }
 
+  /// Passes over the windows from `slot` on in which nothing is due, at most up to `limit`, and prepares the arrivals of the next.
+  @inline(__always)
+  mutating func passOver(from slot: Int, limit: Int, inOrder: Bool, slotCount: Int) -> Int {
+    let next = nextDue(from: slot, limit: limit)
+    if next < slotCount { comeBack(slot: next, inOrder: inOrder) }
+    return next
+  }
+
   /// The first window from `slot` on in which something may be due; at most `limit`.
   @inline(__always)
   private func nextDue(from slot: Int, limit: Int) -> Int {
@@ -168,6 +176,17 @@ struct ShardRunner: ~Copyable {
 
   /// Whether nothing is due before the window for which it comes back (`Roster`), and so no window asks it.
   private(set) var isResting = false
+
+  /// A window: the answers to its arrivals, if the server has not given them, and what is due for devices until its end.
+  @inline(__always)
+  mutating func pass(
+    _ slot: Int, until end: Int64, _ answers: WindowAnswers?, pieces: UnsafePointer<Int64>,
+    _ tallies: UnsafeMutablePointer<AnswerTally>
+  ) {
+    let start = calendar.clock.start(of: slot)
+    if let answers { answerAll(answers, start: start, pieces: pieces, tallies) }
+    devicePass(slot: slot, start: start, end: end)
+  }
 
   /// Everything due for this shard's devices in the window.
   ///

@@ -4,8 +4,6 @@ import TAPIModel
 
 /// The answers to the requests of a window, where each runner gives its own their answers.
 enum WindowAnswers {
-  /// The server has answered each.
-  case given
   /// All get the same answer.
   case common(TAPIServer.FastAnswer)
   /// Requests that `ShardRunner.isAdmitted` marks are accepted, the others get this answer.
@@ -127,7 +125,6 @@ extension ShardRunner {
     _ tallies: UnsafeMutablePointer<AnswerTally>
   ) {
     switch answers {
-    case .given: return
     case .common(.silence): loseAll(start: start, pieces, tallies)
     case .common(let common):
       for i in 0..<arrivals.count {

@@ -29,6 +29,7 @@ struct WindowArrivals: ~Copyable {
 
   @inline(__always)
   func count(_ runners: borrowing WindowedEngine.Runners) -> Int {
+    if runners.isLone { return runners[0].arrivals.count }
     var count = 0
     runners.forEachBusy { count &+= $0.pointee.arrivals.count }
     return count
@@ -109,7 +110,7 @@ struct WindowArrivals: ~Copyable {
   mutating func gather(_ runners: borrowing WindowedEngine.Runners) {
     // A runner that rests, for which nobody prepares anything, must not get old words back.
     words.removeAll()
-    if runners.count == 1 { return words.swapStorage(with: &runners[0].arrivalWords) }
+    if runners.isLone { return words.swapStorage(with: &runners[0].arrivalWords) }
     if runners.count == 2 {
       merge(runners.base, runners.base + 1)
       return

@@ -14,7 +14,6 @@ struct WindowedEngine: ~Copyable {
     /// By member of the team.
     let rosters: UnsafeMutablePointer<Roster>
     let members: Int
-    let job: UnsafeMutablePointer<DevicePasses.Job>
 
     /// Takes over runners that have been initialised. All are busy at first.
     init(_ base: UnsafeMutablePointer<ShardRunner>, count: Int, members: Int, slot: Int) {
@@ -23,8 +22,6 @@ struct WindowedEngine: ~Copyable {
       for member in 0..<members {
         (rosters + member).initialize(to: Roster(member, of: members, runners: count, slot: slot))
       }
-      job = .allocate(capacity: 1)
-      job.initialize(to: .start)
     }
 
     @inline(__always)
@@ -40,6 +37,9 @@ struct WindowedEngine: ~Copyable {
 
     /// Whether no runner has anything to do in the window at hand.
     var areResting: Bool { (0..<members).allSatisfy { rosters[$0].busy.count == 0 } }
+
+    /// Whether there is only one, which does not rest but passes over windows.
+    var isLone: Bool { count == 1 }
 
     /// Device passes of single runners so far.
     var devicePasses: Int { (0..<members).reduce(0) { $0 &+ rosters[$1].passes } }
@@ -68,7 +68,6 @@ struct WindowedEngine: ~Copyable {
       base.deallocate()
       rosters.deinitialize(count: members)
       rosters.deallocate()
-      job.deallocate()
     }
   }
 
@@ -190,19 +189,9 @@ struct WindowedEngine: ~Copyable {
   mutating func run(control: RunControl, until halt: Halt = Halt()) throws(Interruption) -> Bool {
     // Between two halts may lie fewer windows than between two looks.
     if control.isCancelled { throw .cancelled }
-    let passes = DevicePasses(runners)
-    let team =
-      threads > 1 ? ThreadTeam(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
-    defer { team?.dismiss() }
-    var parallelism = ParallelismController(now: SystemThreads.nanoseconds())
-    func runAll() {
-      guard let team else { return passes.run(member: 0, of: 1) }
-      team.run(alone: parallelism.isSerial)
-      parallelism.jobEnded(now: SystemThreads.nanoseconds)
-    }
+    var passes = DevicePasses(runners, slotCount: slotCount, threads: threads)
     if !hasStarted {
-      passes.job.pointee = .start
-      runAll()
+      passes.run(.start)
       hasStarted = true
     }
     let end = scenario.duration.microseconds
@@ -218,25 +207,7 @@ struct WindowedEngine: ~Copyable {
         front.countAnswers(runners)
         return false
       }
-      let count = arrivals.count(runners)
-      var answers = WindowAnswers.given
-      if count > 0 || front.nextOwnTime.microseconds < windowEnd {
-        answers = serverPass(count, start: start, end: windowEnd) {
-          passes.job.pointee = $0
-          runAll()
-        }
-      }
-      let window = DevicePasses.Window(
-        slot: slot, start: start, end: windowEnd, slotCount: slotCount, answers: answers,
-        pieces: front.pieces.base, inOrder: arrivals.areOrdered)
-      if team == nil {
-        passes.run(window, member: 0)
-      } else {
-        passes.job.pointee = .window(window)
-        runAll()
-      }
-      slot += 1
-      if runners.areResting { slot = nextWindow(from: slot, before: halt.time) }
+      runWindow(start: start, end: windowEnd, before: halt.time, &passes)
       windows += 1
       if windows % 64 > 0 { continue }
       if control.isCancelled { throw .cancelled }
@@ -266,11 +237,39 @@ struct WindowedEngine: ~Copyable {
     return feedback
   }
 
-  /// The next window in which something happens, from `slot` on, while all rest. Its runners have prepared the arrivals for it.
-  private mutating func nextWindow(from slot: Int, before time: Int64) -> Int {
-    var next = min(
+  /// Runs the window at hand, and goes on to the next one in which something happens.
+  private mutating func runWindow(start: Int64, end: Int64, before time: Int64, _ passes: inout DevicePasses)
+  {
+    let count = arrivals.count(runners)
+    var answers: WindowAnswers?
+    if count > 0 || front.nextOwnTime.microseconds < end {
+      answers = serverPass(count, start: start, end: end, &passes)
+    }
+    if runners.isLone {
+      runners.rosters[0].passes &+= 1
+      let tallies = runners.rosters[0].tallies.base
+      runners[0].pass(slot, until: end, answers, pieces: front.pieces.base, tallies)
+      slot = runners[0].passOver(
+        from: slot &+ 1, limit: serverWindow(before: time), inOrder: arrivals.areOrdered,
+        slotCount: slotCount)
+      return
+    }
+    passes.run(.window(slot, end: end, answers, pieces: front.pieces.base, inOrder: arrivals.areOrdered))
+    slot &+= 1
+    if runners.areResting { slot = nextWindow(from: slot, before: time) }
+  }
+
+  /// The window in which the server has something of its own to do, or of the time if that comes first.
+  @inline(__always)
+  private func serverWindow(before time: Int64) -> Int {
+    min(
       slotCount,
       clock.slot(of: min(front.nextOwnTime.microseconds, min(time, scenario.duration.microseconds))))
+  }
+
+  /// The next window in which something happens, from `slot` on, while all rest. Its runners have prepared the arrivals for it.
+  private mutating func nextWindow(from slot: Int, before time: Int64) -> Int {
+    var next = serverWindow(before: time)
     for member in 0..<runners.members { next = min(next, runners.rosters[member].nextReturn) }
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
     for member in 0..<runners.members {
@@ -286,10 +285,8 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// The server's part of a window in which something arrives or it has something of its own to do.
-  ///
-  /// - Parameter doJob: has the team do a job.
-  private mutating func serverPass(_ count: Int, start: Int64, end: Int64, doJob: (DevicePasses.Job) -> Void)
-    -> WindowAnswers
+  private mutating func serverPass(_ count: Int, start: Int64, end: Int64, _ passes: inout DevicePasses)
+    -> WindowAnswers?
   {
     let isFast = count > 0 && front.hasFastAnswers(from: start, until: end)
     // In an ideal run nobody is refused: fast answers are for windows in which all are accepted.
@@ -301,15 +298,15 @@ struct WindowedEngine: ~Copyable {
     {
       return .common(answer)
     }
-    if !arrivals.areOrdered { doJob(.order) }
+    if !arrivals.areOrdered { passes.run(.order) }
     if arrivals.isSortedInSlices(count, runners, threads: threads) {
-      doJob(.merge(words: arrivals.makeRoom(for: count)))
+      passes.run(.merge(words: arrivals.makeRoom(for: count)))
     } else {
       arrivals.gather(runners)
     }
     if hasFewArrivals {
       arrivals.answerFew(from: start, &front, runners)
-      return .given
+      return nil
     }
     if isInPieces, !isIdeal {
       arrivals.admit(from: start, until: end, &front.server, runners)
@@ -327,7 +324,7 @@ struct WindowedEngine: ~Copyable {
     if front.nextOwnTime.microseconds < end {
       front.advance(through: Instant(microseconds: end &- 1), &runners)
     }
-    return .given
+    return nil
   }
 
   /// Checkers that look at the whole fleet (engine.md, Checkers): events are conserved.
@@ -344,71 +341,83 @@ extension WindowClock {
   func slotCount(of scenario: Scenario) -> Int { slot(of: scenario.duration.microseconds - 1) + 1 }
 }
 
-/// The device passes of one window, for one thread or several: a runner is only ever touched by one of them.
-struct DevicePasses: @unchecked Sendable {
+/// Has a team do the runners' part of one window after another.
+struct DevicePasses: ~Copyable {
   enum Job {
     case start
     /// Puts the arrivals that have been prepared in order, each runner its own.
     case order
     /// Puts the words of all runners in order, each member a slice of the window.
     case merge(words: UnsafeMutablePointer<UInt64>)
-    case window(Window)
+    /// `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
+    case window(Int, end: Int64, WindowAnswers?, pieces: UnsafePointer<Int64>, inOrder: Bool)
   }
 
-  /// `slotCount`: of the run; `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
-  struct Window {
-    var slot: Int
-    var start: Int64
-    var end: Int64
-    var slotCount: Int
-    var answers: WindowAnswers
-    var pieces: UnsafePointer<Int64>
-    var inOrder: Bool
+  private let members: Members
+  /// The next job of the team; written while nobody works.
+  private let job = UnsafeMutablePointer<Job>.allocate(capacity: 1)
+  private let team: ThreadTeam?
+  private var parallelism = ParallelismController(now: SystemThreads.nanoseconds())
+
+  init(_ runners: borrowing WindowedEngine.Runners, slotCount: Int, threads: Int) {
+    let members = Members(runners: runners.base, rosters: runners.rosters, slotCount: slotCount)
+    nonisolated(unsafe) let job = job
+    self.members = members
+    team = threads > 1 ? ThreadTeam(size: threads) { members.run(job.pointee, $0, of: threads) } : nil
   }
 
+  deinit {
+    team?.dismiss()
+    job.deallocate()
+  }
+
+  @inline(__always)
+  mutating func run(_ next: Job) {
+    guard let team else { return members.run(next, 0, of: 1) }
+    job.initialize(to: next)
+    team.run(alone: parallelism.isSerial)
+    parallelism.jobEnded(now: SystemThreads.nanoseconds)
+  }
+}
+
+/// The members of a team: a runner is only ever touched by one of them.
+private struct Members: @unchecked Sendable {
   let runners: UnsafeMutablePointer<ShardRunner>
   let rosters: UnsafeMutablePointer<Roster>
-  /// The next job; written while nobody works.
-  let job: UnsafeMutablePointer<Job>
+  let slotCount: Int
 
-  init(_ runners: borrowing WindowedEngine.Runners) {
-    self.runners = runners.base
-    rosters = runners.rosters
-    job = runners.job
+  /// A member's part of a job.
+  @inline(__always)
+  func run(_ job: DevicePasses.Job, _ member: Int, of members: Int) {
+    guard case .window(let slot, let end, let answers, let pieces, let inOrder) = job else {
+      return prepare(job, member, of: members)
+    }
+    let (roster, next) = (rosters + member, slot &+ 1)
+    let tallies = roster.pointee.tallies.base
+    roster.pointee.forEachBusy(runners) { runner in
+      runner.pass(slot, until: end, answers, pieces: pieces, tallies)
+      if next == slotCount { return nil }
+      runner.prepareArrivals(slot: next, inOrder: inOrder)
+      return runner.rest(from: next, until: slotCount)
+    }
+    if next < slotCount { roster.pointee.open(slot: next, runners, inOrder: inOrder) }
   }
 
-  /// The part of one of `members`, which has its own runners.
-  func run(member: Int, of members: Int) {
-    let roster = rosters + member
-    switch job.pointee {
-    case .merge(let words): merge(slice: member, of: members, into: words)
-    case .start:
-      for i in 0..<roster.pointee.busy.count {
-        let runner = runners + Int(roster.pointee.busy[i])
+  /// A member's part of a job before the device pass of a window.
+  @inline(never)
+  private func prepare(_ job: DevicePasses.Job, _ member: Int, of members: Int) {
+    let busy = rosters[member].busy.base
+    for i in 0..<rosters[member].busy.count {
+      let runner = runners + Int(busy[i])
+      switch job {
+      case .start:
         runner.pointee.start()
         runner.pointee.prepareArrivals(slot: 0, inOrder: false)
+      case .order: runner.pointee.orderArrivals()
+      case .merge, .window: break
       }
-    case .order:
-      for i in 0..<roster.pointee.busy.count { runners[Int(roster.pointee.busy[i])].orderArrivals() }
-    case .window(let window): run(window, member: member)
     }
-  }
-
-  /// A window's part of a member.
-  func run(_ window: Window, member: Int) {
-    let roster = rosters + member
-    let (tallies, next, end) = (roster.pointee.tallies.base, window.slot &+ 1, window.slotCount)
-    roster.pointee.forEachBusy(runners) { runner in
-      if case .given = window.answers {
-      } else {
-        runner.answerAll(window.answers, start: window.start, pieces: window.pieces, tallies)
-      }
-      runner.devicePass(slot: window.slot, start: window.start, end: window.end)
-      if next == end { return nil }
-      runner.prepareArrivals(slot: next, inOrder: window.inOrder)
-      return runner.rest(from: next, until: end)
-    }
-    if next < end { roster.pointee.open(slot: next, runners, inOrder: window.inOrder) }
+    if case .merge(let words) = job { merge(slice: member, of: members, into: words) }
   }
 
   /// Writes the words of all runners that lie in a slice of the window to their place among all, in the order of time.

@@ -131,12 +131,19 @@ public struct IntervalDeliveries: ~Copyable {
     _ body: (_ bucket: Int, _ events: UInt32) -> Void
   ) {
     let raw = UnsafeRawPointer(cells)
-    for first in stride(from: buckets.lowerBound & ~7, to: buckets.upperBound, by: 8) {
-      let eight = raw + first &* MemoryLayout<UInt32>.stride
+    for first in stride(from: buckets.lowerBound & ~31, to: buckets.upperBound, by: 32) {
+      let octave = raw + first &* MemoryLayout<UInt32>.stride
       var any: UInt64 = 0
-      for pair in 0..<4 { any |= eight.loadUnaligned(fromByteOffset: 8 &* pair, as: UInt64.self) }
+      for pair in 0..<16 { any |= octave.loadUnaligned(fromByteOffset: 8 &* pair, as: UInt64.self) }
       if any == 0 { continue }
-      for place in first..<first + 8 where cells[place] != 0 { body(place, cells[place]) }
+      // No branch for each cell, which nothing could predict.
+      var full: UInt32 = 0
+      for i in 0..<32 { full |= (cells[first &+ i] == 0 ? 0 : 1) &<< UInt32(truncatingIfNeeded: i) }
+      while full != 0 {
+        let place = first &+ full.trailingZeroBitCount
+        body(place, cells[place])
+        full &= full &- 1
+      }
     }
   }
 

@@ -85,7 +85,7 @@ public enum RunAnalysis {
     let possible = references.ideal == nil ? 0 : summary.possibleTime
     let end = lastEnd.flatMap { end in possible.map { end + $0 } } ?? record.series.duration
     let runs = AffectedEvents.of(
-      [record] + [references.ideal].compactMap(\.self), from: incidents.map { $0.start }.min() ?? 0, to: end,
+      [record] + (references.ideal.map { [$0] } ?? []), from: incidents.map { $0.start }.min() ?? 0, to: end,
       twin: references.twin)
     let events = runs[0]
     summary.affectedEvents = events.created

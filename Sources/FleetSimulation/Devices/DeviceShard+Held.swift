@@ -51,7 +51,7 @@ extension DeviceShard {
         }
         batch = batches[batch].newer
       }
-      let unsealed = unsealedEvents(device, before: end)
+      let unsealed = unsealedEvents(device, through: end &- 1)
       if sealed + unsealed == 0 { continue }
       let (flags, gate) = (self[device].pointee.flags, self[device].pointee.gate)
       if flags.contains(.suspended) {
@@ -94,7 +94,7 @@ extension DeviceShard {
       }
       batch = batches[batch].newer
     }
-    if limit != nil { add(unsealedEvents(device, before: min(plan.pointee.end, oldestAllowed)), .age) }
+    if limit != nil { add(unsealedEvents(device, through: min(plan.pointee.end, oldestAllowed) &- 1), .age) }
   }
 
   /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its

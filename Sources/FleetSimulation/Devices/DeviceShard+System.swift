@@ -80,16 +80,14 @@ extension DeviceShard {
       schedule(device, at: system.pointee.next, sink)
       trace(.windowClosed, device, at: now)
       hold(device)
-      self[device].pointee.flags.insert(.suspended)
-      countClosedEvents(device, at: now)
+      setSuspended(true, device, at: now)
       return
     }
     system.pointee.isOpen = true
     system.pointee.next = now &+ windows.length.microseconds
     schedule(device, at: system.pointee.next, sink)
     release(device)
-    self[device].pointee.flags.remove(.suspended)
-    countClosedEvents(device, at: now)
+    setSuspended(false, device, at: now)
     trace(.windowOpened, device, at: now)
     handleUnplannedTrigger(device, .window, at: now, sink)
   }

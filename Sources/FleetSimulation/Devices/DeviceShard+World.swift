@@ -304,8 +304,7 @@ extension DeviceShard {
       return
     }
     if session.isForeground {
-      self[device].pointee.flags.remove(.suspended)
-      countClosedEvents(device, at: now)
+      setSuspended(false, device, at: now)
       releaseInForeground(device)
       fetchInForeground(device, at: now, sink)
       startInterval(device, at: now)
@@ -326,10 +325,18 @@ extension DeviceShard {
       }
     }
     if !session.isForeground {
-      self[device].pointee.flags.insert(.suspended)
-      countClosedEvents(device, at: now)
+      setSuspended(true, device, at: now)
       holdInBackground(device, at: now, sink)
     }
+  }
+
+  mutating func setSuspended(_ isSuspended: Bool, _ device: DeviceIndex, at now: Int64) {
+    if isSuspended {
+      self[device].pointee.flags.insert(.suspended)
+    } else {
+      self[device].pointee.flags.remove(.suspended)
+    }
+    countClosedEvents(device, at: now)
   }
 
   /// What a closed app holds waits until it opens: counts that, whenever it may have changed.
@@ -352,13 +359,8 @@ extension DeviceShard {
 
   /// A session is the life of a page.
   private mutating func turnPage(_ device: DeviceIndex, isOpen: Bool, at now: Int64, _ sink: Sink) {
-    if isOpen {
-      self[device].pointee.flags.remove(.suspended)
-      loadPage(device, at: now, sink)
-    } else {
-      closePage(device, isKilled: false, at: now, sink)
-      self[device].pointee.flags.insert(.suspended)
-    }
-    countClosedEvents(device, at: now)
+    if !isOpen { closePage(device, isKilled: false, at: now, sink) }
+    setSuspended(!isOpen, device, at: now)
+    if isOpen { loadPage(device, at: now, sink) }
   }
 }

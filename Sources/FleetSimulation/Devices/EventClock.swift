@@ -122,21 +122,17 @@ extension DeviceShard {
     time < first ? 0 : UInt32(truncatingIfNeeded: plan.pointee.events.periods.quotient(time &- first) &+ 1)
   }
 
-  /// Events that are created before the end of the run, and that no flush has sealed when it is over.
-  func unsealedEvents(_ device: DeviceIndex, before end: Int64) -> Int64 {
-    if let pending { return Int64(pending[device.place].upcoming) }
-    let created = periodicEvents(from: firstPeriodicEvent(device), through: end &- 1)
-    return Int64(created) - Int64(self[device].pointee.nextOrdinal)
-  }
-
   /// Events created by `now` that no flush has sealed. O(events drawn ahead).
   func unsealedEvents(_ device: DeviceIndex, through now: Int64) -> Int64 {
-    guard let pending else { return unsealedEvents(device, before: now &+ 1) }
+    let ordinal = self[device].pointee.nextOrdinal
+    guard let pending else {
+      return Int64(periodicEvents(from: firstPeriodicEvent(device), through: now)) - Int64(ordinal)
+    }
     let (events, draws) = (pending[device.place], drawsAgain(of: device))
     var (time, n) = (events.unsealedTime, UInt32(0))
     while n < events.upcoming, time <= now {
       n &+= 1
-      time = plan.next(after: time, before: self[device].pointee.nextOrdinal &+ n, draws)
+      time = plan.next(after: time, before: ordinal &+ n, draws)
     }
     return Int64(n)
   }

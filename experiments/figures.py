@@ -73,6 +73,12 @@ def ours(row, share, column, marks):
                + f"; half {figure}" * (mark == "±"))
 
 
+def strategies(row, value="recovery_s", more=""):
+    """036's cells of a row, by column."""
+    for place, name in enumerate(("none", "additive:10", "full")):
+        yield f"| {row} {'| … ' * place}| {{}} |", f"run={name}{more}: {value}"
+
+
 def published(share, budget, column):
     figure = f"{column} / created_events"
     return f"tapi.incidents.0.share={share}% & fleet.clients.gates.retryBudget={budget}: mean {figure}; half {figure}"
@@ -311,6 +317,34 @@ FIGURES = {
     (E + "039-settings-fetches/README.md", "039-settings-fetches/small/settings.csv"): [
         ("endpoint of 200/s | {} |", "sum settings_fetched"),
         ("endpoint of 200/s | … | {} |", "time_s=5340.000000: devices_without_settings"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/random/replications.csv"): [
+        *strategies("at phases of their own (3 seeds)", "mean recovery_s"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/after-answer/replications.csv"): [
+        *strategies("the interval begins at the answer (3 seeds)", "recovery_s", " & seed=1"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/drift/summary.csv"): [
+        *strategies("clocks drift"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/timer/summary.csv"): [
+        *strategies("the same, retries by timer"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/minute/summary.csv"): [
+        *strategies("a tenth at the full half minute"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/closed/summary.csv"): [
+        *strategies("closed apps"),
+        ("events are delivered {} after", "run=none: affected_delivery_p99_s"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/windows/summary.csv"): [
+        *strategies("closed apps, windows"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/catalogue/summary.csv"): [
+        ("`keen-existing`, from … to {}.", "run=keen-existing: recovery_s"),
+    ],
+    (E + "036-living-phases/README.md", "036-living-phases/catalogue-os/summary.csv"): [
+        ("windows {} of the {} have caught up", "count recovery_s <= 600; count devices > 0"),
     ],
     (E + "037-push/README.md", "037-push/news/limit.csv"): [
         ("the capacity, and the news' {}.", "value=0s: peak_offered_max_ratio"),

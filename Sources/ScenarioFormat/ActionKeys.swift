@@ -166,18 +166,12 @@ extension Kind where Value == [ScenarioAction] {
     }
     for (number, other) in server.map(\.action).contradictions {
       let (index, other) = (server[number].index, server[other])
+      let duration = other.action.duration.map { " for \(Units.text($0))" } ?? ""
       decoder.report(
-        "contradicts action \(other.index)\(elements[other.index].position.clause), "
-          + "\(other.action.kind.label) \(other.action.timeText): both decide on \(other.action.subject.text)",
+        "contradicts action \(other.index)\(elements[other.index].position.clause), \(other.action.kind.label) "
+          + "from \(Units.text(other.action.start - .start))\(duration): both decide on \(other.action.subject.text)",
         at: elements[index].position, decoder.join(path, "\(index)"))
     }
-  }
-}
-
-extension ServerAction {
-  /// `from 25m for 10m`
-  fileprivate var timeText: String {
-    "from \(Units.text(start - .start))" + (duration.map { " for \(Units.text($0))" } ?? "")
   }
 }
 

@@ -312,13 +312,9 @@ extension ClientPreset {
 
   /// Reads a client file.
   ///
-  /// - `text`: JSON5; `name`: of the file, for messages.
+  /// - `text`: JSON5; `name`: of the file, for messages; `isShipped`: whether it ships with the tool.
   /// - Throws: `ScenarioProblems` with everything that is wrong with it.
-  public init(file text: String, name: String) throws {
-    try self.init(file: text, name: name, isShipped: false)
-  }
-
-  private init(file text: String, name: String, isShipped: Bool) throws {
+  public init(file text: String, name: String, isShipped: Bool = false) throws {
     let tree = try JSON5Parser.parse(text, file: name)
     var decoder = ScenarioDecoder(sources: [name])
     decoder.readsShippedClient = isShipped

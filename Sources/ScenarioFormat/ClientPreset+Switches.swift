@@ -32,7 +32,7 @@ extension ClientPreset {
 
   /// Every row of the table: what belongs to the queue, then the policy, the Settings' defaults and the gates.
   public static let switches: [Switch] =
-    [row(of: "page")]
+    [row(Cohort.keys.keys.first { $0.name == "page" }!, ["page"])]
     + rows(
       "queue.mode", "uploadConcurrency", "uploads", "flushWhileUploading", "settingsDialect", "settingsFetch",
       "uploadLoop",
@@ -93,10 +93,6 @@ extension ClientPreset {
   }
 
   /// The row of a key, whose object stays whole.
-  private static func row(of name: String) -> Switch {
-    row(Cohort.keys.keys.first { $0.name == name }!, [name])
-  }
-
   private static func row(_ key: ScenarioSchema.Key, _ parts: [String]) -> Switch {
     Switch(
       path: parts.joined(separator: "."), meaning: key.meaning, requirement: key.requirement,

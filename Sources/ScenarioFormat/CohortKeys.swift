@@ -181,13 +181,11 @@ extension Cohort {
   }
 
   /// A cohort with that client that says nothing more. What flushes start anew is written in any case.
-  private var defaultValue: Cohort {
+  fileprivate var defaultValue: Cohort {
     var cohort = preset.cohort
     (cohort.flush.rearm, cohort.flush.driftPartsPerMillion) = (.fixedRate, 0)
     return cohort
   }
-
-  fileprivate var normalised: PositionedValue { Self.keys.write(self, defaultValue: defaultValue) }
 
   /// Every key that the cohort has a value of, also where that is its client's.
   package var everyKey: PositionedValue { Self.keys.write(self, defaultValue: nil) }
@@ -207,7 +205,7 @@ extension Kind where Value == [Cohort] {
     shape: .cohorts(Cohort.keys.shape),
     schema: .array(of: .reference("cohort"), 1...10_000),
     read: { decoder, node, path in decoder.once(\.fleet) { $0.fleet(node, path) } },
-    write: { .list($0.map(\.normalised)) })
+    write: { .list($0.map { Cohort.keys.write($0, defaultValue: $0.defaultValue) }) })
 }
 
 extension ScenarioDecoder {

@@ -218,20 +218,11 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
     self.alternatives = alternatives
     self.keepsRest = keepsRest
     self.fields = fields
-    var (keys, required): ([ScenarioSchema.Key], [ScenarioSchema.Key]) = ([], [])
-    var (names, isAsked): ([String], [Bool]) = ([], [])
-    keys.reserveCapacity(fields.count)
-    names.reserveCapacity(fields.count)
-    isAsked.reserveCapacity(fields.count)
-    for field in fields {
-      let key = field.key?(defaultValue)
-      names.append(key?.name ?? "")
-      isAsked.append(key?.isRequired ?? true)
-      guard let key else { continue }
-      keys.append(key)
-      if key.isRequired { required.append(key) }
-    }
-    (self.keys, self.required, self.names, self.isAsked) = (keys, required, names, isAsked)
+    let keys = fields.map { $0.key?(defaultValue) }
+    names = keys.map { $0?.name ?? "" }
+    isAsked = keys.map { $0?.isRequired ?? true }
+    self.keys = keys.compactMap(\.self)
+    required = self.keys.filter(\.isRequired)
   }
 
   /// Its keys, with this owner's values as those of keys that are left out.

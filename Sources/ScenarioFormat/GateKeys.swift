@@ -75,6 +75,15 @@ extension Kind where Value == Int {
   fileprivate static func share(_ range: ClosedRange<Int64>, unit: Int64) -> Kind {
     Kind<Int64>.share(range).mapped({ Int($0 / unit) }, { Int64($0) * unit })
   }
+
+  /// A number from 1 to 1000 with at most three decimals, in thousandths.
+  fileprivate static let factor = Kind(
+    schema: .decimal(1_000_000...1_000_000_000), range: "at most 3 decimals",
+    read: {
+      let allowed = "numbers from 1 to 1000, at most 3 decimals"
+      return $0.number($1, $2, in: 1_000...1_000_000, parts: 1_000, finer: "finer than a thousandth", allowed)
+        .map { Int($0) }
+    }, write: { .number(Units.thousandths(Int64($0))) })
 }
 
 extension RateWindow {
@@ -244,17 +253,6 @@ extension AdaptiveThrottle {
       Field("window", \.window, .time(), "How far back they are counted."),
       Field("pause", \.pause, .time(), "How long a rejected upload waits."),
     ])
-}
-
-extension Kind where Value == Int {
-  /// A number from 1 to 1000 with at most three decimals, in thousandths.
-  fileprivate static let factor = Kind(
-    schema: .decimal(1_000_000...1_000_000_000), range: "at most 3 decimals",
-    read: {
-      let allowed = "numbers from 1 to 1000, at most 3 decimals"
-      return $0.number($1, $2, in: 1_000...1_000_000, parts: 1_000, finer: "finer than a thousandth", allowed)
-        .map { Int($0) }
-    }, write: { .number(Units.thousandths(Int64($0))) })
 }
 
 extension BackpressureController {

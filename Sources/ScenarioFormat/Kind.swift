@@ -150,9 +150,7 @@ extension Kind {
       }
     }
   }
-}
 
-extension Kind {
   /// Adds up the members of an object; wrong ones are reported.
   /// - Parameter unless: what is wrong with the whole.
   package static func members(

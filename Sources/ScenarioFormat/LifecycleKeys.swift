@@ -134,6 +134,11 @@ extension Cohort {
       rollout?.source = newValue?.settings.source
     }
   }
+
+  /// Whether any app of the cohort can be launched during the run.
+  var hasRestarts: Bool {
+    lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
+  }
 }
 
 extension ScenarioDecoder {
@@ -169,12 +174,5 @@ extension ScenarioDecoder {
         "concerns no device: apps fetch Settings at launch, and none is launched during the run; " + remedy,
         at: nodes[index].position, "tapi.incidents.\(index)")
     }
-  }
-}
-
-extension Cohort {
-  /// Whether any app of the cohort can be launched during the run.
-  var hasRestarts: Bool {
-    lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
   }
 }

@@ -26,13 +26,11 @@ struct SettingsChange {
 struct Overriding {
   var root: PositionedValue
   private(set) var settingsChanges: [SettingsChange] = []
-  private var cohort: Int?
+  var cohort: Int?
 
   private struct PathProblem: Error {
     var message: String
   }
-
-  init(root: PositionedValue) { self.root = root }
 
   /// Applies one override, or reports why its path leads nowhere.
   mutating func apply(_ override: Override, reporting decoder: inout ScenarioDecoder) {
@@ -181,9 +179,7 @@ public struct Override: Sendable, Hashable {
     let parsed = try? JSON5Parser.parse(value)
     return (parsed ?? PositionedValue(.string(value), at: .commandLine)).moved(to: .commandLine)
   }
-}
 
-extension Override {
   /// The path of the jitter strategy, for every cohort.
   public static let jitterPath = "settings.backoffConfig.jitterStrategy"
   /// Whether backoff plus jitter is clamped to the cap again, as shipped SDKs do (S10).
@@ -209,9 +205,7 @@ extension Override {
       Override(path: clampPath, value: "true"),
     ]
   }
-}
 
-extension Override {
   /// Whether a path begins with a key of scenarios.
   public static func isPath(_ text: String) -> Bool {
     guard let first = PathText.parse(text)?.first, case .object(let keys) = ScenarioSchema.root else {

@@ -3,14 +3,6 @@ import SimulationKernel
 import TextEscaping
 import UploadRetry
 
-extension JSON5Error {
-  func problems(in file: String) -> ScenarioProblems {
-    ScenarioProblems(diagnostics: [
-      Diagnostic(file: file, line: Int(position.line), column: Int(position.column), message: message)
-    ])
-  }
-}
-
 extension JSON5Parser {
   /// Parses the text of a file, for a user to mend.
   /// - Parameter whole: says that it is an object; nil: it may be anything.
@@ -22,7 +14,10 @@ extension JSON5Parser {
       guard let whole, tree.members == nil else { return tree }
       throw JSON5Error(position: tree.position, message: "\(whole); found \(tree.kind)")
     } catch {
-      throw error.problems(in: file)
+      let (line, column) = (Int(error.position.line), Int(error.position.column))
+      throw ScenarioProblems(diagnostics: [
+        Diagnostic(file: file, line: line, column: column, message: error.message)
+      ])
     }
   }
 }
@@ -50,10 +45,8 @@ extension PositionedValue {
     return PositionedValue(
       .object(own + (other.members ?? []).filter { keys.contains($0.key) }), at: position)
   }
-}
 
-/// What a path leads to.
-extension PositionedValue {
+  /// What a path leads to.
   subscript(path keys: some Sequence<String>) -> PositionedValue? { keys.reduce(Optional(self)) { $0?[$1] } }
 
   /// The last value on the way along keys and numbers: how far down it is, where it stands, and where its key does.
@@ -117,14 +110,15 @@ extension PositionedValue {
 
 /// Writes trees as JSON.
 package enum JSONText {
-  /// Two spaces a level, one member a line; lists of scalars on one line. Ends without a line feed.
+  /// Two spaces a level, one member a line; lists of scalars on one line. Ends without a line feed. Text that was written so comes
+  /// back as it was.
   package static func pretty(_ node: PositionedValue, indent: String = "") -> String {
     let deeper = indent + "  "
     switch node.content {
     case .object(let members) where !members.isEmpty:
       let lines = members.map { deeper + $0.key.asJSON + ": " + pretty($0.value, indent: deeper) }
       return "{\n" + lines.joined(separator: ",\n") + "\n" + indent + "}"
-    case .array(let elements) where elements.contains { $0.isContainer }:
+    case .array(let elements) where elements.contains { $0.members != nil || $0.elements != nil }:
       let lines = elements.map { deeper + pretty($0, indent: deeper) }
       return "[\n" + lines.joined(separator: ",\n") + "\n" + indent + "]"
     default: return compact(node)
@@ -149,13 +143,6 @@ package enum JSONText {
 extension String {
   /// In double quotes, escaped as JSON wants it.
   package var asJSON: String { Escaping.json(self) }
-}
-
-extension PositionedValue {
-  fileprivate var isContainer: Bool { members != nil || elements != nil }
-
-  /// As JSON, pretty-printed with two spaces: text that was written so comes back as it was. Ends without a line feed.
-  package var prettyJSON: String { JSONText.pretty(self) }
 }
 
 extension ScenarioDecoder {

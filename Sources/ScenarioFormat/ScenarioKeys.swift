@@ -198,9 +198,7 @@ extension ScenarioDecoder {
     }
     return true
   }
-}
 
-extension ScenarioDecoder {
   /// Warns of everything that leaves no room for a recovery: no verdict could tell of one. A recovery is
   /// counted when the last incident is over and no operator holds anything any more. It has to hold for a while within the run,
   /// and is told in rows.

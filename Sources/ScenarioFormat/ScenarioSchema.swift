@@ -116,9 +116,7 @@ extension ScenarioSchema {
           ? []
           : [("oneOf", .list(alternatives.map { .members([("required", .list([.text($0)]))]) }))]))
   }
-}
 
-extension ScenarioSchema {
   /// The schema of an object of one of these kinds.
   static func anyOf(_ kinds: [Key]) -> PositionedValue {
     .oneOf(
@@ -218,36 +216,7 @@ package enum KeyReference {
       }
     }
   }
-}
 
-extension ScenarioSchema.Key {
-  /// The keys inside it that are told apart from it, and their path.
-  fileprivate func inner(_ path: String, _ place: String) -> (keys: [ScenarioSchema.Key], place: String) {
-    switch shape {
-    // Said once, at the top.
-    case .object where name == "policy" && path == "" || name == "network" && path != "": ([], place)
-    case .object(let keys) where !isDistribution: (keys, place)
-    case .list(let element) where ["tapi.incidents", "actions"].contains(place): (element.keys, place)
-    case .list(let element): (element.keys, place + ".N")
-    case .cohorts(let element): (element.keys, place + ".NAME")
-    default: ([], place)
-    }
-  }
-
-  fileprivate var isByClient: Bool {
-    if case .words("by client")? = defaultValue { true } else { false }
-  }
-
-  /// Its line in a list of the reference.
-  /// - Parameter place: where the keys of such an object were told before.
-  fileprivate func line(as place: String? = nil, withDefault: Bool = true) -> String {
-    let form = place.map { "as `\($0)`" } ?? allowed
-    let facts = [form, withDefault ? standardText : ""].filter { !$0.isEmpty }
-    return "- `\(name)` (\(facts.joined(separator: "; "))): \(sentence)"
-  }
-}
-
-extension KeyReference {
   private static func add(
     kinds: [ScenarioSchema.Key], path: String, to sections: inout [String], told: inout [[String]: String]
   ) {
@@ -282,6 +251,31 @@ extension KeyReference {
 }
 
 extension ScenarioSchema.Key {
+  /// The keys inside it that are told apart from it, and their path.
+  fileprivate func inner(_ path: String, _ place: String) -> (keys: [ScenarioSchema.Key], place: String) {
+    switch shape {
+    // Said once, at the top.
+    case .object where name == "policy" && path == "" || name == "network" && path != "": ([], place)
+    case .object(let keys) where !isDistribution: (keys, place)
+    case .list(let element) where ["tapi.incidents", "actions"].contains(place): (element.keys, place)
+    case .list(let element): (element.keys, place + ".N")
+    case .cohorts(let element): (element.keys, place + ".NAME")
+    default: ([], place)
+    }
+  }
+
+  fileprivate var isByClient: Bool {
+    if case .words("by client")? = defaultValue { true } else { false }
+  }
+
+  /// Its line in a list of the reference.
+  /// - Parameter place: where the keys of such an object were told before.
+  fileprivate func line(as place: String? = nil, withDefault: Bool = true) -> String {
+    let form = place.map { "as `\($0)`" } ?? allowed
+    let facts = [form, withDefault ? standardText : ""].filter { !$0.isEmpty }
+    return "- `\(name)` (\(facts.joined(separator: "; "))): \(sentence)"
+  }
+
   /// A span in one of several forms, which one sentence explains.
   fileprivate var isDistribution: Bool {
     shape.keys.contains { ["exponential", "backlog"].contains($0.name) } || schema["$ref"] != nil

@@ -7,12 +7,10 @@ import UploadRetry
 /// The consequences for a client of values that are allowed one by one: two that work against each other, and limits that leave
 /// no retry.
 struct SettingsConsequences {
-  private let preset: ClientPreset
+  let preset: ClientPreset
   private var client: String { preset.name }
   private var policy: ClientPolicy { preset.policy }
   private var dialect: SettingsDialect { preset.settingsDialect }
-
-  init(_ client: ClientPreset) { preset = client }
 
   /// - Parameters:
   ///   - config: what the client has read out of `tree`.

@@ -211,7 +211,7 @@ extension ClientPreset {
     let config = behaviour.settingsDialect.config(
       of: value, policy: behaviour.policy, defaults: behaviour.settingsDefaults)
     return behaviour.settingsDialect.decode(value, defaults: behaviour.settingsDefaults).findings
-      + SettingsConsequences(self).findings(of: config, in: tree)
+      + SettingsConsequences(preset: self).findings(of: config, in: tree)
   }
 }
 
@@ -294,8 +294,6 @@ extension SettingsDocument {
 
   /// Whether there is no section with retry Settings in it: a file of something else.
   package var holdsNothing: Bool { SettingsTree.holdsNothing(tree) }
-  /// The message that there is no such section, and where it would be.
-  package static let nothingFound = SettingsTree.nothingFound
 
   private static func leaves(_ node: PositionedValue, _ path: String = "") -> [ScenarioValues.Value] {
     guard let members = node.members, !members.isEmpty else {

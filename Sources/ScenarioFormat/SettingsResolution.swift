@@ -207,7 +207,7 @@ struct SettingsResolution {
     of config: HTTPConfig, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
     _ client: ClientPreset
   ) {
-    for finding in SettingsConsequences(client).findings(of: config, in: settings.tree) {
+    for finding in SettingsConsequences(preset: client).findings(of: config, in: settings.tree) {
       report(finding, in: settings, isUnfolded, changes, client.settingsDialect)
     }
   }
@@ -235,9 +235,7 @@ struct SettingsResolution {
   }
 
   /// The tree behind a `settings` value, and the prefix that its paths have in messages.
-  private mutating func tree(
-    _ node: PositionedValue, _ place: String
-  ) -> (tree: PositionedValue, prefix: String)? {
+  private mutating func tree(_ node: PositionedValue, _ place: String) -> Settings? {
     switch node.content {
     case .object: return (node, place)
     case .string(let name):
@@ -316,7 +314,8 @@ package enum SettingsTree {
     return section(of: tree) == ["httpConfig"] && tree["httpConfig"] == nil
   }
 
-  static let nothingFound =
+  /// The message that there is no such section, and where it would be.
+  package static let nothingFound =
     "no retry settings here: neither httpConfig nor integrations[\"Segment.io\"].httpConfig nor rateLimitConfig or "
     + "backoffConfig; the client's defaults are used"
 
@@ -410,11 +409,6 @@ extension ClientPreset {
   }
 }
 
-extension SettingsDialect {
-  /// Whether an `httpConfig` at the top goes before one under `integrations["Segment.io"]`.
-  fileprivate var readsTopFirst: Bool { self != .analyticsSwift }
-}
-
 /// Settings for clients that read as a shipped SDK does.
 extension SettingsTree {
   static let sectionName = "httpConfig"
@@ -427,7 +421,8 @@ extension SettingsTree {
   /// Where a client of that kind finds its section, or would.
   static func section(of tree: PositionedValue, in dialect: SettingsDialect) -> [String] {
     if dialect == .document { return section(of: tree) }
-    let places = dialect.readsTopFirst ? [[sectionName], integrationPath] : [integrationPath, [sectionName]]
+    let top = [sectionName]
+    let places = dialect == .analyticsSwift ? [integrationPath, top] : [top, integrationPath]
     return places.first { tree[path: $0].map { !$0.isNull } ?? false }
       ?? [sectionName]
   }

@@ -76,7 +76,7 @@ struct LayeringTests {
     let cohort = decoded.scenario.fleet[0]
     let tree = cohort.everyKey
     func leaves(_ node: PositionedValue, _ path: String) -> [(String, String)] {
-      guard let members = node.members else { return [(path, node.prettyJSON)] }
+      guard let members = node.members else { return [(path, JSONText.pretty(node))] }
       return members.flatMap { leaves($0.value, "\(path).\($0.key)") }
     }
     for key in ["gates", "classDelays", "page", "queue", "uploads", "uploadLoop", "policy"] {

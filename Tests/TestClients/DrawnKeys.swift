@@ -58,7 +58,7 @@ public struct DrawnKeys {
     case .list(let element), .cohorts(let element):
       note("\(node.elements?.count ?? 0)", path)
       for value in node.elements ?? [] { add(value, element, path + "[]") }
-    case .object, .scalar, .settings: note(node.prettyJSON, path)
+    case .object, .scalar, .settings: note(JSONText.pretty(node), path)
     }
   }
 
@@ -93,7 +93,7 @@ public struct DrawnKeys {
       return
     }
     if drawn.contains("(absent)"), case .value(let value)? = key.defaultValue {
-      drawn.insert(value.prettyJSON)
+      drawn.insert(JSONText.pretty(value))
     }
     // There is one value of `format`. The schema of a `kind` is that of the first.
     let isConstant = key.schema["const"] != nil && key.name != "kind"
@@ -117,8 +117,8 @@ public struct DrawnKeys {
 
   /// The values that a schema lists, as JSON, and both of a switch.
   private func choices(_ schema: PositionedValue) -> [String] {
-    if let listed = schema["enum"]?.elements { return listed.map(\.prettyJSON) }
-    if let value = schema["const"] { return [value.prettyJSON] }
+    if let listed = schema["enum"]?.elements { return listed.map { JSONText.pretty($0) } }
+    if let value = schema["const"] { return [JSONText.pretty(value)] }
     if schema["type"]?.text == "boolean" { return ["false", "true"] }
     return ["oneOf", "anyOf"].flatMap { schema[$0]?.elements ?? [] }.flatMap(choices)
   }

@@ -183,7 +183,7 @@ extension BaselineFile {
         $0.failedSeeds = $1
       },
       .check { _, node, _, baseline in
-        baseline.values = (node["scenarioValues"]?.members ?? []).map { ($0.key, $0.value.prettyJSON) }
+        baseline.values = (node["scenarioValues"]?.members ?? []).map { ($0.key, JSONText.pretty($0.value)) }
         return true
       },
     ])

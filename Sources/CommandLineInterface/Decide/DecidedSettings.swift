@@ -33,7 +33,7 @@ struct DecidedSettings: Sendable {
   ) throws {
     (self.names, documents) = (names, (today, proposed))
     if let proposed, proposed.holdsNothing {
-      throw CommandFailure(.data, "\(names.proposed): \(SettingsDocument.nothingFound)")
+      throw CommandFailure(.data, "\(names.proposed): \(SettingsTree.nothingFound)")
     }
     guard let proposed else { return }
     differences = (today ?? SettingsDocument(HTTPConfig())).differences(to: proposed)

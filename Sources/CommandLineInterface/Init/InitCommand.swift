@@ -111,7 +111,7 @@ package struct InitCommand: Command {
           ? settings : try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
       }
       if file.settingsDocument?.holdsNothing ?? false {
-        throw CommandFailure(.data, "\(answers.settingsPath ?? reference): \(SettingsDocument.nothingFound)")
+        throw CommandFailure(.data, "\(answers.settingsPath ?? reference): \(SettingsTree.nothingFound)")
       }
       let decoded = try file.decode()
       let variants = try decoded.axes.flatMap { axis in

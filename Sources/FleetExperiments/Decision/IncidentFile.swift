@@ -25,7 +25,7 @@ package struct IncidentFile: Sendable {
             message: "a list of at least one incident is expected: \(right)")
         ])
       }
-      cases.append((member.key, member.value.prettyJSON))
+      cases.append((member.key, JSONText.pretty(member.value)))
     }
   }
 }

@@ -128,11 +128,8 @@ public struct ConformanceClient: Sendable {
   public static let presets = ClientPreset.documented.map { ConformanceClient(preset: $0) }
     .filter(\.followsTAPI)
 
-  /// Their names.
+  /// Their names; all other presets have vectors or recordings of their own.
   public static let names = presets.map(\.name)
-
-  /// Every preset's; those that are not in `names` have vectors or recordings of their own.
-  public static let allNames = ClientPreset.names
 
   /// The preset of that name.
   public init?(name: String) {
@@ -141,9 +138,7 @@ public struct ConformanceClient: Sendable {
   }
 
   /// The release before it, whose deviations are its own where a case says nothing else; nil: none is there.
-  var predecessor: String? { Self.predecessors[name] }
-
-  private static let predecessors = ["segment-kotlin-main": "segment-kotlin"]
+  var predecessor: String? { name == "segment-kotlin-main" ? "segment-kotlin" : nil }
 
   /// Whether the cases of a file are about this client.
   package func isMeant(by file: VectorFile) -> Bool {
@@ -159,9 +154,6 @@ public struct ConformanceClient: Sendable {
   }
 
   package init(preset: ClientPreset) { self.preset = preset }
-
-  /// Whether the SDK says what it makes of its Settings, so that `effective` can be compared; the others are judged by what they do.
-  var tellsEffectiveSettings: Bool { preset.settingsDialect != .analyticsKotlin }
 
   /// Waits that its clock can't tell apart, microseconds.
   var resolution: Int64 { preset.policy.waitsInMilliseconds ? 1_000 : 0 }

@@ -53,7 +53,7 @@ struct PageCase {
   // MARK: Steps
 
   private func mismatches(_ subject: any PageSubject) -> [Mismatch] {
-    var run = Run(subject)
+    var run = Run(subject: subject)
     for batch in vector.given.batches {
       run.names.append(batch.name)
       subject.store(UInt32(run.names.count - 1), failures: UInt32(batch.failures))
@@ -76,8 +76,6 @@ struct PageCase {
     /// In the order of their first events; the first is nobody.
     var users = [""]
     var pollingTimers = 0
-
-    init(_ subject: any PageSubject) { self.subject = subject }
 
     func name(_ events: [UInt32]) -> String { events.map { names[Int($0)] }.joined(separator: "+") }
 

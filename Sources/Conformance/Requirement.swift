@@ -34,6 +34,4 @@ public enum Requirement {
   ]
 
   static let names = "S2 to S20, " + all.map(\.id).filter { !$0.hasPrefix("S") }.joined(separator: ", ")
-
-  static func title(of id: String) -> String? { all.first { $0.id == id }?.title }
 }

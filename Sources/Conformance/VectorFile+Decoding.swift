@@ -11,12 +11,10 @@ extension VectorFile {
   /// beside it.
   /// - Throws: `ScenarioProblems`: only if the vectors themselves are broken.
   public static func builtIn() throws(ScenarioProblems) -> [VectorFile] {
-    var files: [VectorFile] = []
-    for index in 0..<fleetsim_vector_count() {
+    try (0..<fleetsim_vector_count()).map { index throws(ScenarioProblems) in
       let file = fleetsim_vector(index)
-      files.append(try VectorFile(text: String(cString: file.text), name: String(cString: file.name)))
+      return try VectorFile(text: String(cString: file.text), name: String(cString: file.name))
     }
-    return files
   }
 
   /// Reads a vector file.
@@ -37,7 +35,7 @@ extension VectorFile {
         ExactDecimal(node["format"])?.times(1) == .exact(1) ? nil : "expected format 1, the one that is read"
       },
       Field(reading: "title", \.title, .filled),
-      Field(reading: "client", Kind<String>.known(ConformanceClient.allNames)) { $0.client = $1 },
+      Field(reading: "client", Kind<String>.known(ClientPreset.names)) { $0.client = $1 },
       Field(key: .init("settings")),
       Field(reading: "cases", \.cases, VectorCase.kind.list(0 ... .max), isRequired: true),
       .check { decoder, node, _, file in
@@ -94,8 +92,8 @@ extension VectorCase {
       Field(
         reading: "requirement", \.requirement,
         .filled { name in
-          Requirement.title(of: name) == nil
-            ? "\(quoted(name)) is not a requirement that can be tested; those are \(Requirement.names)" : nil
+          Requirement.all.contains { $0.id == name }
+            ? nil : "\(quoted(name)) is not a requirement that can be tested; those are \(Requirement.names)"
         }, isRequired: true),
       Field(reading: "settings", \.settings, .settings),
       Field(reading: "client", \.client, .object(VectorClient.keys)),
@@ -132,7 +130,7 @@ extension VectorCase {
     for member in object.members ?? [] {
       let path = "\(path).\(member.key)"
       let name = PositionedValue(.string(member.key), at: member.keyPosition)
-      if !ConformanceClient.allNames.contains(member.key) {
+      if !ClientPreset.names.contains(member.key) {
         _ = Kind.known(ConformanceClient.names).read(&decoder, name, path)
       }
       var deviation = VectorDeviation(line: Int(member.value.position.line))

@@ -1,4 +1,6 @@
 import Conformance
+import ScenarioFormat
+import ScenarioModel
 import Testing
 
 /// The vectors against the presets.
@@ -16,7 +18,7 @@ struct VectorTests {
 
   @Test(
     "clients of other documents pass the cases of their own files, and run no others",
-    arguments: ConformanceClient.allNames.filter { !ConformanceClient.names.contains($0) })
+    arguments: ClientPreset.names.filter { !ConformanceClient.names.contains($0) })
   func others(name: String) throws {
     let client = try #require(ConformanceClient(name: name))
     let files = try VectorFile.builtIn()

@@ -51,7 +51,7 @@ struct ConformanceCommand: Command {
     let client = asked.flatMap { ConformanceClient(name: $0) }
     let (console, files) = (invocation.environment.console, try files(invocation.environment.files))
     if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
-      let others = ConformanceClient.allNames.filter { name in
+      let others = ClientPreset.names.filter { name in
         ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false
       }
       throw UsageError(
@@ -123,10 +123,8 @@ extension ConformanceReport {
 extension ValueReader where Value == String {
   /// The name of a client, whether vectors can test it or not.
   fileprivate static let tested = ValueReader { name in
-    let names = ConformanceClient.allNames
-    if names.contains(name) || ClientPreset.names.contains(name) || ClientPreset.isFileName(name) {
-      return name
-    }
+    let names = ClientPreset.names
+    if names.contains(name) || ClientPreset.isFileName(name) { return name }
     throw UsageError(no: "client", name, among: names)
   }
 }

@@ -49,9 +49,7 @@ public struct BackgroundWindows: Sendable, Hashable {
     let grown = gap / 1_000_000 * growthPartsPerMillion + gap % 1_000_000 * growthPartsPerMillion / 1_000_000
     return min(grown, (longest ?? first).microseconds)
   }
-}
 
-extension BackgroundWindows {
   /// What public documents say of a system; what none says is an assumption, named as such.
   public enum System: String, Sendable, Hashable, CaseIterable {
     /// Android's Doze. AOSP, `DeviceIdleController`: idle for 60 min, doubled each time up to 6 h, with a maintenance window of

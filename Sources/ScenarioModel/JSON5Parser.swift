@@ -52,11 +52,6 @@ package struct JSON5Parser {
     return value
   }
 
-  private init(bytes: [UInt8], source: Int32) {
-    self.bytes = bytes
-    self.source = source
-  }
-
   var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   func byte(at index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -132,7 +127,8 @@ package struct JSON5Parser {
     while !take(Ascii.closeBrace) {
       let keyOffset = offset
       let keyPosition = position(at: keyOffset)
-      let key = try key()
+      let isQuoted = peek == Ascii.doubleQuote || peek == Ascii.singleQuote
+      let key = try isQuoted ? string() : identifier()
       let isNew =
         members.count < 8 ? !members.contains { $0.key == key } : seen.insert(key).inserted
       guard isNew else {
@@ -157,13 +153,6 @@ package struct JSON5Parser {
     }
     depth -= 1
     return members
-  }
-
-  private mutating func key() throws(JSON5Error) -> String {
-    switch peek {
-    case Ascii.doubleQuote, Ascii.singleQuote: return try string()
-    default: return try identifier()
-    }
   }
 
   // MARK: Positions and failures

@@ -184,8 +184,9 @@ extension NormalLoad {
     var sum = (events: 0.0, batches: 0.0)
     let duration = scenario.duration
     for campaign in scenario.push where campaign.every != nil {
+      let times = Spike(time: campaign.time, every: campaign.every).occurrences(within: duration)
       for cohort in scenario.fleet {
-        let openings = openings(of: campaign, cohort) * campaign.occurrences(within: duration)
+        let openings = openings(of: campaign, cohort) * times
         let session = session(of: cohort, over: duration)
         sum.events += openings * session.events / max(duration.seconds, 1e-6)
         sum.batches += openings * session.batches / max(duration.seconds, 1e-6)
@@ -224,13 +225,6 @@ extension NormalLoad {
   }
 }
 
-extension PushCampaign {
-  /// How often it is sent in a run.
-  fileprivate func occurrences(within duration: Span) -> Double {
-    Spike(time: time, every: every).occurrences(within: duration)
-  }
-}
-
 extension EventProcess {
   /// Whether the rate varies in time.
   package var varies: Bool {
@@ -239,19 +233,7 @@ extension EventProcess {
     case .varying, .replay: true
     }
   }
-}
 
-extension Spike {
-  /// How often it happens in a run.
-  func occurrences(within duration: Span) -> Double {
-    let left = duration.microseconds - time.microseconds
-    guard left > 0 else { return 0 }
-    guard let every, every > .zero else { return 1 }
-    return Double((left - 1) / every.microseconds + 1)
-  }
-}
-
-extension EventProcess {
   /// This process with another rate; for forecasts.
   func faster(by factor: Double) -> EventProcess {
     func shorter(_ gap: Span) -> Span {
@@ -269,5 +251,15 @@ extension EventProcess {
       }
       return .replay(rates)
     }
+  }
+}
+
+extension Spike {
+  /// How often it happens in a run.
+  func occurrences(within duration: Span) -> Double {
+    let left = duration.microseconds - time.microseconds
+    guard left > 0 else { return 0 }
+    guard let every, every > .zero else { return 1 }
+    return Double((left - 1) / every.microseconds + 1)
   }
 }

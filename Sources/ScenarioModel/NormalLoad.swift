@@ -118,13 +118,11 @@ public struct NormalLoad: Sendable, Hashable {
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
   static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
     let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
-    func made(_ times: Double) -> Double { batches(times * atOnce + Double(extra), size) }
+    func made(_ times: Double) -> Double {
+      ((times * atOnce + Double(extra)) / Double(size)).rounded(.up)
+    }
     if case .periodic = cohort.events { return periodicExpectation(mean: mean, made) }
     return poissonExpectation(mean: mean, made)
-  }
-
-  private static func batches(_ events: Double, _ size: Int) -> Double {
-    (events / Double(size)).rounded(.up)
   }
 
   /// E f(N) for a whole number N that is the mean's floor or ceiling.

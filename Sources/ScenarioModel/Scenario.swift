@@ -236,6 +236,13 @@ public struct FlushPolicy: Sendable, Hashable {
     self.interval = interval
     self.isSynchronised = isSynchronised
   }
+
+  /// Whether devices flush at phases that change, or that some of them share.
+  var hasLivingPhases: Bool {
+    guard interval != nil else { return false }
+    return isSynchronised && (togetherPartsPerMillion < 1_000_000 || spread > .zero) || rearm != .fixedRate
+      || driftPartsPerMillion > 0
+  }
 }
 
 /// The handling of a device's events between their creation and their delivery.
@@ -286,18 +293,7 @@ extension Scenario {
       if case .cut(let cohorts, _) = $0.kind { cohorts?.contains(cohort.name) ?? true } else { false }
     }
   }
-}
 
-extension FlushPolicy {
-  /// Whether devices flush at phases that change, or that some of them share.
-  var hasLivingPhases: Bool {
-    guard interval != nil else { return false }
-    return isSynchronised && (togetherPartsPerMillion < 1_000_000 || spread > .zero) || rearm != .fixedRate
-      || driftPartsPerMillion > 0
-  }
-}
-
-extension Scenario {
   /// The flush interval of most devices, if phases change: `Synchrony` is measured in it.
   package var synchronyPeriod: Span? {
     guard fleet.contains(where: { $0.flush.hasLivingPhases || $0.os != nil }) else { return nil }

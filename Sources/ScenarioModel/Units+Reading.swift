@@ -73,7 +73,7 @@ extension Units {
     guard let amount = ExactDecimal(parts[0]) else {
       throw Problem(
         message:
-          "\(quoted(text)) is not a rate; write a number, \"/\" and s, min, h or day, like \"\(rateExample)\""
+          "\(quoted(text)) is not a rate; write a number, \"/\" and s, min, h or day, like \"4000/s\""
       )
     }
     guard parts.count == 2, !parts[1].isEmpty else {
@@ -87,8 +87,6 @@ extension Units {
     guard !amount.isNegative else { throw Problem(message: "\(quoted(text)) is negative") }
     return (amount, unit.microseconds)
   }
-
-  private static let rateExample = "4000/s"
 
   // MARK: Sizes and shares
 

@@ -6,9 +6,7 @@ import UploadRetry
 /// allows as many sends.
 struct AnalyticsNextSettings: ShippedSettings {
   let defaults: HTTPConfig
-  var findings = FindingCollector(.analyticsNext)
-
-  init(defaults: HTTPConfig) { self.defaults = defaults }
+  var findings = FindingCollector(dialect: .analyticsNext)
 
   private static let place = "S/shared-dispatcher.ts:140-183, :253-312"
 
@@ -43,12 +41,8 @@ struct AnalyticsNextSettings: ShippedSettings {
     return config
   }
 
-  private static func microseconds(_ seconds: Double) -> Int64 {
-    seconds >= 9e12 ? .max : Int64(max(0, seconds) * 1_000_000)
-  }
-
   func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
-    BrowserSettings.seconds(ofRetryAfter: header).map { Self.microseconds($0) }
+    BrowserSettings.seconds(ofRetryAfter: header).map { $0 >= 9e12 ? .max : Int64(max(0, $0) * 1_000_000) }
   }
 }
 

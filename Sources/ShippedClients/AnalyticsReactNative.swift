@@ -3,9 +3,7 @@ import UploadRetry
 /// analytics-react-native 74884be: values are used as JavaScript takes them, after clamps that only compare.
 struct AnalyticsReactNativeSettings: ShippedSettings {
   let defaults: HTTPConfig
-  var findings = FindingCollector(.analyticsReactNative)
-
-  init(defaults: HTTPConfig) { self.defaults = defaults }
+  var findings = FindingCollector(dialect: .analyticsReactNative)
 
   private enum Place {
     static let section = "types.ts:389, SegmentDestination.ts:455-467"
@@ -294,9 +292,7 @@ extension AnalyticsReactNativeSettings {
     /// A wait in microseconds; one of NaN is over at once.
     func wait(_ key: NumberKey) -> Int64 { microseconds(number(key)) }
   }
-}
 
-extension AnalyticsReactNativeSettings {
   /// Overrides that are given are merged with those built in.
   mutating func statuses(in part: Part) -> StatusTable {
     var rules = StatusRules()

@@ -185,18 +185,16 @@ public struct BrowserPage: Sendable {
   private mutating func endEvent(_ event: UInt32, _ verdict: BrowserSettings.Verdict) {
     switch verdict {
     case .delivered:
-      counts[event] = nil
-      actions.append(.delivered([event]))
-      actions.append(.decided(event, .delivered))
+      deliver([event])
       return
     case .drop:
-      giveUp(event, .status)
+      giveUp([event], .status)
     case .retry: wait(event, asked: nil)
     case .wait(let seconds):
       let rateLimits = (counts[event]?.rateLimits ?? 0) &+ 1
       counts[event]?.rateLimits = rateLimits
       if Double(rateLimits) > settings?.rateLimitRetryCount ?? 0 {
-        giveUp(event, .retryLimit)
+        giveUp([event], .retryLimit)
       } else {
         wait(event, asked: seconds * 1_000)
       }
@@ -210,7 +208,7 @@ public struct BrowserPage: Sendable {
   private mutating func wait(_ event: UInt32, asked: Double?) {
     let earlier = attempts(of: event)
     guard countAttempt(of: event) else {
-      giveUp(event, .retryLimit)
+      giveUp([event], .retryLimit)
       return
     }
     if asked ?? 0 == 0, earlier == 0 {
@@ -257,12 +255,6 @@ public struct BrowserPage: Sendable {
 
   mutating func lose(_ events: [UInt32], _ loss: ClientLoss) {
     for event in events { lose(event, loss) }
-  }
-
-  /// At the answer to its upload.
-  private mutating func giveUp(_ event: UInt32, _ reason: DropReason) {
-    lose(event, .limit(reason))
-    actions.append(.decided(event, .drop(reason)))
   }
 
   // MARK: Timers

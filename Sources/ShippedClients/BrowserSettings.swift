@@ -34,12 +34,8 @@ public struct BrowserSettings: Sendable, Hashable {
   /// - `published`: what the CDN serves: `httpConfig` in `integrations["Segment.io"]`, or without any `integrations` at the top.
   /// - `page`: the `httpConfig` that the page itself gives; nil: none. It counts only where the CDN names the integration, and where the
   ///   CDN's own leaves a field out.
-  public init(published: SettingsValue, page: SettingsValue? = nil) {
-    self.init(published: published, page: page, defaults: nil)
-  }
-
   /// - `defaults`: what a number is that is not given; nil: the SDK's own.
-  init(published: SettingsValue, page: SettingsValue? = nil, defaults: HTTPConfig?) {
+  public init(published: SettingsValue, page: SettingsValue? = nil, defaults: HTTPConfig? = nil) {
     var integration: SettingsValue? = published
     if let integrations = published.member("integrations") { integration = integrations.member("Segment.io") }
     let layers = [integration == nil ? nil : page, integration?.member("httpConfig")].compactMap { $0 }

@@ -18,7 +18,7 @@ struct NativeSettings: ShippedSettings {
   init(_ dialect: SettingsDialect, defaults: HTTPConfig) {
     isSwift = dialect == .analyticsSwift
     self.defaults = defaults
-    findings = FindingCollector(dialect)
+    findings = FindingCollector(dialect: dialect)
   }
 
   private var sdk: String { findings.sdk }

@@ -170,8 +170,6 @@ struct FindingCollector {
   let dialect: SettingsDialect
   private(set) var all: [SettingsFinding] = []
 
-  init(_ dialect: SettingsDialect) { self.dialect = dialect }
-
   /// The SDK's name, for messages.
   var sdk: String { @inline(never) get { dialect.rawValue } }
 

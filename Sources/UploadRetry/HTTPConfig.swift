@@ -198,6 +198,15 @@ extension RateLimitConfig {
     maxTotalBackoffDuration = reader.seconds(
       usesShipped ? shipped : documented, in: section, default: maxTotalBackoffDuration)
   }
+
+  fileprivate func encodedMembers() -> [(key: String, value: SettingsValue)] {
+    [
+      ("enabled", .bool(isEnabled)),
+      ("maxRetryCount", count(maxRetryCount)),
+      ("maxRetryInterval", seconds(maxRetryInterval)),
+      ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
+    ]
+  }
 }
 
 // MARK: - backoffConfig
@@ -220,6 +229,22 @@ extension BackoffConfig {
       .maxTotalBackoffDuration, in: section, default: maxTotalBackoffDuration)
     jitter = reader.jitter(in: section, default: jitter)
     statuses = reader.statuses(in: section, from: statuses)
+  }
+
+  fileprivate func encodedMembers(_ standard: StatusTable) -> [(key: String, value: SettingsValue)] {
+    var members: [(key: String, value: SettingsValue)] = [
+      ("enabled", .bool(isEnabled)),
+      ("maxRetryCount", count(maxRetryCount)),
+      ("baseBackoffInterval", seconds(baseBackoffInterval)),
+      ("maxBackoffInterval", seconds(maxBackoffInterval)),
+      ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
+    ]
+    if let percent = jitter.additivePercent {
+      members.append(("jitterPercent", .number(percent)))
+    } else {
+      members.append(("jitterStrategy", .string(jitter.description)))
+    }
+    return members + statuses.encodedMembers(comparedWith: standard)
   }
 }
 
@@ -326,35 +351,6 @@ extension HTTPConfig {
       ("rateLimitConfig", .object(rateLimit.encodedMembers())),
       ("backoffConfig", .object(backoff.encodedMembers(defaults.backoff.statuses))),
     ])
-  }
-}
-
-extension RateLimitConfig {
-  fileprivate func encodedMembers() -> [(key: String, value: SettingsValue)] {
-    [
-      ("enabled", .bool(isEnabled)),
-      ("maxRetryCount", count(maxRetryCount)),
-      ("maxRetryInterval", seconds(maxRetryInterval)),
-      ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
-    ]
-  }
-}
-
-extension BackoffConfig {
-  fileprivate func encodedMembers(_ standard: StatusTable) -> [(key: String, value: SettingsValue)] {
-    var members: [(key: String, value: SettingsValue)] = [
-      ("enabled", .bool(isEnabled)),
-      ("maxRetryCount", count(maxRetryCount)),
-      ("baseBackoffInterval", seconds(baseBackoffInterval)),
-      ("maxBackoffInterval", seconds(maxBackoffInterval)),
-      ("maxTotalBackoffDuration", seconds(maxTotalBackoffDuration)),
-    ]
-    if let percent = jitter.additivePercent {
-      members.append(("jitterPercent", .number(percent)))
-    } else {
-      members.append(("jitterStrategy", .string(jitter.description)))
-    }
-    return members + statuses.encodedMembers(comparedWith: standard)
   }
 }
 

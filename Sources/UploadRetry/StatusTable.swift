@@ -34,15 +34,13 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
 
   /// The tables themselves: S5, S6, S8.
   public static let document: StatusTable = {
-    var table = StatusTable(words: .zero)
+    var table = StatusTable(everything: .drop)
     for status in 500...599 where status != 501 && status != 505 { table.set(.retry, for: status) }
     for status in namedRetries { table.set(.retry, for: status) }
     table.set(.drop, for: 511)
     table.write(true, at: policyBit)
     return table
   }()
-
-  private init(words: SIMD8<UInt64>) { self.words = words }
 
   /// Every status treated alike but for 2xx and 429, 511 and what is outside 100…599 included: a table that owes nothing to the
   /// document's.

@@ -491,9 +491,7 @@ extension Scenario {
     }
     return time
   }
-}
 
-extension Scenario {
   /// Whether incidents and actions are the same.
   fileprivate func happensAs(_ other: Scenario) -> Bool {
     tapi.incidents == other.tapi.incidents && tapi.actions == other.tapi.actions

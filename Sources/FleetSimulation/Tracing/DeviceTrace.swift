@@ -23,9 +23,7 @@ public struct DeviceTrace: Sendable {
   /// Whether a fetch of Settings is a request.
   public var fetchesSettings = false
   public var events: [Event]
-}
 
-extension DeviceTrace {
   public struct Event: Sendable, Hashable {
     /// Virtual microseconds since the start of the run; events of one instant are in the order of their happening.
     public var time: Int64

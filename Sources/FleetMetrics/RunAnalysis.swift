@@ -250,7 +250,9 @@ extension RunAnalysis {
 
 extension TimeSeries {
   /// Events that wait at the end of a row but for those in closed apps, which nobody can deliver.
-  fileprivate func openBacklog(_ row: Int) -> Int64 { self[row, .backlogEvents] - self[row, .closedAppEvents] }
+  fileprivate func openBacklog(_ row: Int) -> Int64 {
+    self[row, .backlogEvents] - self[row, .closedAppEvents]
+  }
 }
 
 /// What a run can reach at best, row by row: by its twin and, if there is one, its ideal run.

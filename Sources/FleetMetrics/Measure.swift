@@ -302,7 +302,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       .unknownOutcomes, "unknown_outcomes", "requests",
       "Uploads of which the client cannot know whether they arrived."),
 
-    .init(.closedAppEvents, kind: .gauge, hidden: "Events that closed apps hold, of those created before."),
+    .init(.closedAppEvents, kind: .gauge, hidden: "Events that wait in closed apps, at the latest change."),
     .init(
       .answers401, "answers_401", "answers", "Answers by status: 401."),
     .init(

@@ -134,6 +134,9 @@ extension RunAnalysis {
   /// intervals is too short to tell whether it grows.
   public static func health(of twin: RunRecord) -> BaselineHealth {
     var health = BaselineHealth(losses: twin.series.totals)
+    // Its limit on age, in the main.
+    health.givenUp[.droppedByAge, default: 0] += twin.doomedEvents
+    health.lostEvents = twin.lostOrBlockedEvents
     health.grows = grows(twin)
     return health
   }
@@ -266,7 +269,7 @@ struct Reach {
   /// could be delivered by then, but no more than 10 % of what waits anyway. At least they are 1 % of those created during the
   /// incidents, and one.
   let tolerance: [Int64]
-  /// As `tolerance`, of what the ideal run holds: no variant has a say in it.
+  /// As `tolerance`, of all that the ideal run holds: no variant has a say in it.
   private let idealTolerance: [Int64]?
   private let record: RunRecord
   private let twin: RunRecord
@@ -281,24 +284,26 @@ struct Reach {
     }
     let rows = min(record.series.rows.count, twin.rows.count)
     backlog = (0..<rows).map { most($0) { $0.openBacklog($1) } }
-    pending = rows > 0 ? most(rows - 1) { $0[$1, .backlogEvents] } : 0
     let incidents = RunAnalysis.incidents(of: record)
-    tolerance = Self.tolerance(record.series.rows, backlog, incidents)
+    let undeliverable = (0..<rows).map { most($0) { $0[$1, .backlogEvents] } }
+    pending = undeliverable.last ?? 0
+    tolerance = Self.tolerance(record.series.rows, undeliverable, waiting: backlog, incidents)
     idealTolerance = best.map { best in
-      Self.tolerance(best.rows, best.rows.map { $0[.backlogEvents] }, incidents)
+      let waiting = best.rows.map { $0[.backlogEvents] }
+      return Self.tolerance(best.rows, waiting, waiting: waiting, incidents)
     }
   }
 
   private static func tolerance(
-    _ rows: TimeSeries.Rows, _ backlog: [Int64], _ incidents: [IncidentSpan]
+    _ rows: TimeSeries.Rows, _ undeliverable: [Int64], waiting: [Int64], _ incidents: [IncidentSpan]
   ) -> [Int64] {
     let (start, end) = (incidents.map { $0.start }.min() ?? 0, incidents.map { $0.end }.max() ?? 0)
     let during = rows.lazy.filter { $0.start < end && $0.start + $0.length > start }
       .reduce(0) { $0 + $1[.createdEvents] }
     var created: Int64 = 0
-    return zip(rows, backlog).map { row, waiting in
-      if row.start + row.length > start { created += row[.createdEvents] }
-      return max(1, during / 100, min((created - waiting) / 100, waiting / 10))
+    return zip(rows, undeliverable).enumerated().map { place, row in
+      if row.0.start + row.0.length > start { created += row.0[.createdEvents] }
+      return max(1, during / 100, min((created - row.1) / 100, waiting[place] / 10))
     }
   }
 

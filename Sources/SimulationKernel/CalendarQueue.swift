@@ -234,6 +234,7 @@ public struct SlotSet: BitwiseCopyable {
     words.initialize(from: other.words, count: mask + 1)
   }
 
+  /// Frees its memory; nobody may ask it afterwards.
   public func deallocate() { words.deallocate() }
 
   @inlinable @inline(__always)

@@ -138,19 +138,17 @@ struct BaselineTests {
     #expect(alarms * 20 <= checks, "\(alarms) of \(checks)")
   }
 
-  @Test("a recorded run failed as it did then; of an older record 1 % of all events tells")
+  @Test("a recorded run failed as it did then")
   func failed() {
     let runs = [0, 20, 0, 20].map { (lost: Int64) in
       var run = RunSummary.planted(recovery: 100, within: 1_000, lost: lost, of: 100_000)
       run.affectedEvents = 1_000
       return run
     }
-    var recorded = Baseline(
+    let recorded = Baseline(
       scenario: "s", overrides: [], seeds: SeedRange(first: 7, count: 4), summaries: runs)
     #expect(recorded.failedSeeds == [8, 10])
     #expect(BaselineCheck(recorded, runs, interval: 1).failing == (2, 2))
-    recorded.failedSeeds = nil
-    #expect(BaselineCheck(recorded, runs, interval: 1).failing == (0, 2))
   }
 
   @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")

@@ -31,7 +31,7 @@ struct RecoveryTests {
     #expect(recovery(run(101, created: 10_000), twin) == nil)
     #expect(recovery(run(1, created: 0), twin) == 0)
     #expect(recovery(run(2, created: 0), twin) == nil)
-    // 500 events wait in closed apps.
+    // 500 events wait that nobody can deliver.
     let ideal = record(backlogs: flat(500, 60), incidents: incidents)
     #expect(recovery(run(600, created: 10_000), twin, ideal: ideal) == 0)
     #expect(recovery(run(601, created: 10_000), twin, ideal: ideal) == nil)
@@ -106,7 +106,7 @@ struct RecoveryTests {
   )
   func late() {
     var run = record(backlogs: flat(1_000, 60), incidents: incidents)
-    let references = ReferenceRuns(
+    var references = ReferenceRuns(
       twin: record(backlogs: flat(100, 60)), ideal: record(backlogs: flat(700, 60), incidents: incidents))
     func summary() -> RunSummary { RunAnalysis.summary(of: run, references, name: "x", seed: 1) }
     #expect(summary().lateEvents == 300)
@@ -114,6 +114,9 @@ struct RecoveryTests {
     run.doomedEvents = 120
     #expect(summary().lateEvents == 180)
     #expect(summary().lostOrBlockedEvents == 120)
+    #expect(summary().baseline.lostEvents == 0)
+    references.twin.doomedEvents = 90
+    #expect(summary().baseline.lostEvents == 90)
   }
 
   @Test(
@@ -143,6 +146,22 @@ struct RecoveryTests {
     // Ten events wait in open apps up to row 29, the first without ends at 310 s.
     #expect(summary.recoveryTime == 110 * second)
     #expect(summary.lateEvents == 400)
+  }
+
+  @Test(
+    "Deliverable is what neither open nor closed apps need hold; a tenth is of what waits outside closed apps"
+  )
+  func deliverable() {
+    func run(_ excess: Int64) -> RunRecord {
+      var run = record(backlogs: flat(91_000 + excess, 60), incidents: incidents)
+      for row in 0..<60 { run.series[row, .closedAppEvents] = 90_000 }
+      run.series[30, .createdEvents] = 100_000
+      return run
+    }
+    let twin = record(backlogs: flat(0, 60))
+    // 1 % of 100,000 - 91,000; a tenth of 1,000 were more.
+    #expect(recovery(run(90), twin, ideal: run(0)) == 110 * second)
+    #expect(recovery(run(91), twin, ideal: run(0)) == nil)
   }
 
   @Test("A relapse counts if it is too much in the mean over a look ahead")

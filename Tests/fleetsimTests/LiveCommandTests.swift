@@ -82,7 +82,7 @@ struct LiveCommandTests {
   @Test("a port that nobody listens on is 69, when the run is over and told")
   func nobody() async throws {
     let port = try SocketServer.Closed()
-    let (output, _) = try await run(["--server", port.url, "--speed", "200", "--predictions", "2"])
+    let (output, _) = try await run(["--server", port.url, "--speed", "40", "--predictions", "2"])
     #expect(output.code == 69)
     #expect(output.standardError.contains("every connection was refused; is a server listening there?"))
     #expect(output.standardOutput.contains("timed_out_requests"))

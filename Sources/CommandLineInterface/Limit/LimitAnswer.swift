@@ -31,9 +31,9 @@ extension LimitSearch {
     let health = HealthWording(point.baselines).reason
     if !health.isEmpty { return "without incidents \(health)" }
     if point.runs.contains(where: \.endsTooSoon) { return "the run ends too soon to see the fleet catch up" }
-    let outcomes = requirements.map { ($0.isOfLosses, $0.outcome(of: point.runs)) }
-    guard let (isOfLosses, worst) = outcomes.first(where: { !$1.isMet }) else { return "nothing fails" }
-    let cause = isOfLosses ? point.worstCharge.map { ", \($0.words)" } : nil
+    let outcomes = requirements.map { ($0, $0.outcome(of: point.runs)) }
+    guard let (broken, worst) = outcomes.first(where: { !$1.isMet }) else { return "nothing fails" }
+    let cause = broken.isBrokenByLosses(point.runs) ? point.worstCharge.map { ", \($0.words)" } : nil
     return "\(worst.name) \(worst.measured)\(cause ?? "")"
   }
 

@@ -217,11 +217,14 @@ struct TuneCommand: Study {
       }
       study.candidates = candidates
     }
-    func under(_ seeds: Int) -> [Scenario] {
-      scenarios.flatMap { base in (0..<seeds).map { base.with(seed: base.seed &+ UInt64($0)) } }
-    }
-    let race = study.runs(first: min(study.candidates, study.space.size)) / scenarios.count
-    runs.control.expect(more: under(race + 2 * Decision.looks[0]), alone: under(Decision.faultless))
+    // The race has a twin and an ideal run for each seed, a decision's first look too; what needs only not fail has a twin.
+    let first = Decision.looks[0]
+    let each =
+      study.runs(first: min(study.candidates, study.space.size)) / scenarios.count + 2 * study.seeds
+      + 4 * first + 2 * (Decision.faultless - first)
+    runs.control.expect(
+      runs: each * scenarios.count,
+      duration: Int64(each) * scenarios.reduce(0) { $0 + $1.duration.microseconds })
     let maker = CandidateRuns(runs.summaries, failures: runs.runs(.failure)) { [study] run in
       try loaded[run.scenario].decode(
         VariantChoice(name: "", overrides: study.space.overrides(run.candidate))

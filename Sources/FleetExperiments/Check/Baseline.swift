@@ -95,7 +95,7 @@ public struct Baseline: Sendable {
       run[.settledBatches] = count(batches)
       run[.droppedByRetryLimit] = count(lost)
       // Events are affected for the sake of failures alone.
-      run.affectedEvents = failedSeeds.map { $0.contains(run.seed) ? 0 : .max } ?? run[.createdEvents]
+      run.affectedEvents = failedSeeds?.contains(run.seed) == true ? 0 : .max
       run.baseline.grows = place < unhealthyTwins
       guard let recovery = recovery?[place], let horizon = recovery.horizon else { return run }
       run.hasIncidents = true

@@ -121,7 +121,8 @@ public final class ComparisonControl: Sendable {
   }
 
   /// Says how much there is to do before all of it has been added.
-  func expect(runs: Int, duration: Int64) {
+  /// - Parameter duration: of all these runs, microseconds.
+  package func expect(runs: Int, duration: Int64) {
     state.withLock { state in
       state.expectedRuns = runs
       state.expectedDuration = duration

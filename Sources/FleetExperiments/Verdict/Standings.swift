@@ -268,7 +268,7 @@ package struct Standings: Sendable {
 
 extension RunSummary {
   /// Whether more than 1 % as many events as the incident affected are lost or blocked beyond the twin's; without an incident more
-  /// than 1 % of all. A longer watch of one incident changes neither count.
+  /// than 1 % of all.
   var losesTooMuch: Bool {
     lostOrBlockedEvents - (hasIncidents ? baseline.lostEvents : 0) > affectedEvents / 100
   }

@@ -4,7 +4,7 @@ import UploadGating
 import UploadPipeline
 
 /// The state of a shard's devices between two windows: all that decides on what they do from then on, and nothing of what has been
-/// counted, or of where things lie in memory (engine.md, Runs that share an end).
+/// counted, but what closed apps hold, or of where things lie in memory (engine.md, Runs that share an end).
 extension DeviceShard {
   /// Devices whose digests are one.
   static var devicesOfDigest: Int { 256 }

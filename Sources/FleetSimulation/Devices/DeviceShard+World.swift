@@ -339,7 +339,8 @@ extension DeviceShard {
     countClosedEvents(device, at: now)
   }
 
-  /// What a closed app holds waits until it opens: counts that, whenever it may have changed.
+  /// What a closed app holds waits until it opens, but for uploads under way: counts that, whenever it may have changed. Events
+  /// created since are left out until then.
   @inline(never)
   mutating func countClosedEvents(_ device: DeviceIndex, at now: Int64) {
     let world = world(device)
@@ -348,7 +349,9 @@ extension DeviceShard {
       events = unsealedEvents(device, through: now)
       var batch = self[device].pointee.oldest
       while batch != .noBatch {
-        events += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
+        if !batches[batch].flags.contains(.inFlight) {
+          events += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
+        }
         batch = batches[batch].newer
       }
     }

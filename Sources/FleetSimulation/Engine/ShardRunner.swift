@@ -199,10 +199,10 @@ struct ShardRunner: ~Copyable {
     timers.removeAll()
     contended.removeAll()
     calendar.windowEnd = end
-    calendar.occupied.remove(slot)
     calendar.deliveries.take(slot: slot, into: &due)
     calendar.wakeUps.take(slot: slot, into: &wakes)
     calendar.timers.take(slot: slot, into: &timers)
+    calendar.occupied.remove(slot)
     let scans = nextScanned < end
     if due.count &+ wakes.count &+ timers.count == 0 && !scans { return }
     mark()
@@ -287,7 +287,6 @@ struct ShardRunner: ~Copyable {
 
   /// The triggers of the interval: the devices lie in the order of their phase.
   private mutating func scanTriggers(start: Int64, end: Int64) {
-    guard shard.plan.pointee.flush.isScanned else { return }
     let (devices, count) = (shard.devices, shard.count)
     while true {
       let device = scanned

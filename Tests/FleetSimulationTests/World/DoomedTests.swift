@@ -70,10 +70,7 @@ struct DoomedTests {
       scenario.duration = .minutes(minutes)
       let record = try Simulation.run(scenario)
       let (held, pending) = (record.series.totals[.closedAppEvents], record.cohorts[0].pending)
-      // A closed app may have an upload under way.
-      #expect(
-        (pending[.closedApp]...pending[.closedApp] + pending[.underway]).contains(held),
-        "\(minutes) min: \(held), \(pending[.closedApp])")
+      #expect(held == pending[.closedApp], "\(minutes) min")
       sum += held
     }
     #expect(sum > 1_000)

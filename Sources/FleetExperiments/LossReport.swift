@@ -264,7 +264,7 @@ public struct LossReport: Sendable {
     return Story.list(texts) + (events == [1] ? " event" : " events")
   }
 
-  /// `with 168 h: none`, `with 168 h the fleet loses 13.3 million, in place of 16.3 million`
+  /// `with 168 h: none`, `with 168 h the worst run loses 13.3 million, in place of 16.3 million`
   private func outcome(_ check: Check) -> String {
     let limit = check.value.map { "with \($0)" } ?? "without that limit"
     guard let outcome = check.outcome else { return limit + ": over \(check.times) times the requests" }
@@ -275,7 +275,7 @@ public struct LossReport: Sendable {
       ? ": none"
       : lost >= before
         ? " no fewer are lost"
-        : " the fleet loses \(counts[1]), in place of \(counts[0])"
+        : " the worst run loses \(counts[1]), in place of \(counts[0])"
           + (outcome.mostLeft.map { ", most by \($0)" } ?? "")
     let rest = waiting(check, outcome).map {
       ", but \(FigureText.amount(Double($0 * scale))) still wait at the end"

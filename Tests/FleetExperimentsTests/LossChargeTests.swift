@@ -207,7 +207,7 @@ struct LossChargeTests {
     #expect(left > 0)
     #expect(
       report.notes.first?.hasSuffix(
-        "; with 1000 the fleet loses \(FigureText.grouped(left)), in place of \(before), most by phones (tapi-document): "
+        "; with 1000 the worst run loses \(FigureText.grouped(left)), in place of \(before), most by phones (tapi-document): "
           + "maxTotalBackoffDuration 1 min reached"
       ) == true, "\(report.notes)")
 

@@ -143,7 +143,7 @@ extension LimitSearch {
       return $0.point.recovered < $0.point.seeds
         ? "never" : $0.point.longestRecovery.map(FigureText.span) ?? ""
     },
-    .init("lost_events_max", "events", "Events that were destroyed, the most of a run.") {
+    .init("lost_events_max", "events", "Events that the server never gets, the most of a run.") {
       .integer($0.point.mostLost)
     }.shown("most lost") { FigureText.grouped($0.point.mostLostAtFullSize) },
     .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {

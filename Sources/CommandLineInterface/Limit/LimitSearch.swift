@@ -27,8 +27,8 @@ package struct LimitSearch: Sendable {
     var hasIncidents: Bool { runs.contains(where: \.hasIncidents) }
     var recovered: Int { runs.count { $0.recoveryTime != nil } }
     var longestRecovery: Int64? { runs.compactMap(\.recoveryTime).max() }
-    /// The most events that a run destroyed.
-    var mostLost: Int64 { max(0, runs.map(\.lostEvents).max() ?? 0) }
+    /// The most events that a run destroyed, blocked, or will give up.
+    var mostLost: Int64 { runs.map(\.lostOrBlockedEvents).max() ?? 0 }
     /// In events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
     /// What gave up most of the events of the run that lost the most.

@@ -108,7 +108,7 @@ extension Decision {
 
   private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {
     guard let first = trials.harmful.first else {
-      return "none of the \(trials.tried.count) changed keys alone"
+      return "several of the \(trials.tried.count) changed keys: with today's value of one it is still worse"
     }
     let isOne = trials.harmful.count == 1
     let keys =

@@ -340,7 +340,7 @@ extension DeviceShard {
   }
 
   /// What a closed app holds waits until it opens, but for uploads under way: counts that, whenever it may have changed. Events
-  /// created since are left out until then.
+  /// created since are left out until then. In an ideal run uploads of closed apps wait, too.
   @inline(never)
   mutating func countClosedEvents(_ device: DeviceIndex, at now: Int64) {
     let world = world(device)
@@ -349,7 +349,7 @@ extension DeviceShard {
       events = unsealedEvents(device, through: now)
       var batch = self[device].pointee.oldest
       while batch != .noBatch {
-        if !batches[batch].flags.contains(.inFlight) {
+        if plan.pointee.isIdeal || !batches[batch].flags.contains(.inFlight) {
           events += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
         }
         batch = batches[batch].newer

@@ -65,6 +65,7 @@ struct DoomedTests {
   func closedApps() throws {
     var random = SeededGenerator(seed: 7)
     var sum: Int64 = 0
+    var inLine: Int64 = 0
     for (seed, minutes) in zip(1...UInt64(8), [30, 61, 70, 79, 81, 90, 120, 240] as [Int64]) {
       var scenario = Self.scenario(&random, seed)
       scenario.duration = .minutes(minutes)
@@ -72,8 +73,14 @@ struct DoomedTests {
       let (held, pending) = (record.series.totals[.closedAppEvents], record.cohorts[0].pending)
       #expect(held == pending[.closedApp], "\(minutes) min")
       sum += held
+      // In an ideal run closed apps wait in line with what was under way.
+      let ideal = try Simulation.run(scenario.ideal)
+      let (best, waiting) = (ideal.series.totals[.closedAppEvents], ideal.cohorts[0].pending)
+      #expect(
+        (waiting[.closedApp]...waiting[.closedApp] + waiting[.underway]).contains(best), "\(minutes) min")
+      inLine += best - waiting[.closedApp]
     }
-    #expect(sum > 1_000)
+    #expect(sum > 1_000 && inLine > 100)
   }
 
   @Test("Nothing is doomed where the limit is longer than any app is closed, nor of apps that are open")

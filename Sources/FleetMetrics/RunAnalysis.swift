@@ -133,10 +133,7 @@ extension RunAnalysis {
   /// thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting. A run shorter than eight flush
   /// intervals is too short to tell whether it grows.
   public static func health(of twin: RunRecord) -> BaselineHealth {
-    var health = BaselineHealth(losses: twin.series.totals)
-    // Its limit on age, in the main.
-    health.givenUp[.droppedByAge, default: 0] += twin.doomedEvents
-    health.lostEvents = twin.lostOrBlockedEvents
+    var health = BaselineHealth(losses: twin.series.totals, doomed: twin.doomedEvents)
     health.grows = grows(twin)
     return health
   }
@@ -301,9 +298,10 @@ struct Reach {
     let during = rows.lazy.filter { $0.start < end && $0.start + $0.length > start }
       .reduce(0) { $0 + $1[.createdEvents] }
     var created: Int64 = 0
-    return zip(rows, undeliverable).enumerated().map { place, row in
-      if row.0.start + row.0.length > start { created += row.0[.createdEvents] }
-      return max(1, during / 100, min((created - row.1) / 100, waiting[place] / 10))
+    return zip(rows, zip(undeliverable, waiting)).map { row, best in
+      let (undeliverable, waiting) = best
+      if row.start + row.length > start { created += row[.createdEvents] }
+      return max(1, during / 100, min((created - undeliverable) / 100, waiting / 10))
     }
   }
 
@@ -510,10 +508,14 @@ public struct BaselineHealth: Sendable, Hashable {
   public init() {}
 
   /// Takes the losses from the counts of a twin.
-  public init(losses counts: some Measured) {
+  /// - Parameters:
+  ///   - counts: those of its whole run.
+  ///   - doomed: events that it will give up later, in the main to the limit on their age.
+  public init(losses counts: some Measured, doomed: Int64 = 0) {
     createdEvents = counts[.createdEvents]
-    lostEvents = counts.lostOrBlockedEvents
+    lostEvents = counts.lostOrBlockedEvents + doomed
     for measure in Self.causes where counts[measure] > 0 { givenUp[measure] = counts[measure] }
+    if doomed > 0 { givenUp[.droppedByAge, default: 0] += doomed }
   }
 
   /// More than 1 %: then the 99th percentile of time to delivery, on which verdicts rank, has no value even without an incident.

@@ -27,16 +27,13 @@ package struct LimitSearch: Sendable {
     var hasIncidents: Bool { runs.contains(where: \.hasIncidents) }
     var recovered: Int { runs.count { $0.recoveryTime != nil } }
     var longestRecovery: Int64? { runs.compactMap(\.recoveryTime).max() }
-    /// The most events that a run destroyed, blocked, or will give up.
-    var mostLost: Int64 { runs.map(\.lostOrBlockedEvents).max() ?? 0 }
+    /// The run that destroyed, blocked, or will give up the most events.
+    private var worst: RunSummary? { runs.max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents } }
+    var mostLost: Int64 { worst?.lostOrBlockedEvents ?? 0 }
     /// In events of the whole fleet, of which the runs may have a part.
-    var mostLostAtFullSize: Int64 { runs.first?.fullSize(mostLost) ?? 0 }
-    /// What gave up most of the events of the run that lost the most.
-    var worstCharge: LossCharge? {
-      runs.max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }.flatMap {
-        LossCharge.charges(of: $0.cohorts).first
-      }
-    }
+    var mostLostAtFullSize: Int64 { worst?.fullSize(mostLost) ?? 0 }
+    /// What gave up most of its events.
+    var worstCharge: LossCharge? { worst.flatMap { LossCharge.charges(of: $0.cohorts).first } }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }

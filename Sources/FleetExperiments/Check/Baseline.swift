@@ -28,8 +28,8 @@ public struct Baseline: Sendable {
   public var results = 0
   /// The scenario that was run: each value by its path, as JSON.
   public var values: [(path: String, text: String)] = []
-  /// The seeds of the runs that failed; nil: not known.
-  package var failedSeeds: [UInt64]?
+  /// The seeds of the runs that failed.
+  package var failedSeeds: [UInt64] = []
   /// How many twins did not hold their load without incidents.
   public var unhealthyTwins = 0
 
@@ -95,7 +95,7 @@ public struct Baseline: Sendable {
       run[.settledBatches] = count(batches)
       run[.droppedByRetryLimit] = count(lost)
       // Events are affected for the sake of failures alone.
-      run.affectedEvents = failedSeeds?.contains(run.seed) == true ? 0 : .max
+      run.affectedEvents = failedSeeds.contains(run.seed) ? 0 : .max
       run.baseline.grows = place < unhealthyTwins
       guard let recovery = recovery?[place], let horizon = recovery.horizon else { return run }
       run.hasIncidents = true

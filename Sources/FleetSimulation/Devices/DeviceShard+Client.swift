@@ -123,7 +123,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
   package mutating func giveUp(
     _ batch: BatchIndex, oldest: UInt32?, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64
   ) {
-    defer { if worlds != nil { countClosedEvents(client, at: now) } }
+    defer { if self[client].pointee.flags.contains(.suspended) { countClosedEvents(client, at: now) } }
     if let oldest {
       trim(batch, by: oldest, loss, client, at: now)
       return

@@ -373,7 +373,9 @@ extension DeviceShard {
     } else {
       hear(delivery, at: now, sink)
     }
-    if worlds != nil { countClosedEvents(delivery.device, at: now) }
+    if self[delivery.device].pointee.flags.contains(.suspended) {
+      countClosedEvents(delivery.device, at: now)
+    }
   }
 
   @inline(__always)

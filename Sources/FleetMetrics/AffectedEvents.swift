@@ -7,8 +7,8 @@
 /// The affected events are those created in a part of the run, the same for all variants. Events created after it count as far as
 /// more of them take so long than of the twin's: a fleet that stays ill makes events wait for which no incident is left.
 ///
-/// When a delivered event was created is its acceptance's interval less its time to delivery: known within an interval and 1.6 %
-/// of that time.
+/// When a delivered event was created is known within an interval, or within 8 s where that is more: its acceptance's interval less
+/// its time to delivery, or counted (`LongWaits`).
 package struct AffectedEvents {
   /// Created in that part.
   package let created: Int64
@@ -121,9 +121,16 @@ private struct Waits {
     let parts = parts.map { $0.clamped(to: 0..<rows) }
     var open = (0..<rows).map { series[$0, .createdEvents] }
     var delivered = parts.map { _ in Array(repeating: Int64(0), count: IntervalDeliveries.bucketCount) }
+    func count(_ cell: DeliveryTable.Cell, _ events: Int64, createdIn row: Int) {
+      open[row] -= events
+      for part in parts.indices where parts[part].contains(row) {
+        delivered[part][Int(cell.bucket)] += events
+      }
+    }
     var carry = 0.0
-    for row in 0..<min(rows, record.deliveryTable.rows) {
-      for cell in record.deliveryTable.cells(ofRow: row) {
+    let long = LongWaits.firstBucket(interval: series.interval)
+    for row in 0..<rows {
+      for cell in record.deliveryTable.cells(ofRow: row) where cell.bucket < long {
         // Accepted at any time of the interval, so created within an interval's length, which lies across two intervals.
         let begin = series.start(of: row) - IntervalDeliveries.middle(of: Int(cell.bucket))
         let earlier = max(0, begin) / series.interval
@@ -131,15 +138,10 @@ private struct Waits {
         let exact = Double(cell.events) * share + carry
         let inLater = min(Int64(cell.events), Int64(exact.rounded(.down)))
         carry = exact - Double(inLater)
-        for (creation, events) in [
-          (min(row, Int(earlier)), Int64(cell.events) - inLater), (min(row, Int(earlier) + 1), inLater),
-        ] {
-          open[creation] -= events
-          for part in parts.indices where parts[part].contains(creation) {
-            delivered[part][Int(cell.bucket)] += events
-          }
-        }
+        count(cell, Int64(cell.events) - inLater, createdIn: min(row, Int(earlier)))
+        count(cell, inLater, createdIn: min(row, Int(earlier) + 1))
       }
+      for cell in record.longWaits.cells(ofRow: row) { count(cell, Int64(cell.events), createdIn: row) }
     }
     settle(&open)
     return zip(parts, delivered).map { part, delivered in

@@ -93,18 +93,8 @@ extension DeliveryRecorder {
   }
 
   /// Adds to the recorder that goes with the deliveries what they add.
-  package mutating func add(_ end: DeliveriesUntil, since past: DeliveriesUntil, longest: Int64) {
+  package func add(_ end: DeliveriesUntil, since past: DeliveriesUntil) {
     for bucket in end.buckets { counts[bucket.place] &+= bucket.events }
     for bucket in past.buckets { counts[bucket.place] &-= bucket.events }
-    maximum = max(maximum, longest)
   }
-
-  /// Returns the longest since the latest call, and forgets it.
-  package mutating func takeLongest() -> Int64 {
-    defer { maximum = 0 }
-    return maximum
-  }
-
-  /// Takes a value that `takeLongest` had taken away.
-  package mutating func noteLongest(_ longest: Int64) { maximum = max(maximum, longest) }
 }

@@ -126,7 +126,7 @@ public struct IntervalDeliveries: ~Copyable {
 
   /// Nearly all cells of a row are empty, and lie beside others that are.
   @inline(__always)
-  private static func forEachFull(
+  static func forEachFull(
     _ cells: UnsafeMutablePointer<UInt32>, _ buckets: Range<Int>,
     _ body: (_ bucket: Int, _ events: UInt32) -> Void
   ) {
@@ -245,6 +245,10 @@ public struct DeliveryTable: Sendable, Hashable {
     /// Whether others have its events, from whom they are taken.
     package var isTakenAway = false
 
+    package init(table: DeliveryTable, first: Int = 0, isTakenAway: Bool = false) {
+      (self.table, self.first, self.isTakenAway) = (table, first, isTakenAway)
+    }
+
     fileprivate func cells(ofRow row: Int) -> ArraySlice<Cell> { table.cells(ofRow: row - first) }
   }
 
@@ -253,6 +257,7 @@ public struct DeliveryTable: Sendable, Hashable {
     self.init()
     if parts.count == 1, parts[0].first == 0 {
       self = parts[0].table
+      if self.rows < rows { ends.reserveCapacity(rows) }
       while self.rows < rows { endRow() }
       return
     }
@@ -300,7 +305,6 @@ public struct DeliveryTable: Sendable, Hashable {
 /// The buckets of `Histogram` as a flat block that a hot loop can count into.
 public struct DeliveryRecorder: ~Copyable {
   @usableFromInline let counts: UnsafeMutablePointer<Int64>
-  @usableFromInline var maximum: Int64 = 0
 
   public init() {
     counts = .allocate(capacity: Histogram.bucketCount)
@@ -311,15 +315,17 @@ public struct DeliveryRecorder: ~Copyable {
 
   /// Records `value`: microseconds, 0 … 2^62. Returns its bucket.
   @inlinable @inline(__always)
-  public mutating func record(_ value: Int64) -> Int {
+  public func record(_ value: Int64) -> Int {
     let bucket = Histogram.bucket(of: value)
     counts[bucket] &+= 1
-    if value > maximum { maximum = value }
     return bucket
   }
 
   /// - `counters`: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
-  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceSide>) {
+  /// - `maximum`: the largest value.
+  public func merge(
+    into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceSide>, maximum: Int64
+  ) {
     // In base 2^62, as `Histogram` keeps it.
     var (high, low): (Int64, Int64) = (0, 0)
     for row in 0..<counters.rows {
@@ -334,9 +340,8 @@ public struct DeliveryRecorder: ~Copyable {
 
 extension DeliveryRecorder {
   package func copy() -> DeliveryRecorder {
-    var copy = DeliveryRecorder()
+    let copy = DeliveryRecorder()
     copy.counts.update(from: counts, count: Histogram.bucketCount)
-    copy.maximum = maximum
     return copy
   }
 }

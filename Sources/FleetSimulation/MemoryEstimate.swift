@@ -352,13 +352,22 @@ private struct CohortSize {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
-        + deliveryCells(shards: shards) + openDeliveries + Self.smallBlocks)
+        + deliveryCells(shards: shards) + openDeliveries + longWaits + Self.smallBlocks)
       + Double(run.moments * EndMoments.bytesPerCohort)
   }
 
   /// The rows that deliveries are counted in.
   private var openDeliveries: Double {
     Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
+  }
+
+  /// Every row where apps close, elsewhere those of the incidents and of what they make wait.
+  private var longWaits: Double {
+    let (rows, interval) = (run.rows, run.scenario.interval.microseconds)
+    let bytes = rows * Double(LongWaits.bytesPerRow(rows: Int(rows), interval: interval))
+    if cohort.sessions != nil { return bytes }
+    let incidents = run.scenario.incidentSpans.reduce(0.0) { $0 + Double($1.end - $1.start) }
+    return bytes * min(1, 2 * incidents / 1e6 / run.seconds)
   }
 
   /// A shard without its tables, the rooms that its queues begin with, and what the C library keeps between them: measured, of

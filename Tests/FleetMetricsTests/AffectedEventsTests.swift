@@ -14,13 +14,17 @@ struct AffectedEventsTests {
     let rows = Int((duration + interval - 1) / interval)
     var record = FleetMetricsTests.record(interval: interval, duration: duration, backlogs: flat(0, rows))
     var cells = IntervalDeliveries(rows: rows)
+    var long = LongWaits(rows: rows, interval: interval)
     for event in events {
       record.series[Int(event.created / interval), .createdEvents] += 1
       if let delivered = event.delivered, delivered < duration {
-        cells.record(delivered - event.created, row: Int(delivered / interval))
+        let wait = delivered - event.created
+        cells.record(wait, row: Int(delivered / interval))
+        long.record(histogramBucket: Histogram.bucket(of: wait), row: Int(event.created / interval))
       }
     }
     record.deliveryTable = DeliveryTable(cells)
+    record.longWaits = long.table
     return record
   }
 
@@ -67,6 +71,28 @@ struct AffectedEventsTests {
         continue
       }
       #expect(abs(Double(found) / Double(expected) - 1) < 0.04, "p\(percent): \(found), \(expected)")
+    }
+  }
+
+  @Test("waits a hundred times as long as the part are still those of the part, however long the run")
+  func longWaits() throws {
+    // Outside the part of 20 s nobody waits but for every other event, as long as the others do not.
+    func percentiles(hours: Int64) throws -> [Int64] {
+      let events = (0..<60_000).map { number -> Event in
+        let created = Int64(number) * second / 20
+        let wait =
+          1_000..<1_020 ~= created / second ? 3_600 + Int64(number % 400) : number % 2 == 0 ? 9_000 : 0
+        return Event(created: created, delivered: created + wait * second)
+      }
+      let run = record(events, duration: hours * 3_600 * second)
+      let affected = AffectedEvents.of([run], from: 1_000 * second, to: 1_020 * second)[0]
+      #expect(affected.created == 400)
+      return try [50, 90, 99].map { try #require(affected.percentile($0)) }
+    }
+    for hours in [4, 5, 10] as [Int64] {
+      for (found, expected) in zip(try percentiles(hours: hours), [3_800.0, 3_960, 3_996]) {
+        #expect(abs(Double(found) / Double(second) / expected - 1) < 0.02)
+      }
     }
   }
 

@@ -80,11 +80,12 @@ struct DeliveryTableTests {
     var random = SeededGenerator(seed: 9)
     var whole = IntervalDeliveries(rows: 30, openRows: openRows)
     var other = IntervalDeliveries(rows: 30, openRows: openRows)
-    var wholeRecorder = DeliveryRecorder()
-    var otherRecorder = DeliveryRecorder()
+    let wholeRecorder = DeliveryRecorder()
+    let otherRecorder = DeliveryRecorder()
     var both = IntervalDeliveries(rows: 30, openRows: openRows)
     func record(
-      _ rows: Range<Int>, _ into: inout IntervalDeliveries, _ recorder: inout DeliveryRecorder, _ also: Bool
+      _ rows: Range<Int>, _ into: inout IntervalDeliveries, _ recorder: borrowing DeliveryRecorder,
+      _ also: Bool
     ) {
       for row in rows {
         for _ in 0..<20 {
@@ -94,11 +95,11 @@ struct DeliveryTableTests {
         }
       }
     }
-    record(0..<12, &other, &otherRecorder, false)
+    record(0..<12, &other, otherRecorder, false)
     let past = other.deliveries(otherRecorder, keptFrom: 10)
-    record(12..<30, &other, &otherRecorder, true)
+    record(12..<30, &other, otherRecorder, true)
     let end = other.deliveries(otherRecorder, keptFrom: 0)
-    record(0..<12, &whole, &wholeRecorder, true)
+    record(0..<12, &whole, wholeRecorder, true)
     whole.add(end, since: past)
     #expect(DeliveryTable(whole) == DeliveryTable(both))
   }

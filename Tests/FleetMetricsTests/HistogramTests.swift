@@ -79,16 +79,16 @@ struct HistogramTests {
 
   @Test("A recorder's sum beyond 63 bits stays right")
   func hugeRecorderSum() {
-    var recorder = DeliveryRecorder()
+    let recorder = DeliveryRecorder()
     let counters = IntervalCounters<DeviceSide>(rows: 2)
     for n in 0..<5 {
       _ = recorder.record(1 << 61)
       counters.add(1 << 61, to: .timeToDeliverySum, row: n / 3)
     }
     var histogram = Histogram()
-    recorder.merge(into: &histogram, sums: counters)
+    recorder.merge(into: &histogram, sums: counters, maximum: 1 << 61)
     #expect(histogram.mean == 0x1p61)
-    recorder.merge(into: &histogram, sums: counters)
+    recorder.merge(into: &histogram, sums: counters, maximum: 1 << 61)
     #expect(histogram.mean == 0x1p61)
     #expect(histogram.sum == .max)
   }

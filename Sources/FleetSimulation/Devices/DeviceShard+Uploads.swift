@@ -531,7 +531,7 @@ extension DeviceShard {
     row.count(1, .acceptedBatches)
     row.count(Int64(events), .deliveredEvents)
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
-    var sum = ledger.recordDelivery(after: time &- created, row)
+    var sum = ledger.recordDelivery(ofCreated: created, at: time, row)
     if events > 1 { acceptMore(batch, device, at: time, row, &sum, &old) }
     if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
     row.count(sum, .timeToDeliverySum)
@@ -550,7 +550,7 @@ extension DeviceShard {
     for _ in 1..<batches[batch].events {
       ordinal &+= 1
       created = plan.next(after: created, before: ordinal, draws)
-      sum &+= ledger.recordDelivery(after: time &- created, row)
+      sum &+= ledger.recordDelivery(ofCreated: created, at: time, row)
       if created < plan.pointee.oldBefore { old &+= 1 }
     }
   }

@@ -221,7 +221,7 @@ extension DeviceShard {
       }
       (created, ordinal) = skip(part.lowerBound &- ordinal, from: ordinal, at: created, device)
       while true {
-        sum &+= ledger.recordDelivery(after: time &- created, row)
+        sum &+= ledger.recordDelivery(ofCreated: created, at: time, row)
         if let reason = history.blockReason(of: ordinal) {
           countBlocked(-1, reason, at: time)
         } else if history.wasDropped(ordinal) {

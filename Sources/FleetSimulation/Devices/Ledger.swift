@@ -7,7 +7,12 @@ import UploadGating
 struct Ledger: ~Copyable {
   private let counters: IntervalCounters<DeviceSide>
   private var intervalDeliveries: IntervalDeliveries
-  private var deliveries = DeliveryRecorder()
+  private var longWaits: LongWaits
+  private let deliveries: DeliveryRecorder
+  /// The longest time to delivery, microseconds.
+  private var longestDelivery: Int64 = 0
+  /// A time to delivery above it is the longest yet, or one of the long waits.
+  private var longestOrdinary: Int64 = 0
   /// Times to delivery of each lane, where the client has lanes (O8).
   private(set) var laneDeliveries: [Histogram]
   private(set) var settings = SideSeries<SettingsCount>()
@@ -23,6 +28,8 @@ struct Ledger: ~Copyable {
   init(interval: Span, rowCount: Int, end: Int64, hasLanes: Bool) {
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount, openRows: Self.openRows(interval))
+    deliveries = DeliveryRecorder()
+    longWaits = LongWaits(rows: rowCount, interval: interval.microseconds)
     laneDeliveries = hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []
     rows = RowCursor(interval: interval)
     creationRows = rows
@@ -35,7 +42,9 @@ struct Ledger: ~Copyable {
   init(copying other: borrowing Ledger) {
     counters = other.counters.copy()
     intervalDeliveries = other.intervalDeliveries.copy()
+    longWaits = other.longWaits.copy()
     deliveries = other.deliveries.copy()
+    (longestDelivery, longestOrdinary) = (other.longestDelivery, other.longestOrdinary)
     (laneDeliveries, settings) = (other.laneDeliveries, other.settings)
     (rows, creationRows, end) = (other.rows, other.creationRows, other.end)
     (attempts, reachedRetryLimit) = (other.attempts, other.reachedRetryLimit)
@@ -113,11 +122,23 @@ struct Ledger: ~Copyable {
     row.count(min(time, end) &- now, .backoffMicroseconds)
   }
 
-  /// An event is delivered so long after its creation; returns that.
+  /// An event is delivered; returns how long after its creation.
   @inline(__always)
-  mutating func recordDelivery(after wait: Int64, _ row: DeliveryRow) -> Int64 {
-    intervalDeliveries.record(histogramBucket: deliveries.record(wait), row: row.number)
+  mutating func recordDelivery(ofCreated created: Int64, at time: Int64, _ row: DeliveryRow) -> Int64 {
+    let wait = time &- created
+    let bucket = deliveries.record(wait)
+    intervalDeliveries.record(histogramBucket: bucket, row: row.number)
+    if wait > longestOrdinary { noteLong(wait, bucket, created) }
     return wait
+  }
+
+  @inline(never)
+  private mutating func noteLong(_ wait: Int64, _ bucket: Int, _ created: Int64) {
+    if wait > longestDelivery {
+      longestDelivery = wait
+      longestOrdinary = min(wait, longWaits.shortest - 1)
+    }
+    longWaits.record(histogramBucket: bucket, row: creationRows.rowByDivision(at: created))
   }
 
   mutating func recordDelivery(after wait: Int64, lane: Int) { laneDeliveries[lane].record(wait) }
@@ -135,7 +156,14 @@ struct Ledger: ~Copyable {
   /// Times to delivery by interval: tables whose sum has them all.
   var deliveryTables: [DeliveryTable.Part] { intervalDeliveries.tables() }
 
-  func mergeDeliveries(into histogram: inout Histogram) { deliveries.merge(into: &histogram, sums: counters) }
+  /// nil if there are none.
+  var longWaitsTable: DeliveryTable.Part? {
+    longWaits.isEmpty ? nil : DeliveryTable.Part(table: longWaits.table)
+  }
+
+  func mergeDeliveries(into histogram: inout Histogram) {
+    deliveries.merge(into: &histogram, sums: counters, maximum: longestDelivery)
+  }
 }
 
 /// Runs that share an end.
@@ -144,15 +172,17 @@ extension Ledger {
   struct Until: Sendable {
     fileprivate let counts: CountsUntil<DeviceSide>
     fileprivate let deliveries: DeliveriesUntil
+    fileprivate let longWaits: DeliveryTable
     fileprivate let attempts: Int64
 
-    var byteCount: Int { counts.byteCount + deliveries.byteCount }
+    var byteCount: Int { counts.byteCount + deliveries.byteCount + longWaits.byteCount }
   }
 
   /// What was counted in all.
   struct Whole: Sendable {
     fileprivate let cells: [Int64]
     fileprivate let deliveries: DeliveriesUntil
+    fileprivate let longWaits: DeliveryTable
     fileprivate let attempts: Int64
   }
 
@@ -160,13 +190,14 @@ extension Ledger {
   func until(keptFrom row: Int) -> Until {
     Until(
       counts: counters.counts(keptFrom: row),
-      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), attempts: attempts)
+      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), longWaits: longWaits.table,
+      attempts: attempts)
   }
 
   var whole: Whole {
     Whole(
       cells: counters.allCells, deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: 0),
-      attempts: attempts)
+      longWaits: longWaits.table, attempts: attempts)
   }
 
   /// Whether nothing has been counted since in a row that was not kept.
@@ -176,19 +207,21 @@ extension Ledger {
   mutating func add(_ end: Whole, since past: Until, longestDelivery: Int64) -> Int64 {
     counters.add(end.cells, since: past.counts)
     intervalDeliveries.add(end.deliveries, since: past.deliveries)
-    deliveries.add(end.deliveries, since: past.deliveries, longest: longestDelivery)
+    longWaits.add(end.longWaits, since: past.longWaits)
+    deliveries.add(end.deliveries, since: past.deliveries)
+    self.longestDelivery = max(self.longestDelivery, longestDelivery)
     attempts += end.attempts - past.attempts
     return end.attempts - past.attempts
   }
 
   /// Takes what does not add up: whether a limit was reached, and the longest delivery.
   mutating func takeMarks() -> (reachedRetryLimit: Bool, longestDelivery: Int64) {
-    defer { reachedRetryLimit = false }
-    return (reachedRetryLimit, deliveries.takeLongest())
+    defer { (reachedRetryLimit, longestDelivery, longestOrdinary) = (false, 0, 0) }
+    return (reachedRetryLimit, longestDelivery)
   }
 
   mutating func putBack(reachedRetryLimit: Bool, longestDelivery: Int64) {
     self.reachedRetryLimit = reachedRetryLimit
-    deliveries.noteLongest(longestDelivery)
+    self.longestDelivery = max(self.longestDelivery, longestDelivery)
   }
 }

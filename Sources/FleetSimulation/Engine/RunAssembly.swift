@@ -9,6 +9,7 @@ package struct RunAssembly: ~Copyable {
   private let scenario: Scenario
   private let counters: IntervalCounters<DeviceSide>
   private var deliveryTables: [DeliveryTable.Part] = []
+  private var longWaits: [DeliveryTable.Part] = []
   private var deliveries = Histogram()
   private var unconfirmed: Int64 = 0
   private var reachedRetryLimit = false
@@ -42,6 +43,7 @@ package struct RunAssembly: ~Copyable {
   ) {
     shard.ledger.merge(into: counters)
     deliveryTables += shard.ledger.deliveryTables
+    if let part = shard.ledger.longWaitsTable { longWaits.append(part) }
     settings.merge(shard.ledger.settings)
     shard.ledger.mergeDeliveries(into: &deliveries)
     let held = held ?? shard.heldEvents
@@ -150,6 +152,7 @@ package struct RunAssembly: ~Copyable {
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
     record.deliveryTable = deliveryTable
+    record.longWaits = DeliveryTable(sumOf: longWaits, rows: counters.rows)
     record.synchronyPeriod = scenario.synchronyPeriod?.microseconds ?? 0
     record.actions = scenario.actionSpans
     record.cohorts = cohorts

@@ -45,6 +45,40 @@ struct StudyTests {
     try run("whole")
   }
 
+  @Test("every command that reads a scenario warns of what validate warns of, each once")
+  func warned() throws {
+    let scratch = try Scratch.with(
+      """
+      { format: 1, seed: 1, duration: "20m", interval: "10s",
+        tapi: { bucket: { capacity: "20/s" }, overload: { status: 429, retryAfter: "60s" },
+          incidents: [{ kind: "outage", at: "5m", for: "2m", status: "none" }] },
+        network: { latency: "100ms" },
+        fleet: [{ name: "phones", devices: 20, client: "segment-swift", events: "1/min", timeout: "15s",
+          flush: { count: 20, interval: "30s" } }] }
+      """,
+      and: [
+        "new.json": #"{ "httpConfig": { "backoffConfig": { "jitterPercent": 20 } } }"#,
+        "friday.json5": #"{ friday: [{ kind: "outage", at: "5m", for: "2m", status: 503 }] }"#,
+      ])
+    let warnings = try scratch.run("validate s.json5 -q", code: 0).standardError.split(separator: "\n")
+    for part in ["1 min is at or just above", "2 time-outs of 15 s take exactly"] {
+      #expect(warnings.count { $0.contains(part) } == 1, "\(part): \(warnings)")
+    }
+    for command in [
+      "run s.json5 --seed 1 --out out", "compare s.json5 --seed 1 --vary tapi.bucket.burst=5,6",
+      "limit s.json5 --key tapi.bucket.capacity=10/s..20/s --seeds 1", "trace s.json5 --device 0",
+      "tune s.json5 --search settings.backoffConfig.maxBackoffInterval=60,300 --seeds 1",
+      "decide s.json5 --proposed new.json --incidents friday.json5 --only-incidents --budget 1",
+      "check s.json5 --record",
+      "calibrate s.json5 --observed out/timeseries.csv --fit tapi.bucket.capacity=10/s..20/s --budget 200",
+    ] {
+      let output = try scratch.run(command)
+      #expect((0...2).contains(output.code), "\(command): \(output)")
+      let lines = output.standardError.split(separator: "\n")
+      for warning in warnings { #expect(lines.count { $0 == warning } == 1, "\(command): \(output)") }
+    }
+  }
+
   @Test("a report prints the answer of a directory again, in each form, without a run")
   func report() throws {
     let scratch = try Scratch.with(Self.scenario)

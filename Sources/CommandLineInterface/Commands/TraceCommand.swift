@@ -58,7 +58,7 @@ struct TraceCommand: Command {
     let scenario = decoded.scenario
     let devices = Int(scenario.devices)
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
-    environment.console.printWarnings([decoded], loaded.path)
+    environment.console.printOnce(loaded.warnings(of: [], [decoded]))
     try memory.check(scenario, loaded.path)
     let file = try outputPath.map {
       try SingleFile(

@@ -56,10 +56,7 @@ struct ValidateCommand: Command {
     let base = try loaded.decode()
     let choices = try loaded.choices(of: base)
     let variants = try loaded.decodeAll(choices, of: base)
-    let warnings =
-      console.printWarnings([base] + variants, loaded.path)
-      + console.printMissedFlushes([base] + variants, loaded.path)
-      + console.printOnce(loaded.reach(of: choices, [base] + variants))
+    let warnings = console.printOnce(loaded.warnings(of: choices, [base] + variants))
     let all =
       choices.isEmpty
       ? [Variant(name: "", scenario: base.scenario)]
@@ -168,37 +165,6 @@ extension ScenarioFindings {
       row(index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line)
     }
     return text
-  }
-}
-
-extension Console {
-  /// Warns of each Retry-After and each time-out by which clients miss a flush, once, and returns what it printed.
-  fileprivate func printMissedFlushes(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
-    var warnings: [Diagnostic] = []
-    for late in decoded.flatMap({ LateRetry.all(in: $0.scenario) }) {
-      let (asked, interval) = (
-        FigureText.span(late.asked.microseconds), FigureText.span(late.interval.microseconds)
-      )
-      warnings.append(
-        Diagnostic(
-          severity: .warning, file: path, path: late.path,
-          message:
-            "\(asked) is at or just above a multiple of the flush interval, \(interval), of "
-            + "\(late.cohorts.joined(separator: ", ")): clients that retry at a flush wait "
-            + "\(FigureText.span(late.real.microseconds)), one flush more; \(FigureText.span(late.enough.microseconds)) is enough"
-        ))
-    }
-    for tie in decoded.flatMap({ TimeOutTie.all(in: $0.scenario) }) {
-      let count = tie.interval.microseconds / tie.timeout.microseconds
-      warnings.append(
-        Diagnostic(
-          severity: .warning, file: path, path: "fleet.\(tie.cohort).timeout",
-          message:
-            "\(FigureText.count(Int(count), "time-out")) of \(FigureText.span(tie.timeout.microseconds)) \(count == 1 ? "takes" : "take") "
-            + "exactly the flush interval, \(FigureText.span(tie.interval.microseconds)): in a silent outage the flush then finds the client "
-            + "free, as no real clock has it; \(Units.text(tie.enough)) simulates what real clients do"))
-    }
-    return printOnce(warnings.map(\.description))
   }
 }
 

@@ -1,6 +1,7 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 
 /// A scenario file read with what it refers to, and the variants asked of it.
 struct LoadedScenario {
@@ -173,8 +174,13 @@ struct LoadedScenario {
     return decoded
   }
 
+  /// What every command warns of that reads the scenario and these variants of it.
+  func warnings(of choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded]) -> [String] {
+    decoded.flatMap { $0.allWarnings(path) } + reach(of: choices, decoded)
+  }
+
   /// Warns of Settings for all that do not reach some cohort of the scenario or of its variants.
-  func reach(of choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded]) -> [String] {
+  private func reach(of choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded]) -> [String] {
     let overrides = (self.overrides + choices.flatMap(\.overrides)).filter {
       $0.path == Override.settingsPath || $0.path.hasPrefix(SearchableSettings.prefix)
     }
@@ -257,30 +263,48 @@ func notesOfSmallness(_ variants: [Variant]) -> [String] {
 /// Returns a note of smallness as it stands beside an answer, without a full stop.
 func warning(ofSmallness note: String) -> String { "Small enough for chance to decide: \(note)" }
 
-extension Console {
-  /// Prints repairs and the like, each once, and returns what it printed.
-  @discardableResult
-  func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
-    let all = decoded.flatMap { variant in
-      var warnings = variant.warnings.map(\.description)
-      let load = NormalLoad(variant.scenario)
-      if load.utilisation > 1 {
-        warnings.append(
-          "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
-            + "not hold even without an incident")
-      } else if let overload = load.overload {
-        let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
-        warnings.append(
-          "\(path): warning: the normal load reaches \(busiest) of the capacity between "
-            + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
-            + "fleet falls behind then even without an incident")
-      }
-      return warnings
+extension ScenarioFile.Decoded {
+  /// Repairs, a load that the server cannot take, and flushes that clients miss.
+  func allWarnings(_ path: String) -> [String] {
+    var all = warnings.map(\.description)
+    let load = NormalLoad(scenario)
+    if load.utilisation > 1 {
+      all.append(
+        "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
+          + "not hold even without an incident")
+    } else if let overload = load.overload {
+      let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
+      all.append(
+        "\(path): warning: the normal load reaches \(busiest) of the capacity between "
+          + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
+          + "fleet falls behind then even without an incident")
     }
-    return printOnce(all)
+    func warn(_ key: String, _ message: String) {
+      all.append(Diagnostic(severity: .warning, file: path, path: key, message: message).description)
+    }
+    func text(_ span: Span) -> String { FigureText.span(span.microseconds) }
+    for late in LateRetry.all(in: scenario) {
+      warn(
+        late.path,
+        "\(text(late.asked)) is at or just above a multiple of the flush interval, \(text(late.interval)), of "
+          + "\(late.cohorts.joined(separator: ", ")): clients that retry at a flush wait \(text(late.real)), one flush more; "
+          + "\(text(late.enough)) is enough")
+    }
+    for tie in TimeOutTie.all(in: scenario) {
+      let count = tie.interval.microseconds / tie.timeout.microseconds
+      warn(
+        "fleet.\(tie.cohort).timeout",
+        "\(FigureText.count(Int(count), "time-out")) of \(text(tie.timeout)) \(count == 1 ? "takes" : "take") "
+          + "exactly the flush interval, \(text(tie.interval)): in a silent outage the flush then finds the client "
+          + "free, as no real clock has it; \(Units.text(tie.enough)) simulates what real clients do")
+    }
+    return all
   }
+}
 
+extension Console {
   /// Prints warnings, a line each, each once, and returns what it printed.
+  @discardableResult
   func printOnce(_ warnings: [String]) -> [String] {
     let once = warnings.uniqued
     for warning in once { printError(warning + "\n") }

@@ -147,7 +147,7 @@ struct StudyInput {
   var warnings: [String]
 
   /// Decodes scenarios and warns of what is odd about them.
-  /// - Parameter warnsOfSettings: whether it warns of what a Settings file has; the answer says that, too.
+  /// - Parameter warnsOfSettings: whether it warns of what a Settings file has and whom it reaches; the answer says that, too.
   /// - Parameter choices: what is run in place of the first one; empty: all of them, as they are.
   /// - Throws: `ScenarioProblems`; what `choices` throws.
   init(
@@ -159,14 +159,16 @@ struct StudyInput {
     self.choices = try choices(bases[0], loaded[0])
     if self.choices.isEmpty {
       decoded = bases
-      warnings = zip(loaded, bases).flatMap { loaded, base in
-        var base = base
-        if !warnsOfSettings { base.warnings.removeAll { $0.file != loaded.path } }
-        return console.printWarnings([base], loaded.path)
-      }
+      warnings = console.printOnce(
+        zip(loaded, bases).flatMap { loaded, base in
+          if warnsOfSettings { return loaded.warnings(of: [], [base]) }
+          var base = base
+          base.warnings.removeAll { $0.file != loaded.path }
+          return base.allWarnings(loaded.path)
+        })
     } else {
       decoded = try loaded[0].decodeAll(self.choices, of: bases[0])
-      warnings = console.printWarnings(decoded, loaded[0].path)
+      warnings = console.printOnce(loaded[0].warnings(of: self.choices, decoded))
     }
   }
 
@@ -177,7 +179,6 @@ struct StudyInput {
   ) throws {
     try self.init(
       [LoadedScenario(path, options.input, environment.files)], environment.console, choices: choices)
-    warnings += environment.console.printOnce(loaded[0].reach(of: self.choices, decoded))
   }
 
   /// Takes a small part of the fleet that keeps the answer of everything that is run, unless an option says which.

@@ -29,7 +29,8 @@ public struct Metric: Sendable {
   package var words: String {
     switch name {
     case MetricCatalogue.lost, MetricCatalogue.late: title + " events"
-    case MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin: "requests"
+    case MetricCatalogue.attemptsAboveTwin: "extra requests"
+    case MetricCatalogue.attempts: "requests a day"
     default: title
     }
   }

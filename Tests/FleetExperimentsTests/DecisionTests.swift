@@ -72,6 +72,12 @@ struct DecisionTests {
     return story
   }
 
+  @Test("figures of two units have two names")
+  func names() {
+    let names = MetricCatalogue.headline.map(\.words)
+    #expect(Set(names).count == names.count, "\(names)")
+  }
+
   @Test("is published where one figure gets better, none worse, and 59 runs of each case do not fail")
   func publish() throws {
     let found = try decision(change: Self.halved)

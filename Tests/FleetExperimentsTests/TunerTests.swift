@@ -303,7 +303,7 @@ struct TunerTests {
     #expect(story.basis.hasSuffix("65 runs on fresh seeds"))
     #expect(story[.better] == ["99 % delivered after 2 min 11 s (today 7 min 06 s)"])
     #expect(
-      story[.same] == ["failed runs, lost events, endpoint well, caught up, late events, requests"])
+      story[.same] == ["failed runs, lost events, endpoint well, caught up, late events, extra requests"])
     // 1 - 0.05^(1/59) = 4.95 %
     #expect(
       story[.risk] == ["none of 59 runs fails; up to 5 % of a case's may (95 % confidence)"])

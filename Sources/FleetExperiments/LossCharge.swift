@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import UploadRetry
@@ -70,18 +71,23 @@ public struct LossCharge: Sendable, Hashable {
       return self == .gate ? "gates." + (cohort.gates.refusing.first ?? "") : rawValue
     }
 
-    /// The most that Settings allow (S14): retries, or microseconds; nil of a limit that is none of theirs.
-    private var most: Int64? {
+    /// The most that Settings allow (S14), as far as a cohort's clients take it: retries, or microseconds; nil of a limit that is
+    /// none of theirs.
+    private func most(in cohort: Cohort) -> Int64? {
+      var most = HTTPConfig()
       switch self {
-      case .backoffRetries, .rateLimitRetries: 1_000
-      case .age: Span.hours(7 * 24).microseconds
-      case .queue, .gate: nil
+      case .backoffRetries, .rateLimitRetries: set(1_000, in: &most)
+      case .age: set(Span.hours(7 * 24).microseconds, in: &most)
+      case .queue, .gate: return nil
       }
+      return value(in: SettingsDocument(most).config(in: cohort.settingsDialect))
     }
 
-    /// That, as their file has it: `604800 (168 h)`.
-    var mostInSettings: String? {
-      most.map { self == .age ? "\($0 / 1_000_000) (\(FigureText.span($0)))" : "\($0)" }
+    /// A value as people read it, and as a file of Settings has it: `604800 (168 h)`.
+    func text(of value: Int64, inFile: Bool = false) -> String {
+      guard self == .age else { return "\(value)" }
+      return inFile
+        ? "\(value / 1_000_000) (\(FigureText.span(value)))" : FigureText.span(value)
     }
 
     private func value(in settings: HTTPConfig) -> Int64 {
@@ -107,33 +113,33 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
-    /// Sets it to the most that Settings allow, where that is more than it is; else it takes it away.
-    /// - Returns: that value as text; nil: there is no limit any more.
-    func raise(in cohort: inout Cohort) -> String? {
-      guard let most, value(in: cohort.settings) < most else {
-        remove(from: &cohort)
-        return nil
-      }
-      set(most, in: &cohort)
-      return text(in: cohort)
+    /// The most that a cohort's clients take, where that is more than it is; else nil.
+    func raised(in cohort: Cohort) -> Int64? {
+      most(in: cohort).flatMap { value(in: cohort.settings) < $0 ? $0 : nil }
+    }
+
+    /// Sets it to a value, or to as much of that as the cohort's clients take, where that is more than it is.
+    func raise(to value: Int64, in cohort: inout Cohort) {
+      if let most = raised(in: cohort) { set(min(value, most), in: &cohort) }
     }
 
     private func set(_ value: Int64, in cohort: inout Cohort) {
-      func set(_ settings: inout HTTPConfig) {
-        switch self {
-        case .backoffRetries: settings.backoff.maxRetryCount = Int(value)
-        case .rateLimitRetries: settings.rateLimit.maxRetryCount = Int(value)
-        case .age:
-          settings.backoff.maxTotalBackoffDuration = value
-          settings.rateLimit.maxTotalBackoffDuration = value
-        case .queue, .gate: break
-        }
-      }
-      set(&cohort.settings)
-      set(&cohort.settingsDefaults)
+      set(value, in: &cohort.settings)
+      set(value, in: &cohort.settingsDefaults)
       if var rollout = cohort.rollout {
-        set(&rollout.settings)
+        set(value, in: &rollout.settings)
         cohort.rollout = rollout
+      }
+    }
+
+    private func set(_ value: Int64, in settings: inout HTTPConfig) {
+      switch self {
+      case .backoffRetries: settings.backoff.maxRetryCount = Int(value)
+      case .rateLimitRetries: settings.rateLimit.maxRetryCount = Int(value)
+      case .age:
+        settings.backoff.maxTotalBackoffDuration = value
+        settings.rateLimit.maxTotalBackoffDuration = value
+      case .queue, .gate: break
       }
     }
   }

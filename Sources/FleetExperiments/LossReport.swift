@@ -7,7 +7,7 @@ import ScenarioModel
 ///
 ///     var report = LossReport(variants, runs: trial.rowsByVariant)
 ///     try report.checkLimit(options: options, control: control)
-///     report.notes   // segment-swift 39,497 events: rateLimitConfig.maxRetryCount 100; with 1000 none
+///     report.notes   // segment-swift 39,497 events: rateLimitConfig.maxRetryCount 100; with 1000: none
 public struct LossReport: Sendable {
   /// The fate of a cohort's events, the mean over the runs of a variant.
   public struct Row: Sendable {
@@ -38,8 +38,10 @@ public struct LossReport: Sendable {
   package struct Check: Sendable {
     var variant: Int
     var charge: LossCharge
-    /// The highest that Settings allow; nil: without the limit.
-    var value: String?
+    /// The most that its clients take out of Settings, retries or microseconds; nil: without the limit.
+    var value: Int64?
+    /// Whether one file of Settings gives all of its run's clients that.
+    var isPublished: Bool
     /// Lost or blocked in that run with the limit as it is.
     var before: Int64
     /// Pending at the end of that run.
@@ -127,10 +129,10 @@ public struct LossReport: Sendable {
     }
   }
 
-  /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it. The run has the seed
-  /// that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
+  /// Runs the worst charge's scenario once more, with its limit as high as its clients take it out of Settings, or without it. The
+  /// run has the seed that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
   ///
-  /// Of a limit in Settings every cohort that fetches them has the higher one, as one file gives it.
+  /// Of a limit in Settings every cohort that fetches them has as much of the higher one as its clients take, as one file gives it.
   /// - Parameter options: of that run.
   /// - Parameter control: of that run.
   /// - Parameter few: attempts that it may make in any case, which take seconds. Without a limit a fleet may retry for ever: beyond
@@ -150,13 +152,15 @@ public struct LossReport: Sendable {
     let worstRun = runs[line.variant].max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }
     var scenario = variants[line.variant].scenario
     scenario.seed = worstRun?.seed ?? 0
-    let value = limit.raise(in: &scenario.fleet[charge.cohort])
-    let isPublished = !limit.settingsKeys.isEmpty && scenario.fleet[charge.cohort].fetchesSettings
-    // Each once: a limit that is as high as Settings allow is taken away.
-    for place in scenario.fleet.indices where place != charge.cohort {
-      let isTold = line.charges.contains { $0.cohort == place && $0.limit == limit }
-      if isTold || isPublished && scenario.fleet[place].fetchesSettings {
-        _ = limit.raise(in: &scenario.fleet[place])
+    let value = limit.raised(in: scenario.fleet[charge.cohort])
+    let told = Set(line.charges.filter { $0.limit == limit }.map(\.cohort))
+    let isOfFile = !limit.settingsKeys.isEmpty && scenario.fleet[charge.cohort].fetchesSettings
+    for place in scenario.fleet.indices
+    where told.contains(place) || isOfFile && scenario.fleet[place].fetchesSettings {
+      if let value {
+        limit.raise(to: value, in: &scenario.fleet[place])
+      } else {
+        limit.remove(from: &scenario.fleet[place])
       }
     }
     let attempts = max(worstRun?.attempts ?? 0, 1)
@@ -177,7 +181,9 @@ public struct LossReport: Sendable {
       if watched.attempts <= most { return }
     }
     check = Check(
-      variant: line.variant, charge: charge, value: value, before: worstRun?.lostOrBlockedEvents ?? 0,
+      variant: line.variant, charge: charge, value: value,
+      isPublished: told.allSatisfy { scenario.fleet[$0].fetchesSettings },
+      before: worstRun?.lostOrBlockedEvents ?? 0,
       pendingBefore: worstRun?.pendingEvents ?? 0, outcome: outcome, times: most / attempts)
     control.finish(run)
   }
@@ -188,11 +194,11 @@ public struct LossReport: Sendable {
   /// `every maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
   /// nil: none is known.
   package var cure: String? {
-    guard let check, check.value != nil, let limit = check.charge.limit, let most = limit.mostInSettings,
+    guard let check, check.isPublished, let value = check.value, let limit = check.charge.limit,
       let outcome = check.outcome, outcome.lost == 0, waiting(check, outcome) == nil
     else { return nil }
     // A batch is given up by the age of either section.
-    return "\(limit == .age ? "every " : "")\(limit.rawValue) to \(most)"
+    return "\(limit == .age ? "every " : "")\(limit.rawValue) to \(limit.text(of: value, inFile: true))"
   }
 
   /// A line for each of the worst two causes, of variants for the worst of each, and what the checking run came to.
@@ -266,7 +272,9 @@ public struct LossReport: Sendable {
 
   /// `with 168 h: none`, `with 168 h the worst run loses 13.3 million, in place of 16.3 million`
   private func outcome(_ check: Check) -> String {
-    let limit = check.value.map { "with \($0)" } ?? "without that limit"
+    let limit =
+      check.value.flatMap { value in check.charge.limit.map { "with \($0.text(of: value))" } }
+      ?? "without that limit"
     guard let outcome = check.outcome else { return limit + ": over \(check.times) times the requests" }
     let (before, lost) = (check.before * scale, outcome.lost * scale)
     let counts = [before, lost].map { FigureText.amount(Double($0)) }

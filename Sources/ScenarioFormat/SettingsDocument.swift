@@ -69,6 +69,11 @@ package struct SettingsDocument: Sendable {
     inside(dialect.decode(SettingsTree.settingsValue(served)).findings, dialect)
   }
 
+  /// Returns what a client of that kind has of them when the CDN serves them.
+  package func config(in dialect: SettingsDialect) -> HTTPConfig {
+    dialect.decode(SettingsTree.settingsValue(served)).config
+  }
+
   /// Returns how one client reads them, with values that are allowed one by one and work against each other.
   package func findings(of client: ClientPreset, in dialect: SettingsDialect) -> [(
     path: String, finding: SettingsFinding

@@ -191,6 +191,43 @@ struct LossChargeTests {
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
   }
 
+  /// analytics-react-native makes 100 of any higher count (config-validation.ts:42-48).
+  @Test("A limit is raised to what its clients take, and a value that would not reach them is no cure")
+  func clamped() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
+    scenario.tapi.server = .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 2_000))
+    scenario.fleet.append(scenario.fleet[0])
+    scenario.fleet[1].name = "others"
+    func lost(_ counts: [Int]) throws -> RunSummary {
+      for place in [0, 1] { scenario.fleet[place].settings.backoff.maxRetryCount = counts[place] }
+      return try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0].summary
+    }
+    func checked(_ counts: [Int]) throws -> LossReport {
+      let run = try lost(counts)
+      var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]])
+      try report.checkLimit()
+      return report
+    }
+    // 600 s at a wait of one second and more are no more than 600 tries.
+    #expect(try lost([1_000, 1_000]).lostOrBlockedEvents == 0)
+    #expect(try checked([3, 3]).cure == "backoffConfig.maxRetryCount to 1000")
+    scenario.fleet[0].behaviour.settingsDialect = .analyticsReactNative
+    let left = try lost([100, 1_000]).lostOrBlockedEvents
+    #expect(left > 0)
+    let both = try checked([3, 3])
+    #expect(both.cure == nil)
+    #expect(both.notes.first?.contains(" events: backoffConfig.maxRetryCount 3; with ") == true)
+    #expect(
+      both.notes.first?.contains(" loses \(FigureText.grouped(left)), in place of ") == true, "\(both.notes)")
+    let alone = try checked([100, 1_000])
+    #expect(alone.cure == nil && alone.notes.first?.hasSuffix("; without that limit: none") == true)
+    // Whom no file reaches a file does not cure.
+    scenario.fleet[0].behaviour.settingsDialect = .document
+    for place in [0, 1] { scenario.fleet[place].behaviour.settingsFetch = .never }
+    #expect(try checked([3, 3]).cure == nil)
+  }
+
   @Test(
     "Where another limit takes over, the note says how many are lost all the same; nothing lost is not checked"
   )

@@ -249,7 +249,7 @@ public struct LossReport: Sendable {
     return "\(text); \(outcome(check))"
   }
 
-  /// `segment-kotlin 915,000 and segment-swift 431,000 events`
+  /// `segment-kotlin 915,000 and segment-swift 431,000 events a run`: of several runs the mean.
   private func losers(_ variant: Int, _ charges: [LossCharge], _ cohorts: [Int]) -> String {
     let events = cohorts.map { cohort in
       let lost =
@@ -268,9 +268,10 @@ public struct LossReport: Sendable {
       )
     }
     return Story.list(texts) + (events == [1] ? " event" : " events")
+      + (sums[variant].runs > 1 ? " a run" : "")
   }
 
-  /// `with 168 h: none`, `with 168 h the worst run loses 13.3 million, in place of 16.3 million`
+  /// `with 168 h the worst run loses 13.3 million, in place of 16.3 million`; of a single run `with 168 h: none`.
   private func outcome(_ check: Check) -> String {
     let limit =
       check.value.flatMap { value in check.charge.limit.map { "with \($0.text(of: value))" } }
@@ -279,12 +280,12 @@ public struct LossReport: Sendable {
     let (before, lost) = (check.before * scale, outcome.lost * scale)
     let counts = [before, lost].map { FigureText.amount(Double($0)) }
     let left =
-      lost == 0
-      ? ": none"
-      : lost >= before
-        ? " no fewer are lost"
-        : " the worst run loses \(counts[1]), in place of \(counts[0])"
-          + (outcome.mostLeft.map { ", most by \($0)" } ?? "")
+      (runs[check.variant].count > 1 ? " the worst run loses " : ": ")
+      + (lost == 0
+        ? "none"
+        : lost >= before
+          ? "no fewer"
+          : "\(counts[1]), in place of \(counts[0])" + (outcome.mostLeft.map { ", most by \($0)" } ?? ""))
     let rest = waiting(check, outcome).map {
       ", but \(FigureText.amount(Double($0 * scale))) still wait at the end"
     }

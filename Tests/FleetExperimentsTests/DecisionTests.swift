@@ -233,7 +233,7 @@ struct DecisionTests {
       run.cohorts = [phones]
       run[.droppedByRetryLimit] = phones.lostEvents
     }
-    let loss = "\(Self.outage): phones (tapi-document) 20,000 events: backoffConfig.maxRetryCount "
+    let loss = "\(Self.outage): phones (tapi-document) 20,000 events a run: backoffConfig.maxRetryCount "
     #expect(told(found)[.lost].first?.hasPrefix(loss) ?? false, "\(told(found)[.lost])")
     // What fails alike today is told so.
     #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15): over 1 % lost"])

@@ -191,6 +191,24 @@ struct LossChargeTests {
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
   }
 
+  @Test(
+    "Of several runs the line says what a run loses in the mean, and what the worst of them loses with more")
+  func severalRuns() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 3
+    let seeds = [1, 2].map { Variant(name: "\($0)", scenario: scenario.with(seed: $0)) }
+    let runs = try Comparison.run(seeds, workers: 2).map(\.summary)
+    var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
+    try report.checkLimit()
+    let mean = Double(runs.reduce(0) { $0 + $1.lostOrBlockedEvents }) / 2
+    #expect(Set(runs.map(\.lostOrBlockedEvents)).count == 2)
+    #expect(
+      report.notes == [
+        "phones (tapi-document) \(FigureText.amount(mean)) events a run: backoffConfig.maxRetryCount 3; "
+          + "with 1000 the worst run loses none"
+      ])
+  }
+
   /// analytics-react-native makes 100 of any higher count (config-validation.ts:42-48).
   @Test("A limit is raised to what its clients take, and a value that would not reach them is no cure")
   func clamped() throws {
@@ -219,7 +237,7 @@ struct LossChargeTests {
     #expect(both.cure == nil)
     #expect(both.notes.first?.contains(" events: backoffConfig.maxRetryCount 3; with ") == true)
     #expect(
-      both.notes.first?.contains(" loses \(FigureText.grouped(left)), in place of ") == true, "\(both.notes)")
+      both.notes.first?.contains(": \(FigureText.grouped(left)), in place of ") == true, "\(both.notes)")
     let alone = try checked([100, 1_000])
     #expect(alone.cure == nil && alone.notes.first?.hasSuffix("; without that limit: none") == true)
     // Whom no file reaches a file does not cure.
@@ -244,7 +262,7 @@ struct LossChargeTests {
     #expect(left > 0)
     #expect(
       report.notes.first?.hasSuffix(
-        "; with 1000 the worst run loses \(FigureText.grouped(left)), in place of \(before), most by phones (tapi-document): "
+        "; with 1000: \(FigureText.grouped(left)), in place of \(before), most by phones (tapi-document): "
           + "maxTotalBackoffDuration 1 min reached"
       ) == true, "\(report.notes)")
 

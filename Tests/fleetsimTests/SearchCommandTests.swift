@@ -140,7 +140,8 @@ struct SearchCommandTests {
     #expect(output.standardOutput.hasPrefix("No candidate keeps lost_events <= 0 in every run, "))
     let lost = output.story("lost")
     #expect(
-      lost.first?.hasSuffix(": backoffConfig.maxRetryCount \(extent.hasSuffix("3") ? 3 : 2); with 1000: none")
+      lost.first?.hasSuffix(
+        ": backoffConfig.maxRetryCount \(extent.hasSuffix("3") ? 3 : 2); with 1000 the worst run loses none")
         ?? false, "\(output)")
     #expect(lost.last == "settings.backoffConfig.maxRetryCount was \(extent)", "\(output)")
   }

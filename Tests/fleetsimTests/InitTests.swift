@@ -28,9 +28,9 @@ struct InitTests {
     let full = try scratch.run("validate mine/my.json5 --scale 1:1")
     #expect(full.standardOutput.contains("3,000,000 devices"))
     #expect(full.standardOutput.contains("capacity  60,000 requests/s"))
-    // 3 million devices with 30 events an hour.
+    // 3 million devices with 30 events an hour, or 1 + 0.6 · 24/2π · (sin(2π · 2/24) + sin(2π · 1/24)) / 3 times that.
     #expect(
-      full.standardOutput.contains(" with 39,6") || full.standardOutput.contains(" with 25,000 events/s"))
+      full.standardOutput.contains(" with 39,4") || full.standardOutput.contains(" with 25,000 events/s"))
   }
 
   @Test("files that are there stay as they are, and the message says which")
@@ -189,6 +189,38 @@ struct InitTests {
     }
     #expect(open.scenario.contains(#"events: { rate: "96/day" },"#))
     #expect(open.scenario.contains(#"curve: { points: [{ at: "0s", factor: "#))
+  }
+
+  @Test(
+    "the incident begins when the day's load is highest, an outage or a restart", arguments: ["160%", "250%"])
+  func peak(peak: String) throws {
+    let scratch = try Scratch()
+    func written(_ path: String, _ more: [String]) throws -> String {
+      try scratch.run(
+        ["init", path, "--client", "segment-swift", "--peak", peak] + Self.options + more, code: 0)
+      return try scratch.text(path)
+    }
+    let outage = try written("a/s.json5", [])
+    #expect(outage.contains(#"{ kind: "outage", at: "1h", for: "10m", status: 503 }"#), "\(outage)")
+    if peak == "160%" {
+      #expect(outage.contains(#"curve: { amplitude: "60%", peak: "1h", period: "24h" }"#), "\(outage)")
+    } else {
+      // A polygon through these points, whose mean over the day is 1 and whose top is where the incident begins.
+      let points = outage.matches(of: /{ at: "(\d+)[sh]", factor: "([0-9.]+)%" }/).map {
+        (at: Double($0.1)!, factor: Double($0.2)!)
+      }
+      let closed = points + [(24, points[0].factor)]
+      let areas = zip(closed, closed.dropFirst()).map { ($1.at - $0.at) * ($0.factor + $1.factor) / 2 }
+      #expect(abs(areas.reduce(0, +) / 24 - 100) < 0.5 && points.count == 4, "\(points)")
+      #expect(points.max { $0.factor < $1.factor }?.at == 1)
+    }
+    let restart = try written("b/s.json5", ["--restart", "1m"])
+    #expect(
+      restart.contains(#"{ kind: "outage", at: "1h", for: "1m", status: "none", warmUp: "2m" }"#),
+      "\(restart)")
+    try scratch.run("validate b/s.json5 -q", code: 0)
+    let both = ["--restart", "1m", "--outage", "5m"]
+    try scratch.run(["init", "c.json5", "--client", "segment-swift"] + Self.options + both, code: 64)
   }
 
   @Test("keys of Settings are compared where a client fetches any, whatever the others are, and one is one")

@@ -61,6 +61,13 @@ extension InitCommand {
     @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
     var outage = Quantity("10m")!
     @Option(
+      "restart", "span", .restart,
+      help:
+        "In place of the outage its servers restart: they are gone for so long, as 1m, and capacity then rises for twice as long. "
+        + "(default: none)"
+    )
+    var restart: Quantity? = nil
+    @Option(
       "trouble", "span", .trouble,
       help:
         "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
@@ -235,6 +242,7 @@ extension ValueReader where Value == Quantity? {
   static let capacity = ValueReader { text in
     text == InitCommand.Answers.unknown ? nil : try Quantity.rate(text, as: "60000/s")
   }
+  static let restart = ValueReader<Quantity?> { try Quantity.incident($0) }
   /// How long the trouble of an incident lasted.
   static let trouble = ValueReader { text in
     text == InitCommand.Answers.unknown ? nil : try Quantity.incident(text)

@@ -9,7 +9,7 @@ package struct InitCommand: Command {
   package static let help = CommandSpecification(
     name: "init", abstract: "Write a scenario of your own fleet to begin with.",
     discussion: [
-      "Writes a commented scenario with an evening's peak, an outage, a rate limit and something to compare, and Settings beside "
+      "Writes a commented scenario with an evening's peak, an outage or a restart, a rate limit and something to compare, and Settings beside "
         + "it, and says what to do next. Files that are there stay as they are."
     ],
     examples: [
@@ -38,6 +38,9 @@ package struct InitCommand: Command {
     if let given = answers.settingsPath, !answers.fetchesSettings {
       throw UsageError(
         "No client of this fleet fetches Settings, so that none reads \(given): leave '--settings' out.")
+    }
+    if answers.restart != nil, answers.$outage.isGiven {
+      throw UsageError("'--restart' stands in place of '--outage': leave one of them out.")
     }
     let writesSettings = answers.settingsPath == nil && answers.fetchesSettings
     if writesSettings { try refuse([ownSettings], files) }

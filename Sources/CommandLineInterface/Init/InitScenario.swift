@@ -61,17 +61,17 @@ extension InitCommand.Answers {
     ]
   }
 
-  /// The evening's peak, an hour and a half after the run begins; empty where the rate does not vary.
+  /// The evening's peak, an hour after the run begins; empty where the rate does not vary.
   private var curve: String {
     func text(_ factor: Double) -> String { "\"\(MetricText.plain(factor * 100))%\"" }
     if peak <= 1 { return "" }
     if peak <= 2 {
-      return ", curve: { amplitude: \(text(peak - 1)), peak: \"1h30m\", period: \"24h\" }"
+      return ", curve: { amplitude: \(text(peak - 1)), peak: \"1h\", period: \"24h\" }"
     }
     // A wave of eight hours on an even rest, with the mean of 1.
     let rest = (1 - peak / 6) * 6 / 5
-    let now = rest + (peak - rest) * 2.5 / 4
-    let points = [("0s", now), ("1h30m", peak), ("5h30m", rest), ("21h30m", rest)]
+    let now = rest + (peak - rest) * 3 / 4
+    let points = [("0s", now), ("1h", peak), ("5h", rest), ("21h", rest)]
       .map { "{ at: \"\($0)\", factor: \(text($1)) }" }
     return ", curve: { points: [\(points.joined(separator: ", "))], period: \"24h\" }"
   }
@@ -82,9 +82,9 @@ extension InitCommand.Answers {
   func scenario(
     scale: Int, capacity: String, settings: String, comparison: Comparison, client path: (String) -> String
   ) -> String {
-    let outage = outage.text()
+    let length = restart ?? outage
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew, or to see twice the trouble.
-    let seconds = max(7_200 + self.outage.baseValue * 4, 3_600 + (trouble?.baseValue ?? 0) * 2.1)
+    let seconds = max(7_200 + length.baseValue * 4, 3_600 + (trouble?.baseValue ?? 0) * 2.1)
     let hours = Int64((seconds / 3_600).rounded(.up))
     let isPart = scale > 1
     let scaled = [
@@ -95,6 +95,13 @@ extension InitCommand.Answers {
     ]
     let hasPeak = peak > 1
     let when = hasPeak ? "at the evening's peak, " : ""
+    let course =
+      restart == nil
+      ? "It is down \(when)from an hour into the run on. status: \"none\" is silence: clients wait for their time-out."
+      : "It restarts \(when)an hour into the run: nobody is answered, and then capacity rises from nothing."
+    let answer =
+      restart.map { "status: \"none\", warmUp: \"\(Quantity(value: 2 * $0.value, unit: $0.unit).text())\"" }
+      ?? "status: 503"
     let everyoneFetches = clients.allSatisfy { $0.client.settingsFetch != .never }
     func published(_ indent: String) -> String {
       fetchesSettings ? "\(indent)// As the CDN serves it today.\n\(indent)settings: \"\(settings)\",\n" : ""
@@ -114,7 +121,7 @@ extension InitCommand.Answers {
       use != nil
       ? "The mean of a day: they come while the app is open."
       : hasPeak
-        ? "The mean of a day whose peak is an hour and a half after this run begins." : "All day long."
+        ? "The mean of a day whose peak is an hour after this run begins." : "All day long."
     var left = devices
     let cohorts = clients.enumerated().map { index, part in
       let isLast = index == clients.count - 1
@@ -148,7 +155,7 @@ extension InitCommand.Answers {
       // Made by fleetsim init. Every key: fleetsim help scenario
       {
         format: 1,
-        question: "An outage\(hasPeak ? " at the evening's peak" : ""): how does the fleet come back?",
+        question: "\(restart == nil ? "An outage" : "A restart")\(hasPeak ? " at the evening's peak" : ""): how does the fleet come back?",
         seed: 1,
         duration: "\(hours)h",
         interval: "5s",
@@ -160,8 +167,8 @@ extension InitCommand.Answers {
           bucket: { capacity: "\(capacity)" },
       \(isBelowFlush ? "    // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.\n" : "")\
           overload: { status: 429, retryAfter: "\(Units.text(retryAfter))" },
-          // It is down \(when)from an hour into the run on. status: "none" is silence: clients wait for their time-out.
-          incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
+          // \(course)
+          incidents: [{ kind: "outage", at: "1h", for: "\(length.text())", \(answer) }],
         },
         network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
       \(everyoneFetches ? published("  ") : "")\

@@ -72,6 +72,21 @@ struct DecisionTests {
     return story
   }
 
+  @Test("before a proposal is found as many runs are expected as one that differs from today's needs")
+  func expected() {
+    let suite = IncidentSuite(of: Self.today)
+    var other = Self.today
+    other.fleet[0].settings.backoff.maxRetryCount = 7
+    let counts = [other, nil].map { proposed in
+      let left = Decision(suite.cases(today: Self.today, proposed: proposed)).left
+      let control = ComparisonControl()
+      control.expect(more: left.compared, alone: left.alone)
+      return control.progress.runs
+    }
+    #expect(
+      counts[0] == counts[1] && counts[0] > suite.cases.count * (Decision.looks[0] + Decision.faultless))
+  }
+
   @Test("figures of two units have two names")
   func names() {
     let names = MetricCatalogue.headline.map(\.words)

@@ -113,7 +113,7 @@ struct DecideCommand: Study {
           allowed: allowed, skipping: named == nil ? ProposalSearch.seedsBehind : 0,
           budget: budget ?? Decision.defaultBudget)
         if let search {
-          let left = Decision(suite.cases(today: today, proposed: today), terms).left
+          let left = Decision(suite.cases(today: today, proposed: nil), terms).left
           runs.control.expect(more: search.scenarios + left.compared, alone: left.alone)
         }
         guard let proposed = try named ?? found(search, loaded[0], runs) else {

@@ -171,8 +171,12 @@ extension MetricCatalogue {
 
 extension IncidentSuite {
   /// The cases of a decision on Settings.
-  package func cases(today: Scenario, proposed: Scenario) -> [Decision.Case] {
-    cases.map {
+  /// - Parameter proposed: nil: not found yet. Settings that differ from today's by a microsecond stand for them.
+  package func cases(today: Scenario, proposed: Scenario?) -> [Decision.Case] {
+    var other = today
+    for place in other.fleet.indices { other.fleet[place].settings.backoff.baseBackoffInterval += 1 }
+    let proposed = proposed ?? other
+    return cases.map {
       Decision.Case(
         name: $0.name, phrase: $0.phrase,
         scenarios: (scenario($0, of: today), scenario($0, of: proposed)))

@@ -57,6 +57,22 @@ struct RequirementTests {
     #expect(try Self.text("recovery <= 10m", [.planted(within: nil)]) == "✗ recovery <= 10m: no value")
   }
 
+  @Test("losses are what is on events that never come, and a requirement on them is what losses break")
+  func losses() throws {
+    for (text, isOfLosses) in [
+      ("lost = 0", true), ("lost_events = 0", true), ("undelivered_events = 0", true),
+      ("dropped_by_age_events = 0", true), ("blocked_by_status_events = 0", true),
+      ("devices_that_lost_events_ratio <= 1%", true), ("late = 0", false), ("created_events > 0", false),
+      ("recovery <= 1h", false),
+    ] {
+      let requirement = try Requirement(text)
+      #expect(requirement.isOfLosses == isOfLosses, "\(text)")
+      #expect(requirement.isBrokenByLosses([Self.run()]) == isOfLosses, "\(text)")
+    }
+    #expect(try Requirement("failures = 0").isBrokenByLosses([Self.run(lost: 200)]))
+    #expect(try !Requirement("failures = 0").isBrokenByLosses([Self.run(recovery: nil)]))
+  }
+
   @Test("runs that never recover or lose more than 1 % fail, and their number or share has a limit")
   func failures() throws {
     let runs = [Self.run(recovery: nil), Self.run(lost: 101), Self.run(lost: 100), Self.run()]

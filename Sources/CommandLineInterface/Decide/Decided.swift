@@ -76,7 +76,7 @@ struct Decided: Sendable {
 
   /// Whether the proposed Settings gain as much without the key that does the harm.
   private var isBetterWithoutCause: Bool {
-    guard withoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty else {
+    guard settingsWithoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty else {
       return false
     }
     return !decision.isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
@@ -369,14 +369,16 @@ extension Decided {
     answer.data =
       [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
       + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
-      + (withoutCause.map { [OutputFile(.withoutCause, text: $0)] } ?? []) + suiteFiles
+      + (settingsWithoutCause.map { [OutputFile(.withoutCause, text: $0.cdnJSON)] } ?? []) + suiteFiles
     return answer
   }
 }
 
 extension Decided {
-  /// The proposed Settings with the key that makes them worse as it is today, as the CDN serves them.
-  private var withoutCause: String? { trials?.harmful.first.flatMap { settings.keeping($0.key)?.cdnJSON } }
+  /// The proposed Settings with the key that makes them worse as it is today.
+  private var settingsWithoutCause: SettingsDocument? {
+    trials?.harmful.first.flatMap { settings.keeping($0.key) }
+  }
 
   /// A scenario for each case with the Settings that are to be served from now on, and their results as a baseline. With them
   /// `check` warns anyone who changes something later.

@@ -210,19 +210,21 @@ extension Requirement {
     runs.map { runs in Double(runs.count { !isKept(by: $0) }) / Double(max(runs.count, 1)) }.mean ?? 0
   }
 
-  /// Whether it is on events, most of which are lost or late, or on the devices that lose them.
+  /// The columns of what the server never gets.
+  private static let losses = Set(
+    [MetricCatalogue.lost, MetricCatalogue.undelivered, "lost_events", "blocked_events", "doomed_events"]
+      + ["devices_that_lost_events_ratio"] + (Measure.drops + Measure.blocks).map(\.summaryColumn))
+
+  /// Whether it is on lost events, or on the devices that lose them.
   package var isOfLosses: Bool {
     guard case .column(let column) = subject else { return false }
-    return column.unit == "events" || column.name == "devices_that_lost_events_ratio"
+    return Self.losses.contains(column.name)
   }
 
   /// Whether losses are what keeps some of these runs from keeping it.
   package func isBrokenByLosses(_ runs: [RunSummary]) -> Bool {
-    switch subject {
-    case .failures: runs.contains { $0.fails && !$0.neverRecovers }
-    case .column(let column):
-      [MetricCatalogue.lost, "lost_events", "devices_that_lost_events_ratio"].contains(column.name)
-    }
+    if case .failures = subject { return runs.contains { $0.fails && !$0.neverRecovers } }
+    return isOfLosses
   }
 
   /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.

@@ -15,7 +15,8 @@ extension Decision {
     story.add(.worse, broken.map(broken))
     story.add(.price, lines(worse.filter { $0.cell.isAllowed || $0.cell.isPrice }))
     story.add(.better, lines(told(.better)), atMost: 2)
-    story.add(.same, same)
+    let remainingLoss = remainingLoss
+    story.add(.same, same(losesEvents: remainingLoss != nil))
     if let trials { story.add(.cause, cause(trials, instead)) }
     if let (place, report) = remainingLoss {
       story.add(.lost, (checked ?? report).notes.map { text(place, $0) })
@@ -83,13 +84,13 @@ extension Decision {
   private static let unchanged: Set<Cell.State> = [.asGood, .notWorse]
 
   /// The criteria that change in no case, and how many cases have nothing that changes.
-  private var same: String? {
+  private func same(losesEvents: Bool) -> String? {
     let all = cases.flatMap { one in one.cells.map { (name: Self.name($0), cell: $0) } }
     var names: [String] = []
     for (name, cell) in all where cell.criterion != .health && !names.contains(name) {
       if all.allSatisfy({ $0.name != name || Self.unchanged.contains($0.cell.state) }) { names.append(name) }
     }
-    if let lost = mostLost, let place = names.firstIndex(of: Self.name(lost)) {
+    if losesEvents, let lost = mostLost, let place = names.firstIndex(of: Self.name(lost)) {
       names[place] += " (up to \(lost.figures.proposed.text))"
     }
     if hasSameBattery { names.append("battery") }

@@ -35,12 +35,10 @@ extension Decision {
       ? nil : (worst.place, lossReport(worst.place))
   }
 
-  /// The lost events of the case that loses most; nil: less is lost than matters.
+  /// The lost events of the case that loses most.
   var mostLost: Cell? {
-    remainingLoss == nil
-      ? nil
-      : cases.flatMap(\.cells).filter { $0.metric?.name == MetricCatalogue.lost }
-        .max { ($0.figures.proposed.number ?? 0) < ($1.figures.proposed.number ?? 0) }
+    cases.flatMap(\.cells).filter { $0.metric?.name == MetricCatalogue.lost }
+      .max { ($0.figures.proposed.number ?? 0) < ($1.figures.proposed.number ?? 0) }
   }
 
   /// Returns that case's losses, and what a run comes to with the limit raised that loses most.

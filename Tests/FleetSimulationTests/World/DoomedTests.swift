@@ -94,4 +94,32 @@ struct DoomedTests {
     scenario.fleet[0].sessions = nil
     #expect(try Simulation.run(scenario).doomedEvents == 0)
   }
+
+  @Test(
+    "How long affected events take is the same in a longer run, though they wait far longer than the incident"
+  )
+  func percentilesOfLongerRuns() throws {
+    var random = SeededGenerator(seed: 8)
+    let seeds = 1...UInt64(TestDepth.cases(2, exhaustively: 8))
+    for seed in seeds {
+      var scenario = Self.scenario(&random, seed)
+      scenario.fleet[0].devices = 2_000
+      scenario.interval = .seconds(10)
+      scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 7 * 86_400_000_000
+      scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = 7 * 86_400_000_000
+      let start = Int64(3_600_000_000)
+      let percentiles = try ([10, 12, 20] as [Int64]).map { hours -> [Double] in
+        scenario.duration = .hours(hours)
+        let record = try Simulation.run(scenario)
+        let affected = AffectedEvents.of([record], from: start, to: start + 300_000_000)[0]
+        #expect(affected.created == record.series.rows[360..<390].reduce(0) { $0 + $1[.createdEvents] })
+        return try ([50, 90] as [Int]).map { Double(try #require(affected.percentile($0))) }
+      }
+      for longer in percentiles.dropFirst() {
+        for (one, other) in zip(percentiles[0], longer) {
+          #expect(Swift.abs(other / one - 1) < 0.01, "seed \(seed)")
+        }
+      }
+    }
+  }
 }

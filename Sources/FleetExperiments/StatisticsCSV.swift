@@ -223,10 +223,8 @@ public enum CurvesCSV {
     /// Microseconds since the start of the run.
     public var start: Int64
     public var capacity: Double
-    public var offered: VariantCurves.Point?
-    public var goodput: VariantCurves.Point?
-    public var backlog: VariantCurves.Point?
-    public var twinBacklog: VariantCurves.Point?
+    /// Of each `CurveQuantity`.
+    public var points: [VariantCurves.Point?]
   }
 
   /// Variants in their order, each from the start of the run to its end.
@@ -234,14 +232,12 @@ public enum CurvesCSV {
     curves.flatMap { curve -> [Row] in
       guard let facts = curve.facts else { return [] }
       let (count, rows) = (facts.capacity.count, Int((facts.duration - 1) / max(facts.interval, 1)) + 1)
-      let (offered, goodput) = (curve.offered, curve.goodput)
-      let (backlog, twinBacklog) = (curve.backlog, curve.twinBacklog)
+      let points = CurveQuantity.allCases.map { curve[$0] }
       return (0..<count).map { column in
         Row(
           variant: curve.name,
           start: Int64(VariantCurves.rows(of: column, of: count, in: rows).lowerBound) * facts.interval,
-          capacity: facts.capacity[column], offered: offered[column], goodput: goodput[column],
-          backlog: backlog[column], twinBacklog: twinBacklog[column])
+          capacity: facts.capacity[column], points: points.map { $0[column] })
       }
     }
   }
@@ -256,23 +252,23 @@ public enum CurvesCSV {
       .init("capacity_rps", "requests/s", "What the server can serve, incidents included.") {
         .decimal($0.capacity)
       },
-    ] + curve("offered", "rps", "requests/s", "Offered load", \.offered)
-    + curve("goodput", "rps", "batches/s", "Goodput", \.goodput)
-    + curve("backlog", "events", "events", "Backlog", \.backlog)
-    + curve("twin_backlog", "events", "events", "Backlog without the incidents", \.twinBacklog)
+    ] + curve(.offered, "offered", "rps", "requests/s", "Offered load")
+    + curve(.goodput, "goodput", "rps", "batches/s", "Goodput")
+    + curve(.backlog, "backlog", "events", "events", "Backlog")
+    + curve(.twinBacklog, "twin_backlog", "events", "events", "Backlog without the incidents")
 
   private static func curve(
-    _ name: String, _ suffix: String, _ unit: String, _ what: String,
-    _ point: @escaping @Sendable (Row) -> VariantCurves.Point?
+    _ quantity: CurveQuantity, _ name: String, _ suffix: String, _ unit: String, _ what: String
   ) -> [CSVColumn<Row>] {
     [
-      .init("\(name)_\(suffix)", unit, "\(what): mean over the seeds.") { .decimal(point($0)?.mean) },
-      .init("\(name)_low_95_\(suffix)", unit, "\(what): lower end of its 95 % interval, at this time alone.")
-      {
-        .decimal(point($0)?.low)
-      },
-      .init("\(name)_high_95_\(suffix)", unit, "\(what): upper end.") { .decimal(point($0)?.high) },
-    ]
+      ("", "mean over the seeds", \VariantCurves.Point.mean),
+      ("low_95_", "lower end of its 95 % interval, at this time alone", \.low),
+      ("high_95_", "upper end", \.high),
+    ].map { part, meaning, value in
+      .init("\(name)_\(part)\(suffix)", unit, "\(what): \(meaning).") {
+        .decimal($0.points[quantity.rawValue]?[keyPath: value])
+      }
+    }
   }
 }
 

@@ -381,13 +381,13 @@ struct TrialCurves {
 
   private func means(_ quantity: Quantity, _ curves: VariantCurves) -> [Envelope.Column?] {
     switch quantity {
-    case .offered: curves.offered
-    case .goodput: curves.goodput
+    case .offered: curves[.offered]
+    case .goodput: curves[.goodput]
     case .capacity: Envelope(curves.facts?.capacity ?? []).columns
-    case .backlog: curves.backlog
-    case .twinBacklog: curves.twinBacklog
+    case .backlog: curves[.backlog]
+    case .twinBacklog: curves[.twinBacklog]
     case .aboveNormal:
-      zip(curves.backlog, curves.twinBacklog).map { point, twin in
+      zip(curves[.backlog], curves[.twinBacklog]).map { point, twin in
         let normal = twin?.mean ?? 0
         return point.map { .init(mean: $0.mean - normal, low: $0.low - normal, high: $0.high - normal) }
       }

@@ -28,7 +28,8 @@ package struct DeviceTimeline {
   private let trace: DeviceTrace
   fileprivate private(set) var lines: [Line] = []
   fileprivate private(set) var spans: [Span] = []
-  private var names = BatchNames()
+  /// The number of each batch by that of its first event, in the order in which a reader meets them.
+  private var numbers: [Int: Int] = [:]
   /// When each upload left that is still open to the client.
   private var sentAt: [UploadName: Int64] = [:]
   /// Batches that wait for a backoff, from when until when.
@@ -150,6 +151,13 @@ extension DeviceTimeline {
     for batch in backoffs.keys.sorted() { endBackoff(batch, at: trace.duration) }
   }
 
+  /// `#1`, `#2`.
+  private mutating func name(_ batch: Int) -> String {
+    let number = numbers[batch] ?? numbers.count + 1
+    numbers[batch] = number
+    return "#\(number)"
+  }
+
   private mutating func span(_ kind: Span.Kind, _ name: String, _ start: Int64, _ end: Int64) {
     if start < end { spans.append(Span(kind: kind, name: name, time: start..<end)) }
   }
@@ -168,13 +176,13 @@ extension DeviceTimeline {
 
   private mutating func endUpload(_ upload: UploadName, _ words: String, at time: Int64) {
     guard let sent = sentAt.removeValue(forKey: upload) else { return }
-    span(.upload, "\(names[upload.batch]) try \(upload.attempt): \(words)", sent, time)
+    span(.upload, "\(name(upload.batch)) try \(upload.attempt): \(words)", sent, time)
   }
 
   /// A backoff is over in time, however long the batch then still waits for a flush.
   private mutating func endBackoff(_ batch: Int, at time: Int64) {
     guard let backoff = backoffs.removeValue(forKey: batch) else { return }
-    span(.backoff, "\(names[batch]) backoff", backoff.lowerBound, min(backoff.upperBound, time))
+    span(.backoff, "\(name(batch)) backoff", backoff.lowerBound, min(backoff.upperBound, time))
   }
 
   /// Time passes: a wait that ends on the way, and long waits.
@@ -199,7 +207,7 @@ extension DeviceTimeline {
     let length = Self.seconds(end - start)
     let waits: String
     if let open = sentAt.keys.min() {
-      waits = "waits for the answer to \(names[open.batch])"
+      waits = "waits for the answer to \(name(open.batch))"
     } else if isOffline {
       waits = "offline"
     } else if waitUntil > start {
@@ -260,7 +268,7 @@ extension DeviceTimeline {
       switch event.kind {
       case .sealed(let batch, let count):
         let numbers = count == 1 ? "event \(batch + 1)" : "events \(batch + 1) to \(batch + count)"
-        sealed.append("\(names[batch]) (\(numbers))")
+        sealed.append("\(name(batch)) (\(numbers))")
       case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading: parts.append(whyNot(event))
       default: break
       }
@@ -291,13 +299,13 @@ extension DeviceTimeline {
       add(event, "flush", "", whyNot(event))
     case .heldByGate(let until):
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
-    case .asked(let batch): add(event, "question", names[batch], "was it applied?")
+    case .asked(let batch): add(event, "question", name(batch), "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
       endBackoff(batch, at: event.time)
       (attempts, sizes[batch]) = (attempts + 1, count)
       sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
       let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
-      add(event, "send", names[batch], "try \(attempt), \(header), \(Self.events(count))")
+      add(event, "send", name(batch), "try \(attempt), \(header), \(Self.events(count))")
     case .answered(let batch, let attempt, let response):
       let upload = UploadName(batch: batch, attempt: attempt)
       let latency = sentAt[upload].map { " after \(Self.seconds(event.time - $0))" } ?? ""
@@ -312,21 +320,21 @@ extension DeviceTimeline {
         case .status(let code, let wait?): "\(code), \(trace.waitHeader) \(Self.seconds(wait)),\(latency)"
         case .noStatus: "no answer\(latency)"
         }
-      add(event, response == .noStatus ? "time-out" : "answer", names[batch], words)
+      add(event, response == .noStatus ? "time-out" : "answer", name(batch), words)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
         backoffs[batch] = event.time..<max(time, event.time)
       }
-      if let decision = decision(outcome, at: event.time) { append(decision, of: event, names[batch]) }
+      if let decision = decision(outcome, at: event.time) { append(decision, of: event, name(batch)) }
     case .dropped(let batch, let count, let accepted, let loss):
       endBackoff(batch, at: event.time)
       givenUp += count
       let fate = Self.fate(
         count, accepted: accepted, later: fates.acceptedLater.contains(index), isKept: loss == .blocked)
-      add(event, "drop", names[batch], "\(Self.events(count)) \(fate): \(Self.reason(loss))")
+      add(event, "drop", name(batch), "\(Self.events(count)) \(fate): \(Self.reason(loss))")
     case .acceptedUnheard(let batch, let attempt):
-      add(event, "server", names[batch], "accepts try \(attempt); the client does not learn of it")
+      add(event, "server", name(batch), "accepts try \(attempt); the client does not learn of it")
     case .wentOffline(let cutOff):
       let uploads = cutOff == 0 ? "" : "; \(cutOff == 1 ? "an upload is" : "\(cutOff) uploads are") cut off"
       add(event, "offline", "", "the network is gone" + uploads)
@@ -339,9 +347,9 @@ extension DeviceTimeline {
     case .windowOpened: add(event, "window", "", "the system lets the app send in the background")
     case .windowClosed: add(event, "window", "", "the system lets it send no longer")
     case .lost(let batch, let attempt, let place):
-      add(event, "network", names[batch], "try \(attempt): \(Self.words(place))")
+      add(event, "network", name(batch), "try \(attempt): \(Self.words(place))")
     case .split(let batch, let count, let other):
-      add(event, "split", names[batch], "too large: its last \(Self.events(count)) become \(names[other])")
+      add(event, "split", name(batch), "too large: its last \(Self.events(count)) become \(name(other))")
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
     case .fetchedSettings:
       let words =
@@ -428,23 +436,6 @@ private struct UploadName: Hashable, Comparable {
 
   static func < (one: UploadName, other: UploadName) -> Bool {
     (one.batch, one.attempt) < (other.batch, other.attempt)
-  }
-}
-
-/// Numbers batches in the order in which a reader meets them: `#1`, `#2`.
-private struct BatchNames {
-  private var numbers: [Int: Int] = [:]
-
-  /// - Parameter batch: the number of its first event.
-  mutating func number(_ batch: Int) -> Int {
-    if let number = numbers[batch] { return number }
-    let number = numbers.count + 1
-    numbers[batch] = number
-    return number
-  }
-
-  subscript(batch: Int) -> String {
-    mutating get { "#\(number(batch))" }
   }
 }
 

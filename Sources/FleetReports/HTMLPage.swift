@@ -218,7 +218,7 @@ public struct ExplorerPage {
       let incidents = (facts?.shaded ?? []).map {
         "[\(Self.number(Double($0.start) / 1e6)),\(Self.number(Double(min($0.end, facts?.duration ?? $0.end)) / 1e6))]"
       }
-      let damage = zip(curve.backlog, curve.twinBacklog).map { backlog, twin in
+      let damage = zip(curve[.backlog], curve[.twinBacklog]).map { backlog, twin in
         backlog.map { scale * max(0, $0.mean - (twin?.mean ?? 0)) }
       }
       let reference = today ?? best
@@ -232,7 +232,7 @@ public struct ExplorerPage {
         + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
         + "\"verdict\":\(Self.text(trial.story(of: variant).text)),\"standing\":\(Self.text(standing)),"
         + "\"incidents\":[\(incidents.joined(separator: ","))],"
-        + "\"curves\":[\(Self.array(damage)),\(rates(curve.offered)),\(rates(curve.goodput))]}"
+        + "\"curves\":[\(Self.array(damage)),\(rates(curve[.offered])),\(rates(curve[.goodput]))]}"
     }
     let axes = axes.map { axis in
       "{\"name\":\(Self.text(axis.name)),\"values\":[\(axis.values.map(Self.text).joined(separator: ","))],"

@@ -86,7 +86,7 @@ extension CalibrationResult {
   private var chart: Chart {
     let panels = study.observed.columns.enumerated().flatMap { index, column in
       let seen = curve(.spikes, .other, "observed") { column.values[$0] }
-      let fitted = curve(.spikes, .accent, "fitted") { expected.values[index][$0] }
+      let fitted = curve(.spikes, .accent, "fitted") { expected[index][$0] }
       let residuals = curve(.spikes, .muted) { residual(index, $0) }
       let most = residuals.envelope.columns.reduce(2) { max($0, abs($1?.mean ?? 0)) }
       var shades: [Chart.Shade] = []

@@ -51,7 +51,7 @@ struct CalibratorTests {
     var calibrator = Calibrator(study) { requests in
       requests.map { request in
         let values = request.values.map { Quantity($0)?.baseValue ?? .nan }
-        return SeriesCounts(values: [model(values, UInt64(request.seed))])
+        return [model(values, UInt64(request.seed))]
       }
     }
     return try calibrator.run()

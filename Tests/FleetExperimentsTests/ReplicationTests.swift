@@ -87,7 +87,7 @@ struct ReplicationTests {
       let found = try run(plan, workers: count)
       #expect(found.rows == expected.rows)
       #expect(StatisticsCSV.bytes(of: Standings(found)) == StatisticsCSV.bytes(of: Standings(expected)))
-      #expect(found.curves.map(\.offered) == expected.curves.map(\.offered))
+      #expect(found.curves.map { $0[.offered] } == expected.curves.map { $0[.offered] })
     }
   }
 
@@ -198,12 +198,12 @@ struct ReplicationTests {
   func curves() throws {
     let few = try run(ReplicationPlan(firstSeed: 1, count: 5)).curves[0]
     let many = try run(ReplicationPlan(firstSeed: 1, count: 40)).curves[0]
-    #expect(few.offered.count == 200)
-    let (a, b) = (try #require(few.offered[50]), try #require(many.offered[50]))
+    #expect(few[.offered].count == 200)
+    let (a, b) = (try #require(few[.offered][50]), try #require(many[.offered][50]))
     #expect(a.low < a.mean && a.mean < a.high)
     #expect(b.high - b.low < (a.high - a.low) / 2)
-    #expect(few.backlog[5]?.mean == 10 && few.backlog[40]?.mean == 100)
-    #expect(few.twinBacklog[40]?.mean == 10)
+    #expect(few[.backlog][5]?.mean == 10 && few[.backlog][40]?.mean == 100)
+    #expect(few[.twinBacklog][40]?.mean == 10)
     #expect(few.facts?.incidents.count == 1)
   }
 }

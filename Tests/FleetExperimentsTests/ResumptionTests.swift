@@ -87,8 +87,8 @@ struct ResumptionTests {
         tests.variants, plan: plan, in: store, options: .init(), workers: 1, control: .init()
       ) { scenario, _, _ in try engine.record(scenario) }
       return Replicated(
-        rows: found.rows, offered: found.curves.map(\.offered),
-        twinBacklog: found.curves.map(\.twinBacklog), facts: found.curves.map(\.facts))
+        rows: found.rows, offered: found.curves.map { $0[.offered] },
+        twinBacklog: found.curves.map { $0[.twinBacklog] }, facts: found.curves.map(\.facts))
     }
   }
 

@@ -32,6 +32,9 @@ package struct CalibrationStudy: Sendable {
     self.budget = budget ?? Self.defaultBudget(keys: keys.count)
   }
 
+  /// The counts of a run in the rows of the observed series, by column.
+  package typealias Counts = [[Double]]
+
   // MARK: Points
 
   /// A place in the ranges: 0 … 1 for each key.
@@ -72,15 +75,9 @@ package struct CalibrationStudy: Sendable {
   static func stabilised(_ count: Double) -> Double { 2 * (max(0, count) + 0.375).squareRoot() }
 
   /// Returns the stabilised count of each of `fitted`.
-  func features(_ counts: SeriesCounts) -> [Double] {
-    fitted.map { Self.stabilised(counts.values[$0.column][$0.row]) }
+  func features(_ counts: Counts) -> [Double] {
+    fitted.map { Self.stabilised(counts[$0.column][$0.row]) }
   }
-}
-
-/// The counts of a run in the rows of the observed series, by column.
-package struct SeriesCounts: Sendable, Hashable {
-  package var values: [[Double]]
-  package init(values: [[Double]]) { self.values = values }
 }
 
 /// A part of the ranges.
@@ -142,12 +139,18 @@ extension QuantityRange {
 
 extension CalibrationStudy {
   /// Returns the counts of a run in the rows of the observed series; 0 where the run has ended before.
-  package func counts(of series: TimeSeries) -> SeriesCounts {
+  package func counts(of series: TimeSeries) -> Counts {
     let rows = series.rows
-    return SeriesCounts(
-      values: observed.columns.map { column in
-        observed.rows.map { $0 < rows.count ? Double(column.kind.count(rows[rows.startIndex + $0])) : 0 }
-      })
+    return observed.columns.map { column in
+      observed.rows.map { $0 < rows.count ? Double(column.kind.count(rows[rows.startIndex + $0])) : 0 }
+    }
+  }
+
+  /// The mean counts of at least one run.
+  static func mean(_ runs: [Counts]) -> Counts {
+    runs[0].indices.map { column in
+      runs[0][column].indices.map { row in runs.reduce(0) { $0 + $1[column][row] } / Double(runs.count) }
+    }
   }
 }
 
@@ -159,7 +162,7 @@ package struct CalibrationResult: Sendable {
   package var draws: [[Double]]
   package var scatter: CalibrationScatter
   /// Mean counts of runs with the fitted values.
-  package var expected: SeriesCounts
+  package var expected: CalibrationStudy.Counts
   package var runs: Int
   /// Whether the search came to rest within its budget.
   package var isSettled: Bool
@@ -232,7 +235,7 @@ package struct CalibrationScatter: Sendable {
     package var chance: Double?
   }
 
-  init(_ study: CalibrationStudy, _ runs: [SeriesCounts], observed: [Double], weights: [Double]) {
+  init(_ study: CalibrationStudy, _ runs: [CalibrationStudy.Counts], observed: [Double], weights: [Double]) {
     let features = runs.map { study.features($0) }
     let count = Double(runs.count)
     var means = Array(repeating: 0.0, count: observed.count)
@@ -249,12 +252,11 @@ package struct CalibrationScatter: Sendable {
     ratio = own.mean > 0 ? seen / own.mean : seen > 0 ? .infinity : 1
     isExplained = seen <= own.mean + 4 * (own.standardDeviation ?? 0) || ratio < 1.1
     let rows = Array(study.heldOut..<study.observed.rows.count)
-    let mean = SeriesCounts.mean(runs)
+    let mean = CalibrationStudy.mean(runs)
     for (index, column) in study.observed.columns.enumerated() where heldOut == nil {
-      let expected = rows.map { mean.values[index][$0] }
+      let expected = rows.map { mean[index][$0] }
       guard let error = Self.percentageError(rows.map { column.values[$0] }, expected) else { continue }
-      let chance = runs.compactMap { run in Self.percentageError(rows.map { run.values[index][$0] }, expected)
-      }
+      let chance = runs.compactMap { run in Self.percentageError(rows.map { run[index][$0] }, expected) }
       heldOut = HeldOut(column: column.kind, error: error, chance: chance.mean)
     }
   }

@@ -73,13 +73,11 @@ extension CalibrationResult {
   }
 
   private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, digits: 2) + " %" }
-}
 
-extension CalibrationResult {
   /// On the scale that is fitted.
   package func residual(_ column: Int, _ row: Int) -> Double? {
     study.observed.columns[column].values[row].map {
-      CalibrationStudy.stabilised($0) - CalibrationStudy.stabilised(expected.values[column][row])
+      CalibrationStudy.stabilised($0) - CalibrationStudy.stabilised(expected[column][row])
     }
   }
 }

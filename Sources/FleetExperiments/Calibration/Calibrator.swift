@@ -19,7 +19,7 @@ package struct Calibrator {
     package var seed: Int
   }
   /// A function that returns the counts of runs, in their order.
-  package typealias Run = ([Request]) throws -> [SeriesCounts]
+  package typealias Run = ([Request]) throws -> [CalibrationStudy.Counts]
 
   private struct Member {
     var point: CalibrationStudy.Point
@@ -37,8 +37,7 @@ package struct Calibrator {
   package init(_ study: CalibrationStudy, run: @escaping Run) {
     self.study = study
     counts = run
-    observed = study.features(
-      SeriesCounts(values: study.observed.columns.map { column in column.values.map { $0 ?? 0 } }))
+    observed = study.features(study.observed.columns.map { column in column.values.map { $0 ?? 0 } })
   }
 
   /// Runs the whole search.
@@ -222,20 +221,7 @@ package struct Calibrator {
       ).map { min(max($0, 0), 1) }
     }
     return CalibrationResult(
-      study: study, point: point, draws: draws, scatter: scatter, expected: SeriesCounts.mean(found),
+      study: study, point: point, draws: draws, scatter: scatter, expected: CalibrationStudy.mean(found),
       runs: members.count + found.count, isSettled: isSettled)
-  }
-}
-
-extension SeriesCounts {
-  static func mean(_ all: [SeriesCounts]) -> SeriesCounts {
-    guard var sum = all.first else { return SeriesCounts(values: []) }
-    for counts in all.dropFirst() {
-      for c in sum.values.indices {
-        for r in sum.values[c].indices { sum.values[c][r] += counts.values[c][r] }
-      }
-    }
-    for c in sum.values.indices { for r in sum.values[c].indices { sum.values[c][r] /= Double(all.count) } }
-    return sum
   }
 }

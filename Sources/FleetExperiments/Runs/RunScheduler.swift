@@ -248,20 +248,16 @@ enum Workers {
   static func run(
     _ count: Int, control: ComparisonControl, _ step: @escaping @Sendable () throws -> Bool
   ) throws {
-    let failure = FirstFailure()
+    let failure = Mutex<(any Error)?>(nil)
     SystemThreads.perform(min(count, SystemThreads.cores)) {
       do {
-        while failure.error.withLock({ $0 == nil }), try step() {}
+        while failure.withLock({ $0 == nil }), try step() {}
       } catch {
-        failure.error.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
+        failure.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
         control.cancel()
       }
     }
-    if let error = failure.error.withLock({ $0 }) { throw error }
-  }
-
-  private final class FirstFailure: Sendable {
-    let error = Mutex<(any Error)?>(nil)
+    if let error = failure.withLock({ $0 }) { throw error }
   }
 }
 

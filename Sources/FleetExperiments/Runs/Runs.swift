@@ -13,9 +13,9 @@ package struct Recording<Value: Sendable>: Sendable {
     var name: String
     /// Another text that begins with this one.
     var isPartOf: String?
-    var bytes: @Sendable (Value) -> [UInt8]
+    var write: @Sendable (Value, inout StoredLines.Writer) -> Void
     /// A run does not know what part of a larger fleet it is, so the scenario that is asked for says it.
-    var value: @Sendable (ArraySlice<UInt8>, Scenario) throws(StoredRecord.Problem) -> Value
+    var read: @Sendable (inout StoredLines.Reader, Scenario) throws(StoredRecord.Problem) -> Value
   }
 
   /// The other runs of whose records it is made.
@@ -210,11 +210,14 @@ package final class Runs<Value: Sendable>: Sendable {
   private func read(_ scenario: Scenario) throws -> Value? {
     guard let store, let text = recording.text else { return nil }
     let digest = digest(scenario)
-    for kept in [text.name] + (text.isPartOf.map { [$0] } ?? []) {
+    for kept in [text.name, text.isPartOf].compactMap(\.self) {
       let name = RunName(digest: digest, seed: scenario.seed, results: store.results, kept: kept)
-      guard let body = try store.kept(name) else { continue }
+      guard let bytes = try store.read(name.file) else { continue }
       do throws(StoredRecord.Problem) {
-        return try text.value(body, scenario)
+        var reader = StoredLines.Reader(try name.body(of: bytes))
+        let value = try text.read(&reader, scenario)
+        if kept == text.name { try reader.end() }
+        return value
       } catch {
         store.warn(name.file, error)
       }
@@ -226,7 +229,9 @@ package final class Runs<Value: Sendable>: Sendable {
     guard let store, let text = recording.text else { return }
     let name = RunName(
       digest: digest(scenario), seed: scenario.seed, results: store.results, kept: text.name)
-    try store.keep(text.bytes(value), as: name)
+    var writer = StoredLines.Writer()
+    text.write(value, &writer)
+    try store.write(name.file, name.text(of: writer.bytes))
   }
 
   private func digest(_ scenario: Scenario) -> String {
@@ -265,15 +270,9 @@ extension Recording where Value == RunSummary {
     Recording(
       references: references,
       text: Text(
-        name: name, isPartOf: whole,
-        bytes: { summary in
-          var writer = StoredLines.Writer()
-          StoredSummary.write(summary, to: &writer)
-          return writer.bytes
-        },
-        value: { body, scenario throws(StoredRecord.Problem) in
-          var reader = StoredLines.Reader(body)
-          return try StoredSummary.read(&reader).scaled(as: scenario)
+        name: name, isPartOf: whole, write: { StoredSummary.write($0, to: &$1) },
+        read: { reader, scenario throws(StoredRecord.Problem) in
+          try StoredSummary.read(&reader).scaled(as: scenario)
         })
     ) { scenario, record, references in RunSummary(scenario, record, references) }
   }
@@ -292,18 +291,13 @@ extension Recording where Value == ReplicationSample {
   package static let replication = Recording(
     text: Text(
       name: ReplicationSample.name,
-      bytes: { sample in
-        var writer = StoredLines.Writer()
+      write: { sample, writer in
         StoredSummary.write(sample.summary, to: &writer)
         sample.curves.write(to: &writer)
-        return writer.bytes
       },
-      value: { body, scenario throws(StoredRecord.Problem) in
-        var reader = StoredLines.Reader(body)
-        let summary = try StoredSummary.read(&reader).scaled(as: scenario)
-        let curves = try CurveSample(&reader)
-        try reader.end()
-        return ReplicationSample(summary: summary, curves: curves)
+      read: { reader, scenario throws(StoredRecord.Problem) in
+        ReplicationSample(
+          summary: try StoredSummary.read(&reader).scaled(as: scenario), curves: try CurveSample(&reader))
       })
   ) { scenario, record, references in
     ReplicationSample(
@@ -320,7 +314,7 @@ extension Recording where Value == VariantResult {
   }
 }
 
-extension Recording where Value == SeriesCounts {
+extension Recording where Value == CalibrationStudy.Counts {
   /// Returns the recording of the counts that can be compared with the observed series of a study.
   package static func counts(of study: CalibrationStudy) -> Recording {
     let columns = study.observed.columns.map(\.kind.rawValue).joined(separator: ",")
@@ -329,18 +323,14 @@ extension Recording where Value == SeriesCounts {
       references: .none,
       text: Text(
         name: "counts " + columns + " " + study.observed.rows.map(String.init).joined(separator: ","),
-        bytes: { counts in
-          var writer = StoredLines.Writer()
-          for column in counts.values { writer.line("column", column.lazy.map { Int64($0) }) }
-          return writer.bytes
+        write: { counts, writer in
+          for column in counts { writer.line("column", column.lazy.map { Int64($0) }) }
         },
-        value: { body, _ throws(StoredRecord.Problem) in
-          var reader = StoredLines.Reader(body)
-          var counts = SeriesCounts(values: [])
+        read: { reader, _ throws(StoredRecord.Problem) in
+          var counts: CalibrationStudy.Counts = []
           for _ in study.observed.columns {
-            counts.values.append(try reader.values("column", count: rows).map(Double.init))
+            counts.append(try reader.values("column", count: rows).map(Double.init))
           }
-          try reader.end()
           return counts
         })
     ) { _, record, _ in study.counts(of: record.series) }
@@ -361,10 +351,12 @@ public protocol RunStore: Sendable {
   func warn(_ file: String, _ problem: StoredRecord.Problem)
 }
 
-/// The name of a run in a store: the SHA-256 of all it depends on and of what is kept of it.
-struct RunName: Sendable, Hashable {
-  /// 64 hexadecimal digits.
-  let identity: String
+/// The name of a run in a store: the SHA-256 of all it depends on and of what is kept of it. The text of a run is what it is,
+/// what came of it, and a digest of both.
+struct RunName {
+  private let identity: String
+  private let opening: String
+  private static let ending = "sha256 "
 
   /// - Parameters:
   ///   - digest: of the scenario, whatever its seed.
@@ -372,9 +364,27 @@ struct RunName: Sendable, Hashable {
   init(digest: String, seed: UInt64, results: Int, kept: String) {
     let text = "fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\nkept \(kept)\n"
     identity = SHA256.hexadecimal(Array(text.utf8))
+    opening = "fleetsim run of results version \(results)\nidentity \(identity)\n"
   }
 
   var file: String { "\(identity.prefix(24)).run" }
+
+  func text(of body: [UInt8]) -> [UInt8] {
+    let text = Array(opening.utf8) + body
+    return text + Array("\(Self.ending)\(SHA256.hexadecimal(text))\n".utf8)
+  }
+
+  func body(of text: [UInt8]) throws(StoredRecord.Problem) -> ArraySlice<UInt8> {
+    guard text.starts(with: opening.utf8) else {
+      throw StoredRecord.Problem(description: "it does not begin as this run does")
+    }
+    let (start, end) = (opening.utf8.count, text.count - (Self.ending.utf8.count + 64 + 1))
+    guard end >= start else { throw StoredRecord.Problem(description: "it is cut off") }
+    guard text == self.text(of: Array(text[start..<end])) else {
+      throw StoredRecord.Problem(description: "its SHA-256 is not the one in its last line")
+    }
+    return text[start..<end]
+  }
 }
 
 /// SHA-256 of all that a run depends on but for its seed. What several scenarios have in common is written down once.
@@ -409,51 +419,6 @@ struct ScenarioDigests: Sendable {
       Array((scenario.normalisedJSON + (scenario.isIdeal ? "ideal" : "")).utf8))
     known[part] = digest
     return digest
-  }
-}
-
-extension RunStore {
-  /// Returns the bytes kept under a name; nil if they are not there, or not whole.
-  func kept(_ name: RunName) throws -> ArraySlice<UInt8>? {
-    guard let bytes = try read(name.file) else { return nil }
-    do throws(StoredRecord.Problem) {
-      return try StoredRun.body(bytes, name, results)
-    } catch {
-      warn(name.file, error)
-      return nil
-    }
-  }
-
-  func keep(_ body: [UInt8], as name: RunName) throws {
-    try write(name.file, StoredRun.bytes(body, name, results))
-  }
-}
-
-/// The text of one run: what it is, what came of it, and a digest of both.
-enum StoredRun {
-  static func bytes(_ body: [UInt8], _ name: RunName, _ results: Int) -> [UInt8] {
-    let text = Array(opening(name, results).utf8) + body
-    return text + Array("\(ending)\(SHA256.hexadecimal(text))\n".utf8)
-  }
-
-  static func body(
-    _ bytes: [UInt8], _ name: RunName, _ results: Int
-  ) throws(StoredRecord.Problem) -> ArraySlice<UInt8> {
-    let opening = Array(opening(name, results).utf8)
-    guard bytes.starts(with: opening) else {
-      throw StoredRecord.Problem(description: "it does not begin as this run does")
-    }
-    let end = bytes.count - (ending.utf8.count + 64 + 1)
-    guard end >= opening.count else { throw StoredRecord.Problem(description: "it is cut off") }
-    guard bytes[end...].elementsEqual("\(ending)\(SHA256.hexadecimal(Array(bytes[..<end])))\n".utf8) else {
-      throw StoredRecord.Problem(description: "its SHA-256 is not the one in its last line")
-    }
-    return bytes[opening.count..<end]
-  }
-
-  private static let ending = "sha256 "
-  private static func opening(_ name: RunName, _ results: Int) -> String {
-    "fleetsim run of results version \(results)\nidentity \(name.identity)\n"
   }
 }
 

@@ -2,8 +2,23 @@ import FleetMetrics
 import FleetStatistics
 
 /// The quantities that the curves of a report show of a run, cut into a few columns.
-enum CurveQuantity: Int, CaseIterable, Sendable {
-  case offered, goodput, backlog, twinBacklog
+public enum CurveQuantity: Int, CaseIterable, Sendable {
+  /// Attempts per second.
+  case offered
+  /// Batches accepted for the first time per second.
+  case goodput
+  /// Events created and neither accepted nor dropped.
+  case backlog
+  /// The same without the incidents.
+  case twinBacklog
+
+  fileprivate func count(_ row: TimeSeries.Row) -> Int64 {
+    switch self {
+    case .offered: row.attempts
+    case .goodput: row[.acceptedBatches]
+    case .backlog, .twinBacklog: row[.backlogEvents]
+    }
+  }
 }
 
 struct CurveSample: Sendable {
@@ -57,18 +72,12 @@ struct CurveSample: Sendable {
     _ quantity: CurveQuantity, _ rows: TimeSeries.Rows, _ series: TimeSeries, column: Int, of count: Int
   ) -> Double? {
     let range = VariantCurves.rows(of: column, of: count, in: series.rows.count)
-    var sum: Int64 = 0
-    var length: Int64 = 0
-    for i in range where i < rows.count {
-      length += series.length(of: i)
-      switch quantity {
-      case .offered: sum += rows[i].attempts
-      case .goodput: sum += rows[i][.acceptedBatches]
-      case .backlog, .twinBacklog: sum += rows[i][.backlogEvents]
-      }
-    }
+    let known = range.prefix { $0 < rows.count }
+    let sum = known.reduce(0) { $0 + quantity.count(rows[$1]) }
     switch quantity {
-    case .offered, .goodput: return length > 0 ? Double(sum) * 1e6 / Double(length) : nil
+    case .offered, .goodput:
+      let length = known.reduce(0) { $0 + series.length(of: $1) }
+      return length > 0 ? Double(sum) * 1e6 / Double(length) : nil
     case .backlog, .twinBacklog: return range.isEmpty ? nil : Double(sum) / Double(range.count)
     }
   }
@@ -138,15 +147,6 @@ public struct VariantCurves: Sendable {
 
   init(name: String) { self.name = name }
 
-  /// Attempts per second.
-  public var offered: [Point?] { points(.offered) }
-  /// Batches accepted for the first time per second.
-  public var goodput: [Point?] { points(.goodput) }
-  /// Events created and neither accepted nor dropped.
-  public var backlog: [Point?] { points(.backlog) }
-  /// The same without the incidents.
-  public var twinBacklog: [Point?] { points(.twinBacklog) }
-
   mutating func add(_ sample: CurveSample) {
     facts = facts ?? sample.record
     if samples.isEmpty { samples = sample.columns.map { Array(repeating: .init(), count: $0.count) } }
@@ -157,7 +157,8 @@ public struct VariantCurves: Sendable {
     }
   }
 
-  private func points(_ quantity: CurveQuantity) -> [Point?] {
+  /// By column; empty before there is a replication.
+  public subscript(quantity: CurveQuantity) -> [Point?] {
     guard quantity.rawValue < samples.count else { return [] }
     return samples[quantity.rawValue].map { sample in
       guard sample.count > 0 else { return nil }

@@ -228,7 +228,10 @@ extension Standing {
     score = scenarioScores.mean ?? 0
     scoreBySeed = (0..<seeds).map { k in ratios.map { weighted($0.map { $0[k] }) }.mean ?? 0 }
     func bad(_ runs: [RunSummary]) -> Double {
-      runs.share { run in run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) } }
+      let bad = runs.count { run in
+        run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) }
+      }
+      return Double(bad) / Double(max(runs.count, 1))
     }
     violations = own.map(bad).mean ?? 0
     requirements = study.requirements.map { ($0.broken(own), $0.worst(own)) }
@@ -305,13 +308,6 @@ extension TuneObjective {
     let days = (reference.column("duration_s") ?? 0) / 86_400
     let all = (reference.column(MetricCatalogue.attempts) ?? 0) * days
     return max(0.5, (all - (reference.column(metric.name) ?? 0)) / 10)
-  }
-}
-
-extension [RunSummary] {
-  /// The share of them that are meant; 0 of none.
-  fileprivate func share(where isMeant: (RunSummary) -> Bool) -> Double {
-    isEmpty ? 0 : Double(self.count(where: isMeant)) / Double(count)
   }
 }
 

@@ -54,12 +54,12 @@ package struct SeedPlan: Sendable, Hashable {
 
   /// The conclusion from the seeds so far.
   package struct Decision: Sendable, Hashable {
-    /// Whether no criterion is open.
-    package var isDecided: Bool
     /// How many seeds there are to be before it looks again; nil: this was the last look.
     package var next: Int?
     /// Where criteria are open and there is no next look: about how many more seeds would decide them.
     package var missing: Int?
+    /// Whether no criterion is open.
+    package var isDecided: Bool { next == nil && missing == nil }
   }
 
   /// More seeds than these are not told apart.
@@ -70,13 +70,11 @@ package struct SeedPlan: Sendable, Hashable {
   ///   - attempts: that its runs took.
   package func decision(_ standings: Standings, attempts: Int64) -> Decision {
     let (seeds, open) = (standings.seeds, standings.open)
-    if open.isEmpty { return Decision(isDecided: true) }
-    if let next = next(after: max(seeds, 1), attempts: attempts) {
-      return Decision(isDecided: false, next: next)
-    }
+    if open.isEmpty { return Decision() }
+    if let next = next(after: max(seeds, 1), attempts: attempts) { return Decision(next: next) }
     let fewest = Double(Self.looks.first { $0 > seeds } ?? 2 * seeds)
     let needed = open.map { $0.seedsNeeded ?? fewest }.max() ?? fewest
-    return Decision(isDecided: false, missing: Self.rounded(needed - Double(seeds)))
+    return Decision(missing: Self.rounded(needed - Double(seeds)))
   }
 
   /// What is open, and about how many more seeds would tell; nil where all is decided.

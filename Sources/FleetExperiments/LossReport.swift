@@ -1,6 +1,5 @@
 import FleetMetrics
 import FleetSimulation
-import ScenarioModel
 
 /// The lost events by cohort and limit, and the places where late ones wait. A row stands for each cohort of each variant, the
 /// worst first. Example:

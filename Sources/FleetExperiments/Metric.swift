@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 
 /// A figure of a run that replications are compared by: a column of `summary.csv`, and what statistics has to know of it.
 public struct Metric: Sendable {

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetMetrics
 import SimulationKernel
 
 /// One direction of a plot: which values it shows, and how they are labelled.

@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import FleetStatistics
 
 // The result tables of `run` and `compare`, the same for a terminal and for a page, for one seed and for several.
 

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetMetrics
 import FleetSimulation
 import UploadRetry
 

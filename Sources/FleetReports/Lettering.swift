@@ -1,5 +1,3 @@
-import FleetExperiments
-
 /// How wide a picture that stands alone is, how large its text, and how much room that takes.
 package enum Lettering {
   /// As wide as a page of GitHub shows pictures.

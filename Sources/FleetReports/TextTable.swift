@@ -1,4 +1,3 @@
-import FleetExperiments
 import FleetMetrics
 
 /// A small table of text, as a terminal and a page show it.

@@ -1,5 +1,4 @@
 import FleetStatistics
-import SimulationKernel
 
 /// Fits keys of a scenario to a measured series.
 ///

@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 
 /// The record of a scenario's results, and how much worse they may become.
 public struct Baseline: Sendable {

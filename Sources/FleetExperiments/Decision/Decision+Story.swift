@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 
 extension Decision {
   /// What the runs show, a line each: of the whole fleet, criteria in their order, the largest changes first.

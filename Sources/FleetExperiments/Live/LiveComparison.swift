@@ -1,5 +1,4 @@
 import FleetMetrics
-import ScenarioModel
 
 /// The results of a real server beside the simulator's prediction.
 package struct LiveComparison: Sendable {

@@ -1,7 +1,6 @@
 import FleetMetrics
 import FleetSimulation
 import FleetStatistics
-import SimulationKernel
 import Synchronization
 
 /// How often a comparison runs, and when that is enough.

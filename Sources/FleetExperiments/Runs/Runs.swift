@@ -1,6 +1,5 @@
 import FleetMetrics
 import FleetSimulation
-import ScenarioFormat
 import ScenarioModel
 import Synchronization
 import TAPIModel

@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetStatistics
 import ScenarioFormat
 import SimulationKernel

@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel

@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetStatistics
 
 /// What runs came to by one criterion, before it is text.

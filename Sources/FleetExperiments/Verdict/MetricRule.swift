@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetStatistics
 
 /// The one rule by which two variants are told apart on a criterion: in verdicts, ranks and marks.

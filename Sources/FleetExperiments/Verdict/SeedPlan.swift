@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetStatistics
 
 /// When verdicts have enough seeds, if nobody says how many: as soon as no criterion is open, or a budget of work is used up.

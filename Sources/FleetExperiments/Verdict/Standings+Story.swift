@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetStatistics
 
 /// The answer of `run` and `compare`: of one seed and of many by one rule (`MetricRule`).

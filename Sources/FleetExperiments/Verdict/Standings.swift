@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 
 /// A criterion of verdicts, in this order: the first one that is decided decides between two variants.
 package enum Criterion: Sendable, Hashable {

@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import FleetStatistics
 import TestSupport
 import Testing
 
@@ -107,33 +106,25 @@ struct BaselineTests {
   @Test("of checks on the same law with other draws at most one in twenty calls anything worse")
   func sameLaw() {
     var random = SeededGenerator(seed: 20)
-    func uniform() -> Double { Double.random(in: 0..<1, using: &random) }
-    func noise() -> Double { (0..<12).reduce(-6) { sum, _ in sum + uniform() } }
     func summary() -> RunSummary {
-      var summary = RunSummary.planted(recovery: 600 * (1 + 0.03 * noise()), within: 3_600)
-      summary[.retries] = Int64(10_000 * (1 + 0.02 * noise()))
+      var summary = RunSummary.planted(recovery: 600 * (1 + 0.03 * random.normal()), within: 3_600)
+      summary[.retries] = Int64(10_000 * (1 + 0.02 * random.normal()))
       summary[.firstAttempts] = 20_000
       // What stands at the last instant jumps by half of itself.
-      summary[.backlogEvents] = Int64(50 * (1 + 0.3 * noise()))
-      summary.secondsAboveCapacity = Int64(100 + 20 * noise())
-      summary.excessLoadSeconds = 400 * (1 + 0.02 * noise())
-      summary.attemptsAboveTwinPerDevice = 200 * (1 + 0.01 * noise())
+      summary[.backlogEvents] = Int64(50 * (1 + 0.3 * random.normal()))
+      summary.secondsAboveCapacity = Int64(100 + 20 * random.normal())
+      summary.excessLoadSeconds = 400 * (1 + 0.02 * random.normal())
+      summary.attemptsAboveTwinPerDevice = 200 * (1 + 0.01 * random.normal())
       summary.affectedHorizon = 4_000_000_000
-      summary.affectedDeliveryP99 = Int64(900e6 * (1 + 0.02 * noise()))
-      summary[.droppedByAge] = uniform() < 0.3 ? Int64(uniform() * 20) : 0
+      summary.affectedDeliveryP99 = Int64(900e6 * (1 + 0.02 * random.normal()))
+      summary[.droppedByAge] = random.uniform() < 0.3 ? Int64(random.uniform() * 20) : 0
       return summary
     }
     var alarms = 0
     let checks = TestDepth.cases(60, exhaustively: 200)
     for _ in 0..<checks {
-      let baseline = Baseline(
-        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
-        summaries: (0..<10).map { _ in summary() })
-      if Self.changes(from: baseline, to: (0..<10).map { _ in summary() }).contains(where: {
-        $0.judgement == .worse
-      }) {
-        alarms += 1
-      }
+      let (then, now) = ((0..<10).map { _ in summary() }, (0..<10).map { _ in summary() })
+      if Self.check(then, now).metrics.contains(where: { $0.judgement == .worse }) { alarms += 1 }
     }
     #expect(alarms * 20 <= checks, "\(alarms) of \(checks)")
   }
@@ -145,8 +136,7 @@ struct BaselineTests {
       run.affectedEvents = 1_000
       return run
     }
-    let recorded = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 7, count: 4), summaries: runs)
+    let recorded = Self.record(runs, first: 7)
     #expect(recorded.failedSeeds == [8, 10])
     #expect(BaselineCheck(recorded, runs, interval: 1).failing == (2, 2))
   }
@@ -156,10 +146,7 @@ struct BaselineTests {
     func runs(_ recoveries: Double?...) -> [RunSummary] {
       recoveries.map { .planted(recovery: $0, within: 1_000) }
     }
-    let seeds = SeedRange(first: 1, count: 4)
-    let recorded = Baseline(
-      scenario: "s", overrides: [], seeds: seeds,
-      summaries: runs(100, 110, 95, 105))
+    let recorded = Self.record(runs(100, 110, 95, 105))
     let changes = Self.changes(from: recorded, to: runs(nil, nil, nil, nil))
     let recovery = try #require(changes.first { $0.column == "recovery_s" })
     #expect(recovery.judgement == .worse)
@@ -171,10 +158,7 @@ struct BaselineTests {
     for index in tolerant.entries.indices { tolerant.entries[index].tolerance = .relative(100) }
     let never = Self.changes(from: tolerant, to: runs(110, 100, 95, nil))
     #expect(never.first { $0.column == "recovery_s" }?.judgement == .worse)
-    let back = Self.changes(
-      from: Baseline(
-        scenario: "s", overrides: [], seeds: seeds, summaries: runs(nil, nil, nil, nil)),
-      to: runs(100, 110, 95, 105))
+    let back = Self.changes(from: Self.record(runs(nil, nil, nil, nil)), to: runs(100, 110, 95, 105))
     #expect(back.first { $0.column == "recovery_s" }?.judgement == .better)
   }
 
@@ -189,9 +173,7 @@ struct BaselineTests {
     for (tolerances, judgement) in [
       ([:], BaselineCheck.Change.Judgement.tolerated), ([name: Metric.Tolerance.absolute(1e9)], .worse),
     ] {
-      let recorded = Baseline(
-        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
-        summaries: [summary(5), summary(6)], tolerances: tolerances)
+      let recorded = Self.record([summary(5), summary(6)], tolerances: tolerances)
       let changes = Self.changes(from: recorded, to: [summary(5), summary(nil)])
       let change = try #require(changes.first { $0.column == name })
       #expect(change.judgement == judgement)
@@ -208,35 +190,39 @@ struct BaselineTests {
   }
 
   private static func check(_ then: [RunSummary], _ now: [RunSummary]) -> BaselineCheck {
-    BaselineCheck(
-      Baseline(
-        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: then.count), summaries: then), now,
-      interval: 1_000_000)
+    BaselineCheck(record(then), now, interval: 1_000_000)
+  }
+
+  private static func record(
+    _ runs: [RunSummary], first: UInt64 = 1, tolerances: [String: Metric.Tolerance] = [:]
+  ) -> Baseline {
+    Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: first, count: runs.count), summaries: runs,
+      tolerances: tolerances)
   }
 
   private static func names(_ changes: [BaselineCheck.Change]) -> [String] { changes.map(\.column) }
 
   private static let recoveries: [Int64] = [303, 296, 310, 288, 301, 295, 307, 299, 292, 305]
+  private static let well = recoveries.map { run(lost: 0, recovery: $0) }
 
   @Test("beside lost events nothing that ranks behind them is called better; before what is worse, it is")
   func following() {
-    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
     let lossy = Self.recoveries.map { Self.run(lost: 50 + $0 % 7, recovery: $0 / 3, attempts: 5) }
-    let worse = Self.check(then, lossy)
+    let worse = Self.check(Self.well, lossy)
     #expect(Self.names(worse.worse) == [MetricCatalogue.lost])
     #expect(Self.names(worse.better).isEmpty)
     let costly = Self.recoveries.map { Self.run(lost: 0, recovery: $0 / 3, attempts: 20) }
-    let traded = Self.check(then, costly)
+    let traded = Self.check(Self.well, costly)
     #expect(Self.names(traded.worse) == [MetricCatalogue.attemptsAboveTwin])
     #expect(Self.names(traded.better) == [MetricCatalogue.recovery])
   }
 
   @Test("runs that fail are a criterion of their own, and too few of them are open")
   func failing() {
-    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
     func now(_ failing: Int) -> BaselineCheck {
       Self.check(
-        then,
+        Self.well,
         Self.recoveries.enumerated().map { Self.run(lost: 0, recovery: $0 < failing ? nil : $1) })
     }
     // McNemar: one-sided 2^-10 of ten out of ten, 2^-3 of three.
@@ -250,36 +236,35 @@ struct BaselineTests {
 
   @Test("a fleet that does not hold its load any more is worse before all else")
   func health() {
-    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
-    let now = then.map { run in
+    let now = Self.well.map { run in
       var run = run
       run.baseline.grows = true
       return run
     }
-    #expect(Self.names(Self.check(then, now).worse) == ["baseline_is_healthy"])
-    #expect(Self.names(Self.check(now, then).better) == ["baseline_is_healthy"])
+    #expect(Self.names(Self.check(Self.well, now).worse) == ["baseline_is_healthy"])
+    #expect(Self.names(Self.check(now, Self.well).better) == ["baseline_is_healthy"])
     #expect(Self.names(Self.check(now, now).worse).isEmpty)
   }
 
   @Test("a stray lost event is no regression, a share of the events is")
   func strayEvent() {
-    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
     // Every run loses one event of 10,000: not beyond what the verdict ignores.
-    #expect(Self.names(Self.check(then, then.map { _ in Self.run(lost: 1, recovery: 300) }).worse).isEmpty)
-    // One run of ten loses a batch of twenty: one clump.
-    let one = then.enumerated().map { $0 == 4 ? Self.run(lost: 20, recovery: 301) : $1 }
-    #expect(Self.names(Self.check(then, one).worse).isEmpty)
     #expect(
-      Self.names(Self.check(then, Self.recoveries.map { Self.run(lost: 20 + $0 % 3, recovery: $0) }).worse)
+      Self.names(Self.check(Self.well, Self.well.map { _ in Self.run(lost: 1, recovery: 300) }).worse).isEmpty
+    )
+    // One run of ten loses a batch of twenty: one clump.
+    let one = Self.well.enumerated().map { $0 == 4 ? Self.run(lost: 20, recovery: 301) : $1 }
+    #expect(Self.names(Self.check(Self.well, one).worse).isEmpty)
+    #expect(
+      Self.names(
+        Self.check(Self.well, Self.recoveries.map { Self.run(lost: 20 + $0 % 3, recovery: $0) }).worse)
         == [MetricCatalogue.lost])
   }
 
   @Test("tolerances that were edited outlive a new recording")
   func tolerances() throws {
-    let baseline = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
-      summaries: [Self.summary(Self.lower, 1), Self.summary(Self.lower, 2)],
-      tolerances: [Self.lower: .absolute(3)])
+    let baseline = Self.record(
+      [1, 2].map { Self.summary(Self.lower, $0) }, tolerances: [Self.lower: .absolute(3)])
     #expect(baseline.entries.first { $0.metric == Self.lower }?.tolerance == .absolute(3))
     // What the verdict does not decide by is told, and so is what has no better side.
     for metric in [Self.higher, Self.neither] {

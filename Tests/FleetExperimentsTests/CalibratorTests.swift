@@ -43,11 +43,11 @@ struct CalibratorTests {
   }
 
   private func calibrate(
-    _ keys: [String], _ observed: [Double], budget: Int? = nil,
-    model: @escaping ([Double], UInt64) -> [Double]
+    _ observed: [Double], keys: [String] = [level, peak],
+    model: @escaping ([Double], UInt64) -> [Double] = { run($0[0], $0[1], seed: $1) }
   ) throws -> CalibrationResult {
     let study = CalibrationStudy(
-      keys: try keys.map { try QuantityRange($0) }, observed: Self.observed(observed), budget: budget)
+      keys: try keys.map { try QuantityRange($0) }, observed: Self.observed(observed))
     var calibrator = Calibrator(study) { requests in
       requests.map { request in
         let values = request.values.map { Quantity($0)?.baseValue ?? .nan }
@@ -60,7 +60,7 @@ struct CalibratorTests {
   /// A level of 100 and a peak at 200 s.
   private static let series = run(100, 200, seed: 1_000_000)
   private static let fitted = Result {
-    try CalibratorTests().calibrate([level, peak], series) { run($0[0], $0[1], seed: $1) }
+    try CalibratorTests().calibrate(series)
   }
 
   private static let level = "level=20/s..500/s:log"
@@ -74,7 +74,7 @@ struct CalibratorTests {
       let key = RandomKey(seed: 7).child(UInt64(number))
       let planted = [60 + 200 * key.child(0).unitOpen, 60 + 350 * key.child(1).unitOpen]
       let series = Self.run(planted[0], planted[1], seed: 1_000_000 + UInt64(number))
-      let result = try calibrate([Self.level, Self.peak], series) { Self.run($0[0], $0[1], seed: $1) }
+      let result = try calibrate(series)
       #expect(result.isSettled && result.scatter.isExplained)
       for (index, value) in planted.enumerated() {
         let interval = result.interval(index)
@@ -96,7 +96,7 @@ struct CalibratorTests {
     "the same study gives the same answer, and draws are values within the ranges whose middle is the answer")
   func draws() throws {
     let first = try Self.fitted.get()
-    let again = try calibrate([Self.level, Self.peak], Self.series) { Self.run($0[0], $0[1], seed: $1) }
+    let again = try calibrate(Self.series)
     #expect(first.values == again.values && first.draws == again.draws)
     let levels = first.draws.map { first.study.keys[0].quantity(at: $0[0]).baseValue }
     #expect(levels.count >= 50)
@@ -106,8 +106,7 @@ struct CalibratorTests {
 
   @Test("two keys of which only the product counts are named as not to be told apart")
   func inseparable() throws {
-    let series = Self.run(100, 200, seed: 1_000_000)
-    let result = try calibrate([Self.level, "factor=50%..200%:log", Self.peak], series) {
+    let result = try calibrate(Self.series, keys: [Self.level, "factor=50%..200%:log", Self.peak]) {
       Self.run($0[0] * $0[1], $0[2], seed: $1)
     }
     #expect(result.inseparable.map { [$0.first, $0.second] } == [[0, 1]])
@@ -120,8 +119,7 @@ struct CalibratorTests {
 
   @Test("a key on which nothing depends is unknown, and the others are found all the same")
   func unknown() throws {
-    let series = Self.run(100, 200, seed: 1_000_000)
-    let result = try calibrate([Self.level, "width=1s..9s", Self.peak], series) {
+    let result = try calibrate(Self.series, keys: [Self.level, "width=1s..9s", Self.peak]) {
       Self.run($0[0], $0[2], seed: $1)
     }
     #expect(result.isUnknown(1) && !result.isUnknown(0) && !result.isUnknown(2))
@@ -136,15 +134,14 @@ struct CalibratorTests {
   func whole(_ range: String, _ planted: Double) throws {
     // Counts go with the number of workers; Poisson noise of a count is far below the step from one worker to the next.
     let series = Self.run(100 * planted, 200, seed: 1_000_000)
-    let result = try calibrate([range, Self.peak], series) { Self.run(100 * $0[0], $0[1], seed: $1) }
+    let result = try calibrate(series, keys: [range, Self.peak]) { Self.run(100 * $0[0], $0[1], seed: $1) }
     #expect(result.values[0] == "\(Int(planted))")
     #expect(abs(result.quantities[1].baseValue - 200) < 30)
   }
 
   @Test("a value beyond its range is said to be at the edge")
   func edge() throws {
-    let series = Self.run(100, 200, seed: 1_000_000)
-    let result = try calibrate(["level=20/s..80/s", Self.peak], series) { Self.run($0[0], $0[1], seed: $1) }
+    let result = try calibrate(Self.series, keys: ["level=20/s..80/s", Self.peak])
     #expect(result.isAtEdge(0) && result.values[0] == "80/s")
     #expect(!result.scatter.isExplained)
   }
@@ -154,7 +151,7 @@ struct CalibratorTests {
     var bent = Self.series
     for row in 0..<60 where row % 7 < 2 { bent[row] *= 1.5 }
     let straight = try Self.fitted.get()
-    let result = try calibrate([Self.level, Self.peak], bent) { Self.run($0[0], $0[1], seed: $1) }
+    let result = try calibrate(bent)
     #expect(!result.scatter.isExplained && result.scatter.ratio > 2)
     #expect(result.story.finding == "No values within the ranges explain the series")
     let (wide, narrow) = (result.interval(0), straight.interval(0))
@@ -163,9 +160,9 @@ struct CalibratorTests {
 
   @Test("the error on the part held out is that of what was not fitted")
   func heldOut() throws {
-    var series = Self.run(100, 200, seed: 1_000_000)
+    var series = Self.series
     for row in 48..<60 { series[row] *= 2 }
-    let result = try calibrate([Self.level, Self.peak], series) { Self.run($0[0], $0[1], seed: $1) }
+    let result = try calibrate(series)
     #expect(result.study.heldOut == 48 && result.scatter.isExplained)
     // Expected is half of what was seen.
     let heldOut = try #require(result.scatter.heldOut)

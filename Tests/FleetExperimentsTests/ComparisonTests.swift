@@ -4,15 +4,13 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import Synchronization
-import TAPIModel
 import Testing
 import UploadRetry
 
 /// Comparisons with a stand-in for the engine, so that which runs are made can be seen.
 @Suite("A comparison")
 struct ComparisonTests {
-  /// Counts its runs; a run's record carries its seed as the number of devices, so that results can be told
-  /// apart.
+  /// Counts its runs; a run's record carries its seed as the number of devices, so that results can be told apart.
   final class Engine: Sendable {
     let runs = Mutex<[Scenario]>([])
     let twinFails: Bool
@@ -24,35 +22,25 @@ struct ComparisonTests {
       let fails = !scenario.tapi.incidents.isEmpty || twinFails
       series[0, .answers2xx] = 10
       series[0, .answers503] = fails ? 3 : 0
-      return RunRecord(
-        series: series, deliveries: Histogram(),
-        offeredPer100ms: [], nominalCapacityMilli: 1_000_000, incidents: [], devices: Int64(scenario.seed),
-        longestFlushInterval: 0, cost: DeviceCost())
+      return .planted(series, devices: Int64(scenario.seed))
     }
+    var stand: Comparison.Engine { { scenario, _, _ in self.record(scenario) } }
     var count: Int { runs.withLock { $0.count } }
   }
 
   func scenario(_ jitter: Jitter, seed: UInt64 = 1, incidents: Bool = true) -> Scenario {
     var settings = HTTPConfig()
     settings.backoff.jitter = jitter
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .seconds(1))
-    let server = TAPIConfiguration.Server.bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-    return Scenario(
-      seed: seed, duration: .seconds(10),
-      tapi: TAPIConfiguration(server: server, incidents: incidents ? [outage] : []),
-      fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)), settings: settings)])
+    return .planted(
+      seed: seed, duration: .seconds(10), incidents: incidents ? [.outage(for: .seconds(1))] : [],
+      settings: settings)
   }
 
   let jitters: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
 
   func compare(_ scenarios: [Scenario], _ engine: Engine, workers: Int = 2) throws -> [VariantResult] {
     let variants = scenarios.enumerated().map { Variant(name: "v\($0)", scenario: $1) }
-    return try Comparison.run(variants, options: .init(), workers: workers, control: .init()) {
-      scenario, _, _ in
-      engine.record(scenario)
-    }
+    return try Comparison.run(variants, workers: workers, engine: engine.stand)
   }
 
   @Test("strategies share one twin if it saw no failure: nobody asked a strategy anything")
@@ -121,7 +109,7 @@ struct ComparisonTests {
     let variants = jitters.enumerated().map { Variant(name: "v\($0)", scenario: scenario($1)) }
     let engine = Engine(twinFails: false)
     #expect(throws: CheckFailure.self) {
-      try Comparison.run(variants, options: .init(), workers: 2, control: .init()) { scenario, _, control in
+      try Comparison.run(variants, workers: 2) { scenario, _, control in
         if scenario.fleet[0].settings.backoff.jitter == .full {
           throw CheckFailure(description: "time went back")
         }
@@ -136,7 +124,7 @@ struct ComparisonTests {
     let control = ComparisonControl()
     let variants = [Variant(name: "v", scenario: scenario(.full))]
     #expect(throws: CancellationError.self) {
-      try Comparison.run(variants, options: .init(), workers: 1, control: control) { _, _, runControl in
+      try Comparison.run(variants, workers: 1, control: control) { _, _, runControl in
         #expect(!runControl.isCancelled)
         control.cancel()
         #expect(runControl.isCancelled)
@@ -144,7 +132,7 @@ struct ComparisonTests {
       }
     }
     #expect(throws: CancellationError.self) {
-      try Comparison.run(variants, options: .init(), workers: 1, control: control) { _, _, runControl in
+      try Comparison.run(variants, workers: 1, control: control) { _, _, runControl in
         #expect(runControl.isCancelled)
         throw CancellationError()
       }
@@ -156,7 +144,7 @@ struct ComparisonTests {
     let control = ComparisonControl()
     let engine = Engine(twinFails: false)
     let variants = [Variant(name: "v", scenario: scenario(.full))]
-    _ = try Comparison.run(variants, options: .init(), workers: 1, control: control) { scenario, _, _ in
+    _ = try Comparison.run(variants, workers: 1, control: control) { scenario, _, _ in
       let progress = control.progress
       #expect(progress.runs == 3)
       #expect(progress.finishedRuns == (scenario.isIdeal ? 2 : scenario.tapi.incidents.isEmpty ? 0 : 1))

@@ -80,7 +80,7 @@ struct Coverage {
       }
       add(mode == .untilKnown ? SeedPlan.looks[0] : 10)
       if mode == .untilKnown {
-        while let next = Self.decision([drawn]).next { add(next - drawn.count) }
+        while let next = Self.decision(drawn).next { add(next - drawn.count) }
       }
       let estimate = found.estimate(index, variant: 0)
       guard let low = estimate.low, let high = estimate.high else { continue }
@@ -93,33 +93,9 @@ struct Coverage {
   }
 
   /// What `SeedPlan` says with a budget that has room for every look.
-  private static func decision(_ rows: [[RunSummary]]) -> SeedPlan.Decision {
-    SeedPlan().decision(standings(rows), attempts: 0)
-  }
-
-  private static func standings(_ rows: [[RunSummary]]) -> Standings {
-    Standings(
-      rows.indices.map { "v\($0)" }, rows: rows, interval: 10_000_000, level: SeedPlan.level)
-  }
-
-  /// Of 400 comparisons of the pool with itself, each with seeds of its own until all is decided: how many got a winner.
-  func falseWinners() -> (wrong: Int, pairs: Int) {
-    var random = SeededGenerator(seed: 1)
-    var wrong = 0
-    for _ in 0..<Self.repetitions {
-      var drawn: [[RunSummary]] = [[], []]
-      func add(_ count: Int) {
-        for variant in 0..<2 {
-          for _ in 0..<count {
-            drawn[variant].append(Self.summary(rows[Int.random(in: 0..<rows.count, using: &random)]))
-          }
-        }
-      }
-      add(SeedPlan.looks[0])
-      while let next = Self.decision(drawn).next { add(next - drawn[0].count) }
-      if Self.standings(drawn).leaders.count == 1 { wrong += 1 }
-    }
-    return (wrong, Self.repetitions)
+  private static func decision(_ rows: [RunSummary]) -> SeedPlan.Decision {
+    let standings = Standings(["v"], rows: [rows], interval: 10_000_000, level: SeedPlan.level)
+    return SeedPlan().decision(standings, attempts: 0)
   }
 
   /// What a verdict looks at in a row of `replications.csv`.

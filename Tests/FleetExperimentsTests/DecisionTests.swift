@@ -2,24 +2,18 @@ import FleetExperiments
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
-import TAPIModel
 import TestSupport
 import Testing
 
 /// Whether proposed Settings are to be published, from runs that a test makes up.
 @Suite("Decision")
 struct DecisionTests {
-  private static func scenario(_ seed: UInt64 = 1) -> Scenario {
-    Scenario(
-      seed: seed, duration: .hours(2), interval: .seconds(10),
-      tapi: TAPIConfiguration(
-        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 10_000, burst: 20))),
-      fleet: [Cohort(name: "phones", devices: 100, events: .poisson(meanGap: .minutes(1)))])
-  }
-  private static let today = scenario()
+  private static let today = Scenario.planted(
+    duration: .hours(2), interval: .seconds(10), capacityMilli: 10_000, burst: 20, devices: 100,
+    gap: .minutes(1))
   /// Told from today's by its time-out.
   private static let proposed: Scenario = {
-    var scenario = Self.scenario()
+    var scenario = today
     scenario.fleet[0].timeout = .seconds(20)
     return scenario
   }()

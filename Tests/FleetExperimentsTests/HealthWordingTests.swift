@@ -82,9 +82,7 @@ struct HealthWordingTests {
     }
     let lost = run("a", twin(lost: 996))
     #expect(!lost.baselineIsHealthy)
-    func told(_ runs: RunSummary...) -> [String] {
-      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: 1_000_000).story[.unwell]
-    }
+    func told(_ runs: RunSummary...) -> [String] { VerdictTests().standings(runs).story[.unwell] }
     let loss =
       "it loses 99.6 % of its events (1 % at most is healthy), most of them dropped because of the answer's status"
     #expect(told(lost) == [loss])

@@ -3,7 +3,6 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
-import TAPIModel
 import TestSupport
 import Testing
 
@@ -30,14 +29,11 @@ struct LossChargeTests {
       }
       return cohort
     }
-    let incident = Incident(
-      kind: .outage(status: isLimited ? 429 : 503, retryAfter: .none, keepsWork: false),
-      start: .start + .minutes(5), duration: .minutes(10))
-    return Scenario(
-      seed: seed, duration: .minutes(40), interval: .seconds(10),
-      tapi: TAPIConfiguration(
-        server: .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 1)), incidents: [incident]),
-      fleet: fleet)
+    var scenario = Scenario.planted(
+      seed: seed, duration: .minutes(40), interval: .seconds(10), capacityMilli: 10_000,
+      incidents: [.outage(status: isLimited ? 429 : 503, at: .minutes(5), for: .minutes(10))])
+    scenario.fleet = fleet
+    return scenario
   }
 
   @Test("Without the limit that is named, nothing is lost by it: 20 scenarios that lose events")
@@ -67,10 +63,7 @@ struct LossChargeTests {
 
   @Test("A charge says whose limit was reached, and which")
   func words() throws {
-    var scenario = Scenario(
-      duration: .minutes(20),
-      tapi: TAPIConfiguration(server: .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 1))),
-      fleet: [Cohort(name: "phones", devices: 10, events: .poisson(meanGap: .seconds(10)))])
+    var scenario = Scenario.planted(duration: .minutes(20))
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
     scenario.fleet[0].preset.name = "segment-swift"
     let charge = LossCharge(cohort: 0, reason: .droppedByRetryLimit, events: 5)
@@ -107,16 +100,32 @@ struct LossChargeTests {
     #expect(alone.count == 2 && alone.allSatisfy { !$0.hasPrefix("\(variants[0].name): ") })
   }
 
+  /// A run in which each cohort gave up so many of a thousand events.
+  private static func run(_ cohorts: (retries: Int64, page: Int64)...) -> RunSummary {
+    var run = RunSummary(run: "s", seed: 1)
+    run.cohorts = cohorts.map { retries, page in
+      var losses = CohortLosses()
+      (losses.createdEvents, losses.lostEvents) = (1_000, retries + page)
+      losses.givenUp = [.droppedByRetryLimit: retries, .lostWithPage: page].filter { $0.value > 0 }
+      return losses
+    }
+    return run
+  }
+
+  private static func run(_ scenario: Scenario) throws -> RunSummary {
+    try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0].summary
+  }
+
+  private static func report(_ scenario: Scenario, _ run: RunSummary) -> LossReport {
+    LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]])
+  }
+
   @Test("What was accepted after it was given up is in no line: of several reasons nobody knows which")
   func acceptedAfterAll() {
-    let variants = [Variant(name: "s", scenario: Self.outage(minutes: 10))]
     func notes(lost: Int64) -> [String] {
-      var run = RunSummary(run: "s", seed: 1)
-      var losses = CohortLosses()
-      (losses.createdEvents, losses.lostEvents) = (1_000, lost)
-      losses.givenUp = [.lostWithPage: 90, .droppedByRetryLimit: 40]
-      run.cohorts = [losses]
-      return LossReport(variants, runs: [[run]]).notes
+      var run = Self.run((retries: 40, page: 90))
+      run.cohorts[0].lostEvents = lost
+      return Self.report(Self.outage(minutes: 10), run).notes
     }
     let (page, limit) = ("lost with the page that held them", "backoffConfig.maxRetryCount 100")
     #expect(
@@ -134,16 +143,9 @@ struct LossChargeTests {
       cohort.name = name
       return cohort
     }
-    var run = RunSummary(run: "s", seed: 1)
     // The largest loss of a single cohort is no more than the second line.
-    let given: [(retries: Int64, page: Int64)] = [(30, 0), (50, 0), (0, 60), (7, 0)]
-    run.cohorts = given.map { retries, page in
-      var losses = CohortLosses()
-      (losses.createdEvents, losses.lostEvents) = (1_000, retries + page)
-      losses.givenUp = [.droppedByRetryLimit: retries, .lostWithPage: page].filter { $0.value > 0 }
-      return losses
-    }
-    let notes = LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]]).notes
+    let run = Self.run((30, 0), (50, 0), (0, 60), (7, 0))
+    let notes = Self.report(scenario, run).notes
     let client = "(tapi-document)"
     #expect(
       notes == [
@@ -155,14 +157,7 @@ struct LossChargeTests {
   @Test("Variants that lose to one cause are one line, of the one that loses most")
   func severalVariants() {
     let variants = ["a", "b", "c"].map { Variant(name: $0, scenario: Self.outage(minutes: 10)) }
-    let runs = [(30, 0), (50, 0), (0, 10)].map { (retries: Int64, page: Int64) in
-      var run = RunSummary(run: "s", seed: 1)
-      var losses = CohortLosses()
-      (losses.createdEvents, losses.lostEvents) = (1_000, retries + page)
-      losses.givenUp = [.droppedByRetryLimit: retries, .lostWithPage: page].filter { $0.value > 0 }
-      run.cohorts = [losses]
-      return [run]
-    }
+    let runs = [(30, 0), (50, 0), (0, 10)].map { [Self.run($0)] }
     #expect(
       LossReport(variants, runs: runs).notes == [
         "b: phones (tapi-document) 50 events: backoffConfig.maxRetryCount 100, as of 1 other variant",
@@ -176,11 +171,10 @@ struct LossChargeTests {
   func check() throws {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    let variants = [Variant(name: "s", scenario: scenario)]
-    let results = try Comparison.run(variants, workers: 1)
-    var report = LossReport(variants, runs: results.map { [$0.summary] })
+    let run = try Self.run(scenario)
+    var report = Self.report(scenario, run)
     try report.checkLimit()
-    let lost = results[0].summary.lostOrBlockedEvents
+    let lost = run.lostOrBlockedEvents
     #expect(lost > 0)
     #expect(
       report.notes == [
@@ -253,10 +247,10 @@ struct LossChargeTests {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
-    let result = try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0]
-    var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [[result.summary]])
+    let run = try Self.run(scenario)
+    var report = Self.report(scenario, run)
     try report.checkLimit()
-    let before = FigureText.grouped(result.summary.lostOrBlockedEvents)
+    let before = FigureText.grouped(run.lostOrBlockedEvents)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
     #expect(left > 0)
@@ -267,9 +261,7 @@ struct LossChargeTests {
       ) == true, "\(report.notes)")
 
     let quiet = Self.outage(minutes: 1)
-    var none = LossReport(
-      [Variant(name: "q", scenario: quiet)],
-      runs: try Comparison.run([Variant(name: "q", scenario: quiet)], workers: 1).map { [$0.summary] })
+    var none = Self.report(quiet, try Self.run(quiet))
     try none.checkLimit()
     #expect(none.check == nil && none.notes.isEmpty)
   }
@@ -281,30 +273,24 @@ struct LossChargeTests {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
-    let variants = [Variant(name: "s", scenario: scenario)]
-    let run = try Comparison.run(variants, workers: 1)[0].summary
+    let (limited, run) = (scenario, try Self.run(scenario))
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
-    let endless = try Comparison.run([Variant(name: "e", scenario: scenario)], workers: 1)[0].summary
+    let endless = try Self.run(scenario)
     #expect(endless.attempts > 4 * run.attempts && endless.lostOrBlockedEvents == 0)
     for (few, end) in [(1, "with 1000: over 4 times the requests"), (endless.attempts, "with 1000: none")] {
-      var report = LossReport(variants, runs: [[run]])
+      var report = Self.report(limited, run)
       try report.checkLimit(few: few)
       #expect(report.notes.first?.contains("; " + end) == true, "\(report.notes)")
     }
   }
 
   private static func outage(minutes: Int64) -> Scenario {
-    var cohort = Cohort(name: "phones", devices: 40, events: .poisson(meanGap: .seconds(10)))
-    cohort.retries = .timer
-    cohort.preset.name = "tapi-document"
-    let incident = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(5),
-      duration: .minutes(minutes))
-    return Scenario(
-      duration: .minutes(40), interval: .seconds(10),
-      tapi: TAPIConfiguration(
-        server: .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 20)), incidents: [incident]),
-      fleet: [cohort])
+    var scenario = Scenario.planted(
+      duration: .minutes(40), interval: .seconds(10), capacityMilli: 10_000, burst: 20,
+      incidents: [.outage(at: .minutes(5), for: .minutes(minutes))], devices: 40, gap: .seconds(10))
+    scenario.fleet[0].retries = .timer
+    scenario.fleet[0].preset.name = "tapi-document"
+    return scenario
   }
 
   @Test(
@@ -313,12 +299,10 @@ struct LossChargeTests {
   func places() throws {
     func late(_ change: (inout Scenario) -> Void) throws -> [PendingPlace] {
       var scenario = Self.outage(minutes: 34)
-      scenario.duration = .minutes(40)
       change(&scenario)
-      let result = try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0]
-      let losses = result.summary.cohorts[0]
-      #expect(losses.late.total == result.summary.lateEvents)
-      return losses.late.places
+      let run = try Self.run(scenario)
+      #expect(run.cohorts[0].late.total == run.lateEvents)
+      return run.cohorts[0].late.places
     }
     #expect(
       try late {

@@ -1,7 +1,11 @@
 import FleetExperiments
 import FleetMetrics
 import ScenarioModel
+import SimulationKernel
 import Synchronization
+import TAPIModel
+import TestSupport
+import UploadRetry
 
 /// Keeps runs in memory, as a directory does on disk.
 final class MemoryStore: RunStore {
@@ -40,9 +44,7 @@ extension Runs where Value == RunSummary {
   static func planted(
     in store: (any RunStore)? = nil, _ summary: @escaping @Sendable (Scenario) throws -> RunSummary
   ) -> Runs {
-    var record = RunRecord(
-      series: TimeSeries(interval: 1, duration: 0, rows: 0), deliveries: Histogram(), offeredPer100ms: [],
-      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
+    var record = RunRecord.planted(TimeSeries(interval: 1, duration: 0, rows: 0))
     // Limits on retries count in the formula.
     record.reachedRetryLimit = true
     let recording = Recording(references: .none, text: Recording.summary.text) { scenario, _, _ in
@@ -65,5 +67,60 @@ extension RunSummary {
     (run[.createdEvents], run[.droppedByRetryLimit]) = (created, lost)
     run.affectedEvents = created
     return run
+  }
+}
+
+extension RunRecord {
+  static func planted(_ series: TimeSeries, devices: Int64 = 1) -> RunRecord {
+    RunRecord(
+      series: series, deliveries: Histogram(), offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
+      incidents: [], devices: devices, longestFlushInterval: 0, cost: DeviceCost())
+  }
+}
+
+extension Scenario {
+  /// Phones before a bucket.
+  static func planted(
+    seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1), capacityMilli: Int64 = 1_000,
+    burst: Int64 = 1, incidents: [Incident] = [], devices: Int = 1, gap: Span = .seconds(1),
+    settings: HTTPConfig = HTTPConfig()
+  ) -> Scenario {
+    let server = TokenBucketConfiguration(capacityMilliRequestsPerSecond: capacityMilli, burst: burst)
+    return Scenario(
+      seed: seed, duration: duration, interval: interval,
+      tapi: TAPIConfiguration(server: .bucket(server), incidents: incidents),
+      fleet: [
+        Cohort(name: "phones", devices: devices, events: .poisson(meanGap: gap), settings: settings)
+      ])
+  }
+}
+
+extension Incident {
+  static func outage(status: Int? = 503, at start: Span = .zero, for duration: Span) -> Incident {
+    Incident(
+      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
+      duration: duration)
+  }
+}
+
+extension SeededGenerator {
+  mutating func uniform() -> Double { Double(next() >> 11) / Double(1 << 53) }
+  mutating func normal() -> Double {
+    // A loop that is fast without optimisation.
+    var (sum, left) = (-6.0, 12)
+    while left > 0 {
+      sum += uniform()
+      left -= 1
+    }
+    return sum
+  }
+  mutating func poisson(_ mean: Double) -> Int64 {
+    guard mean > 0 else { return 0 }
+    var (count, left) = (Int64(0), mean)
+    while true {
+      left += DeterministicMath.log(uniform() + 1e-300)
+      if left < 0 { return count }
+      count += 1
+    }
   }
 }

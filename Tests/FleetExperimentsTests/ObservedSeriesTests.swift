@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import ScenarioFormat
-import SimulationKernel
 import Testing
 
 /// Measured series as files have them.
@@ -128,19 +127,13 @@ struct ObservedSeriesTests {
       (table(tenRows + ["noon,1,1"]), "12: 'noon' is no time"),
       (table(tenRows + ["50,-1,1"]), "12: '-1' is no count"),
       (table(tenRows + ["45,1,1"]), "12: the time does not come after"),
-      (table(tenRows + ["52.5,1,1"] + ["55,1,1"]), "3: the time is no whole number of intervals"),
-      (table(tenRows + ["1e300,1,1"]), "12: 'noon'"),
+      (table(tenRows + ["1e300,1,1"]), "12: "),
+      // Half a row makes rows of half the width: then it is a grid after all.
+      (table(tenRows + ["52.5,1,1"] + ["55,1,1"]), "nothing"),
     ])
   func wrong(text: String, expected: String) {
-    let found = message { _ = try ObservedSeries(text: text, name: "m.csv") }
-    if expected.hasSuffix("'noon'") {
-      #expect(found?.hasPrefix("12: ") == true)
-    } else if expected.hasPrefix("3: the time is no") {
-      // Half a row makes rows of half the width: then it is a grid after all.
-      #expect(found == nil)
-    } else {
-      #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
-    }
+    let found = message { _ = try ObservedSeries(text: text, name: "m.csv") } ?? "nothing"
+    #expect(found.hasPrefix(expected), "\(found)")
   }
 }
 

@@ -1,9 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import ScenarioModel
-import SimulationKernel
 import Synchronization
-import TAPIModel
 import Testing
 import UploadRetry
 
@@ -29,41 +27,27 @@ struct ReplicationTests {
         series[i, .firstAttempts] = 1_000 + noise * 10 + effect
         series[i, .backlogEvents] = !isTwin && i >= 10 && i < 60 + Int(noise) / 10 ? 100 : 10
       }
-      var record = Self.record(series)
+      var record = RunRecord.planted(series)
       record.cost.total[.attempts] = 1_000 + noise * 10 + effect
       if !isTwin {
         record.incidents = [IncidentSpan(label: "outage 503", isOutage: true, start: 0, end: 10_000_000)]
       }
       return record
     }
-
-    static func record(_ series: TimeSeries) -> RunRecord {
-      RunRecord(
-        series: series, deliveries: Histogram(), offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
-        incidents: [], devices: 1, longestFlushInterval: 0, cost: DeviceCost())
-    }
+    var stand: Comparison.Engine { { scenario, _, _ in try self.record(scenario) } }
   }
 
   func variant(_ name: String, effect: Int) -> Variant {
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .seconds(10))
-    let server = TAPIConfiguration.Server.bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-    return Variant(
+    Variant(
       name: name,
-      scenario: Scenario(
-        seed: 99, duration: .seconds(200), tapi: TAPIConfiguration(server: server, incidents: [outage]),
-        fleet: [Cohort(name: "phones", devices: effect, events: .poisson(meanGap: .seconds(1)))]))
+      scenario: .planted(
+        seed: 99, duration: .seconds(200), incidents: [.outage(for: .seconds(10))], devices: effect))
   }
 
   var variants: [Variant] { [variant("a", effect: 1), variant("b", effect: 4), variant("c", effect: 4)] }
 
-  func run(_ plan: ReplicationPlan, _ engine: Engine = Engine(), workers: Int = 2) throws
-    -> Trial
-  {
-    try Replications.run(variants, plan: plan, options: .init(), workers: workers, control: .init()) {
-      scenario, _, _ in try engine.record(scenario)
-    }
+  func run(_ plan: ReplicationPlan, _ engine: Engine = Engine(), workers: Int = 2) throws -> Trial {
+    try Replications.run(variants, plan: plan, workers: workers, engine: engine.stand)
   }
 
   @Test("all variants of a replication have one seed, and seeds count up from the first")
@@ -113,15 +97,14 @@ struct ReplicationTests {
     let variants = (1...3).map { variant("\($0)", effect: $0) }
     let plan = ReplicationPlan(firstSeed: 5, count: 4)
     let (whole, wholeEngine) = (MemoryStore(), Engine())
-    let compared = try Replications.run(variants, plan: plan, in: whole, workers: 2) { scenario, _, _ in
-      try wholeEngine.record(scenario)
-    }
+    let compared = try Replications.run(
+      variants, plan: plan, in: whole, workers: 2, engine: wholeEngine.stand)
     for count in [1, 2, 3, 4, 8, 12, 20] {
       let (parts, engine) = (MemoryStore(), Engine())
       for number in 1...count {
         try Replications.make(
-          try #require(RunShard("\(number)/\(count)")), of: variants, plan: plan, in: parts, workers: 2
-        ) { scenario, _, _ in try engine.record(scenario) }
+          try #require(RunShard("\(number)/\(count)")), of: variants, plan: plan, in: parts, workers: 2,
+          engine: engine.stand)
       }
       #expect(parts.files == whole.files && parts.files.count == 12)
       #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
@@ -149,8 +132,7 @@ struct ReplicationTests {
     func stopped(at seed: UInt64, _ engine: Engine) throws -> Trial {
       let control = ComparisonControl()
       return try Replications.run(
-        variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), options: .init(), workers: 1,
-        control: control
+        variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), workers: 1, control: control
       ) { scenario, _, runControl in
         if scenario.seed == seed { control.cancel() }
         if runControl.isCancelled { throw CancellationError() }
@@ -181,11 +163,8 @@ struct ReplicationTests {
   @Test("variants that no seed tells apart are said to be the same, and one variant is only described")
   func same() throws {
     func finding(_ variants: [Variant]) throws -> String {
-      let engine = Engine()
-      let trial = try Replications.run(
-        variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
-        control: .init()
-      ) { scenario, _, _ in try engine.record(scenario) }
+      let plan = ReplicationPlan(firstSeed: 1, count: 5)
+      let trial = try Replications.run(variants, plan: plan, workers: 2, engine: Engine().stand)
       return Standings(trial).story.finding
     }
     #expect(

@@ -1,23 +1,15 @@
 import FleetExperiments
 import FleetMetrics
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import Synchronization
-import TAPIModel
 import Testing
 
 /// Every study over one store of runs: killed after any number of them it goes on where it stood.
 @Suite("Studies that go on where they stood")
 struct ResumptionTests {
-  private static let empty: Scenario = {
-    let server = TAPIConfiguration.Server.bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-    return Scenario(
-      duration: .minutes(60), tapi: TAPIConfiguration(server: server),
-      fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
-  }()
+  private static let empty = Scenario.planted(duration: .minutes(60))
 
   /// Makes a study with a store, then with what was left of that after some of its runs.
   private func resumes<Answer: Equatable>(_ study: (MemoryStore) throws -> Answer) throws {
@@ -42,9 +34,7 @@ struct ResumptionTests {
     }
   }
 
-  private static func calibration(
-    in store: MemoryStore
-  ) throws -> CalibrationResult {
+  private static func calibration(in store: MemoryStore) throws -> CalibrationResult {
     var text = "time,requests\n"
     for row in 0..<60 { text += "\(row * 10),\(100 + row % 7)\n" }
     let study = CalibrationStudy(
@@ -57,7 +47,7 @@ struct ResumptionTests {
         let noise = RandomKey(seed: scenario.seed).child(UInt64(row)).unitOpen
         series[row, .firstAttempts] = Int64(Double(scenario.fleet[0].devices) * (0.95 + 0.1 * noise))
       }
-      return ReplicationTests.Engine.record(series)
+      return .planted(series)
     }
     var calibrator = Calibrator(study) { requests in
       try runs.values(
@@ -82,10 +72,8 @@ struct ResumptionTests {
     let tests = ReplicationTests()
     let plan = ReplicationPlan(firstSeed: 5, count: 12)
     try resumes { store in
-      let engine = ReplicationTests.Engine()
       let found = try Replications.run(
-        tests.variants, plan: plan, in: store, options: .init(), workers: 1, control: .init()
-      ) { scenario, _, _ in try engine.record(scenario) }
+        tests.variants, plan: plan, in: store, workers: 1, engine: ReplicationTests.Engine().stand)
       return Replicated(
         rows: found.rows, offered: found.curves.map { $0[.offered] },
         twinBacklog: found.curves.map { $0[.twinBacklog] }, facts: found.curves.map(\.facts))
@@ -97,9 +85,8 @@ struct ResumptionTests {
     let tests = ReplicationTests()
     let (engine, store) = (ReplicationTests.Engine(), MemoryStore())
     let found = try Replications.run(
-      tests.variants, plan: ReplicationPlan(firstSeed: 5, count: 3), in: store, options: .init(), workers: 2,
-      control: .init()
-    ) { scenario, _, _ in try engine.record(scenario) }
+      tests.variants, plan: ReplicationPlan(firstSeed: 5, count: 3), in: store, workers: 2,
+      engine: engine.stand)
     let runs = Runs(.summary, in: store, workers: 2) { scenario, _, _ in
       Issue.record("seed \(scenario.seed) is run")
       return try engine.record(scenario)
@@ -179,9 +166,10 @@ struct ResumptionTests {
   @Test("a tuning that is stopped in its first round names the best of the candidates whose runs it has")
   func stoppedTuning() throws {
     func tune(_ life: Int) throws -> TuneResult {
-      let stops = Self.stops(after: life)
+      // As a signal does once so many runs are made.
+      let left = Counter(life)
       let runs = Runs<RunSummary>.planted { scenario in
-        try stops()
+        if !left.takeOne() { throw CancellationError() }
         return try Self.summary(scenario)
       }
       let space = try SearchSpace([SearchParameter("settings.backoffConfig.maxRetryCount=1..100:1")])
@@ -202,12 +190,6 @@ struct ResumptionTests {
     #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
     #expect(result.story.basis.hasPrefix("11 candidates, "))
     #expect(throws: CancellationError.self) { try tune(1) }
-  }
-
-  /// As a signal does once so many runs are made.
-  private static func stops(after life: Int) -> @Sendable () throws -> Void {
-    let left = Counter(life)
-    return { if !left.takeOne() { throw CancellationError() } }
   }
 
   private final class Counter: Sendable {

@@ -151,25 +151,3 @@ struct SeedPlanTests {
     #expect(Standings(["a", "b"], rows: [[ill], [ill]], interval: 1).open.isEmpty)
   }
 }
-
-extension SeededGenerator {
-  fileprivate mutating func uniform() -> Double { Double(next() >> 11) / Double(1 << 53) }
-  fileprivate mutating func normal() -> Double {
-    // A loop that is fast without optimisation.
-    var (sum, left) = (-6.0, 12)
-    while left > 0 {
-      sum += uniform()
-      left -= 1
-    }
-    return sum
-  }
-  fileprivate mutating func poisson(_ mean: Double) -> Int64 {
-    guard mean > 0 else { return 0 }
-    var (count, left) = (Int64(0), mean)
-    while true {
-      left += NaturalLogarithm.of(uniform() + 1e-300)
-      if left < 0 { return count }
-      count += 1
-    }
-  }
-}

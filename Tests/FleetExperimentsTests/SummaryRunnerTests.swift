@@ -2,7 +2,6 @@ import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
-import SimulationKernel
 import Synchronization
 import TAPIModel
 import Testing
@@ -29,18 +28,13 @@ struct SummaryRunnerTests {
     var settings = HTTPConfig()
     settings.backoff.jitter = .full
     change(&settings)
-    let outage = Incident(
-      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + .seconds(60),
-      duration: .seconds(60))
-    let server = TAPIConfiguration.Server.bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: capacity, burst: 5))
-    var cohort = Cohort(
-      name: "phones", devices: 100, events: .poisson(meanGap: .seconds(5)), settings: settings)
-    cohort.retries = .timer
-    return Scenario(
-      duration: .seconds(300),
-      tapi: TAPIConfiguration(
-        server: server, overload: Overload(status: status), incidents: [outage]), fleet: [cohort])
+    var scenario = Scenario.planted(
+      duration: .seconds(300), capacityMilli: capacity, burst: 5,
+      incidents: [.outage(status: status, at: .seconds(60), for: .seconds(60))], devices: 100,
+      gap: .seconds(5), settings: settings)
+    scenario.fleet[0].retries = .timer
+    scenario.tapi.overload = Overload(status: status)
+    return scenario
   }
 
   /// Batches one after another, as a search asks for them, against the engine asked for each run and each twin.

@@ -13,15 +13,13 @@ struct TuneRequirementTests {
 
   func search(
     _ requirements: [String],
-    time: @escaping @Sendable ([Int], Int) -> Double = { 100 - 2 * Double($0[0] + 0 * $1) },
-    attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 }
+    time: @escaping TunerTests.Formula<Double> = { choices, _ in 100 - 2 * Double(choices[0]) },
+    attempts: @escaping TunerTests.Formula<Double> = { _, _ in 100 }
   ) throws -> TuneResult {
-    let field = TunerTests.Field(noise: 0, time: time, attempts: attempts)
     let study = TuneStudy(
       space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard,
       requirements: try requirements.map { try Requirement($0) }, scenarios: ["s"], seeds: 4)
-    var tuner = Tuner(study, runs: field.maker(space))
-    return try tuner.run()
+    return try TunerTests.Field(noise: 0, time: time, attempts: attempts).tuned(study)
   }
 
   @Test(

@@ -12,17 +12,16 @@ extension TunerTests {
     let field = Field(
       noise: 0, time: Self.bowl, devices: 20_000,
       small: { choices in Self.bowl([choices[0] - 1, choices[1]], 0) / Self.bowl(choices, 0) })
-    var study = study(space, seeds: seeds)
+    var study = study(seeds: seeds)
     study.raceScale = Scaling(divisor: 4)
-    var tuner = Tuner(study, runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study)
     #expect(result.winner.candidate.choices == [12, 4, nil])
     let whole = result.standings.filter { $0.scale == .whole }
     #expect(whole.count == study.finalists + 1 && whole.allSatisfy { $0.seeds == seeds })
     #expect(result.winner.scale == .whole && result.isRecommended)
     #expect(result.standings.allSatisfy { $0.scale == .whole || $0.scale == study.raceScale })
     // Today's Settings, the finalists, both keys put back one by one, and a decision, at most.
-    let sizes = field.sizes.withLock { $0 }
+    let sizes = field.sizes
     #expect(Set(sizes.keys) == [5_000, 20_000])
     let decided = try #require(result.decision).runCount
     #expect(sizes[20_000]! <= seeds * (1 + study.finalists + 3) + decided)
@@ -33,12 +32,11 @@ extension TunerTests {
   func budgetOfScales() throws {
     for (seeds, budget) in [(1, 60), (3, 300), (10, 1_000)] {
       let field = Field(time: Self.bowl, devices: 8_000)
-      var study = study(space, scenarios: 2, seeds: seeds)
+      var study = study(scenarios: 2, seeds: seeds)
       study.raceScale = Scaling(divisor: 2)
       study.candidates = try #require(study.candidates(budget: budget))
-      var tuner = Tuner(study, runs: field.maker(space))
-      _ = try tuner.best()
-      #expect(field.made.withLock { $0 } <= budget)
+      _ = try field.best(study)
+      #expect(field.made <= budget)
     }
   }
 

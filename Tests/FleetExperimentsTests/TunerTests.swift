@@ -4,85 +4,74 @@ import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import Synchronization
-import TAPIModel
 import TestSupport
 import Testing
 import UploadRetry
 
 @Suite("A search for Settings")
 struct TunerTests {
-  /// Runs that are formulas: a scenario carries the candidate's choices, its number and the seed.
-  final class Field: Sendable {
-    let made = Mutex(0)
-    let journal = MemoryStore()
-    /// Runs after which the process is killed.
-    let life: Int
-    let time: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
-    let attempts: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
-    /// Lost and blocked, of a million events.
-    let lost: @Sendable (_ choices: [Int], _ scenario: Int) -> (lost: Int64, blocked: Int64)
-    let hasIncidents: @Sendable (_ scenario: Int) -> Bool
-    /// Whether a run never recovers; each candidate's runs by seed are noted.
-    let fails: @Sendable (_ choices: [Int], _ seed: UInt64) -> Bool
-    /// Events that a run loses beside `lost`.
-    let loses: @Sendable (_ choices: [Int], _ seed: UInt64) -> Int64
-    let seeds = Mutex<[[Int]: Set<UInt64>]>([:])
-    /// Of each run, in ratios; the same for all candidates but for a tenth of it.
-    let noise: Double
-    /// Devices of the whole fleet; what a smaller one makes of a candidate's time.
-    let devices: Int
-    let small: @Sendable (_ choices: [Int]) -> Double
-    /// Runs by devices.
-    let sizes = Mutex<[Int: Int]>([:])
+  typealias Formula<Value> = @Sendable (_ choices: [Int], _ scenario: Int) -> Value
+  typealias BySeed<Value> = @Sendable (_ choices: [Int], _ seed: UInt64) -> Value
 
-    init(
-      life: Int = .max, noise: Double = 0.1, time: @escaping @Sendable ([Int], Int) -> Double,
-      attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 },
-      lost: @escaping @Sendable ([Int], Int) -> (lost: Int64, blocked: Int64) = { _, _ in (0, 0) },
-      hasIncidents: @escaping @Sendable (Int) -> Bool = { _ in true },
-      fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
-      loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 },
-      devices: Int = 1, small: @escaping @Sendable ([Int]) -> Double = { _ in 1 }
-    ) {
-      self.devices = devices
-      self.small = small
-      self.lost = lost
-      self.hasIncidents = hasIncidents
-      self.fails = fails
-      self.loses = loses
-      self.life = life
-      self.noise = noise
-      self.time = time
-      self.attempts = attempts
+  /// Runs that are formulas: a scenario carries the candidate's choices, its number and the seed.
+  struct Field: Sendable {
+    var journal: MemoryStore?
+    /// Runs after which the process is killed.
+    var life = Int.max
+    /// Of each run, in ratios; the same for all candidates but for a tenth of it.
+    var noise = 0.1
+    var time: Formula<Double>
+    var attempts: Formula<Double> = { _, _ in 100 }
+    /// Lost and blocked, of a million events.
+    var lost: Formula<(lost: Int64, blocked: Int64)> = { _, _ in (0, 0) }
+    var hasIncidents: @Sendable (_ scenario: Int) -> Bool = { _ in true }
+    /// Whether a run never recovers.
+    var fails: BySeed<Bool> = { _, _ in false }
+    /// Events that a run loses beside `lost`.
+    var loses: BySeed<Int64> = { _, _ in 0 }
+    /// Devices of the whole fleet; what a smaller one makes of a candidate's time.
+    var devices = 1
+    var small: @Sendable (_ choices: [Int]) -> Double = { _ in 1 }
+    let log = Log()
+
+    final class Log: Sendable {
+      let state = Mutex<(made: Int, seeds: [[Int]: Set<UInt64>], sizes: [Int: Int])>((0, [:], [:]))
     }
+    var made: Int { log.state.withLock { $0.made } }
+    /// Of each candidate.
+    var seeds: [[Int]: Set<UInt64>] { log.state.withLock { $0.seeds } }
+    /// Runs by devices.
+    var sizes: [Int: Int] { log.state.withLock { $0.sizes } }
 
     struct Killed: Error {}
 
-    func summary(_ scenario: Scenario, _ space: SearchSpace) -> RunSummary {
+    private func summary(_ scenario: Scenario) throws -> RunSummary {
       let settings = scenario.fleet[0].settings
       let number = Int(scenario.duration.microseconds / 1_000_000) - 10
       let size = scenario.fleet[0].devices
-      sizes.withLock { $0[size, default: 0] += 1 }
       let choices = [
         Int(settings.backoff.baseBackoffInterval / 1_000_000) - 1, settings.rateLimit.maxRetryCount - 1,
         settings.backoff.maxRetryCount - 1,
       ]
-      _ = seeds.withLock { $0[choices, default: []].insert(scenario.seed) }
+      try log.state.withLock { state in
+        state.made += 1
+        if state.made > life { throw Killed() }
+        state.sizes[size, default: 0] += 1
+        state.seeds[choices, default: []].insert(scenario.seed)
+      }
       let common = RandomKey(seed: scenario.seed).unitOpen - 0.5
       let own = RandomKey(seed: scenario.seed).child(UInt64(choices[0] * 1_000 + choices[1])).unitOpen - 0.5
       let factor = 1 + noise * common + noise * own / 10
-      var summary = RunSummary(run: "run", seed: scenario.seed)
-      summary[.createdEvents] = 1_000_000
+      var summary = RunSummary.planted(
+        "run", seed: scenario.seed, recovery: fails(choices, scenario.seed) ? nil : 1, within: 100,
+        of: 1_000_000)
       let (lost, blocked) = lost(choices, number)
       summary[.droppedByRetryLimit] = Int64(Double(lost) * factor) + loses(choices, scenario.seed)
       summary[.blockedEvents] = Int64(Double(blocked) * factor)
-      if hasIncidents(number) {
-        summary.hasIncidents = true
-        summary.recoveryTime = fails(choices, scenario.seed) ? nil : 1_000_000
-        summary.recoveryHorizon = 100_000_000
+      if !hasIncidents(number) {
+        (summary.hasIncidents, summary.recoveryTime, summary.recoveryHorizon) = (false, nil, nil)
       }
       summary.peakOfferedRatio = 3
-      summary.affectedEvents = 1_000_000
       summary.affectedHorizon = 10_000_000_000
       summary.affectedDeliveryP99 = Int64(
         time(choices, number) * (size < devices ? small(choices) : 1) * factor * 1e6)
@@ -90,32 +79,26 @@ struct TunerTests {
       return summary
     }
 
-    func maker(_ space: SearchSpace, journals: Bool = false) -> CandidateRuns {
-      let runs = Runs<RunSummary>.planted(in: journals ? journal : nil) { scenario in
-        let count = self.made.withLock { made in
-          made += 1
-          return made
-        }
-        if count > self.life { throw Killed() }
-        return self.summary(scenario, space)
-      }
-      return CandidateRuns(runs) { request in
+    func tuner(_ study: TuneStudy) -> Tuner {
+      let runs = CandidateRuns(Runs<RunSummary>.planted(in: journal, summary)) { request in
         // Today: 2 s, 1, 1.
         let choices = zip(request.candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
         var settings = HTTPConfig()
         settings.backoff.baseBackoffInterval = Int64(choices[0] + 1) * 1_000_000
         settings.rateLimit.maxRetryCount = choices[1] + 1
         settings.backoff.maxRetryCount = choices[2] + 1
-        let server = TAPIConfiguration.Server.bucket(
-          TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-        return Scenario(
-          duration: .seconds(Int64(10 + request.scenario)), tapi: TAPIConfiguration(server: server),
-          fleet: [
-            Cohort(
-              name: "phones", devices: self.devices, events: .poisson(meanGap: .seconds(1)),
-              settings: settings)
-          ])
+        return .planted(
+          duration: .seconds(Int64(10 + request.scenario)), devices: devices, settings: settings)
       }
+      return Tuner(study, runs: runs)
+    }
+    func tuned(_ study: TuneStudy) throws -> TuneResult {
+      var tuner = tuner(study)
+      return try tuner.run()
+    }
+    func best(_ study: TuneStudy) throws -> SearchCandidate? {
+      var tuner = tuner(study)
+      return try tuner.best()
     }
   }
 
@@ -127,7 +110,7 @@ struct TunerTests {
   ])
 
   /// With half of the candidates that there are by default: the space is small.
-  func study(_ space: SearchSpace, scenarios: Int = 1, seeds: Int = 4) -> TuneStudy {
+  func study(scenarios: Int = 1, seeds: Int = 4) -> TuneStudy {
     var study = TuneStudy(
       space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard, requirements: [],
       scenarios: (0..<scenarios).map { "s\($0)" }, seeds: seeds)
@@ -136,7 +119,7 @@ struct TunerTests {
   }
 
   /// A bowl round (12, 4), steeper along one axis than along the other.
-  static let bowl: @Sendable ([Int], Int) -> Double = { choices, _ in
+  static let bowl: Formula<Double> = { choices, _ in
     let (a, b) = (Double(choices[0] - 12), Double(choices[1] - 4))
     return 60 + 2 * a * a + 5 * b * b + a * b
   }
@@ -146,21 +129,18 @@ struct TunerTests {
     arguments: [1, 2, 3, 4, 5] as [UInt64])
   func planted(seed: UInt64) throws {
     let field = Field(time: Self.bowl)
-    var study = study(space)
+    var study = study()
     study.seed = seed
     let bruteForce = space.size * study.seeds
     study.candidates = try #require(study.candidates(budget: bruteForce / 10))
-    var tuner = Tuner(study, runs: field.maker(space))
-    let winner = try #require(try tuner.best())
+    let winner = try #require(try field.best(study))
     #expect(abs(winner.choices[0]! - 12) <= 1 && abs(winner.choices[1]! - 4) <= 1)
-    #expect(field.made.withLock { $0 } <= bruteForce / 10)
+    #expect(field.made <= bruteForce / 10)
   }
 
   @Test("a key that makes no difference is left as it is today, and what the others buy is measured")
   func idle() throws {
-    let field = Field(time: Self.bowl)
-    var tuner = Tuner(study(space), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try Field(time: Self.bowl).tuned(study())
     #expect(result.winner.candidate.choices[2] == nil)
     #expect(result.effects.map(\.parameter) == [0, 1])
     for effect in result.effects {
@@ -173,26 +153,24 @@ struct TunerTests {
   @Test(
     "killed after any number of runs and started again, a search repeats no run and gives the same answer")
   func resumed() throws {
-    var study = study(space)
+    var study = study()
     study.candidates = 40
-    let whole = Field(time: Self.bowl)
-    var tuner = Tuner(study, runs: whole.maker(space, journals: true))
-    let expected = try tuner.run()
-    let total = whole.made.withLock { $0 }
+    let whole = Field(journal: MemoryStore(), time: Self.bowl)
+    let expected = try whole.tuned(study)
+    let total = whole.made
     for life in [1, 37, total / 2, total - 1] {
-      let first = Field(life: life, time: Self.bowl)
-      var killed = Tuner(study, runs: first.maker(space, journals: true))
-      #expect(throws: Field.Killed.self) { _ = try killed.run() }
-      let second = Field(time: Self.bowl)
-      #expect(first.journal.files.count == life)
-      second.journal.files = first.journal.files
-      var again = Tuner(study, runs: second.maker(space, journals: true))
-      let result = try again.run()
+      let journal = MemoryStore()
+      #expect(throws: Field.Killed.self) {
+        try Field(journal: journal, life: life, time: Self.bowl).tuned(study)
+      }
+      #expect(journal.files.count == life)
+      let second = Field(journal: journal, time: Self.bowl)
+      let result = try second.tuned(study)
       #expect(
         result.winner.candidate == expected.winner.candidate && result.winner.score == expected.winner.score)
       #expect(result.standings.map(\.candidate) == expected.standings.map(\.candidate))
       #expect(result.standings.map(\.score) == expected.standings.map(\.score))
-      #expect(second.made.withLock { $0 } == total - life)
+      #expect(second.made == total - life)
     }
   }
 
@@ -203,8 +181,7 @@ struct TunerTests {
       time: { choices, scenario in
         scenario == 0 ? 1_000 / Double(1 + choices[0]) : choices[0] > 5 ? 200 : 100
       })
-    var tuner = Tuner(study(space, scenarios: 2), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(scenarios: 2))
     #expect(result.winner.candidate.choices[0] == 5)
     #expect(result.winner.holdsEverywhere)
   }
@@ -220,16 +197,14 @@ struct TunerTests {
         let events = scenario == 0 ? 5_000 : 5_000 + Int64(max(0, choices[0] - 6)) * 800
         return blocks ? (0, events) : (events, 0)
       })
-    var tuner = Tuner(study(space, scenarios: 2, seeds: 5), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(scenarios: 2, seeds: 5))
     #expect(result.winner.candidate.choices[0] == 6)
     #expect(result.isRecommended && result.decision?.isRefused == false)
-    var loose = study(space, scenarios: 2, seeds: 5)
+    var loose = study(scenarios: 2, seeds: 5)
     loose.allowed = [MetricCatalogue.lost]
     loose.objectives = try [TuneObjective("affected_delivery_p99_s")]
-    var other = Tuner(loose, runs: field.maker(space))
     #expect(
-      try other.run().standings.contains {
+      try field.tuned(loose).standings.contains {
         ($0.candidate.choices[0] ?? 0) > 6 && $0.holdsEverywhere
       })
   }
@@ -240,11 +215,10 @@ struct TunerTests {
     {
       let field = Field(
         noise: 0, time: Self.bowl, lost: { choices, _ in (choices == [1, 0, 0] ? 0 : events, 0) })
-      var study = study(space, seeds: 5)
+      var study = study(seeds: 5)
       study.allowed = [MetricCatalogue.lost]
       study.objectives = [try TuneObjective("affected_delivery_p99_s")]
-      var tuner = Tuner(study, runs: field.maker(space))
-      let result = try tuner.run()
+      let result = try field.tuned(study)
       let lost = try cell(result, MetricCatalogue.lost)
       #expect(result.isRecommended && lost.isAllowed && lost.state == state)
       #expect(try #require(result.decision).cases[0].proposed.count >= Decision.faultless)
@@ -260,8 +234,7 @@ struct TunerTests {
   func withoutIncident() throws {
     func winner(_ scenarios: Int) throws -> SearchCandidate {
       let field = Field(time: Self.bowl, hasIncidents: { $0 == 0 })
-      var tuner = Tuner(study(space, scenarios: scenarios, seeds: 5), runs: field.maker(space))
-      let result = try tuner.run()
+      let result = try field.tuned(study(scenarios: scenarios, seeds: 5))
       #expect(result.isRecommended)
       if scenarios == 2 { #expect(try #require(result.fresh).logRatios[1][1] == nil) }
       return result.winner.candidate
@@ -276,11 +249,10 @@ struct TunerTests {
     for seed in 1...UInt64(searches) {
       // The noise of a candidate is its own, so one of them looks best.
       let field = Field(noise: 1, time: { _, _ in 100 })
-      var study = study(space, seeds: 10)
+      var study = study(seeds: 10)
       study.seed = seed
       study.candidates = 60
-      var tuner = Tuner(study, runs: field.maker(space))
-      let result = try tuner.run()
+      let result = try field.tuned(study)
       if result.isRecommended { recommended += 1 }
     }
     #expect(recommended * 20 <= searches, "\(recommended) of \(searches)")
@@ -292,8 +264,7 @@ struct TunerTests {
   func sentence() throws {
     // Today's first value is 1: an extra attempt in 101 doesn't matter, six do.
     let field = Field(noise: 0, time: Self.bowl, attempts: { choices, _ in 100 + Double(choices[0]) })
-    var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(seeds: 5))
     // 2 · 6² + 5 - 6 + 60 and today's 2 · 11² + 5 · 4² + 11 · 4 + 60 seconds.
     #expect(result.winner.candidate.choices == [6, 5, nil])
     let story = result.story
@@ -314,10 +285,9 @@ struct TunerTests {
     // Every step to the optimum costs attempts.
     let field = Field(
       noise: 0, time: Self.bowl, attempts: { choices, _ in choices == [1, 0, 0] ? 100 : 120 })
-    var study = study(space, seeds: 5)
+    var study = study(seeds: 5)
     study.objectives = [try TuneObjective("affected_delivery_p99_s")]
-    var tuner = Tuner(study, runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study)
     #expect(!result.isRecommended && result.isToday)
     let story = result.story
     #expect(story.finding == "Leave the Settings as they are")
@@ -338,8 +308,7 @@ struct TunerTests {
           return calls[choices]! > 5 ? 236 : 100
         }
       })
-    var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(seeds: 5))
     #expect(!result.isToday && !result.isRecommended && result.decision?.outcome == .worse)
     // The first look shows it.
     #expect(result.decision?.cases[0].pairs == Decision.looks[0])
@@ -353,18 +322,17 @@ struct TunerTests {
   /// Of a search over the bowl: the result, and the seeds that each candidate had.
   private func searched(
     seeds: Int, noise: Double, _ requirements: [String],
-    fails: @escaping @Sendable ([Int], UInt64) -> Bool, loses: @escaping @Sendable ([Int], UInt64) -> Int64
+    fails: @escaping BySeed<Bool>, loses: @escaping BySeed<Int64>
   ) throws -> (result: TuneResult, seeds: [[Int]: Set<UInt64>]) {
     let field = Field(noise: noise, time: Self.bowl, fails: fails, loses: loses)
-    var study = study(space, seeds: seeds)
+    var study = study(seeds: seeds)
     study.requirements = try requirements.map { try Requirement($0) }
-    var tuner = Tuner(study, runs: field.maker(space))
-    return (try tuner.run(), field.seeds.withLock { $0 })
+    return (try field.tuned(study), field.seeds)
   }
 
   private func searched(
-    _ requirements: [String] = [], _ fails: @escaping @Sendable ([Int], UInt64) -> Bool,
-    loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
+    _ requirements: [String] = [], _ fails: @escaping BySeed<Bool>,
+    loses: @escaping BySeed<Int64> = { _, _ in 0 }
   ) throws -> (result: TuneResult, today: Int, new: Int) {
     let (result, seeds) = try searched(seeds: 5, noise: 0, requirements, fails: fails, loses: loses)
     return (result, seeds[[1, 0, 0]]!.count, seeds[[12, 4, 0]]!.count)
@@ -437,8 +405,7 @@ struct TunerTests {
       noise: 0,
       time: { choices, _ in 400 - 15 * Double(min(choices[0], 10)) + (choices[1] > 0 ? 60 : 0) },
       attempts: { choices, _ in choices[1] > 0 ? 60 : 100 })
-    var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(seeds: 5))
     #expect(result.isRecommended && result.winner.candidate.choices[1] != nil)
     let sentences = result.keySentences
     #expect(sentences.count == 2)
@@ -453,8 +420,7 @@ struct TunerTests {
   /// Of a search whose finalists are far apart, (12, 4) before all others.
   private func finalists(
     _ requirements: [String] = [],
-    fails: @escaping @Sendable ([Int], UInt64) -> Bool = { _, _ in false },
-    loses: @escaping @Sendable ([Int], UInt64) -> Int64 = { _, _ in 0 }
+    fails: @escaping BySeed<Bool> = { _, _ in false }, loses: @escaping BySeed<Int64> = { _, _ in 0 }
   ) throws -> (result: TuneResult, isBest: Bool) {
     let (result, _) = try searched(seeds: 10, noise: 0.01, requirements, fails: fails, loses: loses)
     return (result, Self.isBest(result.winner.candidate.choices))
@@ -492,8 +458,7 @@ struct TunerTests {
   @Test("where nothing is better, today's Settings stay")
   func nothing() throws {
     let field = Field(time: { choices, _ in choices == [1, 0, 0] ? 10 : 20 })
-    var tuner = Tuner(study(space), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study())
     #expect(result.winner.candidate == space.today && result.effects.isEmpty)
     #expect(result.story.finding == "Leave the Settings as they are")
   }
@@ -501,16 +466,13 @@ struct TunerTests {
   @Test("where the best gains less than is worth having, nothing is found")
   func negligibleGain() throws {
     let field = Field(noise: 0, time: { choices, _ in choices == [1, 0, 0] ? 10 : 9.97 })
-    var tuner = Tuner(study(space), runs: field.maker(space))
-    #expect(try tuner.best() == nil)
+    #expect(try field.best(study()) == nil)
   }
 
   @Test("a recommended value at the end of its range is said to be there, one inside is not")
   func endOfTheRange() throws {
-    func story(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> Story {
-      let field = Field(time: time)
-      var tuner = Tuner(study(space), runs: field.maker(space))
-      return try tuner.run().story
+    func story(_ time: @escaping Formula<Double>) throws -> Story {
+      try Field(time: time).tuned(study()).story
     }
     func isAtTheEnd(_ story: Story) -> Bool {
       story[.open].contains { $0.contains("at the end of what was searched") }
@@ -524,8 +486,7 @@ struct TunerTests {
   func front() throws {
     let field = Field(
       noise: 0, time: { c, _ in Double(10 + c[0]) }, attempts: { c, _ in Double(10 + abs(19 - c[0]) + c[1]) })
-    var tuner = Tuner(study(space, seeds: 1), runs: field.maker(space))
-    let result = try tuner.run()
+    let result = try field.tuned(study(seeds: 1))
     for i in result.front {
       let point = result.coordinates(result.standings[i])
       for standing in result.standings {
@@ -539,11 +500,10 @@ struct TunerTests {
   func budget() throws {
     for (scenarios, seeds, budget) in [(1, 1, 40), (2, 3, 300), (3, 10, 1_000)] {
       let field = Field(time: Self.bowl)
-      var study = study(space, scenarios: scenarios, seeds: seeds)
+      var study = study(scenarios: scenarios, seeds: seeds)
       study.candidates = try #require(study.candidates(budget: budget))
-      var tuner = Tuner(study, runs: field.maker(space))
-      _ = try tuner.best()
-      #expect(field.made.withLock { $0 } <= budget)
+      _ = try field.best(study)
+      #expect(field.made <= budget)
       #expect(study.candidates(budget: 3) == nil)
     }
   }

@@ -4,6 +4,10 @@ import Testing
 
 @Suite("Variants")
 struct VariantChoiceTests {
+  private func axis(_ path: String, _ values: [String]) -> [VariantChoice] {
+    VariantChoice.axis(ScenarioFile.Axis(path: path, values: values))
+  }
+
   @Test("a jitter name sets the strategy; +clamp behind it sets the clamp too")
   func jitter() {
     #expect(
@@ -20,16 +24,15 @@ struct VariantChoiceTests {
   }
 
   @Test("the jitter axis of a scenario knows +clamp too")
-  func axis() {
-    let axis = ScenarioFile.Axis(path: Override.jitterPath, values: ["full", "full+clamp"])
-    #expect(VariantChoice.axis(axis) == [.jitter("full"), .jitter("full+clamp")])
+  func jitterAxis() {
+    #expect(axis(Override.jitterPath, ["full", "full+clamp"]) == [.jitter("full"), .jitter("full+clamp")])
   }
 
   @Test("axes combine, the last turning fastest, and names are joined")
   func combinations() {
     let axes = [
-      VariantChoice.axis(ScenarioFile.Axis(path: "a", values: ["1", "2"])),
-      VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["x", "y"])),
+      axis("a", ["1", "2"]),
+      axis("b", ["x", "y"]),
     ]
     let choices = VariantChoice.combinations(axes)
     #expect(choices.map(\.name) == ["a=1 · b=x", "a=1 · b=y", "a=2 · b=x", "a=2 · b=y"])
@@ -47,7 +50,7 @@ struct VariantChoiceTests {
       .map(\.name)
     }
     let mixed = [
-      VariantChoice.axis(ScenarioFile.Axis(path: "tapi.overload.retryAfter", values: ["v"])),
+      axis("tapi.overload.retryAfter", ["v"]),
       [VariantChoice.jitter("full")],
     ]
     #expect(VariantChoice.combinations(mixed).map(\.name) == ["retryAfter=v · full"])
@@ -58,7 +61,7 @@ struct VariantChoiceTests {
   @Test("files in folders go by their names alone where these differ, else by their paths")
   func files() {
     func names(_ values: String...) -> [String] {
-      VariantChoice.axis(ScenarioFile.Axis(path: Override.settingsPath, values: values)).map(\.name)
+      axis(Override.settingsPath, values).map(\.name)
     }
     #expect(names("today.json", "out/new.json") == ["today.json", "new.json"])
     #expect(names("a/new.json", "b/new.json") == ["a/new.json", "b/new.json"])
@@ -77,7 +80,7 @@ struct VariantChoiceTests {
       (["{a:1}", "{'a':1}"], ["{a:1}", "{'a':1}"]), (["{}", "{a:true}"], ["{}", "a true"]),
     ])
   func objects(values: [String], names: [String]) {
-    #expect(VariantChoice.axis(ScenarioFile.Axis(path: "fleet.*.x", values: values)).map(\.name) == names)
+    #expect(axis("fleet.*.x", values).map(\.name) == names)
   }
 
   @Test(
@@ -98,7 +101,7 @@ struct VariantChoiceTests {
   )
   func titles() {
     func titles(_ path: String, _ values: String...) -> [String] {
-      VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)).map(\.title)
+      axis(path, values).map(\.title)
     }
     #expect(titles("tapi.bucket.capacity", "1/s", "2/s") == ["capacity = 1/s", "capacity = 2/s"])
     #expect(
@@ -111,8 +114,8 @@ struct VariantChoiceTests {
     #expect(titles(Override.clientPath, "segment-swift") == ["segment-swift"])
     #expect(titles(Override.settingsPath, "new.json") == ["new.json"])
     let combined = VariantChoice.combinations([
-      VariantChoice.axis(ScenarioFile.Axis(path: "a", values: ["1"])),
-      VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["{c:2}"])),
+      axis("a", ["1"]),
+      axis("b", ["{c:2}"]),
       [VariantChoice(name: "new", overrides: [Override(path: "d", value: "3")], isLabelled: true)],
     ])
     #expect(combined.map(\.name) == ["a=1 · b=c 2 · new"])
@@ -121,7 +124,7 @@ struct VariantChoiceTests {
 
   @Test("too many combinations are counted without making or overflowing anything")
   func count() {
-    let axis = VariantChoice.axis(ScenarioFile.Axis(path: "a", values: (0..<100).map(String.init)))
+    let axis = axis("a", (0..<100).map(String.init))
     #expect(VariantChoice.count(of: [axis], limit: 100) == 100)
     #expect(VariantChoice.count(of: [axis, axis], limit: 9_999) == nil)
     #expect(VariantChoice.count(of: Array(repeating: axis, count: 40), limit: .max) == nil)

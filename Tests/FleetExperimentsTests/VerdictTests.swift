@@ -30,15 +30,14 @@ struct VerdictTests {
     return run
   }
 
-  func standings(_ runs: RunSummary..., interval: Int64 = 1) -> Standings {
+  /// Of a seed each.
+  func standings(_ runs: [RunSummary], interval: Int64 = 1) -> Standings {
     Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval * Self.second)
   }
-  func story(_ runs: RunSummary...) -> Story {
-    Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second).story
-  }
+  func story(_ runs: RunSummary...) -> Story { standings(runs).story }
   /// The name of the metric that decides between the first two, or leaves them open, and who is ahead.
   func decision(_ runs: RunSummary...) -> (best: [String], by: String?) {
-    let standings = Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second)
+    let standings = standings(runs)
     let criterion = standings.pair(0, against: 1).criterion
     let name =
       if case .metric(let index)? = criterion {
@@ -156,11 +155,9 @@ struct VerdictTests {
 
   @Test("the affected events' p99 decides when recovery does not, and one longer than the run is the longest")
   func timeToDelivery() {
-    let judged = (best: ["full"], by: MetricCatalogue.affectedDelivery)
-    let later = decision(run("equal", recovery: 301, p99: 800), run("full", recovery: 300, p99: 600))
-    #expect(later.best == judged.best && later.by == judged.by)
-    let never = decision(run("equal", p99: nil), run("full", p99: 600))
-    #expect(never.best == judged.best && never.by == judged.by)
+    let judged = (["full"], MetricCatalogue.affectedDelivery)
+    #expect(decision(run("equal", recovery: 301, p99: 800), run("full", recovery: 300, p99: 600)) == judged)
+    #expect(decision(run("equal", p99: nil), run("full", p99: 600)) == judged)
     #expect(
       story(run("equal", p99: nil), run("full", p99: 600))[.reason]
         == ["99 % delivered after 10 min; > 1 h 50 min with equal"])
@@ -213,7 +210,7 @@ struct VerdictTests {
     "recovery times within an interval of the series are equal, however short they are", arguments: [10, 1])
   func interval(intervalSeconds: Int64) {
     let standings = standings(
-      run("full", recovery: 20), run("equal", recovery: 28), interval: intervalSeconds)
+      [run("full", recovery: 20), run("equal", recovery: 28)], interval: intervalSeconds)
     #expect((standings.leaders.count == 2) == (intervalSeconds == 10))
   }
 
@@ -276,11 +273,8 @@ struct VerdictTests {
       run("a", recovery: 5_000), run("b", lost: 700), run("c", recovery: 100),
       run("d", recovery: 180, p99: 1),
     ]
-    func text(_ runs: [RunSummary]) -> Story {
-      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: Self.second).story
-    }
-    #expect(text(runs).finding == "Use c")
-    #expect(text(runs.reversed()) == text(runs))
+    #expect(standings(runs).story.finding == "Use c")
+    #expect(standings(runs.reversed()).story == standings(runs).story)
   }
 
   // MARK: Several seeds
@@ -385,11 +379,11 @@ struct VerdictTests {
           // As shared/cases/statistics: recovery spread by 4 %, rare losses (6.8 of 40,000), a run in twenty that never recovers.
           run(
             name,
-            recovery: Self.uniform(&random) < 0.05
-              ? nil : Int64(1_000 * (1 + 0.04 * Self.normal(&random))),
-            lost: Self.poisson(3.4, &random) * 2,
-            p99: Int64(1_500 * (1 + 0.02 * Self.normal(&random))),
-            attempts: 100 * (1 + 0.02 * Self.normal(&random)),
+            recovery: random.uniform() < 0.05
+              ? nil : Int64(1_000 * (1 + 0.04 * random.normal())),
+            lost: random.poisson(3.4) * 2,
+            p99: Int64(1_500 * (1 + 0.02 * random.normal())),
+            attempts: 100 * (1 + 0.02 * random.normal()),
             seed: UInt64(seed))
         }
       }
@@ -399,23 +393,6 @@ struct VerdictTests {
   }
 
   // MARK: By brute force
-
-  private static func uniform(_ random: inout SeededGenerator) -> Double {
-    Double(random.next() >> 11) / Double(1 << 53)
-  }
-
-  private static func normal(_ random: inout SeededGenerator) -> Double {
-    (0..<12).reduce(-6) { sum, _ in sum + uniform(&random) }
-  }
-
-  private static func poisson(_ mean: Double, _ random: inout SeededGenerator) -> Int64 {
-    var (count, left) = (Int64(0), mean)
-    while true {
-      left += NaturalLogarithm.of(uniform(&random) + 1e-300)
-      if left < 0 { return count }
-      count += 1
-    }
-  }
 
   @Test(
     "a stray lost event keeps no recovery from deciding: 1:52 against 6:49, and 0.45 of 10,794 events lost",
@@ -430,7 +407,7 @@ struct VerdictTests {
       var rows: [[RunSummary]] = [[], []]
       for seed in 0..<UInt64(seeds) {
         for variant in 0..<2 {
-          let recovery = variant == 0 ? 112 + 3.3 * Self.normal(&random) : 409 + 11.6 * Self.normal(&random)
+          let recovery = variant == 0 ? 112 + 3.3 * random.normal() : 409 + 11.6 * random.normal()
           var row = run(
             "v", recovery: Int64(recovery / 5) * 5,
             lost: variant == 0 ? lost[Int(random.next() % 400)] : 0, seed: seed)
@@ -456,7 +433,7 @@ struct VerdictTests {
     for _ in 0..<trials {
       // The limit is 10, and the truth 12.
       let second = (0..<seeds).map { _ in
-        MetricValue.value(size * Double(Self.poisson(12 / size, &random)))
+        MetricValue.value(size * Double(random.poisson(12 / size)))
       }
       if !second.contains(where: { $0 != .value(0) }) { continue }
       seen += 1
@@ -472,7 +449,7 @@ struct VerdictTests {
     var random = SeededGenerator(seed: 12)
     for _ in 0..<TestDepth.cases(60, exhaustively: 200) {
       // As a fleet that never recovers in 9 of 80 runs, against one that loses more in each.
-      let fails = (0..<10).map { _ in Self.uniform(&random) < 9.0 / 80 }
+      let fails = (0..<10).map { _ in random.uniform() < 9.0 / 80 }
       let rows = [
         fails.enumerated().map { run("risky", recovery: $1 ? nil : 400, seed: UInt64($0)) },
         fails.indices.map { run("safe", recovery: 190, lost: 800, seed: UInt64($0)) },
@@ -490,22 +467,5 @@ struct VerdictTests {
           standings.story[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])
       }
     }
-  }
-}
-
-/// ln by its series, so that a test needs no mathematics library.
-enum NaturalLogarithm {
-  static func of(_ x: Double) -> Double {
-    let mantissa = x.significand
-    let y = (mantissa - 1) / (mantissa + 1)
-    var (sum, power) = (0.0, y)
-    var k = 1.0
-    // y is at most a third, so that what is left out is below 10⁻¹⁸.
-    while k <= 33 {
-      sum += power / k
-      power *= y * y
-      k += 2
-    }
-    return 2 * sum + Double(x.exponent) * 0.693147180559945309
   }
 }

@@ -5,9 +5,16 @@ import Testing
 
 @Suite("explore.html")
 struct ExplorerPageTests {
-  static func page(_ comparison: Trial, name: String = "key") -> String {
-    ExplorerPage(TrialReport(comparison), axes: [.init(name: name, values: comparison.variants)])
+  static func page(
+    _ comparison: Trial, name: String = "key", values: [String]? = nil, today: Int? = nil
+  ) -> String {
+    let axis = ExplorerPage.Axis(name: name, values: values ?? comparison.variants, today: today)
+    return ExplorerPage(TrialReport(comparison), axes: [axis])
       .text(title: "</script>grid", question: "Which?", command: "fleetsim compare --explore", version: "1.0")
+  }
+
+  static func axis(_ data: [String: Any]) throws -> [String: Any] {
+    try #require((data["axes"] as? [[String: Any]])?.first)
   }
 
   /// What the script reads.
@@ -29,8 +36,7 @@ struct ExplorerPageTests {
     for forbidden in ["src=", "@import", "url(", "<link", "http:"] {
       #expect(!page.replacing("http://www.w3.org/", with: "").contains(forbidden), "\(forbidden)")
     }
-    let axes = try #require(try Self.data(page)["axes"] as? [[String: Any]])
-    #expect(axes[0]["name"] as? String == name)
+    #expect(try Self.axis(Self.data(page))["name"] as? String == name)
   }
 
   @Test("Its policy lets a browser run its own script alone, named by the SHA-256 that others count")
@@ -91,24 +97,18 @@ struct ExplorerPageTests {
       (["10", "20", "30"], true), (["5m", "10m", "1h"], true), (["none", "full", "10"], false),
       (["1", "2"], false),
     ] {
-      let page = ExplorerPage(TrialReport(comparison), axes: [.init(name: "k", values: values)])
-        .text(title: "t", question: nil, command: "c", version: "1")
-      let axes = try #require(try Self.data(page)["axes"] as? [[String: Any]])
-      #expect(axes[0]["isScale"] as? Bool == isScale, "\(values)")
+      let axis = try Self.axis(Self.data(Self.page(comparison, values: values)))
+      #expect(axis["isScale"] as? Bool == isScale, "\(values)")
     }
   }
 
   @Test("It opens on the scenario's own values, and says each run's verdict and how it stands against them")
   func today() throws {
     let comparison = try ReplicationReportTests.comparison()
-    let names = comparison.variants
     for today in [1, nil] {
-      let page = ExplorerPage(TrialReport(comparison), axes: [.init(name: "k", values: names, today: today)])
-        .text(title: "t", question: nil, command: "c", version: "1")
-      let data = try Self.data(page)
+      let data = try Self.data(Self.page(comparison, today: today))
       #expect(data["today"] as? Int == today)
-      let axes = try #require(data["axes"] as? [[String: Any]])
-      #expect(axes[0]["today"] as? Int == today)
+      #expect(try Self.axis(data)["today"] as? Int == today)
       let runs = try #require(data["runs"] as? [[String: Any]])
       let standings = TrialReport(comparison).standings
       let reference = today ?? standings.firstChoice ?? 0

@@ -1,4 +1,3 @@
-import FleetMetrics
 import FleetReports
 import Testing
 

@@ -22,6 +22,25 @@ struct HTMLReportTests {
     return parser.parse() ? nil : "line \(parser.lineNumber): \(parser.parserError.map { "\($0)" } ?? "?")"
   }
 
+  /// A well-formed page without script, resources from outside or numbers that are none.
+  static func check(_ html: String) {
+    #expect(problem(in: html) == nil)
+    for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload", "nan", "inf\""]
+    {
+      #expect(!html.contains(forbidden), "\(forbidden)")
+    }
+    #expect(html.contains("prefers-color-scheme:dark") && html.contains("@media print"))
+  }
+
+  /// The parts stand in this order.
+  static func check(_ html: String, has parts: [String]) throws {
+    var rest = html[...]
+    for part in parts {
+      let range = try #require(rest.range(of: part), "\(part) in its place")
+      rest = rest[range.upperBound...]
+    }
+  }
+
   @Test(
     "Six strategies of 7,200 rows make a well-formed document below 700 KB, without script or outside resources"
   )
@@ -31,11 +50,8 @@ struct HTMLReportTests {
         SyntheticFleet.result("equal", wave: 0.5), SyntheticFleet.result("additive:10, clamped", wave: 0.8),
       ]
     let html = Self.render(results)
-    #expect(Self.problem(in: html) == nil)
+    Self.check(html)
     #expect(html.utf8.count < 700_000)
-    for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload"] {
-      #expect(!html.contains(forbidden), "\(forbidden)")
-    }
     let outside =
       html.components(separatedBy: "http").count - html.components(separatedBy: "http-equiv=").count + 1
       - html.components(separatedBy: "http://www.w3.org/").count
@@ -43,8 +59,6 @@ struct HTMLReportTests {
     #expect(
       html.components(separatedBy: "<svg").count
         == html.components(separatedBy: "role=\"img\" aria-label=\"").count)
-    #expect(html.contains("prefers-color-scheme:dark") && html.contains("@media print"))
-    #expect(!html.contains("nan") && !html.contains("inf\""))
   }
 
   @Test(
@@ -64,11 +78,7 @@ struct HTMLReportTests {
       "<summary>What the words mean</summary>", "fleetsim compare herd.json5", "<details>",
       "{ &quot;format&quot;: 1 }",
     ]
-    var rest = html[...]
-    for part in parts {
-      let range = try #require(rest.range(of: part), "\(part) in its place")
-      rest = rest[range.upperBound...]
-    }
+    try Self.check(html, has: parts)
     // The spike is above four times capacity, and the report says so.
     #expect(html.contains("▲: more than 4.8k.</text>"))
     #expect(html.contains("outage without answer"))

@@ -93,24 +93,14 @@ struct HeadlineTests {
 
 @Suite("Counts of a scaled run are those of the whole fleet")
 struct FullSizeTests {
-  private func scaled(_ name: String, loses: Bool) -> VariantResult {
-    var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400, loses: loses)
-    result.summary.scale = 1_000
-    result.summary.lateEvents = 1_234
-    return result
-  }
-
-  /// A run of one variant, and three of it.
-  private func trials(loses: Bool) -> [Trial] {
-    var several = Trial(variants: ["today"], plan: ReplicationPlan(firstSeed: 1, count: 3))
-    for _ in 1...3 { several.add([scaled("today", loses: loses)]) }
-    return [Trial([scaled("today", loses: loses)]), several]
-  }
-
   @Test("in the table, the verdict, the page's facts and the axes; files have them as simulated")
   func multiplied() throws {
     // 300 events in each of 300 seconds are lost.
-    for trial in trials(loses: true) {
+    var result = SyntheticFleet.result("today", wave: 0.5, rows: 2_400, loses: true)
+    (result.summary.scale, result.summary.lateEvents) = (1_000, 1_234)
+    var several = Trial(variants: ["today"], plan: ReplicationPlan(firstSeed: 1, count: 3))
+    for _ in 1...3 { several.add([result]) }
+    for trial in [Trial([result]), several] {
       let report = TrialReport(trial, choices: [VariantChoice(name: "today", overrides: [])])
       let answer = report.answer(
         report.story, isComparison: false,

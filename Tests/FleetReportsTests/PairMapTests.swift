@@ -26,19 +26,10 @@ struct PairMapTests {
   private static func compared(
     _ choices: [VariantChoice], _ change: (inout RunSummary) -> Void = { _ in }
   ) -> Trial {
-    var comparison = Trial(
-      variants: choices.map(\.name), plan: ReplicationPlan(firstSeed: 1, count: 4))
-    for seed in 1...4 as ClosedRange<UInt64> {
-      comparison.add(
-        choices.map { choice in
-          var result = SyntheticFleet.result(choice.name, wave: 0.5, rows: 2_400)
-          result.summary.seed = seed
-          result.summary.recoveryTime = Int64(seed) * 60_000_000
-          change(&result.summary)
-          return result
-        })
+    SyntheticFleet.trial(choices.map(\.name), seeds: 4) { run in
+      run.recoveryTime = Int64(run.seed) * 60_000_000
+      change(&run)
     }
-    return comparison
   }
 
   /// Of each seed, by what its variant is called.

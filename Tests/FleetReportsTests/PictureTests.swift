@@ -143,22 +143,16 @@ struct PictureTests {
 
   @Test("Variants that never recover, without capacity, without a row or an incident have a picture too")
   func unusual() {
-    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.summary.recoveryTime = nil }).chart)
-    Self.check(
-      ComparisonPicture(Self.several(3) { result, _ in result.record.nominalCapacityMilli = 0 }).chart)
-    Self.check(
-      ComparisonPicture(
-        Self.several(2) { result, number in
-          if number == 0 { result.record.incidents = [] }
-        }
-      ).chart)
-    Self.check(
-      ComparisonPicture(
-        Self.several(2) { result, number in
-          result.record.series = TimeSeries(interval: 1_000_000, duration: 0, rows: 0)
-          result.references.twin.series = result.record.series
-        }
-      ).chart)
+    func check(_ change: (inout VariantResult, Int) -> Void) {
+      Self.check(ComparisonPicture(Self.several(3, change)).chart)
+    }
+    check { result, _ in result.summary.recoveryTime = nil }
+    check { result, _ in result.record.nominalCapacityMilli = 0 }
+    check { result, number in if number == 0 { result.record.incidents = [] } }
+    check { result, _ in
+      result.record.series = TimeSeries(interval: 1_000_000, duration: 0, rows: 0)
+      result.references.twin.series = result.record.series
+    }
     #expect(ComparisonPicture(TrialReport(Trial([]))).svg.contains("Nothing was run"))
   }
 

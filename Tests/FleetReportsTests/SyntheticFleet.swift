@@ -17,6 +17,23 @@ enum SyntheticFleet {
     return VariantResult(name: name, record: run, references: ReferenceRuns(twin: twin), summary: summary)
   }
 
+  /// So many seeds of each name, which differ in what is changed alone.
+  static func trial(_ names: [String], seeds: UInt64, _ change: (inout RunSummary) -> Void = { _ in })
+    -> Trial
+  {
+    var trial = Trial(variants: names, plan: ReplicationPlan(firstSeed: 1, count: Int(seeds)))
+    for seed in 1...seeds {
+      trial.add(
+        names.map { name in
+          var result = result(name, wave: 0.5, rows: 2_400)
+          result.summary.seed = seed
+          change(&result.summary)
+          return result
+        })
+    }
+    return trial
+  }
+
   private struct Course: Hashable {
     var rows: Int
     var wave: Double
@@ -96,9 +113,7 @@ enum SyntheticFleet {
     cost.total[.attempts] = attempts
     cost.percentile99[.attempts] = attempts / 10_000
     return RunRecord(
-      series: series,
-      deliveries: deliveries,
-      offeredPer100ms: steps, nominalCapacityMilli: capacity * 1_000,
+      series: series, deliveries: deliveries, offeredPer100ms: steps, nominalCapacityMilli: capacity * 1_000,
       incidents: outage.map {
         [
           IncidentSpan(

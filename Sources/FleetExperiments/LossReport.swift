@@ -28,9 +28,6 @@ public struct LossReport: Sendable {
     package var places: [(words: String, events: Double)]
 
     package var isHarmed: Bool { lost > 0 || late > 0 }
-    /// Of the whole fleet.
-    package var amountLost: String { FigureText.amount(lost * scale) }
-    package var amountLate: String { FigureText.amount(late * scale) }
   }
 
   /// The result of a run with a higher limit, or without it.
@@ -87,24 +84,17 @@ public struct LossReport: Sendable {
   package var rows: [Row] {
     zip(variants.indices, sums).flatMap { variant, sum in
       let charges = Dictionary(grouping: charges(variant), by: \.cohort)
-      return zip(variants[variant].scenario.fleet.indices, sum.cohorts).map { place, losses in
-        row(variant, place, losses, charges[place] ?? [], runs: Double(sum.runs))
+      let (fleet, runs) = (variants[variant].scenario.fleet, Double(sum.runs))
+      return zip(fleet.indices, sum.cohorts).map { place, losses in
+        Row(
+          variant: variant, variantName: variants[variant].name, place: place,
+          cohort: fleet[place].nameWithClient, scale: Double(scale),
+          created: Double(losses.createdEvents) / runs, lost: Double(losses.lostEvents) / runs,
+          causes: (charges[place] ?? []).map { (cause(variant, $0), Double($0.events) / runs) },
+          late: Double(losses.late.total) / runs,
+          places: losses.late.places.map { ($0.words, Double(losses.late[$0]) / runs) })
       }
     }.sorted { ($0.lost, $0.late) > ($1.lost, $1.late) }
-  }
-
-  private func row(
-    _ variant: Int, _ place: Int, _ losses: CohortLosses, _ charges: [LossCharge], runs: Double
-  ) -> Row {
-    let scenario = variants[variant].scenario
-    return Row(
-      variant: variant, variantName: variants[variant].name, place: place,
-      cohort: scenario.fleet[place].nameWithClient,
-      scale: Double(scale), created: Double(losses.createdEvents) / runs,
-      lost: Double(losses.lostEvents) / runs,
-      causes: charges.map { (cause(variant, $0), Double($0.events) / runs) },
-      late: Double(losses.late.total) / runs,
-      places: losses.late.places.map { ($0.words, Double(losses.late[$0]) / runs) })
   }
 
   /// `maxTotalBackoffDuration 12 h ends before the app opens again`

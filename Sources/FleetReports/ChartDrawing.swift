@@ -32,16 +32,20 @@ struct ChartDrawing {
   private var isNarrow: Bool { width < Lettering.pictureWidth }
 
   private mutating func drawTitle() {
-    for line in Lettering.lines(chart.title, width: inner, size: Lettering.title, isBold: true) {
-      y += Lettering.titleLine
-      canvas.text(line, x: margin, y: y, size: Lettering.title, ink: .text, isBold: true)
-    }
+    drawLines(chart.title, size: Lettering.title, isBold: true, each: Lettering.titleLine)
     y += 4
-    for line in Lettering.lines(chart.facts, width: inner, size: Lettering.small, most: 2) {
-      y += Self.line
-      canvas.text(line, x: margin, y: y, size: Lettering.small)
-    }
+    drawLines(chart.facts, most: 2)
     y += 8
+  }
+
+  private mutating func drawLines(
+    _ text: String, size: Double = Lettering.small, isBold: Bool = false, most: Int = 3,
+    each: Double = Self.line
+  ) {
+    for line in Lettering.lines(text, width: inner, size: size, isBold: isBold, most: most) {
+      y += each
+      canvas.text(line, x: margin, y: y, size: size, ink: isBold ? .text : .muted, isBold: isBold)
+    }
   }
 
   // MARK: Sections
@@ -63,10 +67,7 @@ struct ChartDrawing {
   private mutating func draw(_ section: Chart.Section) {
     if !section.title.isEmpty {
       y += 6
-      for line in Lettering.lines(section.title, width: inner, size: Lettering.label, isBold: true) {
-        y += Self.line
-        canvas.text(line, x: margin, y: y, size: Lettering.label, ink: .text, isBold: true)
-      }
+      drawLines(section.title, size: Lettering.label, isBold: true)
       y += 11
     }
     let columns = isNarrow ? 1 : section.columns
@@ -123,10 +124,7 @@ struct ChartDrawing {
       let room = inner - Lettering.width(of: section.x.title, size: Lettering.small) - 14
       let width = Lettering.width(of: cut + section.note, size: Lettering.small)
       if !section.x.title.isEmpty, width <= room { y -= Self.line }
-      for line in Lettering.lines(cut + section.note, width: inner, size: Lettering.small) {
-        y += Self.line
-        canvas.text(line, x: margin, y: y, size: Lettering.small)
-      }
+      drawLines(cut + section.note)
     }
     drawLegend(section)
     y += 10
@@ -169,7 +167,7 @@ struct ChartDrawing {
     guard canvas.theme == .variables, !isNarrow else { return }
     for curve in panel.curves where curve.isRead { addReadings(curve, in: frame) }
     for dot in panel.dots where !dot.details.isEmpty {
-      canvas.hover(
+      canvas.rect(
         x: frame.px(dot.x) - 6, y: frame.py(dot.y) - 6, width: 12, height: 12, tooltip: dot.details)
     }
   }
@@ -287,7 +285,7 @@ struct ChartDrawing {
         ? "mean \(format(value.mean)), 95 % band from \(low) to \(high)"
         : low == high ? low : "\(low) … \(high)"
       let (from, to) = (curve.beginning(of: own.lowerBound), curve.beginning(of: own.upperBound))
-      canvas.hover(
+      canvas.rect(
         x: frame.px(from), y: frame.y, width: frame.px(to) - frame.px(from), height: frame.height,
         tooltip: "from \(frame.horizontal.format(from)): \(words)")
     }

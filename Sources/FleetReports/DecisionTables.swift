@@ -93,9 +93,8 @@ extension Decision {
       rows: losses.prefix(count).map { loss in
         [
           cases[loss.place].name, loss.isProposed ? "proposed" : "today", loss.row.cohort,
-          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–", loss.row.amountLost,
-          loss.row.amountLate,
-        ]
+          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–",
+        ] + [loss.row.lost, loss.row.late].map { FigureText.amount($0 * loss.row.scale) }
       }, words: 5)
   }
 }

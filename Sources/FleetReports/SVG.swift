@@ -90,12 +90,14 @@ struct SVGCanvas {
       "M\(Self.px(x1)) \(Self.px(y1))L\(Self.px(x2)) \(Self.px(y2))", stroke: ink, width: width, dash: dash)
   }
 
+  /// - Parameter fill: nil: transparent, for a text under the pointer.
   mutating func rect(
-    x: Double, y: Double, width: Double, height: Double, fill: Ink, opacity: Double = 1,
+    x: Double, y: Double, width: Double, height: Double, fill: Ink? = nil, opacity: Double = 1,
     tooltip: String? = nil
   ) {
     body += "<rect x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" width=\"\(Self.px(max(width, 0)))\""
-    body += " height=\"\(Self.px(max(height, 0)))\" fill=\"\(theme.colour(fill))\""
+    body += " height=\"\(Self.px(max(height, 0)))\""
+    body += " fill=" + (fill.map { "\"\(theme.colour($0))\"" } ?? "\"none\" pointer-events=\"all\"")
     if opacity < 1 { body += " opacity=\"\(FigureText.decimal(opacity, decimals: 2))\"" }
     body += tooltip.map { "><title>\(Escaping.markup($0))</title></rect>\n" } ?? "/>\n"
   }
@@ -126,13 +128,6 @@ struct SVGCanvas {
   static func circle(_ x: Double, _ y: Double, _ r: Double) -> String {
     let (d, r) = (px(2 * r), px(r))
     return "M\(px(x)) \(px(y))m-\(r) 0a\(r) \(r) 0 1 0 \(d) 0a\(r) \(r) 0 1 0 -\(d) 0"
-  }
-
-  /// Transparent area that shows `tooltip` under the pointer.
-  mutating func hover(x: Double, y: Double, width: Double, height: Double, tooltip: String) {
-    body += "<rect x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" width=\"\(Self.px(width))\""
-    body += " height=\"\(Self.px(height))\" fill=\"none\" pointer-events=\"all\">"
-    body += "<title>\(Escaping.markup(tooltip))</title></rect>\n"
   }
 
   /// The whole element. A picture that stands alone gets a background, and colours for dark pages.

@@ -85,10 +85,6 @@ struct CalibrationBox: Sendable, Hashable {
   var low: [Double]
   var high: [Double]
 
-  static func whole(_ count: Int) -> CalibrationBox {
-    CalibrationBox(low: Array(repeating: 0, count: count), high: Array(repeating: 1, count: count))
-  }
-
   /// Round a centre, moved into the ranges.
   init(centre: [Double], half: [Double]) {
     (low, high) = ([], [])
@@ -99,8 +95,6 @@ struct CalibrationBox: Sendable, Hashable {
       high.append(middle + half)
     }
   }
-
-  private init(low: [Double], high: [Double]) { (self.low, self.high) = (low, high) }
 
   var centre: [Double] { zip(low, high).map { ($0 + $1) / 2 } }
   var half: [Double] { zip(low, high).map { ($1 - $0) / 2 } }

@@ -64,18 +64,15 @@ package struct Calibrator {
   private static let rounds = 5
 
   private mutating func race() throws -> CalibrationBox {
-    let count = study.keys.count
-    try add(study.budget * 3 / 10, in: [.whole(count)])
+    func halves(_ half: Double) -> [Double] { Array(repeating: half, count: study.keys.count) }
+    try add(study.budget * 3 / 10, in: [CalibrationBox(centre: halves(0.5), half: halves(0.5))])
     var radius = 0.2
     for _ in 0..<Self.rounds {
-      try add(
-        study.budget * 6 / 100,
-        in: best(apart: radius / 2).map {
-          CalibrationBox(centre: $0, half: Array(repeating: radius, count: count))
-        })
+      let boxes = best(apart: radius / 2).map { CalibrationBox(centre: $0, half: halves(radius)) }
+      try add(study.budget * 6 / 100, in: boxes)
       radius *= 0.65
     }
-    return study.box(centre: best(apart: 0)[0], half: Array(repeating: radius * 2, count: count))
+    return study.box(centre: best(apart: 0)[0], half: halves(radius * 2))
   }
 
   /// The best so far that are not all the same.

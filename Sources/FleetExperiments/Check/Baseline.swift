@@ -106,9 +106,6 @@ public struct Baseline: Sendable {
 
   /// Whether no recorded run recovered from an incident that it had.
   public var neverRecovers: Bool {
-    entries.contains { entry in
-      entry.metric == MetricCatalogue.recovery
-        && entry.values.allSatisfy { if case .censored = $0 { true } else { false } }
-    }
+    entries.contains { $0.metric == MetricCatalogue.recovery && $0.values.allSatisfy(\.isCensored) }
   }
 }

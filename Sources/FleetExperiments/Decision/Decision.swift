@@ -93,31 +93,23 @@ package struct Decision: Sendable {
   }
 
   private mutating func look(_ progress: (Decision, Left) -> Void, _ run: Run, _ failures: Run) throws {
-    let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
-    try runs(today: all, proposed: all, run, failures)
+    let first = cases.map { (max($0.today.count, Self.looks[0]), max($0.proposed.count, Self.looks[0])) }
+    try makeRuns(first, run, failures)
     progress(self, left)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
-      var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
-      for place in cases.indices {
-        if let next = nextPairs(place) {
-          (today[place], proposed[place]) = (next, next)
-        } else if needsFaultless(place), !isRefused, isBetter {
-          proposed[place] = Self.faultless
-        }
+      let wanted = cases.indices.map { place -> (today: Int, proposed: Int) in
+        let (today, proposed) = (cases[place].today.count, cases[place].proposed.count)
+        if let next = nextPairs(place) { return (max(today, next), max(proposed, next)) }
+        return (today, needsFaultless(place) && !isRefused && isBetter ? Self.faultless : proposed)
       }
-      let cost = cases.indices.reduce(0.0) { sum, place in
-        let each =
-          Double(cases[place].attempts) / Double(cases[place].today.count + cases[place].proposed.count)
-        let more =
-          max(0, (today[place] ?? 0) - cases[place].today.count)
-          + max(0, (proposed[place] ?? 0) - cases[place].proposed.count)
-        return sum + each * Double(more)
+      let more = zip(cases, wanted).map { $1.today - $0.today.count + $1.proposed - $0.proposed.count }
+      let cost = zip(cases, more).reduce(0.0) { sum, part in
+        let each = Double(part.0.attempts) / Double(part.0.today.count + part.0.proposed.count)
+        return sum + each * Double(part.1)
       }
-      guard !today.isEmpty || !proposed.isEmpty, Double(attempts) + cost <= Double(terms.budget) else {
-        return
-      }
-      try runs(today: today, proposed: proposed, run, failures)
+      guard more.contains(where: { $0 > 0 }), Double(attempts) + cost <= Double(terms.budget) else { return }
+      try makeRuns(wanted, run, failures)
       progress(self, left)
     }
   }
@@ -150,17 +142,16 @@ package struct Decision: Sendable {
   package var runCount: Int { cases.reduce(0) { $0 + $1.today.count + $1.proposed.count } }
 
   /// Makes the runs up to so many seeds of each case. Proposed Settings have more than today's where the rest need only not fail.
-  private mutating func runs(
-    today: [Int: Int], proposed: [Int: Int], _ run: Run, _ failures: Run
+  private mutating func makeRuns(
+    _ wanted: [(today: Int, proposed: Int)], _ run: Run, _ failures: Run
   ) throws {
     typealias Part = (place: Int, isToday: Bool, seeds: Range<Int>)
     var (compared, alone): ([Part], [Part]) = ([], [])
     for (place, one) in cases.enumerated() {
-      let (a, b) = (one.today.count, one.proposed.count)
-      let (newA, newB) = (max(a, today[place] ?? 0), max(b, proposed[place] ?? 0))
-      let pairs = min(newA, newB)
-      compared += [(place, true, a..<newA), (place, false, min(a, b, pairs)..<pairs)]
-      alone.append((place, false, max(b, pairs)..<newB))
+      let (a, b, new) = (one.today.count, one.proposed.count, wanted[place])
+      let pairs = min(new.today, new.proposed)
+      compared += [(place, true, a..<new.today), (place, false, min(a, b, pairs)..<pairs)]
+      alone.append((place, false, max(b, pairs)..<new.proposed))
     }
     func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: ArraySlice<RunSummary>)] {
       let parts = parts.filter { !$0.seeds.isEmpty }

@@ -114,11 +114,12 @@ final class RunScheduler<Value: Sendable>: Sendable {
     }
 
     private mutating func follow(_ position: Int, _ record: RunRecord, _ control: ComparisonControl) {
-      let all = group.plan.followers(of: position)
-      if all.isEmpty { return }
-      let needed = group.plan.followers(of: position, record)
-      if needed.isEmpty { for position in all { numbers[position].map(shared.drop) } }
-      enqueue(needed, control)
+      let followers = group.plan.followers(of: position)
+      if record.sawNoFailure {
+        for follower in followers { numbers[follower].map(shared.drop) }
+      } else {
+        enqueue(followers, control)
+      }
     }
 
     /// The requests that a run completes.
@@ -355,12 +356,6 @@ package struct RunPlan: Sendable {
 
   /// The twins for which that at `position` may stand.
   func followers(of position: Int) -> [Int] { followers[position] ?? [] }
-
-  /// Those that are needed, now that `record` came of it.
-  func followers(of position: Int, _ record: RunRecord) -> [Int] {
-    let followers = followers(of: position)
-    return followers.isEmpty || record.sawNoFailure ? [] : followers
-  }
 
   /// The runs that a request may read: its own, its twin, the one that may stand for that, and its ideal run.
   func runs(of request: Int) -> Set<Int> {

@@ -105,9 +105,12 @@ package struct Quantity: Sendable, Hashable {
 
   private static func rounded(_ value: Double, digits: Int) -> Double {
     let decimals = decimals(of: value, digits: digits)
-    var power = 1.0
-    for _ in 0..<abs(decimals) { power *= 10 }
+    let power = power(of: abs(decimals))
     return decimals >= 0 ? (value * power).rounded() / power : (value / power).rounded() * power
+  }
+
+  private static func power(of exponent: Int) -> Double {
+    (0..<exponent).reduce(1) { power, _ in power * 10 }
   }
 
   /// How many decimals (negative: zeros before the point) leave `digits` significant ones.
@@ -128,9 +131,7 @@ package struct Quantity: Sendable, Hashable {
 
   /// A decimal number without exponent and trailing zeros, to so many significant digits.
   package static func decimal(_ value: Double, digits: Int = 3) -> String {
-    let decimals = max(0, min(decimals(of: value, digits: digits), 15))
-    var power = 1.0
-    for _ in 0..<decimals { power *= 10 }
+    let power = power(of: max(0, min(decimals(of: value, digits: digits), 15)))
     guard let scaled = Int64(exactly: (value * power).rounded()), let unit = Int64(exactly: power) else {
       return whole(value)
     }

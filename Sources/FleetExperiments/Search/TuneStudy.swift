@@ -105,16 +105,11 @@ package struct TuneStudy: Sendable {
     return field
   }
 
-  /// The most runs of a seed that tell which keys of a winner are needed. They are the winner and each key put back on the
-  /// race's fleets, two choices without some keys, and each key of that put back.
-  var runsOfKeys: Int {
-    let keys = space.parameters.count
-    return raceScale == .whole ? 2 * keys : 2 * keys + 3
-  }
-
   /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, and the
   /// keys of the winner put back. A decision on fresh seeds is not among them.
   package func runs(first: Int) -> Int {
+    // The winner and each key put back on the race's fleets, two choices without some keys, and each key of that put back.
+    let runsOfKeys = 2 * space.parameters.count + (raceScale == .whole ? 0 : 3)
     var perScenario = (1 + runsOfKeys) * seeds
     var before = (seeds: 0, scale: scale(round: 0))
     for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {

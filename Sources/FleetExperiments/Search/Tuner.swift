@@ -19,6 +19,7 @@ package struct Tuner {
   /// The place in the sequence of spread candidates behind which none was looked at.
   private var nextSpread = 0
   var standings: [SearchCandidate: Standing] = [:]
+  private var all: [Standing] { order.compactMap { standings[$0] } }
 
   package init(_ study: TuneStudy, runs: CandidateRuns) {
     self.study = study
@@ -79,7 +80,9 @@ package struct Tuner {
 
   /// A finalist without its idle keys; nil: it is not better than today's Settings.
   private func winner(_ finalist: Standing, against today: Standing) throws -> Standing? {
-    guard isEligible(finalist, against: today) else { return nil }
+    guard finalist.candidate != today.candidate, finalist.violations <= today.violations,
+      finalist.holdsEverywhere, finalist.isBetter(than: today)
+    else { return nil }
     let winner = try withoutIdleKeys(finalist)
     return winner.candidate == today.candidate ? nil : winner
   }
@@ -120,17 +123,16 @@ package struct Tuner {
     } catch is CancellationError where result.isRecommended {
       // Fresh seeds have confirmed it.
     }
-    result.standings = order.compactMap { standings[$0] }
+    result.standings = all
     result.runs = runs.counts
     return result
   }
 
   private func result(_ today: Standing, _ winner: Standing) -> TuneResult {
-    let all = order.compactMap { standings[$0] }
-    let field = all.filter { $0.scale == .whole }
-    return TuneResult(
+    TuneResult(
       study: study, today: today, winner: winner,
-      unmet: UnmetRequirements(field, today: today, study), standings: all, runs: runs.counts)
+      unmet: UnmetRequirements(all.filter { $0.scale == .whole }, today: today, study), standings: all,
+      runs: runs.counts)
   }
 
   /// The candidate with the lowest score, against today's Settings; nil where none is better by it.
@@ -157,12 +159,11 @@ package struct Tuner {
 
   private mutating func explore() throws {
     let space = study.space
-    if space.size <= study.candidates {
-      let all = (0..<space.size).map(space.candidate).filter(study.isSensible)
-      return try evaluate(all, TuneStudy.found, study.raceScale)
-    }
-    let wanted = max(study.candidates * 6 / 10, 1)
-    try evaluate(fresh(wanted), TuneStudy.found, study.raceScale)
+    let found =
+      space.size <= study.candidates
+      ? (0..<space.size).map(space.candidate).filter(study.isSensible)
+      : fresh(max(study.candidates * 6 / 10, 1))
+    try evaluate(found, TuneStudy.found, study.raceScale)
   }
 
   /// The next candidates of the spread sequence that have not been seen.
@@ -188,12 +189,6 @@ package struct Tuner {
       try evaluate(candidates, 0..<seeds, study.scale(round: round))
     }
     return candidates.compactMap { standings[$0] }
-  }
-
-  /// Whether it may be recommended by what is known.
-  private func isEligible(_ standing: Standing, against today: Standing) -> Bool {
-    standing.candidate != today.candidate && standing.violations <= today.violations
-      && standing.holdsEverywhere && standing.isBetter(than: today)
   }
 
   private static let batch = 16
@@ -222,9 +217,8 @@ package struct Tuner {
 
   /// All candidates, those with most seeds first, then the best first.
   func ranked() -> [SearchCandidate] {
-    let most = order.compactMap { standings[$0]?.seeds }.max() ?? 0
-    let found = order.compactMap { standings[$0] }.filter { $0.seeds == most }
-    return found.enumerated().sorted { a, b in
+    let most = all.map(\.seeds).max() ?? 0
+    return all.filter { $0.seeds == most }.enumerated().sorted { a, b in
       a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
     }.map(\.1.candidate)
   }

@@ -172,16 +172,11 @@ package enum MetricRule {
     }
   }
 
-  /// Whether differences come in so few clumps that a t test is too sure of itself.
-  static func isRare(_ differences: [Double]) -> Bool {
-    clumps(differences) < Double(min(fewestForTest, differences.count - 1))
-  }
-
-  /// Returns the number of clumps of equal size that might make the differences: (Σ|d|)² / Σd².
-  private static func clumps(_ differences: [Double]) -> Double {
+  /// Whether differences come in so few clumps that a t test is too sure of itself: (Σ|d|)² / Σd² of equal size.
+  private static func isRare(_ differences: [Double]) -> Bool {
     let sum = differences.reduce(0) { $0 + abs($1) }
     let squares = differences.reduce(0) { $0 + $1 * $1 }
-    return squares > 0 ? sum * sum / squares : 0
+    return (squares > 0 ? sum * sum / squares : 0) < Double(min(fewestForTest, differences.count - 1))
   }
 
   /// Returns the range of the expected difference if it comes in clumps, as many of them as chance would have it: compound

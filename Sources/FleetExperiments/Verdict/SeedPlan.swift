@@ -40,15 +40,11 @@ package struct SeedPlan: Sendable, Hashable {
     guard seeds == 1 || Self.looks.contains(seeds), let look = Self.looks.first(where: { $0 > seeds }) else {
       return nil
     }
-    let next = affordable(after: seeds, attempts: attempts, atMost: look)
+    // So many in all as the budget has room for.
+    let each = Double(attempts) / Double(max(seeds, 1))
+    let next = each > 0 ? Int(min(Double(budget) / each, Double(look))) : look
     // Fewer than a quarter more tell nothing new.
     return next >= seeds + max(1, seeds / 4) ? next : nil
-  }
-
-  /// So many seeds in all as the budget has room for.
-  private func affordable(after seeds: Int, attempts: Int64, atMost most: Int) -> Int {
-    let each = Double(attempts) / Double(max(seeds, 1))
-    return each > 0 ? Int(min(Double(budget) / each, Double(most))) : most
   }
 
   /// The conclusion from the seeds so far.
@@ -117,8 +113,9 @@ extension Standings {
   package var open: [Open] {
     if seeds == 0 || !variants.indices.contains(where: isHealthy) { return [] }
     if variants.count == 1 { return openOfOne }
+    // Variants that differ in nothing under so many seeds do not differ.
     if areAllTheSame {
-      return seeds < Self.enoughToBeTheSame ? [Open(variants: leaders, criterion: .failures)] : []
+      return seeds < SeedPlan.looks[0] ? [Open(variants: leaders, criterion: .failures)] : []
     }
     var open: [Open] = []
     for leader in leaders {
@@ -131,9 +128,6 @@ extension Standings {
     }
     return open
   }
-
-  /// Variants that differ in nothing under so many seeds do not differ.
-  private static let enoughToBeTheSame = SeedPlan.looks[0]
 
   private func open(_ first: Int, _ second: Int) -> [Open] {
     if standing(of: second, to: first, on: .health).isDecided { return [] }

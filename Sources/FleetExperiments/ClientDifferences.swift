@@ -15,16 +15,22 @@ public struct ClientDifferences: Sendable, Hashable {
     public var difference: PresetDifference
     /// Those of which it holds, in order.
     public var variants: [String] = []
+    /// The variants that it is about; empty where it is about all.
+    public fileprivate(set) var scope = ""
+
+    /// `fleet.phones.retries: timer; segment-swift has gate`
+    fileprivate var short: String {
+      (scope.isEmpty ? "" : "with \(scope) ")
+        + "\(path): \(difference.value); \(client) has \(difference.preset)"
+    }
   }
 
   /// Each difference once.
   public private(set) var lines: [Line] = []
   /// Every client that a cohort has in some variant, in order.
   public private(set) var clients: [String] = []
-  private var variants = 0
 
   public init(_ variants: [Variant]) {
-    self.variants = variants.count
     // Thousands of cohorts may be of a few kinds.
     var known: [Cohort: [PresetDifference]] = [:]
     var places: [Line: Int] = [:]
@@ -39,38 +45,23 @@ public struct ClientDifferences: Sendable, Hashable {
           let line = Line(
             path: "fleet.\(cohort.name).\(difference.path)", cohort: cohort.name, client: cohort.client,
             difference: difference)
-          if let place = places[line] {
-            lines[place].variants.append(variant.name)
-          } else {
-            places[line] = lines.count
-            lines.append(line)
-            lines[lines.count - 1].variants = [variant.name]
-          }
+          let place = places[line] ?? lines.count
+          if place == lines.count { lines.append(line) }
+          places[line] = place
+          lines[place].variants.append(variant.name)
         }
       }
     }
-  }
-
-  /// Returns the variants that a line is about; empty where it is about all.
-  public func scope(_ index: Int) -> String {
-    let named = lines[index].variants
-    return named.count == variants ? "" : named.joined(separator: ", ")
-  }
-
-  /// `fleet.phones.retries: timer; segment-swift has gate`
-  private func short(_ index: Int) -> String {
-    let line = lines[index]
-    let scope = scope(index)
-    return (scope.isEmpty ? "" : "with \(scope) ")
-      + "\(line.path): \(line.difference.value); \(line.client) has "
-      + line.difference.preset
+    for place in lines.indices where lines[place].variants.count < variants.count {
+      lines[place].scope = lines[place].variants.joined(separator: ", ")
+    }
   }
 
   /// The line above a result; nil where every cohort is as its preset.
   public var headline: String? {
     guard !lines.isEmpty else { return nil }
     let most = 3
-    let shown = lines.indices.prefix(most).map(short).joined(separator: ", ")
+    let shown = lines.prefix(most).map(\.short).joined(separator: ", ")
     return "Not as the preset: " + shown
       + (lines.count > most ? ", and \(lines.count - most) more keys that 'fleetsim validate' names" : "")
   }
@@ -81,7 +72,7 @@ public struct ClientDifferences: Sendable, Hashable {
       return ["\(clients.joined(separator: ", ")) as the preset\(clients.count == 1 ? " has" : "s have") it"]
     }
     let most = 100
-    let text = lines.indices.prefix(most).map { "\(short($0)) (\(lines[$0].difference.meaning))" }
+    let text = lines.prefix(most).map { "\($0.short) (\($0.difference.meaning))" }
     return text + (lines.count > most ? ["and \(lines.count - most) more"] : [])
   }
 }

@@ -150,11 +150,9 @@ package struct TrialReport: Sendable {
         HTMLPage.section(title, "<p>In nothing: \(Escaping.markup(clients.text.joined())).</p>\n"))
     }
     let most = 100
-    let rows = clients.lines.indices.prefix(most).map { index in
-      let line = clients.lines[index]
-      let scope = clients.scope(index)
-      return [
-        line.path + (scope.isEmpty ? "" : " (\(scope))"), line.difference.value,
+    let rows = clients.lines.prefix(most).map { line in
+      [
+        line.path + (line.scope.isEmpty ? "" : " (\(line.scope))"), line.difference.value,
         "\(line.difference.preset) (\(line.client))", line.difference.meaning,
       ]
     }

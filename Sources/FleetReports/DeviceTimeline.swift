@@ -37,7 +37,7 @@ package struct DeviceTimeline {
   private var gateSince: Int64 = 0
   private var isOffline = false
   private var queue = 0
-  private let fates: DroppedEvents
+  private let fates: (acceptedLater: Set<Int>, accepted: Int)
   private var attempts = 0
   /// Events of each batch when it was sent last.
   private var sizes: [Int: Int] = [:]
@@ -49,7 +49,7 @@ package struct DeviceTimeline {
 
   fileprivate init(_ trace: DeviceTrace) {
     self.trace = trace
-    fates = DroppedEvents(trace)
+    fates = trace.fates()
     tell()
   }
 
@@ -69,8 +69,7 @@ package struct DeviceTimeline {
     let rows = shown.map { line in
       [
         line.what == gapMark ? "" : clock(line.time), line.queue.map(String.init) ?? "", line.what,
-        line.batch,
-        line.details,
+        line.batch, line.details,
       ]
     }
     text += TextTable(columns: columns, rows: rows).terminal(width: .max)
@@ -168,9 +167,7 @@ extension DeviceTimeline {
 
   /// Those that the client hears no more of.
   private mutating func endUploads(_ words: String, at time: Int64) {
-    for upload in sentAt.keys.sorted() {
-      endUpload(upload, words, at: time)
-    }
+    for upload in sentAt.keys.sorted() { endUpload(upload, words, at: time) }
   }
 
   private mutating func endUpload(_ upload: UploadName, _ words: String, at time: Int64) {
@@ -308,18 +305,14 @@ extension DeviceTimeline {
     case .answered(let batch, let attempt, let response):
       let upload = UploadName(batch: batch, attempt: attempt)
       let latency = sentAt[upload].map { " after \(Self.seconds(event.time - $0))" } ?? ""
-      if case .status(let code, _) = response {
-        endUpload(upload, "\(code)", at: event.time)
-      } else {
-        endUpload(upload, "no answer", at: event.time)
+      var words = "no answer"
+      var wait = ""
+      if case .status(let code, let asked) = response {
+        words = "\(code)"
+        wait = asked.map { ", \(trace.waitHeader) \(Self.seconds($0))," } ?? ""
       }
-      let words: String =
-        switch response {
-        case .status(let code, nil): "\(code)\(latency)"
-        case .status(let code, let wait?): "\(code), \(trace.waitHeader) \(Self.seconds(wait)),\(latency)"
-        case .noStatus: "no answer\(latency)"
-        }
-      add(event, response == .noStatus ? "time-out" : "answer", name(batch), words)
+      endUpload(upload, words, at: event.time)
+      add(event, response == .noStatus ? "time-out" : "answer", name(batch), words + wait + latency)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
@@ -352,7 +345,7 @@ extension DeviceTimeline {
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
     case .fetchedSettings:
       let words =
-        asksForSettings ? "the app has got Settings" : "the app fetches Settings, and has the new ones"
+        trace.fetchesSettings ? "the app has got Settings" : "the app fetches Settings, and has the new ones"
       add(event, "fetch", "", words)
     case .askedForSettings: add(event, "fetch", "", "the app asks for Settings")
     case .gotNoSettings(.noStatus): add(event, "fetch", "", "no answer: the app goes on without new Settings")
@@ -367,9 +360,6 @@ extension DeviceTimeline {
     }
   }
 
-  /// Whether a fetch of Settings is a request.
-  private var asksForSettings: Bool { trace.fetchesSettings }
-
   private func launch(_ settings: DeviceTrace.LaunchSettings, _ cutOff: Int) -> String {
     let keeps = trace.cohort.lifecycle?.keepsState ?? true
     var text = "the app restarts, its retry state is \(keeps ? "restored" : "forgotten")"
@@ -377,7 +367,8 @@ extension DeviceTimeline {
     switch settings {
     case .base: return text
     case .rollout: return text + "; it has the new Settings"
-    case .builtIn where asksForSettings: return text + "; built-in Settings until it has fetched its own"
+    case .builtIn where trace.fetchesSettings:
+      return text + "; built-in Settings until it has fetched its own"
     case .builtIn: return text + "; the CDN is down: built-in Settings"
     }
   }
@@ -504,18 +495,14 @@ extension DeviceTimeline {
   }
 }
 
-/// What the server has, in the end, of the events that a device gave up.
-private struct DroppedEvents {
-  /// The places in the trace of drops whose events the server accepts afterwards.
-  let acceptedLater: Set<Int>
-  /// Of all that were given up.
-  let accepted: Int
-
-  init(_ trace: DeviceTrace) {
+extension DeviceTrace {
+  /// Returns what the server has, in the end, of the events that the device gave up: the places in the trace of drops whose events
+  /// it accepts afterwards, and how many of all.
+  fileprivate func fates() -> (acceptedLater: Set<Int>, accepted: Int) {
     var (places, sum) = (Set<Int>(), 0)
     var unheard: Set<Int> = []
-    for index in trace.events.indices.reversed() {
-      switch trace.events[index].kind {
+    for index in events.indices.reversed() {
+      switch events[index].kind {
       case .acceptedUnheard(let batch, _): unheard.insert(batch)
       case .dropped(let batch, let events, let accepted, _):
         let isLater = accepted < events && unheard.contains(batch)
@@ -524,7 +511,7 @@ private struct DroppedEvents {
       default: break
       }
     }
-    (acceptedLater, accepted) = (places, sum)
+    return (places, sum)
   }
 }
 

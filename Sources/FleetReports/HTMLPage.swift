@@ -201,9 +201,10 @@ public struct ExplorerPage {
     let scale = Double(trial.rows.commonScale)
     let columns = shown.map { index in
       let metric = metrics.metrics[index]
-      return
-        "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(metric.title)),\"unit\":\(Self.text(metric.unit)),"
-        + "\"lower\":\(metric.direction != .higherIsBetter)}"
+      return Self.object([
+        "name": Self.text(metric.name), "title": Self.text(metric.title), "unit": Self.text(metric.unit),
+        "lower": "\(metric.direction != .higherIsBetter)",
+      ])
     }
     let runs = trial.variants.indices.map { variant in
       let curve = trial.curves[variant]
@@ -211,12 +212,10 @@ public struct ExplorerPage {
         let sample = metrics.sample(index, variant: variant)
         return sample.count > 0 ? Self.number(sample.mean) : "null"
       }
-      let texts = shown.map { index in
-        Self.text(metrics.figure(index, variant).withInterval())
-      }
+      let texts = shown.map { Self.text(metrics.figure($0, variant).withInterval()) }
       let facts = curve.facts
       let incidents = (facts?.shaded ?? []).map {
-        "[\(Self.number(Double($0.start) / 1e6)),\(Self.number(Double(min($0.end, facts?.duration ?? $0.end)) / 1e6))]"
+        Self.array([$0.start, min($0.end, facts?.duration ?? $0.end)].map { Double($0) / 1e6 })
       }
       let damage = zip(curve[.backlog], curve[.twinBacklog]).map { backlog, twin in
         backlog.map { scale * max(0, $0.mean - (twin?.mean ?? 0)) }
@@ -227,29 +226,37 @@ public struct ExplorerPage {
       func rates(_ points: [VariantCurves.Point?]) -> String {
         Self.array(points.map { $0.map { scale * $0.mean } })
       }
-      return "{\"name\":\(Self.text(curve.name)),\"values\":[\(values.joined(separator: ","))],"
-        + "\"texts\":[\(texts.joined(separator: ","))],\"duration\":\(Self.number(Double(facts?.duration ?? 0) / 1e6)),"
-        + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
-        + "\"verdict\":\(Self.text(trial.story(of: variant).text)),\"standing\":\(Self.text(standing)),"
-        + "\"incidents\":[\(incidents.joined(separator: ","))],"
-        + "\"curves\":[\(Self.array(damage)),\(rates(curve[.offered])),\(rates(curve[.goodput]))]}"
+      return Self.object([
+        "name": Self.text(curve.name), "values": Self.array(values), "texts": Self.array(texts),
+        "duration": Self.number(Double(facts?.duration ?? 0) / 1e6),
+        "capacity": Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3),
+        "verdict": Self.text(trial.story(of: variant).text), "standing": Self.text(standing),
+        "incidents": Self.array(incidents),
+        "curves": Self.array([Self.array(damage), rates(curve[.offered]), rates(curve[.goodput])]),
+      ])
     }
     let axes = axes.map { axis in
-      "{\"name\":\(Self.text(axis.name)),\"values\":[\(axis.values.map(Self.text).joined(separator: ","))],"
-        + "\"today\":\(axis.today.map(String.init) ?? "null"),"
-        + "\"isScale\":\(axis.values.count > 2 && axis.values.allSatisfy { Quantity($0) != nil })}"
+      Self.object([
+        "name": Self.text(axis.name), "values": Self.array(axis.values.map(Self.text)),
+        "today": axis.today.map(String.init) ?? "null",
+        "isScale": "\(axis.values.count > 2 && axis.values.allSatisfy { Quantity($0) != nil })",
+      ])
     }
-    return
-      "{\"best\":\(best),\"today\":\(today.map(String.init) ?? "null"),\"axes\":[\(axes.joined(separator: ","))],"
-      + "\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
-      + runs.joined(separator: ",\n") + "]}"
+    return Self.object([
+      "best": "\(best)", "today": today.map(String.init) ?? "null", "axes": Self.array(axes),
+      "metrics": Self.array(columns),
+    ]).dropLast() + ",\n\"runs\":[\n" + runs.joined(separator: ",\n") + "]}"
   }
 
   private static func text(_ text: String) -> String { Escaping.script(text) }
 
-  private static func array(_ values: [Double?]) -> String {
-    "[" + values.map { $0.map(number) ?? "null" }.joined(separator: ",") + "]"
+  private static func object(_ members: KeyValuePairs<String, String>) -> String {
+    "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
   }
+
+  private static func array(_ elements: [String]) -> String { "[" + elements.joined(separator: ",") + "]" }
+
+  private static func array(_ values: [Double?]) -> String { array(values.map { $0.map(number) ?? "null" }) }
 
   /// Four significant digits.
   private static func number(_ value: Double) -> String {

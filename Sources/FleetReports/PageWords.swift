@@ -2,7 +2,7 @@ import ReportFiles
 
 /// The words that pages use in a sense of their own, as definitions.md defines them: a section of `words.txt` for each case.
 package enum PageWords: String, CaseIterable {
-  case comparison, replications, decision, calibration, limit, tune
+  case comparison, replications, decision, calibration, limit, tune, live
 
   package var terms: [(term: String, meaning: String)] { Self.sections[rawValue] ?? [] }
 

@@ -18,22 +18,7 @@ extension LiveComparison {
     answer.page = [
       .table(shown, title: "Measured and predicted"),
       .html(TrialReport(Trial(results)).overlays()),
-      .terms([
-        (
-          "Measured",
-          "The scenario's clients against a real server, by the requests that they made and the answers that came."
-        ),
-        (
-          "Predicted",
-          "The same scenario and seed in the simulator, where the server is what the scenario says of it."
-        ),
-        (
-          "Of all seeds",
-          "From the least to the most over \(FigureText.count(seeds, "seed")) of the simulator, this one first: what chance alone does. A run with a "
-            + "seed of its own would be outside the range of 40 with a chance of 2 in 41, for each figure by itself."
-        ),
-        ("As predicted", "Within 5 % of the prediction, or within the range of all seeds."),
-      ]),
+      .terms(PageWords.live.terms),
     ]
     return answer
   }

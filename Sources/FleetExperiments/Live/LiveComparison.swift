@@ -136,7 +136,6 @@ package struct LiveComparison: Sendable {
 
   private static func percent(_ share: Double) -> String {
     let tenths = (share * 1_000).rounded()
-    let text = MetricText.plain(abs(tenths) / 10)
-    return (tenths < 0 ? "-" : tenths > 0 ? "+" : "") + text + " %"
+    return FigureText.signed(tenths, MetricText.plain(abs(tenths) / 10)) + " %"
   }
 }

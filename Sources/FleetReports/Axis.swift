@@ -126,40 +126,34 @@ package enum Scale {
 }
 
 /// A series in columns that each keep their smallest and largest value, so that a spike survives being cut to a picture's width.
-package struct Envelope {
-  package typealias Column = VariantCurves.Point
-  /// nil where there is no value.
-  package var columns: [Column?]
-}
+/// nil where there is no value.
+package typealias Envelope = [VariantCurves.Point?]
 
 extension Envelope {
   /// Values that are not finite count as missing.
-  package init(_ values: [Double?]) {
-    columns = values.map { $0.flatMap { $0.isFinite ? Column(mean: $0, low: $0, high: $0) : nil } }
+  package init(finite values: [Double?]) {
+    self = values.map { $0.flatMap { $0.isFinite ? VariantCurves.Point(mean: $0, low: $0, high: $0) : nil } }
   }
 
   /// In at most `limit` columns. O(columns).
   package func cut(to limit: Int) -> Envelope {
-    let count = min(max(limit, 1), columns.count)
-    return Envelope(
-      columns: (0..<count).map { c in
-        let own = columns[columns.count * c / count..<columns.count * (c + 1) / count].compactMap(\.self)
-        guard let first = own.first else { return nil }
-        let mean = own.reduce(0) { $0 + $1.mean } / Double(own.count)
-        return own.reduce(into: Column(mean: mean, low: first.low, high: first.high)) {
-          $0 = Column(mean: mean, low: min($0.low, $1.low), high: max($0.high, $1.high))
-        }
-      })
+    let columns = Swift.min(Swift.max(limit, 1), count)
+    return (0..<columns).map { c in
+      let own = self[count * c / columns..<count * (c + 1) / columns].compactMap(\.self)
+      guard let low = own.map(\.low).min(), let high = own.map(\.high).max() else { return nil }
+      let mean = own.reduce(0) { $0 + $1.mean } / Double(own.count)
+      return VariantCurves.Point(mean: mean, low: low, high: high)
+    }
   }
 
-  var highestMean: Double { columns.reduce(0) { max($0, $1?.mean ?? 0) } }
+  var highestMean: Double { reduce(0) { Swift.max($0, $1?.mean ?? 0) } }
 
-  package var maximum: Double { columns.reduce(0) { max($0, $1?.high ?? 0) } }
+  package var maximum: Double { reduce(0) { Swift.max($0, $1?.high ?? 0) } }
 
   /// The value that `share` of the columns' maxima do not exceed; 0 if there is none.
   package func highQuantile(_ share: Double) -> Double {
-    let sorted = columns.compactMap { $0?.high }.sorted()
+    let sorted = compactMap { $0?.high }.sorted()
     guard !sorted.isEmpty else { return 0 }
-    return sorted[min(Int(share * Double(sorted.count)), sorted.count - 1)]
+    return sorted[Swift.min(Int(share * Double(sorted.count)), sorted.count - 1)]
   }
 }

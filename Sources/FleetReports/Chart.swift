@@ -1,3 +1,5 @@
+import FleetExperiments
+
 /// What a picture shows, and not where: `ChartDrawing` lays it out for any width.
 package struct Chart {
   /// The finding, on top of a picture that stands alone.
@@ -69,7 +71,7 @@ package struct Chart {
     var isRead = false
 
     /// The value that is drawn highest.
-    func top(_ column: Envelope.Column) -> Double { look == .line ? column.mean : column.high }
+    func top(_ column: VariantCurves.Point) -> Double { look == .line ? column.mean : column.high }
   }
 
   package struct Dot {
@@ -136,7 +138,7 @@ extension Chart.Section {
   var cut: Double? {
     panels.first { panel in
       panel.curves.contains { curve in
-        curve.envelope.columns.contains { $0.map { panel.y.isBeyond(curve.top($0)) } ?? false }
+        curve.envelope.contains { $0.map { panel.y.isBeyond(curve.top($0)) } ?? false }
       }
     }?.y.range.upperBound
   }

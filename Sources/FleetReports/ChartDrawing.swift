@@ -245,7 +245,7 @@ struct ChartDrawing {
   /// Triangles at the top where a curve goes beyond it.
   private mutating func markCut(_ curve: Chart.Curve, in frame: Frame) {
     var last = -Double.infinity
-    for (place, column) in curve.envelope.columns.enumerated() {
+    for (place, column) in curve.envelope.enumerated() {
       guard let column, frame.vertical.isBeyond(curve.top(column)) else { continue }
       let x = frame.px(curve.position(of: place))
       guard x - last >= 9 else { continue }
@@ -271,12 +271,12 @@ struct ChartDrawing {
 
   /// What a curve has from here to there, under the pointer.
   private mutating func addReadings(_ curve: Chart.Curve, in frame: Frame) {
-    let columns = curve.envelope.columns
+    let columns = curve.envelope
     let areas = min(36, columns.count)
     let format = frame.vertical.format
     for area in 0..<areas {
       let own = columns.count * area / areas..<columns.count * (area + 1) / areas
-      guard let value = Envelope(columns: Array(columns[own])).cut(to: 1).columns.first ?? nil else {
+      guard let value = Array(columns[own]).cut(to: 1).first ?? nil else {
         continue
       }
       let (low, high) = (format(value.low), format(value.high))
@@ -334,7 +334,7 @@ struct ChartDrawing {
       self.curve = curve
       end = frame.px(curve.range.upperBound)
       var isOpen = false
-      for (place, column) in curve.envelope.columns.enumerated() {
+      for (place, column) in curve.envelope.enumerated() {
         if let column {
           if !isOpen { stretches.append([]) }
           let position = curve.look == .steps ? curve.beginning(of: place) : curve.position(of: place)
@@ -360,7 +360,7 @@ struct ChartDrawing {
 
 extension Chart.Curve {
   fileprivate func beginning(of column: Int) -> Double {
-    range.lowerBound + Double(column) / Double(envelope.columns.count) * (range.upperBound - range.lowerBound)
+    range.lowerBound + Double(column) / Double(envelope.count) * (range.upperBound - range.lowerBound)
   }
 
   fileprivate func position(of column: Int) -> Double {

@@ -266,7 +266,7 @@ package struct ComparisonPicture {
         return curve
       }
     }
-    let times = delivery.joined().flatMap { $0.envelope.columns.compactMap(\.self) }
+    let times = delivery.joined().flatMap { $0.envelope.compactMap(\.self) }
     return [
       rates(
         "Offered load", .offered, of: "requests/s",
@@ -293,10 +293,10 @@ package struct ComparisonPicture {
 extension Chart.Curve {
   /// The mean of the last column that begins before a value of the axis; 0 where there is none.
   fileprivate func value(at position: Double) -> Double {
-    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.columns.count, 1))
+    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.count, 1))
     guard width > 0 else { return 0 }
-    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.columns.count)))
-    return envelope.columns.prefix(place + 1).last { $0 != nil }??.mean ?? 0
+    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.count)))
+    return envelope.prefix(place + 1).last { $0 != nil }??.mean ?? 0
   }
 }
 
@@ -337,14 +337,14 @@ struct TrialCurves {
     let shown = first..<max(first, Int(place(times.upperBound).rounded(.up)))
     let start = Double(first) * width - Double(origin)
     return Chart.Curve(
-      envelope: Envelope(columns: Array(columns[shown])).cut(to: Self.columns),
+      envelope: Array(columns[shown]).cut(to: Self.columns),
       range: start...start + Double(shown.count) * width, ink: quantity == .twinBacklog ? .twin : .text,
       look: look, width: look == .steps ? 1.3 : quantity == .twinBacklog ? 0.8 : 1.6,
       dash: look == .steps ? "6 4" : nil)
   }
 
   /// The values of a run, and how long each stands for, microseconds.
-  private func columns(_ quantity: Quantity, _ variant: Int) -> (columns: [Envelope.Column?], width: Double) {
+  private func columns(_ quantity: Quantity, _ variant: Int) -> (columns: Envelope, width: Double) {
     let scale = Double(facts[variant]?.scale ?? 1)
     if trial.isOfOneRun {
       let result = trial.first[variant]
@@ -353,11 +353,11 @@ struct TrialCurves {
         value(quantity, series.rows[row], row < twin.count ? twin[row] : nil, series.length(of: row))
       }
       let factor = quantity == .median || quantity == .p99 ? 1 : scale
-      return (Envelope(values.map { $0.map { factor * $0 } }).columns, Double(max(series.interval, 1)))
+      return (Envelope(finite: values.map { $0.map { factor * $0 } }), Double(max(series.interval, 1)))
     }
     let columns = means(quantity, trial.curves[variant]).map { column in
       column.map {
-        Envelope.Column(mean: scale * $0.mean, low: scale * max($0.low, 0), high: scale * $0.high)
+        VariantCurves.Point(mean: scale * $0.mean, low: scale * max($0.low, 0), high: scale * $0.high)
       }
     }
     return (columns, max(Double(facts[variant]?.duration ?? 0), 1) / Double(max(columns.count, 1)))
@@ -379,11 +379,11 @@ struct TrialCurves {
     }
   }
 
-  private func means(_ quantity: Quantity, _ curves: VariantCurves) -> [Envelope.Column?] {
+  private func means(_ quantity: Quantity, _ curves: VariantCurves) -> Envelope {
     switch quantity {
     case .offered: curves[.offered]
     case .goodput: curves[.goodput]
-    case .capacity: Envelope(curves.facts?.capacity ?? []).columns
+    case .capacity: Envelope(finite: curves.facts?.capacity ?? [])
     case .backlog: curves[.backlog]
     case .twinBacklog: curves[.twinBacklog]
     case .aboveNormal:

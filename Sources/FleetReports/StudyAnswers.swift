@@ -63,7 +63,8 @@ extension CalibrationResult {
     for (number, row) in observed.rows.enumerated() { values[row - first] = value(number) }
     let interval = Double(observed.interval)
     return Chart.Curve(
-      envelope: Envelope(values), range: Double(first) * interval...Double(last + 1) * interval, ink: ink,
+      envelope: Envelope(finite: values), range: Double(first) * interval...Double(last + 1) * interval,
+      ink: ink,
       look: look, name: name)
   }
 
@@ -73,7 +74,7 @@ extension CalibrationResult {
       let seen = curve(.spikes, .other, "observed") { column.values[$0] }
       let fitted = curve(.spikes, .accent, "fitted") { expected[index][$0] }
       let residuals = curve(.spikes, .muted) { residual(index, $0) }
-      let most = residuals.envelope.columns.reduce(2) { max($0, abs($1?.mean ?? 0)) }
+      let most = residuals.envelope.reduce(2) { max($0, abs($1?.mean ?? 0)) }
       var shades: [Chart.Shade] = []
       if study.heldOut < study.observed.rows.count {
         let start = Double(study.observed.rows[study.heldOut]) * Double(study.observed.interval)

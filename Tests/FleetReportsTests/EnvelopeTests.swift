@@ -12,11 +12,11 @@ struct EnvelopeTests {
       state = state &* 6_364_136_223_846_793_005 &+ 1
       return state >> 60 == 0 ? nil : Double(state >> 40)
     }
-    let envelope = Envelope(values).cut(to: columns)
-    #expect(envelope.columns.count == min(rows, columns))
+    let envelope = Envelope(finite: values).cut(to: columns)
+    #expect(envelope.count == min(rows, columns))
     var next = 0
-    for (c, column) in envelope.columns.enumerated() {
-      let end = rows * (c + 1) / envelope.columns.count
+    for (c, column) in envelope.enumerated() {
+      let end = rows * (c + 1) / envelope.count
       let own = values[next..<end].compactMap { $0 }
       #expect(column?.low == own.min())
       #expect(column?.high == own.max())
@@ -32,17 +32,17 @@ struct EnvelopeTests {
     values[4_321] = 1_000_000
     values[5] = .nan
     values[6] = .infinity
-    let envelope = Envelope(values).cut(to: 600)
-    #expect(envelope.columns.filter { $0?.high == 1_000_000 }.count == 1)
+    let envelope = Envelope(finite: values).cut(to: 600)
+    #expect(envelope.filter { $0?.high == 1_000_000 }.count == 1)
     #expect(envelope.maximum == 1_000_000)
     #expect(envelope.highQuantile(0.9) == 1)
   }
 
   @Test("Nothing gives nothing")
   func empty() {
-    #expect(Envelope([]).cut(to: 600).columns.isEmpty)
-    #expect(Envelope([]).cut(to: 600).highQuantile(0.9) == 0)
-    #expect(Envelope([nil, nil]).cut(to: 1).columns == [nil])
+    #expect(Envelope(finite: []).cut(to: 600).isEmpty)
+    #expect(Envelope(finite: []).cut(to: 600).highQuantile(0.9) == 0)
+    #expect(Envelope(finite: [nil, nil]).cut(to: 1) == [nil])
   }
 
   @Test("Rates are cut at four times capacity, unless a tenth of the time is above it")

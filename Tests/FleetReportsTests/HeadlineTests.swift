@@ -77,7 +77,7 @@ struct HeadlineTests {
     func plot(_ results: [VariantResult]) throws -> Chart.Section {
       try #require(ComparisonPicture(TrialReport(Trial(results))).chart.sections.first)
     }
-    #expect(try plot([calm]).panels[0].curves[0].envelope.columns.allSatisfy { $0?.mean == 0 })
+    #expect(try plot([calm]).panels[0].curves[0].envelope.allSatisfy { $0?.mean == 0 })
     let both = try plot([none, full])
     // The outage lasts ten minutes; its damage grows and has its largest value at its end.
     #expect(both.panels[0].shades.map(\.range) == [-600_000_000...0])

@@ -97,7 +97,6 @@ public final class ComparisonControl: Sendable {
     public var virtualTime: Int64 = 0
     public var duration: Int64 = 0
     public var attempts: Int64 = 0
-    public init() {}
     /// 0 … 1.
     public var share: Double { duration > 0 ? Double(virtualTime) / Double(duration) : 0 }
   }

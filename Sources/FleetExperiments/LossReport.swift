@@ -42,18 +42,12 @@ public struct LossReport: Sendable {
     var before: Int64
     /// Pending at the end of that run.
     var pendingBefore: Int64
-    /// With the higher limit; nil: that run made more than `times` as many attempts, and was not made to its end.
+    /// With the higher limit, with what loses the most then; nil: that run made more than `times` as many attempts, and was not
+    /// made to its end.
     var outcome: Outcome?
     var times: Int64
-  }
 
-  package struct Outcome: Sendable {
-    /// Lost or blocked, as `Check.before`.
-    var lost: Int64
-    /// Pending at the end.
-    var pending: Int64
-    /// What loses the most.
-    var mostLeft: String?
+    typealias Outcome = (lost: Int64, pending: Int64, mostLeft: String?)
   }
 
   private let variants: [Variant]
@@ -156,15 +150,14 @@ public struct LossReport: Sendable {
     let most = max(4 * attempts, few)
     let run = control.add(scenario, mostAttempts: most)
     let watched = control.runControl(run)
-    var outcome: Outcome?
+    var outcome: Check.Outcome?
     do {
       let record = try Simulation.run(scenario, options: options, control: watched)
       if watched.attempts <= most {
-        outcome = Outcome(
-          lost: record.lostOrBlockedEvents,
-          pending: record.series.totals[.backlogEvents],
-          mostLeft: LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
-            .first?.text(in: scenario))
+        outcome = (
+          record.lostOrBlockedEvents, record.series.totals[.backlogEvents],
+          LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record))).first?.text(in: scenario)
+        )
       }
     } catch is CancellationError {
       if watched.attempts <= most { return }
@@ -282,7 +275,7 @@ public struct LossReport: Sendable {
   }
 
   /// How many events wait at the end, instead of being given up; nil: what was not given up was delivered.
-  private func waiting(_ check: Check, _ outcome: Outcome) -> Int64? {
+  private func waiting(_ check: Check, _ outcome: Check.Outcome) -> Int64? {
     outcome.pending - check.pendingBefore > (check.before - outcome.lost) / 10 ? outcome.pending : nil
   }
 }

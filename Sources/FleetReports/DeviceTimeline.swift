@@ -188,10 +188,8 @@ extension DeviceTimeline {
     if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
       gap(from: last, to: waitUntil)
       let transition = RetryTransition.pipeline(waitUntil: waitUntil, lastLookedAt: last, now: waitUntil)
-      lines.append(
-        Line(
-          time: waitUntil, queue: queue, what: "gate", batch: "",
-          details: "\(transition.map(Self.states) ?? "READY"): the wait is over"))
+      let details = "\(transition.map(Self.states) ?? "READY"): the wait is over"
+      lines.append(Line(time: waitUntil, queue: queue, what: "gate", details: details))
       gap(from: waitUntil, to: time)
     } else {
       gap(from: last, to: time)
@@ -521,50 +519,45 @@ extension DeviceTrace {
 /// incidents, and each attempt in one of as many upload tracks as it takes. Each backoff of a batch is an asynchronous span of its
 /// own, and queued events are a counter. Times are virtual microseconds. One event a line; the same trace gives the same bytes.
 package enum ChromeTrace {
-  private enum Track {
-    static let gate = 1
-    static let story = 2
-    static let server = 3
-    /// The first upload slot; the others follow.
-    static let uploads = 10
-  }
+  /// The numbers of tracks; upload slots follow the first one.
+  private static let (gate, story, server, uploads) = (1, 2, 3, 10)
 
   /// How every such file begins.
   package static let opening = "{\"displayTimeUnit\":\"ms\""
 
   package static func text(_ trace: DeviceTrace) -> String {
-    let story = DeviceTimeline(trace)
-    let spans = story.spans.sorted { $0.time.lowerBound < $1.time.lowerBound }
+    let timeline = DeviceTimeline(trace)
+    let spans = timeline.spans.sorted { $0.time.lowerBound < $1.time.lowerBound }
     var lines = [metadata("process_name", nil, "device \(trace.device) (\(trace.cohort.name))")]
-    lines += track(Track.gate, "pipeline") + track(Track.story, "story")
-    if !trace.incidents.isEmpty { lines += track(Track.server, "server incidents") }
+    lines += track(gate, "pipeline") + track(story, "story")
+    if !trace.incidents.isEmpty { lines += track(server, "server incidents") }
     var busyUntil: [Int64] = []
     for span in spans where span.kind == .upload {
       let slot = busyUntil.firstIndex { $0 <= span.time.lowerBound } ?? busyUntil.count
       if slot == busyUntil.count {
         busyUntil.append(0)
-        lines += track(Track.uploads + slot, "upload \(slot + 1)")
+        lines += track(uploads + slot, "upload \(slot + 1)")
       }
       busyUntil[slot] = span.time.upperBound
-      lines.append(complete(span, Track.uploads + slot))
+      lines.append(complete(span, uploads + slot))
     }
     for (number, span) in spans.enumerated() {
       switch span.kind {
-      case .gate: lines.append(complete(span, Track.gate))
-      case .server: lines.append(complete(span, Track.server))
+      case .gate: lines.append(complete(span, gate))
+      case .server: lines.append(complete(span, server))
       case .upload: break
       case .backoff:
         let identity = [("cat", "backoff".asJSON), ("id", "\(number)")]
-        lines.append(event("b", span.name, Track.gate, span.time.lowerBound, identity))
-        lines.append(event("e", span.name, Track.gate, span.time.upperBound, identity))
+        lines.append(event("b", span.name, gate, span.time.lowerBound, identity))
+        lines.append(event("e", span.name, gate, span.time.upperBound, identity))
       }
     }
     var queue = 0
     lines.append(counter(queue, at: 0))
-    for line in story.lines where line.what != DeviceTimeline.gapMark {
+    for line in timeline.lines where line.what != DeviceTimeline.gapMark {
       let name = line.batch.isEmpty ? line.what : "\(line.what) \(line.batch)"
       let details = object([("details", line.details.asJSON)])
-      lines.append(event("i", name, Track.story, line.time, [("s", "t".asJSON), ("args", details)]))
+      lines.append(event("i", name, story, line.time, [("s", "t".asJSON), ("args", details)]))
       guard let held = line.queue, held != queue else { continue }
       queue = held
       lines.append(counter(queue, at: line.time))

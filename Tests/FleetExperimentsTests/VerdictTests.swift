@@ -129,7 +129,7 @@ struct VerdictTests {
     #expect(one == (["full"], MetricCatalogue.lost))
     let rows = [1_100, 0].map { lost in (0..<8).map { run("v", recovery: 900 - lost, lost: lost, seed: $0) } }
     let standings = Standings(["dropper", "full"], rows: rows, interval: Self.second)
-    #expect(standings.pair(1, against: 0) == .init(standing: .better, criterion: .failures))
+    #expect(standings.pair(1, against: 0) == (.better, .failures))
   }
 
   @Test(
@@ -192,7 +192,7 @@ struct VerdictTests {
       (0..<10).map { run("v", recovery: 300 + ($0 * 7 + Int64(variant) * 3) % 5, seed: UInt64($0)) }
     }
     let standings = Standings(["full", "equal"], rows: rows, interval: Self.second)
-    #expect(standings.pair(1, against: 0) == .init(standing: .asGood, criterion: nil))
+    #expect(standings.pair(1, against: 0) == (.asGood, nil))
     let text = standings.story
     #expect(text.title == "No difference that matters between full and equal (10 seeds)")
     #expect(text[.same] == ["differences below 5 % do not matter"])
@@ -292,7 +292,7 @@ struct VerdictTests {
     let rows = [seeds("60", mean: 600), seeds("80", mean: 800), seeds("100", mean: 610, fails: true)]
     let standings = Standings(["60", "80", "100"], rows: rows, interval: Self.second)
     #expect(standings.pair(0, against: 1).standing == .better)
-    #expect(standings.pair(0, against: 2) == .init(standing: .undecided, criterion: .failures))
+    #expect(standings.pair(0, against: 2) == (.undecided, .failures))
     #expect(standings.firstChoice == 0)
   }
 
@@ -459,9 +459,10 @@ struct VerdictTests {
       // Eight that disagree are needed: 2 · 2⁻⁸ < 0.01.
       #expect(
         standings.pair(0, against: 1)
-          == (failures == 0
-            ? .init(standing: .better, criterion: .metric(0))
-            : .init(standing: failures < 8 ? .undecided : .worse, criterion: .failures)))
+          == (
+            failures == 0 ? .better : failures < 8 ? .undecided : .worse,
+            failures == 0 ? .metric(0) : .failures
+          ))
       if failures == 0 {
         #expect(
           standings.story[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])

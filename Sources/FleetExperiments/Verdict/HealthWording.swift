@@ -2,16 +2,8 @@ import FleetMetrics
 
 /// Why fleets do not hold even without any incident, in words.
 package struct HealthWording: Sendable {
-  /// The places that are unhealthy for the same reason.
-  package struct Group: Sendable, Hashable {
-    package var places: [Int]
-    /// `its backlog or time to delivery grows over the run`
-    package var reason: String
-
-    package init(places: [Int], reason: String) { (self.places, self.reason) = (places, reason) }
-  }
-
-  package private(set) var groups: [Group] = []
+  /// The places that are unhealthy for the same reason: `its backlog or time to delivery grows over the run`.
+  package let groups: [(places: [Int], reason: String)]
 
   /// - Parameter twins: of each place, over its seeds; the healthy ones among them have no say.
   package init(_ twins: [[BaselineHealth]]) {
@@ -19,23 +11,16 @@ package struct HealthWording: Sendable {
       var grows: Bool
       var cause: Measure?
     }
-    var kinds: [Kind] = []
-    var members: [Kind: [(place: Int, health: BaselineHealth)]] = [:]
-    for (place, twins) in twins.enumerated() {
-      var sum = BaselineHealth()
-      for twin in twins where !twin.isHealthy { sum.add(twin) }
-      if sum.isHealthy { continue }
-      let kind = Kind(grows: sum.grows, cause: sum.losesEvents ? sum.mainCause : nil)
-      if members[kind] == nil { kinds.append(kind) }
-      members[kind, default: []].append((place, sum))
+    let sums = twins.map { twins in
+      twins.filter { !$0.isHealthy }.reduce(into: BaselineHealth()) { $0.add($1) }
     }
-    groups = kinds.map { kind in
-      let found = members[kind] ?? []
+    let kinds = Dictionary(grouping: sums.enumerated().filter { !$0.element.isHealthy }) { _, sum in
+      Kind(grows: sum.grows, cause: sum.losesEvents ? sum.mainCause : nil)
+    }
+    groups = kinds.sorted { $0.value[0].offset < $1.value[0].offset }.map { kind, found in
       var reasons = kind.grows ? ["its backlog or time to delivery grows over the run"] : []
-      if let cause = kind.cause {
-        reasons.append(Self.loss(found.map(\.health.lostShare), cause))
-      }
-      return Group(places: found.map(\.place), reason: reasons.joined(separator: ", and "))
+      if let cause = kind.cause { reasons.append(Self.loss(found.map(\.element.lostShare), cause)) }
+      return (found.map(\.offset), reasons.joined(separator: ", and "))
     }
   }
 

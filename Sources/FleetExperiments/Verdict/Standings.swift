@@ -21,18 +21,9 @@ package enum Criterion: Sendable, Hashable {
 
 /// The order of the variants, pair by pair with the criterion that decides: of one seed or of many.
 package struct Standings: Sendable {
-  /// The comparison of two variants.
-  package struct Pair: Sendable, Hashable {
-    /// The standing of the second against the first; as good only if they are so by every criterion.
-    package var standing: MetricRule.Standing
-    /// The criterion that decided, or that leaves it undecided; nil of variants that are as good as each other.
-    package var criterion: Criterion?
-
-    package init(standing: MetricRule.Standing, criterion: Criterion?) {
-      self.standing = standing
-      self.criterion = criterion
-    }
-  }
+  /// The comparison of two variants: the standing of the second against the first, which is as good only if it is so by every
+  /// criterion, and the criterion that decided, or that leaves it undecided; nil of variants that are as good as each other.
+  package typealias Pair = (standing: MetricRule.Standing, criterion: Criterion?)
 
   package let variants: [String]
   /// The names of the variants in sentences.
@@ -110,7 +101,7 @@ package struct Standings: Sendable {
   package func pair(_ second: Int, against first: Int) -> Pair {
     if second < first {
       let pair = pair(first, against: second)
-      return Pair(standing: pair.standing.reversed, criterion: pair.criterion)
+      return (pair.standing.reversed, pair.criterion)
     }
     return pairs[second * (second - 1) / 2 + first]
   }
@@ -146,13 +137,14 @@ package struct Standings: Sendable {
     }
     if let decision = findings.firstIndex(where: { $0.finding.standing.isDecided }) {
       let open = findings[..<decision].first { $0.finding.mayOutweigh(findings[decision].finding) }
-      return Pair(
-        standing: open == nil ? findings[decision].finding.standing : .undecided,
-        criterion: open?.criterion ?? findings[decision].criterion)
+      return (
+        open == nil ? findings[decision].finding.standing : .undecided,
+        open?.criterion ?? findings[decision].criterion
+      )
     }
     let all = findings.filter { $0.finding.standing == .undecided }
     let open = all.first { abs($0.finding.mean) > 1 } ?? all.first
-    return Pair(standing: open == nil ? .asGood : .undecided, criterion: open?.criterion)
+    return (open == nil ? .asGood : .undecided, open?.criterion)
   }
 
   /// Returns the finding of the runs on `second` against `first` by one criterion.

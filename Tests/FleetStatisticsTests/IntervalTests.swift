@@ -101,6 +101,12 @@ import Testing
     #expect(abs(ExactBinomial.upperBound(of: 234, in: 240) - 0.989_057_748) < 1e-9)
     #expect(abs(ExactBinomial.upperBound(of: 990, in: 1_000) - 0.994_564_860) < 1e-9)
     #expect(abs(ExactBinomial.upperBound(of: 2, in: 30, confidence: 0.992) - 0.259_139_869) < 1e-9)
-    #expect(ExactBinomial.trials(excluding: 0.05) == 59 && ExactBinomial.trials(excluding: 0.1) == 29)
+    #expect([0.1, 0.05, 0.01].map { ExactBinomial.trials(excluding: $0) } == [29, 59, 299])
+    // SciPy's beta.ppf(0.95, k + 1, n - k).
+    for (count, trials, high) in [
+      (0, 10, 0.258_865_6), (1, 10, 0.394_163_3), (3, 59, 0.126_206_6), (0, 0, 1), (5, 5, 1),
+    ] {
+      #expect(abs(ExactBinomial.upperBound(of: count, in: trials) - high) < 1e-6)
+    }
   }
 }

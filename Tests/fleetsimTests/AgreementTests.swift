@@ -28,16 +28,14 @@ struct AgreementTests {
     "what decide calls worse or refuses fails the check and is not recommended, and nothing else does",
     arguments: pairs)
   func agree(key: String, today: String, proposed: String) throws {
-    let scratch = try Scratch()
     let incidents = #"[{ kind: "outage", at: "5m", for: "10m", status: 503 }]"#
-    try scratch.write("fleet.json5", DecideCommandTests.fleet)
-    try scratch.write(
-      "own.json5",
-      DecideCommandTests.fleet.replacing("network:", with: "settings: \"today.json\", network:")
-        .replacing("tapi: {", with: "tapi: { incidents: \(incidents),"))
-    try scratch.write("incidents.json5", "{ friday: \(incidents) }")
-    try scratch.write("today.json", Self.settings(key, today))
-    try scratch.write("new.json", Self.settings(key, proposed))
+    let fleet = DecideCommandTests.fleet
+    let scratch = try Scratch([
+      "fleet.json5": fleet, "incidents.json5": "{ friday: \(incidents) }",
+      "own.json5": fleet.replacing("network:", with: "settings: \"today.json\", network:")
+        .replacing("tapi: {", with: "tapi: { incidents: \(incidents),"),
+      "today.json": Self.settings(key, today), "new.json": Self.settings(key, proposed),
+    ])
     func decided(_ more: String...) throws -> (code: Int32, document: JSON) {
       let output = try scratch.run(
         "decide fleet.json5 --today today.json --proposed new.json "
@@ -82,16 +80,13 @@ struct AgreementTests {
 
   @Test("the line of lost events has the number of the table, and no limit that does not matter")
   func lostLine() throws {
-    let scratch = try Scratch()
-    try scratch.write(
-      "s.json5",
-      """
+    let scenario = """
       { format: 1, seed: 11, duration: "2h", interval: "5s", tapi: { bucket: { capacity: "20/s" },
           incidents: [{ kind: "outage", at: "40m", for: "8m", status: "none" }] },
         fleet: [{ name: "web", devices: 200, client: "posthog-js", events: { rate: "60/h" },
           sessions: { share: "30%", length: { exponential: "4m" } } }] }
-      """)
-    let output = try scratch.run("run s.json5 --seed 11")
+      """
+    let output = try Scratch.with(scenario).run("run s.json5 --seed 11")
     let lost = try #require(output.standardOutput.firstMatch(of: /but ([\d,]+) events lost/)?.1)
     let line = try #require(output.story("lost").first)
     #expect(line.hasPrefix("web (posthog-js) \(lost) events: lost with the page that held them"), "\(line)")
@@ -99,9 +94,9 @@ struct AgreementTests {
   }
 
   /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
-  private func found(_ words: [String], _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
-    let output = try scratch.run(words + ["--json"])
-    return (output.code, output.code == 64 ? .null : try output.json)
+  private func found(_ line: String, _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
+    let output = try scratch.run(line + " --json")
+    return (output.code, try output.json)
   }
 
   /// Two of a limit of twelve hours in CI, and otherwise one of an hour, which loses most.
@@ -112,32 +107,28 @@ struct AgreementTests {
 
   @Test("an event that is late and not lost is no harm to any of them", arguments: limits)
   func kept(today: String, proposed: String, isBetter: Bool) throws {
-    let scratch = try Scratch(["fleet.json5": Self.closing("")])
-    try scratch.write("own.json5", Self.closing("incidents: \(Self.outage)"))
-    try scratch.write("incidents.json5", "{ friday: \(Self.outage) }")
-    for (name, value) in [("today.json", today), ("new.json", proposed)] {
-      try scratch.write(name, Self.settings("maxRetryCount", "100, \"\(Self.age)\": \(value)"))
+    func settings(_ age: String) -> String {
+      Self.settings("maxRetryCount", "100, \"\(Self.age)\": \(age)")
     }
+    let scratch = try Scratch([
+      "fleet.json5": Self.closing(""), "own.json5": Self.closing("incidents: \(Self.outage)"),
+      "friday.json5": "{ friday: \(Self.outage) }", "today.json": settings(today),
+      "new.json": settings(proposed),
+    ])
     let decision = try found(
-      [
-        "decide", "fleet.json5", "--proposed", "new.json", "--incidents", "incidents.json5",
-        "--only-incidents",
-      ], scratch)
+      "decide fleet.json5 --proposed new.json --incidents friday.json5 --only-incidents", scratch)
     #expect(decision.document["decision"]?.text == (isBetter ? "publish" : "do not publish"))
     #expect(decision.code == (isBetter ? 0 : 1), "\(decision.document["criteria"]!)")
     try scratch.run("check own.json5 --record --seeds 30", code: 0)
-    let check = try found(["check", "own.json5", "--settings", "new.json"], scratch)
+    let check = try found("check own.json5 --settings new.json", scratch)
     #expect(check.code == decision.code, "\(check.document)")
-    let comparison = try found(
-      ["compare", "own.json5", "--vary", "settings=today.json,new.json", "--seeds", "30"], scratch)
-    let best = comparison.document["variants"]?.elements.map { $0["isBest"] }
+    let compared = try found("compare own.json5 --settings today.json,new.json --seeds 30", scratch)
+    let best = compared.document["variants"]?.elements.map { $0["isBest"] }
     #expect(best == [.bool(!isBetter), .bool(isBetter)])
     guard TestDepth.isExhaustive || today == "3600" else { return }
     let tuned = try found(
-      [
-        "tune", "own.json5", "--search", "settings.backoffConfig.\(Self.age)=\(today),\(proposed)",
-        "--seeds", "3",
-      ], scratch)
+      "tune own.json5 --seeds 3 --search settings.backoffConfig.\(Self.age)=\(today),\(proposed)",
+      scratch)
     #expect(tuned.document["isRecommended"] == .bool(isBetter), "\(tuned.document["verdict"]!)")
   }
 
@@ -152,20 +143,17 @@ struct AgreementTests {
     let own = Self.closing("incidents: \(Self.outage)", client: "mine.json5").replacing(
       #"settings: "today.json","#, with: "")
     try scratch.write("own.json5", own)
-    for search in [[], ["--proposed", "new.json"]] {
-      let decision = try found(["decide", "own.json5", "--today", "today.json"] + search, scratch)
+    for search in ["", " --proposed new.json"] {
+      let decision = try found("decide own.json5 --today today.json" + search, scratch)
       #expect(decision.code == 0 && decision.document["decision"]?.text == "keep today's")
       #expect(decision.document["runs"]?.number == 0)
     }
     try scratch.run("check own.json5 --record --seeds 2", code: 0)
-    let check = try scratch.run("check own.json5 --settings new.json")
-    #expect(check.code == 0, "\(check)")
-    #expect(
-      check.standardError.hasSuffix("new.json reaches no client: phones (mine) fetches no Settings\n"),
-      "\(check)")
-    let search = ["tune", "own.json5", "--search", "settings.backoffConfig.maxRetryCount=3,100"]
-    #expect(try found(search, scratch).code == 64)
-    let alone = try found(["validate", "--settings", "new.json", "--client", "mine.json5"], scratch)
+    let check = try scratch.run("check own.json5 --settings new.json", code: 0)
+    #expect(check.standardError.hasSuffix("new.json reaches no client: phones (mine) fetches no Settings
+"), "\(check)")
+    try scratch.run("tune own.json5 --search settings.backoffConfig.maxRetryCount=3,100", code: 64)
+    let alone = try found("validate --settings new.json --client mine.json5", scratch)
     #expect(alone.code == 0 && alone.document["isHarmful"] == .bool(false))
     #expect(alone.document["findings"]?.elements.map { $0["effect"]?.text } == ["notRead"])
     // Beside a client that fetches them they reach that one alone.

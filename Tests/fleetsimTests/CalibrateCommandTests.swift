@@ -62,26 +62,4 @@ struct CalibrateCommandTests {
     #expect(try calibrate(jobs: "1", "220 runs from the journal, 0 made") == alone)
     try scratch.run("validate out/fitted.json5 --quiet", code: 0)
   }
-
-  @Test(
-    "what makes no sense says why",
-    arguments: [
-      ("--fit seed=1..9", "'seed' is of the run", 64), ("", "Missing expected option '--fit", 64),
-      ("--fit tapi.bucket.capacity=60/s..10/s", "goes from the smaller to the larger", 64),
-      ("--fit tapi.bucket.capacty=10/s..60/s", "did you mean \"capacity\"", 64),
-      ("--fit fleet.kiosks.flush.phase=0s..30s", "shorter than the interval", 64),
-      ("--fit fleet.kiosks.share=5%..100%", "leave something for the cohorts without a share", 64),
-      ("--fit tapi.bucket.burst=1..9 --budget 20", "a whole number from 200 to 1000000", 64),
-      ("--fit tapi.bucket.burst=1..9 --set duration=30s", "give --set duration=50s", 65),
-      ("--fit tapi.bucket.burst=1..9 --observed bad.csv", "bad.csv:4: 'x' is no count", 65),
-      ("--fit tapi.bucket.burst=1..9 --observed none.csv", "none.csv: cannot be read", 66),
-    ])
-  func refused(options: String, message: String, code: Int32) throws {
-    let rows = (0..<10).map { "\($0 * 5),9\n" }.joined()
-    let scratch = try Scratch.with(
-      Self.scenario,
-      and: ["m.csv": "time,requests\n" + rows, "bad.csv": "time,requests\n0,1\n5,2\n10,x\n"])
-    let observed = options.contains("--observed") ? "" : "--observed m.csv "
-    try scratch.run("calibrate s.json5 " + observed + options, code: code, says: message)
-  }
 }

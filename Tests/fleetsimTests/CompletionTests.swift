@@ -90,10 +90,7 @@ struct CompletionTests {
   static let commands = CommandSpecification.fleetsim.subcommands
 
   func text(_ arguments: [String]) throws -> String {
-    let scratch = try Scratch()
-    let output = try scratch.run(arguments)
-    #expect(output.code == 0 && output.standardError == "")
-    return output.standardOutput
+    try Scratch().run(arguments, code: 0, says: "").standardOutput
   }
 
   /// What is offered for a line, without the meanings.
@@ -129,19 +126,6 @@ struct CompletionTests {
       #expect(script.contains(marker))
     }
     #expect(shell != .zsh || script.hasPrefix("#compdef fleetsim\n"))
-  }
-
-  @Test(
-    "an unknown shell is 64, with those that there are; so is a word too many",
-    arguments: [
-      (["completions", "tcsh"], "There are no completions for 'tcsh'; there are for bash, zsh, fish."),
-      (["completions"], "Missing expected argument '<what>': one of bash, zsh, fish."),
-      (["man", "run"], "Unexpected argument 'run'"), (["run", "json"], "Unexpected argument 'json'"),
-    ])
-  func unknownShell(words: [String], message: String) throws {
-    let scratch = try Scratch()
-    let output = try scratch.run("help", words, code: 64)
-    #expect(output.standardError.hasPrefix("Error: \(message)\n"))
   }
 
   @Test("the manual page has every command, option and exit code, in mdoc that is well formed")

@@ -6,23 +6,12 @@ import Testing
 struct DataFileTests {
   private func scratch(_ commands: [String]...) throws -> Scratch {
     let scratch = try Scratch.with()
-    for command in commands {
-      try scratch.run(command, code: 0)
-    }
+    for command in commands { try scratch.run(command, code: 0) }
     return scratch
   }
 
-  /// Header and rows; no cell of these files is quoted.
-  private func table(_ scratch: Scratch, _ file: String) throws -> [[String]] {
-    try scratch.text(file).split(separator: "\n").map {
-      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    }
-  }
-
   private func column(_ scratch: Scratch, _ file: String, _ name: String) throws -> [Double] {
-    let table = try table(scratch, file)
-    let place = try #require(table[0].firstIndex(of: name))
-    return table.dropFirst().map { Double($0[place]) ?? .nan }
+    try scratch.records(file).map { Double(try #require($0[name])) ?? .nan }
   }
 
   @Test("a comparison's tables end in a column for each key that is varied, and all else stays")
@@ -33,13 +22,13 @@ struct DataFileTests {
     let scratch = try scratch(
       ["run", "s.json5", "--seed", "5", "--out", "plain"], ["compare", "s.json5", "--out", "o"] + vary,
       ["compare", "s.json5", "--seeds", "2", "--out", "n"] + vary[0...1] + vary[4...5])
-    let plain = try table(scratch, "plain/summary.csv")[0]
+    let plain = try scratch.table("plain/summary.csv")[0]
     // In the order in which the variants name them.
     let keys = [
       "settings.backoffConfig.jitterStrategy", "tapi.bucket.capacity", "policy.clampAfterJitter",
     ]
     #expect(!plain.contains { keys.contains($0) })
-    let rows = try table(scratch, "o/summary.csv")
+    let rows = try scratch.table("o/summary.csv")
     // The seed has a column anyway.
     #expect(rows[0] == plain + keys)
     var expected: [[String]] = []
@@ -47,9 +36,9 @@ struct DataFileTests {
       for capacity in ["4/s", "5/s", "4/s", "5/s"] { expected.append([jitter, capacity, clamp]) }
     }
     #expect(rows.dropFirst().map { Array($0.suffix(3)) } == expected)
-    let replications = try table(scratch, "n/replications.csv")
+    let replications = try scratch.table("n/replications.csv")
     #expect(replications[0] == plain + keys && replications.count == 1 + 2 * 4)
-    let statistics = try table(scratch, "n/statistics.csv")
+    let statistics = try scratch.table("n/statistics.csv")
     #expect(Array(statistics[0].suffix(4)) == ["interval"] + keys)
     for row in statistics.dropFirst() {
       let choice = row[0].components(separatedBy: " · ")
@@ -66,10 +55,8 @@ struct DataFileTests {
     let alone = ["5", "6"].map { ["run", "s.json5", "--seed", $0, "--twin-series", "--out", "r" + $0] }
     let scratch = try scratch(
       alone[0], alone[1],
-      [
-        "compare", "s.json5", "--seeds", "2", "--vary", "tapi.overload.status=503,429", "--out", "o",
-      ])
-    let names = try table(scratch, "o/curves.csv")[0]
+      ["compare", "s.json5", "--seeds", "2", "--vary", "tapi.overload.status=503,429", "--out", "o"])
+    let names = try scratch.table("o/curves.csv")[0]
     #expect(names.count == 15 && names[...2] == ["variant", "time_s", "capacity_rps"])
     for (curve, file, name) in [
       ("offered_rps", "timeseries.csv", "offered_rps"),
@@ -126,7 +113,7 @@ struct DataFileTests {
       }
     }
     #expect(Set(families).count == families.count)
-    let header = try table(scratch, "o/full/timeseries.csv")[0]
+    let header = try scratch.table("o/full/timeseries.csv")[0]
     for run in ["none", "full"] {
       let times = try column(scratch, "o/\(run)/timeseries.csv", "time_s")
       for name in header.dropFirst() {
@@ -143,17 +130,5 @@ struct DataFileTests {
     }
     #expect(families.contains("fleetsim_offered_rps"))
     #expect(families.contains("fleetsim_time_to_delivery_p99_seconds"))
-  }
-
-  @Test("series that no file would have are refused", arguments: ["--twin-series", "--openmetrics"])
-  func refused(option: String) throws {
-    let scratch = try scratch()
-    for (arguments, part) in [
-      (["run", "s.json5", option], "goes with '--out <dir>'"),
-      (["compare", "s.json5", "--seeds", "2", "--out", "o", option], "curves.csv has the mean curves"),
-    ] {
-      try scratch.run(arguments, code: 64, says: part)
-    }
-    #expect(scratch.contents == ["s.json5"])
   }
 }

@@ -4,69 +4,16 @@ import Testing
 /// Bad input: which code, which words, and nothing written.
 @Suite("Bad input")
 struct ExitCodeTests {
-  @Test(
-    "a wrong command line is 64, with the way out",
-    arguments: [
-      ("run s.json5 --sed 4", "Error: Unknown option '--sed'. Did you mean '--seed'?"),
-      ("run s.json5 --loud", "Error: Unknown option '--loud'."),
-      ("comprae s.json5", "Error: Unknown command 'comprae'. Did you mean 'compare'?"),
-      ("run", "Error: Missing expected argument '<scenario>'"),
-      ("run s.json5 other.json5", "Error: Unexpected argument 'other.json5'"),
-      ("run s.json5 --out", "Error: Missing value for '--out <dir>'"),
-      (
-        "run s.json5 --seed -1",
-        "Error: The value '-1' is invalid for '--seed <n>': a whole number from 0 to 2^64-1."
-      ),
-      ("run s.json5 --seed 18446744073709551616", "is invalid for '--seed <n>'"),
-      ("run s.json5 --jobs 0", "is invalid for '--jobs <n>': a whole number from 1 to 1024."),
-      ("run s.json5 --set duration", "is invalid for '--set <path=value>': it is written as duration=1h."),
-      ("run s.json5 --jitter full", "Error: Unknown option '--jitter'."),
-      (
-        "compare s.json5 --jitter fulll,none",
-        "The jitter strategy 'fulll' does not exist. Did you mean 'full'?"
-      ),
-      ("compare s.json5 --jitter additive:101", "P from 0 to 100"),
-      (
-        "compare s.json5 --jitter additive:500",
-        "Error: 'additive:500' is no jitter strategy: allowed is additive:P, additive:T, additive:P:T (P from 0 to 100, at most 6 decimals; "
-          + "T a time as 500ms, 3s, 2m or 1h, the shorter first)."
-      ),
-      ("compare s.json5 --jitter full,full", "'full' is there twice"),
-      (
-        "compare s.json5 --jitter full,none --vary settings.backoffConfig.jitterStrategy=none,equal",
-        "'--jitter' chooses values of settings.backoffConfig.jitterStrategy already"
-      ),
-      (
-        "compare s.json5 --vary duration=1h,2h --vary duration=2h,3h",
-        "another '--vary' chooses values of duration already; name them all there."
-      ),
-      ("compare s.json5 --jitter full,,none", "there is nothing between two commas"),
-      (
-        "compare plain.json5",
-        "Error: There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary"
-      ),
-      ("help exit", "Error: There is no help on 'exit'."),
-    ])
-  func usage(line: String, message: String) throws {
-    let scratch = try Scratch.with()
-    let plain = Scenarios.small.split(separator: "\n").filter { !$0.contains("compare:") }.joined(
-      separator: "\n")
-    try scratch.write("plain.json5", plain)
-    let output = try scratch.run(line, code: 64, says: message)
-    #expect(output.standardError.hasSuffix("--help'.\n"), "\(output.standardError)")
-  }
-
   @Test("an unknown path is 64 when the command line says it, 65 when the file does")
   func unknownPath() throws {
     let scratch = try Scratch.with()
     for option in ["--set", "--vary"] {
       let output = try scratch.run(["compare", "s.json5", option, "tapi.bukket.capacity=3/s"], code: 64)
-      #expect(output.standardError.hasPrefix("\(option): "), "\(output.standardError)")
+      #expect(output.standardError.hasPrefix("\(option): "))
     }
     try scratch.write("bad.json5", Scenarios.small.replacing("overload:", with: "overlaod:"))
-    let output = try scratch.run("run bad.json5 --out out", code: 65)
-    #expect(output.standardError.hasPrefix("bad.json5:4: "), "\(output.standardError)")
-    #expect(output.standardError.contains("overload"))
+    let output = try scratch.run("run bad.json5 --out out", code: 65, says: "overload")
+    #expect(output.standardError.hasPrefix("bad.json5:4: "))
     #expect(scratch.contents == ["bad.json5", "s.json5"])
   }
 
@@ -75,10 +22,8 @@ struct ExitCodeTests {
     arguments: ["run", "compare", "validate"])
   func allProblems(command: String) throws {
     let scratch = try Scratch()
-    let bad = Scenarios.small.replacing("20m", with: "20 parsecs").replacing(
-      "devices: 60", with: "devices: 1e308"
-    )
-    .replacing("\"none\"", with: "\"fulll\"")
+    let bad = Scenarios.small.replacing("20m", with: "20 parsecs")
+      .replacing("devices: 60", with: "devices: 1e308").replacing("\"none\"", with: "\"fulll\"")
     try scratch.write("bad.json5", bad)
     let output = try scratch.run([command, "bad.json5"], code: 65)
     let lines = output.standardError.split(separator: "\n")
@@ -93,7 +38,7 @@ struct ExitCodeTests {
     let scratch = try Scratch(["empty.json5": "", "half.json5": String(Scenarios.small.prefix(100))])
     for name in ["empty.json5", "half.json5"] {
       let output = try scratch.run(["run", name], code: 65)
-      #expect(output.standardError.hasPrefix("\(name):"), "\(output.standardError)")
+      #expect(output.standardError.hasPrefix("\(name):"))
     }
     try scratch.write("latin.json5", [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D])
     let output = try scratch.run("run latin.json5", code: 65)
@@ -111,9 +56,7 @@ struct ExitCodeTests {
       ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
     ] {
       try scratch.write("broken", bytes)
-      let output = try scratch.run("validate broken")
-      #expect(
-        output.code == 65 && output.standardError.hasPrefix("broken:\(place)"), "\(output.standardError)")
+      try scratch.run("validate broken", code: 65, says: "broken:\(place)")
     }
     let output = try scratch.run("validate /dev/zero", code: 65)
     #expect(output.standardError == "/dev/zero: larger than 64 MB, and at most that is read of a file\n")
@@ -126,8 +69,7 @@ struct ExitCodeTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     #expect(mkfifo(scratch.url.appendingPathComponent("lonely").path, 0o600) == 0)
     // Both wait, so they do it at once.
-    let folder = scratch.url
-    async let lonely = aside { try Tool.run(["validate", "s.json5", "--settings", "lonely"], in: folder) }
+    async let lonely = scratch.runAside(["validate", "s.json5", "--settings", "lonely"], code: 66)
     // The writer is there and takes its time, as a process substitution may.
     Thread.detachNewThread {
       usleep(300_000)
@@ -137,14 +79,9 @@ struct ExitCodeTests {
       writer.write(Data("}\n".utf8))
       try? writer.close()
     }
-    let late = try await aside {
-      try Tool.run(["validate", "s.json5", "-q", "--settings", "pipe"], in: folder)
-    }
-    #expect(late.code == 0, "\(late.standardError)")
-    let refused = try await lonely
-    #expect(refused.code == 66)
+    try await scratch.runAside(["validate", "s.json5", "-q", "--settings", "pipe"], code: 0)
     #expect(
-      refused.standardError
+      try await lonely.standardError
         == "lonely: is a pipe that nothing writes to; a file is expected, or a pipe with a writer\n")
     let descriptor = open(scratch.url.appendingPathComponent("s.json5").path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -156,10 +93,7 @@ struct ExitCodeTests {
     arguments: [["validate", "s.json5"], ["run", "no.json5", "--color", "always"]])
   func program(arguments: [String]) throws {
     let scratch = try Scratch.with()
-    let (here, there) = (
-      try scratch.run(arguments), try Tool.process(arguments, in: scratch.url)
-    )
-    #expect(here == there)
+    #expect(try scratch.run(arguments) == Tool.process(arguments, in: scratch.url))
   }
 
   @Test("a closed standard output is said, and never another file that took its number")
@@ -208,9 +142,8 @@ struct ExitCodeTests {
 
   /// Where the tools are missing, or `nobody` may not read the program, there is nothing to try.
   private static func canForbidThreads() throws -> Bool {
-    try Tool.process(["--version"], in: URL(filePath: "/"), shell: "exec \(withoutThreads) \"$0\" \"$@\"")
-      .code
-      == 0
+    let shell = "exec \(withoutThreads) \"$0\" \"$@\""
+    return try Tool.process(["--version"], in: URL(filePath: "/"), shell: shell).code == 0
   }
 
   @Test(
@@ -230,36 +163,20 @@ struct ExitCodeTests {
       "\(output.standardError)")
   }
 
-  @Test("a file that is not there, or is a directory, is 66")
-  func missingInput() throws {
-    let scratch = try Scratch.with(and: ["folder/x": ""])
-    for arguments in [
-      ["run", "no.json5"], ["run", "s.json5", "--settings", "no.json5"], ["validate", "s.json5/x"],
-    ] {
-      try scratch.run(arguments, code: 66, says: "cannot be read: ")
-    }
-    let output = try scratch.run("run folder", code: 66)
-    #expect(output.standardError == "folder: is a directory; a file is expected\n")
-  }
-
   @Test("a Settings file that the scenario names and that is missing is reported at its line")
   func missingSettings() throws {
-    let scratch = try Scratch()
-    try scratch.write(
-      "s.json5", Scenarios.small.replacing("retries:", with: "settings: \"cdn.json\", retries:"))
-    let output = try scratch.run("validate s.json5", code: 65)
-    #expect(output.standardError.hasPrefix("s.json5:7"), "\(output.standardError)")
-    #expect(output.standardError.contains("cdn.json"))
+    let scenario = Scenarios.small.replacing("retries:", with: "settings: \"cdn.json\", retries:")
+    let output = try Scratch.with(scenario).run("validate s.json5", code: 65, says: "cdn.json")
+    #expect(output.standardError.hasPrefix("s.json5:7"))
   }
 
   @Test("a broken --settings file is reported, and nothing about the Settings that it was to replace")
   func brokenSettings() throws {
-    let scratch = try Scratch()
     let own = "settings: { backoffConfig: { baseBackoffInterval: 900 } }, retries:"
-    try scratch.write("s.json5", Scenarios.small.replacing("retries:", with: own))
-    try scratch.write("cdn.json", "{ broken")
+    let scratch = try Scratch.with(
+      Scenarios.small.replacing("retries:", with: own), and: ["cdn.json": "{ broken"])
     let output = try scratch.run("validate s.json5 --settings cdn.json", code: 65)
-    #expect(output.standardError.hasPrefix("cdn.json:1:"), "\(output.standardError)")
+    #expect(output.standardError.hasPrefix("cdn.json:1:"))
     #expect(output.standardError.split(separator: "\n").count == 1, "\(output.standardError)")
   }
 
@@ -275,10 +192,8 @@ struct ExitCodeTests {
       ("link", "is a symbolic link to a place that does not exist"),
       ("link/below", "'link' is a symbolic link to a place that does not exist"),
     ] {
-      let output = try scratch.run(["run", "endless.json5", "--out", place])
-      #expect(output.code == 73, "\(place): \(output.standardError)")
-      #expect(output.standardError.hasPrefix("\(place): "), "\(output.standardError)")
-      #expect(output.standardError.contains(words), "\(output.standardError)")
+      let output = try scratch.run(["run", "endless.json5", "--out", place], code: 73, says: words)
+      #expect(output.standardError.hasPrefix("\(place): "))
     }
     #expect(scratch.contents == ["endless.json5", "file", "link", "notes", "notes/todo.txt"])
   }
@@ -299,14 +214,12 @@ struct ExitCodeTests {
 
   @Test("a reader that has gone away is no error")
   func closedPipe() throws {
-    let scratch = try Scratch.with()
-    let pipe = Pipe()
+    let (scratch, pipe) = (try Scratch.with(), Pipe())
     try pipe.fileHandleForReading.close()
     let output = try Tool.run(
       ["run", "s.json5", "--seed", "5", "--out", "out"], in: scratch.url,
       standardOutput: pipe.fileHandleForWriting.fileDescriptor)
-    #expect(output.code == 0)
-    #expect(output.standardError == "")
+    #expect(output.code == 0 && output.standardError == "", "\(output)")
     #expect(scratch.contents.contains("out/run.json"))
   }
 }

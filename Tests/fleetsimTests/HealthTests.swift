@@ -16,8 +16,7 @@ struct HealthTests {
   private static let ill = "his fleet does not hold even without any incident: it loses "
 
   private func scratch(_ client: String = "tapi-document", limit: String = "100B") throws -> Scratch {
-    let scratch = try Scratch.with(Self.scenario(client: client, limit: limit))
-    return scratch
+    try Scratch.with(Self.scenario(client: client, limit: limit))
   }
 
   @Test(
@@ -32,14 +31,10 @@ struct HealthTests {
     #expect(
       reason.hasPrefix("it loses ") && reason.hasSuffix(" \(how) because of the answer's status"), "\(reason)"
     )
-    let rows = try scratch.text("out/summary.csv").split(separator: "\n").map {
-      $0.split(separator: ",", omittingEmptySubsequences: false)
-    }
-    let row = Dictionary(uniqueKeysWithValues: zip(rows[0], rows[1]))
+    let row = try scratch.records("out/summary.csv")[0]
     #expect(row["baseline_is_healthy"] == "false" && row["delivered_events"] == "0")
     // Nothing else changed: with a server that takes them the same fleet is well.
-    let well = try self.scratch(client, limit: "1MB")
-    let other = try Tool.run(["run", "s.json5", "--seed", "1"], in: well.url)
+    let other = try self.scratch(client, limit: "1MB").run("run s.json5 --seed 1")
     #expect(!other.standardOutput.contains("does not hold") && other.story("unwell") == [], "\(other)")
   }
 

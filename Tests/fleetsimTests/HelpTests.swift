@@ -17,9 +17,7 @@ struct HelpTests {
       + CommandSpecification.fleetsim.subcommands.map { ($0.name, ["help", $0.name]) }
   )
   func snapshot(name: String, arguments: [String]) throws {
-    let scratch = try Scratch()
-    let output = try scratch.run(arguments, code: 0)
-    #expect(output.standardError == "")
+    let output = try Scratch().run(arguments, code: 0, says: "")
     let file = Self.snapshots.appendingPathComponent(name + ".txt")
     #expect(try output.standardOutput == Snapshot.recorded(in: file, now: output.standardOutput))
   }
@@ -31,15 +29,13 @@ struct HelpTests {
     let scratch = try Scratch()
     let screen = try scratch.run(["help", command]).standardOutput
     for arguments in [[command, "--help"], [command, "-h"], [command, "no-such-file", "--bogus", "-h"]] {
-      let output = try scratch.run(arguments, code: 0)
-      #expect(output.standardOutput == screen)
+      #expect(try scratch.run(arguments, code: 0).standardOutput == screen)
     }
   }
 
   @Test("the page of the columns is what `fleetsim help columns` prints")
   func columns() throws {
-    let scratch = try Scratch()
-    let output = try scratch.run("help columns").standardOutput
+    let output = try Scratch().run("help columns").standardOutput
     let page = Self.catalog.appending(path: "3-reference/columns.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
@@ -48,8 +44,7 @@ struct HelpTests {
 
   @Test("the page of the exit codes has what `fleetsim help exit-codes` prints")
   func exitCodes() throws {
-    let scratch = try Scratch()
-    let output = try scratch.run("help exit-codes").standardOutput
+    let output = try Scratch().run("help exit-codes").standardOutput
     let page = Self.catalog.appending(path: "3-reference/exit-codes.md")
     let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
     try #require(parts.count == 3)
@@ -90,8 +85,7 @@ struct HelpTests {
   @Test("the bare tool shows its help; --version shows the version everywhere")
   func bare() throws {
     let scratch = try Scratch()
-    #expect(
-      try scratch.run("").standardOutput == scratch.run("help").standardOutput)
+    #expect(try scratch.run("").standardOutput == scratch.run("help").standardOutput)
     let version = try scratch.run("--version").standardOutput
     #expect(version.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
     #expect(try scratch.run("run --version").standardOutput == version)

@@ -19,11 +19,8 @@ struct LiveCommandTests {
     when isTime: @escaping @Sendable () -> Bool = { true }
   ) async throws -> (Tool.Output, Scratch) {
     let scratch = try Scratch.with(scenario)
-    let folder = scratch.url
     return (
-      try await aside {
-        try Tool.run(["live", "s.json5"] + options, in: folder, signal: signal, when: isTime)
-      }, scratch
+      try await scratch.runAside(["live", "s.json5"] + options, signal: signal, when: isTime), scratch
     )
   }
 
@@ -36,26 +33,18 @@ struct LiveCommandTests {
     #expect(output.code == 0, "\(output.standardError)")
     #expect(output.standardOutput.contains("\nattempts "), "\(output.standardOutput)")
     #expect(output.standardOutput.contains("Written to out: open report.html\n"))
-    func text(_ path: String) throws -> String { try scratch.text("out/" + path) }
-    let rows = try text("summary.csv").split(separator: "\n").map {
-      $0.split(separator: ",", omittingEmptySubsequences: false)
-    }
-    let attempts = try #require(rows[0].firstIndex(of: "attempts"))
-    #expect(
-      rows[1][0] == "measured")
-    let counted = try #require(Int(rows[1][attempts]))
-    #expect(abs(counted - server.requests.count) <= 3)
-    let header = try text("timeseries.csv").prefix { $0 != "\n" }
-    #expect(try text("predicted/timeseries.csv").hasPrefix(header))
-    #expect(try text("timeseries.csv").split(separator: "\n").count == 1 + 12)
-    #expect(try text("live.csv").hasPrefix("metric,unit,measured,predicted,predicted_low,predicted_high,"))
-    let figures = try text("live.csv").split(separator: "\n").map {
-      $0.split(separator: ",", omittingEmptySubsequences: false)
-    }
+    let summary = try scratch.records("out/summary.csv")[0]
+    #expect(summary["run"] == "measured")
+    #expect(abs(try #require(Int(summary["attempts"] ?? "")) - server.requests.count) <= 3)
+    let series = try scratch.table("out/timeseries.csv")
+    #expect(try scratch.table("out/predicted/timeseries.csv")[0] == series[0] && series.count == 1 + 12)
+    let figures = try scratch.table("out/live.csv")
+    let names = ["metric", "unit", "measured", "predicted", "predicted_low", "predicted_high"]
+    #expect(figures[0].starts(with: names))
     let accepted = try #require(figures.first { $0[0] == "answers_2xx" })
     let difference = try #require(Double(accepted[6]))
     #expect(abs(difference) <= 0.05 && accepted[7] == "true", "\(figures)")
-    #expect(try text("report.html").contains("Measured and predicted"))
+    #expect(try scratch.text("out/report.html").contains("Measured and predicted"))
   }
 
   @Test("a server that does something else is not as predicted, and the incident's command is run")
@@ -99,26 +88,5 @@ struct LiveCommandTests {
     #expect(output.standardOutput.contains("Stopped after "))
     let series = try scratch.text("out/timeseries.csv")
     #expect((2...4).contains(series.split(separator: "\n").count), "\(series)")
-  }
-
-  @Test(
-    "what can't be run live says why, and nothing is sent",
-    arguments: [
-      (["--server", "http://192.0.2.1:80"], "is not this machine", 64),
-      (["--server", "http://localhost:80"], "a name can be of another machine", 64),
-      ([], "Missing expected option '--server <url>'", 64),
-      (["--server", "http://127.0.0.1:1", "--speed", "0"], "a number from 0.1 to 1000", 64),
-      (["--server", "http://127.0.0.1:1", "--speed", "nan"], "a number from 0.1 to 1000", 64),
-      (["--server", "http://127.0.0.1:1", "--set", "fleet.phones.devices=1000000"], "--scale 1:50", 65),
-      (
-        [
-          "--server", "http://127.0.0.1:1", "--set", "fleet.phones.gates.reconcile=true",
-        ], "can't be run live", 65
-      ),
-    ])
-  func refused(options: [String], reason: String, code: Int) async throws {
-    let (output, _) = try await run(options)
-    #expect(output.code == code && output.standardError.contains(reason), "\(output.standardError)")
-    #expect(output.standardOutput == "")
   }
 }

@@ -47,33 +47,22 @@ struct LiveExecTests {
     }
   }
 
-  private func run(
-    _ options: [String], _ scenario: String = Self.scenario
-  ) async throws -> (Tool.Output, Scratch) {
-    let scratch = try Scratch.with(scenario, and: ["c.sh": Self.client])
-    let folder = scratch.url
-    return (
-      try await aside {
-        if options.contains("sh c.sh") { Self.serve(4, in: folder) }
-        return try Tool.run(["live", "s.json5"] + options, in: folder)
-      }, scratch
-    )
-  }
-
   @Test("each process sends its device's events, and the run is compared with its prediction")
   func processes() async throws {
     let server = try SocketServer { _ in SocketServer.status("200 OK") }
-    let (output, scratch) = try await run([
-      "--server", server.url, "--exec", "sh c.sh", "--warm-up", "1s", "--predictions", "3", "--out", "out",
-    ])
-    #expect(output.code == 0, "\(output.standardError)")
+    let scratch = try Scratch.with(Self.scenario, and: ["c.sh": Self.client])
+    Self.serve(4, in: scratch.url)
+    let words = [
+      "live", "s.json5", "--server", server.url, "--exec", "sh c.sh", "--warm-up", "1s", "--predictions", "3",
+    ]
+    try await scratch.runAside(words + ["--out", "out"], code: 0)
     // Four devices with an event each second from within the first 200 ms on; the last have 800 ms to come.
     #expect(server.requests.count == 12)
     let bodies = server.requests.joined()
     for device in 0..<4 {
       for event in 0..<3 { #expect(bodies.contains("fleetsim_\(device)_\(event)_event")) }
     }
-    let rows = try scratch.text("out/live.csv").split(separator: "\n").map { $0.split(separator: ",") }
+    let rows = try scratch.table("out/live.csv")
     for name in ["attempts", "answers_2xx", "delivered_events"] {
       let row = try #require(rows.first { $0[0] == name })
       #expect(row[2] == "12.000000" && row[3] == "12.000000", "\(row)")
@@ -83,33 +72,10 @@ struct LiveExecTests {
   @Test("a command that sends nothing is named, and the run does not go on")
   func nothing() async throws {
     let server = try SocketServer { _ in SocketServer.status("200 OK") }
-    let (output, _) = try await run([
-      "--server", server.url, "--exec", "no-such-command-here", "--warm-up", "0s", "--predictions", "1",
-    ])
-    #expect(output.code == 69)
-    #expect(
-      output.standardError.contains("--exec 'no-such-command-here': no process sent anything: "),
-      "\(output.standardError)")
+    let words = ["live", "s.json5", "--server", server.url, "--exec", "no-such-command-here"]
+    try await Scratch.with(Self.scenario).runAside(
+      words + ["--warm-up", "0s", "--predictions", "1"], code: 69,
+      says: "--exec 'no-such-command-here': no process sent anything: ")
     #expect(server.requests.isEmpty)
-  }
-
-  @Test(
-    "options that do not go together are refused",
-    arguments: [["--warm-up", "3s"], ["--exec", " "], ["--exec", "true", "--speed", "2"]])
-  func usage(options: [String]) async throws {
-    #expect(try await run(["--server", "http://127.0.0.1:9"] + options).0.code == 64)
-  }
-
-  @Test(
-    "more devices than processes, and more events than an argument holds, are named with what would be right",
-    arguments: [
-      ("devices: 4", "devices: 501", "--scale 1:2 runs a part of them"),
-      ("every: \"1s\"", "every: \"1ms\"", "give fewer events or a shorter duration"),
-    ])
-  func tooMany(key: String, value: String, message: String) async throws {
-    let (output, _) = try await run(
-      ["--server", "http://127.0.0.1:9", "--exec", "true"], Self.scenario.replacing(key, with: value))
-    #expect(output.code == 65)
-    #expect(output.standardError.contains(message), "\(output.standardError)")
   }
 }

@@ -9,8 +9,7 @@ import Testing
 /// The version of the results goes up whenever a result changes, and what two versions made is not mixed.
 @Suite("The version of the results")
 struct ResultsVersionTests {
-  private static let file = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Snapshots/results-versions.txt")
+  private static let file = HelpTests.snapshots.appending(path: "results-versions.txt")
 
   /// Small runs over both servers, every client, incidents of every kind, and what devices go through.
   private static let scenarios: [String] = {

@@ -8,11 +8,6 @@ struct ShardCommandTests {
     "compare", "s.json5", "--quiet", "--set", "tapi.bucket.burst=100", "--seeds", "3",
   ]
 
-  private func scratch(_ text: String = Scenarios.small) throws -> Scratch {
-    let scratch = try Scratch.with(text)
-    return scratch
-  }
-
   private func files(_ scratch: Scratch, _ folder: String) throws -> [String: [UInt8]] {
     try scratch.files().filter { $0.key.hasPrefix(folder + "/") }.reduce(into: [:]) {
       $0[String($1.key.dropFirst(folder.count + 1))] = $1.value
@@ -21,11 +16,11 @@ struct ShardCommandTests {
 
   @Test("shards leave the journal of one process, and the same command without --shard its files")
   func shards() throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with()
     let whole = try scratch.run(Self.command + ["--journal", "whole", "--out", "o"])
     for shard in 1...4 {
-      let output = try scratch.run(Self.command + ["--journal", "parts", "--shard", "\(shard)/4"])
-      #expect(output.code == 0 && output.standardError == "")
+      let output = try scratch.run(
+        Self.command + ["--journal", "parts", "--shard", "\(shard)/4"], code: 0, says: "")
       let runs = shard % 2 == 0 ? "2 runs" : "1 run"
       #expect(output.standardOutput == "parts: \(runs) of shard \(shard)/4 are there\n")
     }
@@ -44,7 +39,7 @@ struct ShardCommandTests {
 
   @Test("what is damaged is named, and made again")
   func damaged() throws {
-    let scratch = try scratch()
+    let scratch = try Scratch.with()
     try scratch.run(Self.command + ["--journal", "d"])
     let before = try files(scratch, "d")
     let runs = scratch.runs("d")
@@ -57,7 +52,7 @@ struct ShardCommandTests {
 
   @Test("kill -9 at any moment loses nothing: the next process goes on, and the bytes are the same")
   func killed() throws {
-    let scratch = try scratch(Scenarios.scenario(devices: 600, duration: "1h", capacity: "40/s"))
+    let scratch = try Scratch.with(Scenarios.scenario(devices: 600, duration: "1h", capacity: "40/s"))
     let command = Self.command + ["--jobs", "1", "--shard", "1/1", "--journal"]
     try scratch.run(command + ["whole"])
     let whole = try files(scratch, "whole")

@@ -27,8 +27,7 @@ struct StudyTests {
   func resumed(command: [String]) throws {
     let scratch = try Scratch.with(Self.scenario)
     func run(_ out: String, _ more: [String] = []) throws {
-      let output = try scratch.run(command + ["--out", out] + more)
-      #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
+      try scratch.run(command + ["--out", out] + more, code: 0, says: "")
     }
     try run("whole")
     let kept = scratch.runs("whole.journal")
@@ -85,8 +84,7 @@ struct StudyTests {
     for command in Self.studies.prefix(2) {
       for form in [[], ["--verbose"], ["--quiet"]] {
         let printed = try scratch.run(command + form + ["--out", "out"])
-        let shown = try scratch.run("report out", form)
-        #expect(shown.code == 0 && shown.standardError == "", "\(shown)")
+        let shown = try scratch.run("report out", form, code: 0, says: "")
         // But for the heading before it, and the line behind it that names the directory.
         let text = printed.standardOutput.replacing(/Written to out: .*\n/, with: "")
         #expect(!shown.standardOutput.isEmpty && text.hasSuffix(shown.standardOutput), "\(shown)\n\(printed)")
@@ -97,68 +95,45 @@ struct StudyTests {
       try scratch.write("out/run.json", damaged)
       try scratch.run("report out", code: 65)
     }
-    try scratch.run("report nowhere", code: 66)
   }
 
-  @Test(
-    "a comparison that is stopped says what its finished seeds say, marked as unfinished, and writes nothing")
-  func stopped() throws {
-    let scratch = try Scratch.with()
-    let command = ["compare", "s.json5", "--jitter", "none,full", "--seeds", "2000"]
-    for (more, mark) in [
-      ([], "Unfinished; what the finished runs say:\n"), (["--quiet"], "Unfinished: "),
-    ] {
-      let before = scratch.runs("out.journal").count
-      let output = try Tool.run(
-        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT,
-        when: { scratch.runs("out.journal").count > before + 20 })
-      #expect(output.code == 130)
-      #expect(output.standardOutput.hasPrefix(mark), "\(output.standardOutput)")
-      #expect(output.standardOutput.contains(" seeds, 60 devices)\n"), "\(output.standardOutput)")
-      #expect(
-        output.standardError
-          == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")
-      #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
-    }
-  }
-
-  /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
-  private static let searches: [(command: [String], runs: Int)] = [
-    (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 60),
-    (
-      ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "10000", "--set", "duration=20m"],
-      60
-    ),
+  /// Studies that are long enough to be stopped, and how many more runs it takes to know something.
+  private static let long: [(command: String, runs: Int)] = [
+    ("compare small.json5 --jitter none,full --seeds 2000", 20),
+    ("tune a.json5 --space space.json5 --seeds 10000 --budget 1000000", 60),
+    ("limit s.json5 --key tapi.workers.count=1..3 --seeds 10000 --set duration=20m", 60),
   ]
 
   @Test(
-    "a search that is stopped says what its finished runs say, marked as unfinished, and its JSON says so",
-    arguments: searches)
-  func stoppedSearch(command: [String], runs: Int) throws {
-    let scratch = try Scratch.with(Self.scenario)
-    for (name, text) in [
-      ("a.json5", SearchCommandTests.scenario), ("cdn.json", SearchCommandTests.settings),
-      ("space.json5", SearchCommandTests.space),
+    "a study that is stopped says what its runs so far say, marked as unfinished, and writes nothing",
+    arguments: long)
+  func stopped(command: String, runs: Int) throws {
+    let scratch = try Scratch.with(
+      Self.scenario,
+      and: [
+        "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
+        "space.json5": SearchCommandTests.space, "small.json5": Scenarios.small,
+      ])
+    // Each goes on where the one before was stopped.
+    for (more, mark) in [
+      ("", "Unfinished; what the finished runs say:\n"), (" -q", "Unfinished: "), (" --json", "{"),
     ] {
-      try scratch.write(name, text)
-    }
-    // The second goes on where the first was stopped.
-    for more in [[], ["--json"]] {
       let before = scratch.runs("out.journal").count
-      let output = try Tool.run(
-        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT,
-        when: { scratch.runs("out.journal").count > max(before, runs) })
-      #expect(output.code == 130)
+      let words = (command + more + " --out out").split(separator: " ").map(String.init)
+      let output = try scratch.run(
+        words, code: 130, signal: SIGINT,
+        when: { scratch.runs("out.journal").count > before + runs })
       #expect(
         output.standardError
           == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")
       #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
-      guard !more.isEmpty else {
-        #expect(output.standardOutput.hasPrefix("Unfinished; what the finished runs say:\n"))
-        continue
+      #expect(output.standardOutput.hasPrefix(mark))
+      if more.isEmpty, command.hasPrefix("compare") {
+        #expect(output.standardOutput.contains(" seeds, 60 devices)\n"))
       }
+      guard more == " --json" else { continue }
       let document = try output.json
-      #expect(document["command"]?.text == command[0])
+      #expect(document["command"]?.text == words[0])
       #expect(document["isFinished"] == .bool(false) && document["output"] == .null)
     }
   }

@@ -272,23 +272,38 @@ final class Scratch: Sendable {
   /// Runs a command here, within this process.
   /// - Parameters:
   ///   - code: how it has to end; nil: however.
-  ///   - part: what standard error has to have.
+  ///   - part: what standard error has to have; "": it is empty.
   @discardableResult
   func run(
-    _ words: [String], code: Int32? = nil, says part: String? = nil,
+    _ words: [String], code: Int32? = nil, says part: String? = nil, signal: Int32? = nil,
+    when isTime: () -> Bool = { true }, variables: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Tool.Output {
-    let output = try Tool.run(words, in: url)
+    let output = try Tool.run(words, in: url, signal: signal, when: isTime, variables: variables)
     if let code {
       #expect(output.code == code, "\(output.standardError)", sourceLocation: sourceLocation)
       // What is refused has no answer.
       if (64...66).contains(code) { #expect(output.standardOutput == "", sourceLocation: sourceLocation) }
     }
     if let part {
-      #expect(
-        output.standardError.contains(part), "\(output.standardError)", sourceLocation: sourceLocation)
+      let isSaid = part.isEmpty ? output.standardError.isEmpty : output.standardError.contains(part)
+      #expect(isSaid, "\(output.standardError)", sourceLocation: sourceLocation)
     }
     return output
+  }
+
+  /// The same on a thread of its own (`aside`).
+  @discardableResult
+  func runAside(
+    _ words: [String], code: Int32? = nil, says part: String? = nil, signal: Int32? = nil,
+    when isTime: @escaping @Sendable () -> Bool = { true }, variables: [String: String] = [:],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Tool.Output {
+    try await aside {
+      try self.run(
+        words, code: code, says: part, signal: signal, when: isTime, variables: variables,
+        sourceLocation: sourceLocation)
+    }
   }
 
   /// The same of words with a blank between, and others behind them.
@@ -324,6 +339,17 @@ final class Scratch: Sendable {
   }
   func text(_ name: String) throws -> String { String(decoding: try read(name), as: UTF8.self) }
   func json(_ name: String) throws -> JSON { try JSON(text: text(name)) }
+  /// The rows of a CSV file, its header first; no cell is quoted.
+  func table(_ name: String) throws -> [[String]] {
+    try text(name).split(separator: "\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+  }
+  /// Its records, each by column.
+  func records(_ name: String) throws -> [[String: String]] {
+    let rows = try table(name)
+    return rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
+  }
   func remove(_ name: String) throws {
     try FileManager.default.removeItem(at: url.appendingPathComponent(name))
   }

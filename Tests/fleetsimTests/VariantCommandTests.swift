@@ -11,18 +11,14 @@ struct VariantCommandTests {
   private static let plainColumns = 30
 
   private func scratch() throws -> Scratch {
-    let scratch = try Scratch()
     let text = Scenarios.small.replacing(/compare:.*/, with: "")
       .replacing(
         "retries: \"timer\" }",
         with: """
           retries: "timer" }, { name: "tablets", devices: 20, events: "6/min", settings: "own.json" }
           """)
-    try scratch.write("s.json5", text)
-    try scratch.write("own.json", Self.today)
-    try scratch.write("today.json", Self.today)
-    try scratch.write("new.json", Self.new)
-    return scratch
+    return try Scratch.with(
+      text, and: ["own.json": Self.today, "today.json": Self.today, "new.json": Self.new])
   }
 
   private func rows(_ arguments: [String], _ scratch: Scratch, scenario: String = "s.json5") throws
@@ -30,9 +26,7 @@ struct VariantCommandTests {
   {
     try scratch.run(
       [arguments[0], scenario, "--seed", "5", "-q", "--out", "out"] + arguments.dropFirst(), code: 0)
-    return try scratch.text("out/summary.csv").split(separator: "\n").dropFirst().map {
-      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    }
+    return try Array(scratch.table("out/summary.csv").dropFirst())
   }
 
   private func figures(_ rows: [[String]]) -> [[String]] { rows.map { Array($0[1..<Self.plainColumns]) } }
@@ -120,21 +114,17 @@ struct VariantCommandTests {
         "settings.backoffConfig.maxRetryCount reaches swift (segment-swift) alone: web (posthog) fetches no Settings"
     )
     try scratch.write("s.json5", Self.mixed(""))
-    let alone = try scratch.run("run s.json5 --seed 5 --settings new.json")
-    let without = try scratch.run("run s.json5 --seed 5")
-    #expect(alone.standardOutput == without.standardOutput)
-    #expect(
-      alone.standardError.contains("new.json reaches no client: web (posthog) fetches no Settings"),
-      "\(alone)")
+    let alone = try scratch.run(
+      "run s.json5 --seed 5 --settings new.json",
+      says: "new.json reaches no client: web (posthog) fetches no Settings")
+    #expect(try alone.standardOutput == scratch.run("run s.json5 --seed 5").standardOutput)
   }
 
   @Test("a warning about a value to compare names the option that gave it, or the scenario")
   func warned() throws {
     let scratch = try scratch()
     let key = "settings.backoffConfig.maxRetryCount"
-    try scratch.run(
-      ["compare", "s.json5", "--seed", "5", "--vary", key + "=0,9"], says: "--vary: warning: \(key): with 0, "
-    )
+    try scratch.run("compare s.json5 --seed 5 --vary \(key)=0,9", says: "--vary: warning: \(key): with 0, ")
     let text = try scratch.text("s.json5")
     try scratch.write("s.json5", text.replacing("fleet:", with: "compare: { \"\(key)\": [0, 9] }, fleet:"))
     try scratch.run("compare s.json5 --seed 5", says: "s.json5: warning: \(key): with 0, ")
@@ -156,38 +146,13 @@ struct VariantCommandTests {
 
   @Test("a compare section of too many variants is named by its line", arguments: ["compare", "validate"])
   func tooMany(command: String) throws {
-    let scratch = try Scratch()
     let values = (1...20).map(String.init).joined(separator: ",")
-    try scratch.write(
-      "s.json5",
-      Scenarios.small.replacing(
-        /compare:.*/, with: #"compare: { seed: [\#(values)], "tapi.bucket.burst": [\#(values)] }"#))
-    let lines = try scratch.text("s.json5").split(separator: "\n", omittingEmptySubsequences: false)
+    let scenario = Scenarios.small.replacing(
+      /compare:.*/, with: #"compare: { seed: [\#(values)], "tapi.bucket.burst": [\#(values)] }"#)
+    let lines = scenario.split(separator: "\n", omittingEmptySubsequences: false)
     let line = try #require(lines.firstIndex { $0.contains("compare") }) + 1
-    let output = try scratch.run([command, "s.json5"], code: 65)
-    #expect(
-      output.standardError.hasPrefix(
-        "s.json5:\(line): compare: 20 times 20 values make too many variants: at most 256 can be compared"),
-      "\(output.standardError)")
-  }
-
-  @Test(
-    "what does not go together is refused, with the way out",
-    arguments: [
-      ("--settings today.json,today.json", "names 'today.json' twice"),
-      ("--settings today.json,", "nothing between two commas"),
-      ("--settings today.json,no.json", "no.json"),
-      ("--share 50", "give both"),
-      ("--rollout new.json --share 150", "a share is 0 to 100"),
-      ("--vary new=settings=new.json,today.json", "'new' names one variant"),
-      ("--settings a.json,b.json --vary settings=c.json", "'--settings' chooses values of settings"),
-      (
-        "--rollout new.json --set fleet.phones.rollout.at=1m --set fleet.phones.rollout.settings={}",
-        "would replace the rollout that phones has"
-      ),
-    ])
-  func refusals(options: String, message: String) throws {
-    let output = try scratch().run("compare s.json5 " + options, says: message)
-    #expect([64, 65, 66].contains(output.code))
+    let output = try Scratch.with(scenario).run([command, "s.json5"], code: 65)
+    let message = "compare: 20 times 20 values make too many variants: at most 256 can be compared"
+    #expect(output.standardError.hasPrefix("s.json5:\(line): \(message)"))
   }
 }

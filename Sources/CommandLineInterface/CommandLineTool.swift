@@ -176,8 +176,5 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 
   static let table =
     "EXIT CODES:\n"
-    + allCases.map { code in
-      let number = "  \(code.rawValue)"
-      return number + String(repeating: " ", count: 8 - number.count) + code.meaning + "\n"
-    }.joined()
+    + allCases.map { "  \($0.rawValue)".padded(to: 8) + $0.meaning + "\n" }.joined()
 }

@@ -1,6 +1,11 @@
 import FleetExperiments
 import TextEscaping
 
+extension String {
+  /// With blanks behind it, up to a width.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+}
+
 /// Standard output and error of a command, without buffering.
 package struct Console: Sendable {
   package var (output, errors): (Int32, Int32)

@@ -133,7 +133,7 @@ struct RefusalTests {
       ("--device 60", "There is no device 60: the fleet's devices have the numbers 0 to 59."),
       ("--device -1", "The value '-1' is invalid for '--device <n>': a whole number from 0."),
       ("", "Missing expected option '--device <n>'"), ("--device 0 --from soon", "write 20m or 0:20:00"),
-      ("--device 0 --format perfeto", "Did you mean 'perfetto'?"),
+      ("--device 0 --format perfeto", "; did you mean 'perfetto'? Allowed: text, perfetto."),
       ("--device 0 --from 2m --to 1m", "'--from' is not before '--to'"),
     ],
     "conformance": [
@@ -148,8 +148,8 @@ struct RefusalTests {
       ("--exec true v.json", "it goes with no vector file and no '--client'"),
       ("--exec ␣", "The value of '--exec' is empty"),
       ("--exec true --case none", "The case 'none' does not exist."),
-      ("--exec true --ignores flush", "The key of config 'flush' does not exist"),
-      ("--exec true --interval-unit h", "s or ms."),
+      ("--exec true --ignores flush", "'--ignores <keys>'; did you mean 'flushAt'?"),
+      ("--exec true --interval-unit h", "'--interval-unit <unit>'. Allowed: s, ms."),
     ],
     "bench": [
       ("--devices 0", "'0' is invalid for '--devices <n>': a whole number from 1 to 4000000000."),

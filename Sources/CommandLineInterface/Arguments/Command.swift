@@ -17,7 +17,7 @@ package protocol Command: ParameterGroup {
   /// Its name and what the help says; arguments and options come from the properties.
   static var help: CommandSpecification { get }
   /// The documents that it prints with `--json`.
-  static var documents: [any DescribedDocument] { get }
+  static var documents: [CommandDocuments.Kind] { get }
   init()
   /// Does what the command line asks for.
   /// - Throws: `UsageError` where the options do not go together; what else goes wrong.
@@ -32,7 +32,7 @@ package struct Invocation: Sendable {
 }
 
 extension Command {
-  package static var documents: [any DescribedDocument] { [] }
+  package static var documents: [CommandDocuments.Kind] { [] }
 
   package static var specification: CommandSpecification {
     var specification = help
@@ -92,6 +92,12 @@ extension ParameterGroup {
       return (child.value as? any DeclaredParameter).map { [$0] } ?? []
     }.filter { !omitted.contains($0.name) }
   }
+
+  /// - Throws: `UsageError` of `reason` about the first of these parameters that is given.
+  func refuse(_ names: String..., reason: (_ option: String) -> String) throws(UsageError) {
+    guard let given = parameters.first(where: { names.contains($0.name) && $0.isGiven }) else { return }
+    throw UsageError(reason("'--\(given.name)'"))
+  }
 }
 
 /// The value that a command line gave for a parameter; shared by the copies of a command.
@@ -110,63 +116,11 @@ private final class Given<Value: Sendable>: Sendable {
 package struct Option<Value: Sendable>: DeclaredParameter {
   let specification: OptionSpecification
   /// Said after the option's name where it is missing.
-  private let reason: String
+  private var reason = ""
   /// nil: the option must be given.
   private let defaultValue: (@Sendable () -> Value)?
   private let read: @Sendable ([String], OptionSpecification, Files) throws -> Value
   private var given = Given<Value>()
-
-  /// An option with a default, which the help states unless it does so in words of its own.
-  package init(
-    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, _ placeholder: String,
-    _ reader: ValueReader<Value>, help: String
-  ) {
-    let stated = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
-    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + stated)
-    reason = ""
-    defaultValue = wrappedValue
-    read = { try reader.value($0[0], of: $1.synopsis, $2) }
-  }
-
-  /// An option that must be given.
-  package init(
-    _ name: String, _ placeholder: String, _ reader: ValueReader<Value>, because reason: String = "",
-    help: String
-  ) {
-    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + " (required)")
-    self.reason = reason
-    defaultValue = nil
-    read = { try reader.value($0[0], of: $1.synopsis, $2) }
-  }
-
-  /// An option that may be left out.
-  package init<Wrapped: Sendable>(
-    _ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String
-  )
-  where Value == Wrapped? {
-    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
-    reason = ""
-    defaultValue = { nil }
-    read = { try reader.value($0[0], of: $1.synopsis, $2) }
-  }
-
-  /// An option that may be given several times.
-  package init<Element: Sendable>(
-    _ name: String, _ placeholder: String, each reader: ValueReader<Element>, isRequired: Bool = false,
-    help: String
-  ) where Value == [Element] {
-    specification = OptionSpecification(
-      name, value: placeholder, reader.choice, isRepeatable: true,
-      help: help + (isRequired ? " (required)" : ""))
-    reason = ""
-    if isRequired { defaultValue = nil } else { defaultValue = { [] } }
-    read = { texts, specification, files in
-      try texts.map { try reader.value($0, of: specification.synopsis, files) }
-    }
-  }
-
-  /// An option that several commands have.
-  init(_ shared: Self) { self = shared }
 
   package var wrappedValue: Value {
     if let value = given.value { return value }
@@ -192,6 +146,56 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     }
     given.set(try read(texts, specification, files), texts)
   }
+}
+
+extension Option {
+  /// An option with a default, which the help states unless it does so in words of its own.
+  package init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, _ placeholder: String,
+    _ reader: ValueReader<Value>, help: String
+  ) {
+    let stated = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
+    self.init(
+      specification: OptionSpecification(name, value: placeholder, reader.choice, help: help + stated),
+      defaultValue: wrappedValue, read: { try reader.value($0[0], of: $1.synopsis, $2) })
+  }
+
+  /// An option that must be given.
+  package init(
+    _ name: String, _ placeholder: String, _ reader: ValueReader<Value>, because reason: String = "",
+    help: String
+  ) {
+    self.init(
+      specification: OptionSpecification(
+        name, value: placeholder, reader.choice, help: help + " (required)"),
+      reason: reason, defaultValue: nil, read: { try reader.value($0[0], of: $1.synopsis, $2) })
+  }
+
+  /// An option that may be left out.
+  package init<Wrapped: Sendable>(
+    _ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String
+  ) where Value == Wrapped? {
+    self.init(
+      specification: OptionSpecification(name, value: placeholder, reader.choice, help: help),
+      defaultValue: { nil }, read: { try reader.value($0[0], of: $1.synopsis, $2) })
+  }
+
+  /// An option that may be given several times.
+  package init<Element: Sendable>(
+    _ name: String, _ placeholder: String, each reader: ValueReader<Element>, isRequired: Bool = false,
+    help: String
+  ) where Value == [Element] {
+    let none: @Sendable () -> Value = { [] }
+    self.init(
+      specification: OptionSpecification(
+        name, value: placeholder, reader.choice, isRepeatable: true,
+        help: help + (isRequired ? " (required)" : "")),
+      defaultValue: isRequired ? nil : none,
+      read: { texts, option, files in try texts.map { try reader.value($0, of: option.synopsis, files) } })
+  }
+
+  /// An option that several commands have.
+  init(_ shared: Self) { self = shared }
 }
 
 /// An option without a value.
@@ -293,9 +297,9 @@ struct InvalidValue: Error {
     self.init(word, rest: "\(Self.hint(word, words)) Allowed: \(words.joined(separator: ", ")).")
   }
 
-  /// `; did you mean 'shed'?`, or the end of the sentence.
+  /// `; did you mean 'shed'?`, or the end of the sentence. A single letter is near to every other one.
   static func hint(_ word: String, _ words: [String]) -> String {
-    nearest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? "."
+    (word.count > 1 ? nearest(to: word, among: words) : nil).map { "; did you mean '\($0)'?" } ?? "."
   }
 }
 
@@ -308,6 +312,16 @@ package struct ValueReader<Value: Sendable>: Sendable {
   /// - Parameter read: throws `InvalidValue` or an error that says what would be right; a `UsageError` is the whole message.
   init(_ choice: ValueChoice? = nil, read: @escaping @Sendable (String) throws -> Value) {
     self.init(choice, readingFiles: { text, _ in try read(text) })
+  }
+
+  /// - Parameters:
+  ///   - allowed: what would be right, as a sentence's second half.
+  ///   - value: nil for a text that has none.
+  init(_ allowed: String, value: @escaping @Sendable (String) -> Value?) {
+    self.init { text in
+      if let value = value(text) { return value }
+      throw InvalidValue(allowed)
+    }
   }
 
   /// A reader of texts that name files.

@@ -46,8 +46,7 @@ package struct HelpScreen: Sendable {
     let lines = rows.map { row in
       let label = "  " + row.label
       let fits = label.count + 2 <= indent
-      let head =
-        fits ? label + String(repeating: " ", count: indent - label.count) : label + "\n" + spaces(indent)
+      let head = fits ? label.padded(to: indent) : label + "\n" + spaces(indent)
       return head + fill(row.help.split(separator: " ").map(String.init), first: indent, indent: indent)
     }
     return ([title] + lines).joined(separator: "\n")

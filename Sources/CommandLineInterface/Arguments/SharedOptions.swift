@@ -11,9 +11,8 @@ extension ValueReader where Value == String {
 
 extension ValueReader where Value == Int {
   package static func count(_ range: ClosedRange<Int>) -> ValueReader {
-    ValueReader { text in
-      if let count = Int(text), range.contains(count) { return count }
-      throw InvalidValue("a whole number from \(range.lowerBound) to \(range.upperBound).")
+    ValueReader("a whole number from \(range.lowerBound) to \(range.upperBound).") { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
 }
@@ -31,21 +30,29 @@ extension ValueReader where Value == QuantityRange {
 extension ValueReader where Value == Double {
   /// A share as scenarios write them.
   static func share(_ range: ClosedRange<Int64>, _ allowed: String) -> ValueReader {
-    ValueReader { text in
-      if let parts = try? Units.partsPerMillion(text), range.contains(parts) { return Double(parts) / 1e6 }
-      throw InvalidValue("a share from \(allowed).")
+    ValueReader("a share from \(allowed).") { text in
+      (try? Units.partsPerMillion(text)).flatMap { range.contains($0) ? Double($0) / 1e6 : nil }
     }
   }
 }
 
 extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
   /// One of the names of an enumeration.
-  /// - Parameter refusal: the error about a name that is not one of these.
-  static func name(_ refusal: @escaping @Sendable (String, [String]) -> any Error) -> ValueReader {
-    let names = Value.allCases.map(\.rawValue)
-    return ValueReader(.one(of: names)) { text in
-      if let value = Value(rawValue: text) { return value }
-      throw refusal(text, names)
+  static var name: ValueReader { ValueReader(.one(of: Value.allCases.map(\.rawValue)), read: named) }
+
+  /// - Throws: `InvalidValue` about a name that there is not.
+  @Sendable fileprivate static func named(_ name: String) throws(InvalidValue) -> Value {
+    if let value = Value(rawValue: name) { return value }
+    throw InvalidValue(name, among: Value.allCases.map(\.rawValue))
+  }
+}
+
+extension ValueReader {
+  /// Different names of an enumeration, with commas between.
+  static func names<Name>() -> ValueReader
+  where Value == [Name], Name: CaseIterable & RawRepresentable<String> & SendableMetatype {
+    ValueReader(.several(of: Name.allCases.map(\.rawValue))) { list in
+      try ValueReader<[String]>.words(list).map { try ValueReader<Name>.named($0) }
     }
   }
 }
@@ -125,25 +132,24 @@ extension Argument where Value == [String] {
 }
 
 extension ValueReader where Value == UInt64 {
-  static let seed = ValueReader { text in
-    if text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) { return seed }
-    throw InvalidValue("a whole number from 0 to 2^64-1.")
-  }
+  static let seed = ValueReader("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil }
 }
 
 extension ValueReader where Value == Int64 {
   /// A number of simulated attempts: `500k`, `20M`.
-  static let attempts = ValueReader { text in
+  static let attempts = ValueReader("a number of attempts from 1 on, as 500k, 20M or 2G.") { text in
     let units: [Character: Int64] = ["k": 1_000, "M": 1_000_000, "G": 1_000_000_000]
     let unit = text.last.flatMap { units[$0] }
-    let digits = unit == nil ? text[...] : text.dropLast()
-    if digits.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int64(digits), count > 0,
-      case (let budget, false) = count.multipliedReportingOverflow(by: unit ?? 1)
-    {
-      return budget
-    }
-    throw InvalidValue("a number of attempts from 1 on, as 500k, 20M or 2G.")
+    let digits = text.dropLast(unit == nil ? 0 : 1)
+    guard digits.isDigits, let count = Int64(digits), count > 0 else { return nil }
+    let (budget, isTooMuch) = count.multipliedReportingOverflow(by: unit ?? 1)
+    return isTooMuch ? nil : budget
   }
+}
+
+extension StringProtocol {
+  /// Whether it is made of ASCII's digits alone: a number of Swift may have a sign.
+  var isDigits: Bool { utf8.allSatisfy { (48...57).contains($0) } }
 }
 
 extension ValueReader where Value == [Int64] {
@@ -172,7 +178,7 @@ extension Option where Value == String? {
 extension Option where Value == [DecisionCriterion] {
   static var allowed: Self {
     Self(
-      "allow", "criterion", each: .name { InvalidValue($0, among: $1) },
+      "allow", "criterion", each: .name,
       help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
   }
 }

@@ -6,7 +6,7 @@ import ScenarioModel
 
 /// `fleetsim check`: scenarios against what they gave when they were recorded.
 struct CheckCommand: Study {
-  static let documents: [any DescribedDocument] = [CheckOutcome.document]
+  static let documents = [CheckOutcome.document.kind]
   static let help = CommandSpecification(
     name: "check", abstract: "Check scenarios against a recorded baseline: a regression test for CI.",
     discussion: [
@@ -51,7 +51,7 @@ struct CheckCommand: Study {
   private var settings: [Assignment]
   @Option(.scale) private var scale: String?
   @Option(
-    "format", "format", .name { _, names in InvalidValue("\(names.joined(separator: ", ")).") },
+    "format", "format", .name,
     help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)")
   private var format = Format.text
   let options = StudyOptions(
@@ -133,7 +133,6 @@ struct CheckCommand: Study {
     return StudyPlan(
       input: input, heading: "",
       memory: ComparisonMemory(leaving: scenarios, seeds: 2 * (seeds.map(\.count).max() ?? 1)),
-      store: { nil },
       find: { runs in
         try scenarios.indices.map { index in
           try runs.replications(

@@ -87,7 +87,7 @@ enum CheckReport {
     func lines(_ word: String, _ changes: [BaselineCheck.Change]) -> [String] {
       changes.map { change in
         let name = change.title == change.column ? "" : "\(change.column): "
-        return word + String(repeating: " ", count: 8 - word.count) + name + outcome.movement(change) + "\n"
+        return word.padded(to: 8) + name + outcome.movement(change) + "\n"
       }
     }
     let moved = outcome.moved

@@ -86,8 +86,8 @@ struct BenchCommand: Command {
       )
     }
     if printsJSON {
-      let measurements = try workloads.map { try measure($0, environment).json }
-      return try environment.console.printData(JSONValue.text(.array(measurements)) + "\n")
+      let measured = JSONValue.array(try workloads.map { try measure($0, environment).json })
+      return try environment.console.printData(JSONValue.text(measured) + "\n")
     }
     try environment.console.print(heading)
     for workload in workloads { try environment.console.print(line(try measure(workload, environment))) }
@@ -112,9 +112,7 @@ struct BenchCommand: Command {
       }.value
     }
     return try BenchMeasurement(
-      medianOf: (0..<repeats).map { _ in
-        try measureInChild(workload, environment)
-      })
+      medianOf: (0..<repeats).map { _ in try measureInChild(workload, environment) })
   }
 
   private func measureInChild(
@@ -153,34 +151,34 @@ struct BenchCommand: Command {
     }
     let mebibytes = measurement.peakMemoryBytes.map { FigureText.decimal($0 / 1_048_576) + " MiB" }
     return Self.row([
-      measurement.workload, FigureText.grouped(measurement.counts.attempts),
+      measurement.workload, FigureText.grouped(measurement.results.attempts),
       FigureText.decimal(measurement.nanosecondsPerAttempt), whole(measurement.attemptsPerSecond),
-      mebibytes ?? "unknown", whole(measurement.bytesPerDevice), String(measurement.digest.prefix(12)),
+      mebibytes ?? "unknown", whole(measurement.bytesPerDevice),
+      String(measurement.results.digest.prefix(12)),
     ])
   }
 
   /// Names to the left, figures to the right.
   private static func row(_ cells: [String]) -> String {
     zip(cells, columns).enumerated().map { index, cell in
-      let padding = String(repeating: " ", count: max(cell.1.width - cell.0.count, 0))
-      return index == 0 ? cell.0 + padding : padding + cell.0
+      let padded = cell.0.padded(to: cell.1.width)
+      return index == 0 ? padded : padded.dropFirst(cell.0.count) + cell.0
     }.joined(separator: "  ") + "\n"
   }
 }
 
 extension ValueReader where Value == Span {
-  fileprivate static let runDuration = ValueReader { text in
-    if let span = try? Units.span(text), span >= .seconds(1), span <= Units.longestSpan { return span }
-    throw InvalidValue("a span from 1s to 366d, as 20m or 2h.")
+  fileprivate static let runDuration = ValueReader("a span from 1s to 366d, as 20m or 2h.") { text in
+    (try? Units.span(text)).flatMap { (.seconds(1)...Units.longestSpan).contains($0) ? $0 : nil }
   }
 }
 
 extension ValueReader where Value == [BenchmarkWorkload] {
-  private static let names = BenchmarkWorkload.all.map(\.name)
-  fileprivate static let workloads = ValueReader(.several(of: names)) { list in
+  private static let workloadNames = BenchmarkWorkload.all.map(\.name)
+  fileprivate static let workloads = ValueReader(.several(of: workloadNames)) { list in
     try ValueReader<[String]>.words(list).map { name in
       if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
-      throw UsageError(no: "workload", name, among: names)
+      throw UsageError(no: "workload", name, among: workloadNames)
     }
   }
 }
@@ -192,7 +190,7 @@ struct BenchMeasurement: Sendable {
   var duration: Int64
   /// How many runs `nanoseconds` and the memory are the medians of.
   var repeats = 1
-  var counts: Counts
+  var results: Results
   /// Wall time of the run alone.
   var nanoseconds: Double
   /// The most memory that the process had resident; nil where the system does not say.
@@ -201,19 +199,20 @@ struct BenchMeasurement: Sendable {
   var runMemoryBytes: Double?
   /// The estimate that `MemoryEstimate` makes beforehand.
   var estimatedMemoryBytes: Int64
-  /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
-  var digest: String
-  var deliveryDigest: String
 
-  struct Counts: Hashable, Sendable {
+  /// What does not depend on the machine.
+  struct Results: Hashable, Sendable {
     var attempts: Int64
     var answers2xx: Int64
     var answers429: Int64
     var answers503: Int64
+    /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
+    var digest: String
+    var deliveryDigest: String
   }
 
-  var nanosecondsPerAttempt: Double { nanoseconds / Double(counts.attempts) }
-  var attemptsPerSecond: Double { Double(counts.attempts) * 1e9 / nanoseconds }
+  var nanosecondsPerAttempt: Double { nanoseconds / Double(results.attempts) }
+  var attemptsPerSecond: Double { Double(results.attempts) * 1e9 / nanoseconds }
   var bytesPerDevice: Double? { runMemoryBytes.map { $0 / Double(devices) } }
 
   /// Runs the scenario in this process.
@@ -231,26 +230,23 @@ struct BenchMeasurement: Sendable {
     self.workload = workload
     devices = record.devices
     duration = scenario.duration.microseconds
-    let totals = record.series.totals
-    counts = Counts(
+    let (totals, series) = (record.series.totals, TimeSeriesCSV.bytes(of: record.series))
+    results = Results(
       attempts: totals.attempts, answers2xx: totals[.answers2xx], answers429: totals[.answers429],
-      answers503: totals[.answers503])
-    let series = TimeSeriesCSV.bytes(of: record.series)
-    digest = SHA256.hexadecimal(series)
+      answers503: totals[.answers503], digest: SHA256.hexadecimal(series),
+      deliveryDigest: SHA256.hexadecimal(HistogramCSV.bytes(of: record.deliveries)))
     try seriesFile?.write(String(decoding: series, as: UTF8.self))
-    deliveryDigest = SHA256.hexadecimal(HistogramCSV.bytes(of: record.deliveries))
   }
 
-  /// The medians of repeated measurements, which must agree in everything that does not depend on the machine.
-  /// - Throws: `CommandFailure` 70 if they do not.
+  /// The medians of repeated measurements, whose results must be the same.
+  /// - Throws: `CommandFailure` 70 if they are not.
   init(medianOf runs: [BenchMeasurement]) throws(CommandFailure) {
     self = runs[0]
-    for run in runs
-    where run.digest != digest || run.deliveryDigest != deliveryDigest || run.counts != counts {
+    if let other = runs.first(where: { $0.results != results }) {
       throw CommandFailure(
         .internalError,
-        "Two runs of '\(workload)' with \(FigureText.count(devices, "device")) gave different results (timeseries.csv \(digest) and "
-          + "\(run.digest)); please report it.")
+        "Two runs of '\(workload)' with \(FigureText.count(devices, "device")) gave different results "
+          + "(timeseries.csv \(results.digest) and \(other.results.digest)); please report it.")
     }
     repeats = runs.count
     nanoseconds = Self.median(runs.map(\.nanoseconds))
@@ -280,10 +276,10 @@ struct BenchMeasurement: Sendable {
       ("devices", .integer(devices)),
       ("duration_s", .decimal(Double(duration) / 1e6)),
       ("repeats", .integer(Int64(repeats))),
-      ("attempts", .integer(counts.attempts)),
-      ("answers_2xx", .integer(counts.answers2xx)),
-      ("answers_429", .integer(counts.answers429)),
-      ("answers_503", .integer(counts.answers503)),
+      ("attempts", .integer(results.attempts)),
+      ("answers_2xx", .integer(results.answers2xx)),
+      ("answers_429", .integer(results.answers429)),
+      ("answers_503", .integer(results.answers503)),
       ("run_ns", Self.whole(nanoseconds)),
       ("ns_per_attempt", .decimal(nanosecondsPerAttempt)),
       ("attempts_per_second", .decimal(attemptsPerSecond)),
@@ -291,8 +287,8 @@ struct BenchMeasurement: Sendable {
       ("run_memory_bytes", Self.whole(runMemoryBytes)),
       ("estimated_memory_bytes", .integer(estimatedMemoryBytes)),
       ("bytes_per_device", .decimal(bytesPerDevice ?? .nan)),
-      ("digest", .string(digest)),
-      ("delivery_digest", .string(deliveryDigest)),
+      ("digest", .string(results.digest)),
+      ("delivery_digest", .string(results.deliveryDigest)),
       ("version", .string(CommandLineTool.version)),
       ("build", .string(Self.build)),
     ])
@@ -313,12 +309,12 @@ struct BenchMeasurement: Sendable {
     guard let workload = object["workload"]?.text, let digest = object["digest"]?.text,
       let deliveryDigest = object["delivery_digest"]?.text
     else { return nil }
-    (self.workload, self.digest, self.deliveryDigest) = (workload, digest, deliveryDigest)
+    self.workload = workload
     devices = whole("devices")
     duration = Int64(((number("duration_s") ?? 0) * 1e6).rounded())
-    counts = Counts(
+    results = Results(
       attempts: whole("attempts"), answers2xx: whole("answers_2xx"), answers429: whole("answers_429"),
-      answers503: whole("answers_503"))
+      answers503: whole("answers_503"), digest: digest, deliveryDigest: deliveryDigest)
     nanoseconds = number("run_ns") ?? 0
     peakMemoryBytes = number("peak_memory_bytes")
     runMemoryBytes = number("run_memory_bytes")

@@ -6,7 +6,7 @@ import ScenarioModel
 
 /// `fleetsim conformance`: does a client behave as the document says?
 struct ConformanceCommand: Command {
-  static let documents: [any DescribedDocument] = [ConformanceFindings.document, ExecFindings.document]
+  static let documents = [ConformanceReport.document.kind, ExecFindings.document.kind]
   static let help = CommandSpecification(
     name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?",
     discussion: [
@@ -61,8 +61,7 @@ struct ConformanceCommand: Command {
     let reports =
       client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
     if isJSON {
-      let findings = ConformanceFindings(reports: reports)
-      try console.printData(ConformanceFindings.document.text("conformance", findings))
+      try console.printData(ConformanceReport.document.text("conformance", reports))
     } else {
       try console.print(reports.map { text($0, width: console.columns) }.joined(separator: "\n"))
     }
@@ -96,19 +95,14 @@ struct ConformanceCommand: Command {
       words: 2
     ).terminal(width: width)
     let cases = FigureText.count(report.results.count, "case")
-    var text = "\(report.client): \(cases)\n\n\(table)\n"
-    text += report.counts + "\n"
+    let text = "\(report.client): \(cases)\n\n\(table)\n\(report.counts)\n"
     let deviations = report.deviations
-    if !deviations.isEmpty {
-      text += "\nExpected deviations of \(report.client):\n"
-      let width = deviations.map { $0.result.id.count }.max() ?? 0
-      for (result, reason) in deviations {
-        let requirement = result.requirement + String(repeating: " ", count: 5 - result.requirement.count)
-        let id = result.id + String(repeating: " ", count: width - result.id.count)
-        text += "  \(requirement)\(id)  \(reason)\n"
-      }
-    }
-    return text
+    if deviations.isEmpty { return text }
+    let longest = deviations.map { $0.result.id.count }.max() ?? 0
+    return text + "\nExpected deviations of \(report.client):\n"
+      + deviations.map { result, reason in
+        "  \(result.requirement.padded(to: 5))\(result.id.padded(to: longest))  \(reason)\n"
+      }.joined()
   }
 }
 
@@ -129,16 +123,14 @@ extension ValueReader where Value == String {
   }
 }
 
-struct ConformanceFindings: Sendable {
-  var reports: [ConformanceReport]
-
-  static let document = CommandDocument<ConformanceFindings>(
+extension ConformanceReport {
+  fileprivate static let document = CommandDocument<[ConformanceReport]>(
     meaning: "how each case ended.",
     shape: JSONShape([
       .init("verdict", "How many cases passed, failed and deviate, a sentence for each client.") {
-        $0.reports.map { "\($0.client): \($0.counts)" }.joined(separator: "\n")
+        $0.map { "\($0.client): \($0.counts)" }.joined(separator: "\n")
       },
-      .list("clients", "Each client that was tested.", report) { $0.reports },
+      .list("clients", "Each client that was tested.", report) { $0 },
     ]))
 
   private static let report = JSONShape<ConformanceReport>([

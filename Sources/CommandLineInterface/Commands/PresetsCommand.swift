@@ -19,7 +19,7 @@ extension ClientPreset {
 
 /// `fleetsim presets`: all clients, some of them side by side, or one in words.
 struct PresetsCommand: Command {
-  static let documents: [any DescribedDocument] = [PresetFindings.document]
+  static let documents = [ClientPreset.document.kind]
   static let help = CommandSpecification(
     name: "presets", abstract: "Show the client presets and where they differ.",
     discussion: [
@@ -50,8 +50,7 @@ struct PresetsCommand: Command {
       }
     }
     if isJSON {
-      let findings = PresetFindings(presets: presets ?? ClientPreset.all)
-      return try console.printData(PresetFindings.document.text("presets", findings))
+      return try console.printData(ClientPreset.document.text("presets", presets ?? ClientPreset.all))
     }
     if let presets, presets.count == 1 { return try console.print(Self.description(presets[0])) }
     let width = console.columns
@@ -61,10 +60,6 @@ struct PresetsCommand: Command {
   /// Stands before a value that is not the document's.
   private static let mark = "≠ "
   private static let document = ClientPreset.tapiDocument
-
-  private static func differs(_ entry: ClientPreset.Switch, _ preset: ClientPreset) -> Bool {
-    entry.value(preset) != entry.value(document)
-  }
 
   // MARK: Several
 
@@ -78,7 +73,7 @@ struct PresetsCommand: Command {
       ],
       rows: ClientPreset.all.map { client in
         [
-          client.name, "\(ClientPreset.switches.count { differs($0, client) })", client.version?.number ?? "",
+          client.name, "\(client.differences)", client.version?.number ?? "",
           client.version?.date?.description ?? "", client.version?.run?.description ?? "",
         ]
       })
@@ -125,18 +120,18 @@ struct PresetsCommand: Command {
   }
 
   private static func description(_ preset: ClientPreset) -> String {
-    let count = ClientPreset.switches.count { differs($0, preset) }
     let title = preset.meaning.isEmpty ? preset.name : "\(preset.name): \(preset.meaning)"
     var text = folded(title + ".") + "\n"
     if preset != document {
-      text += "It differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
+      let count = ClientPreset.switches.count
+      text += "It differs from the document in \(preset.differences) of \(count) switches.\n"
     }
     if let version = preset.version { text += folded(version.sentence) + "\n" }
     if !preset.notes.isEmpty { text += "What no switch says:\n" }
     for note in preset.notes { text += folded("- " + note, indent: 2) + "\n" }
     for entry in ClientPreset.switches {
       let value = "\(entry.path): \(entry.value(preset))"
-      let note = differs(entry, preset) ? "(\(mark)\(entry.value(document)) of the document)" : ""
+      let note = entry.isChanged(in: preset) ? "(\(mark)\(entry.value(document)) of the document)" : ""
       if value.count + note.count + 2 <= 100 {
         text += "\n" + value + (note.isEmpty ? "" : "  " + note) + "\n"
       } else {
@@ -159,6 +154,11 @@ struct PresetsCommand: Command {
   }
 }
 
+extension ClientPreset.Switch {
+  /// Whether it is not as the document has it.
+  fileprivate func isChanged(in preset: ClientPreset) -> Bool { value(preset) != value(.tapiDocument) }
+}
+
 extension ClientPreset.Version {
   /// On one line, for people.
   fileprivate var sentence: String {
@@ -168,16 +168,11 @@ extension ClientPreset.Version {
   }
 }
 
-struct PresetFindings: Sendable {
-  var presets: [ClientPreset]
+extension ClientPreset {
+  /// How many switches are not as the document has them.
+  fileprivate var differences: Int { Self.switches.count { $0.isChanged(in: self) } }
 
-  private struct Value: Sendable {
-    var entry: ClientPreset.Switch
-    var preset: ClientPreset
-    var documents: String { entry.value(.tapiDocument) }
-  }
-
-  static let document = CommandDocument<PresetFindings>(
+  fileprivate static let document = CommandDocument<[ClientPreset]>(
     meaning: "the switches of each client.",
     shape: JSONShape([
       .list(
@@ -193,11 +188,11 @@ struct PresetFindings: Sendable {
           .init("notes", "What it does that no switch says.") { $0.notes },
           .list(
             "switches", "In what clients differ.",
-            JSONShape<Value>([
+            JSONShape<(entry: ClientPreset.Switch, preset: ClientPreset)>([
               .init("path", "Its path in a cohort.") { $0.entry.path },
               .init("value", "As this preset has it.") { $0.entry.value($0.preset) },
-              .init("document", "As the document has it.") { $0.documents },
-              .init("differs", "Whether the two differ.") { $0.entry.value($0.preset) != $0.documents },
+              .init("document", "As the document has it.") { $0.entry.value(.tapiDocument) },
+              .init("differs", "Whether the two differ.") { $0.entry.isChanged(in: $0.preset) },
               .init("requirement", "The requirement that it belongs to.") { $0.entry.requirement },
               .init("meaning", "What it decides.") { $0.entry.meaning },
               .init("allowed", "Its values; a capital letter stands for a number.") { $0.entry.values },
@@ -205,8 +200,8 @@ struct PresetFindings: Sendable {
                 $0.preset.source(of: $0.entry.path)
               },
             ])
-          ) { preset in ClientPreset.switches.map { Value(entry: $0, preset: preset) } },
+          ) { preset in ClientPreset.switches.map { ($0, preset) } },
         ])
-      ) { $0.presets }
+      ) { $0 }
     ]))
 }

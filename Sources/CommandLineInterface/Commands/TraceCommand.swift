@@ -26,12 +26,10 @@ struct TraceCommand: Command {
   }
 
   @Argument(.scenario) private var path: String
-  @Option(
-    "device", "n", .device, help: "Its number, from 0, over all cohorts in their order.")
+  @Option("device", "n", .device, help: "Its number, from 0, over all cohorts in their order.")
   private var device: Int
   @Option(
-    "format", "format",
-    .name { UsageError(no: "format", $0, among: $1) },
+    "format", "format", .name,
     help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)")
   private var format = Format.text
   @Option("from", "time", .time, help: "Text only: show what happens from here on, as 20m or 0:20:00.")
@@ -64,7 +62,10 @@ struct TraceCommand: Command {
       try SingleFile(
         $0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out", environment.files)
     }
-    let trace = try run(scenario, environment)
+    let trace = try environment.inBackground(showsProgress: true) { [device] control in
+      let run = control.runControl(control.add(scenario))
+      return try Simulation.trace(scenario, device: device, control: run).trace
+    }.value
     try environment.signals.check()
     // The text of a busy device takes longer than its run, and nothing is left behind meanwhile.
     environment.signals.release()
@@ -76,28 +77,17 @@ struct TraceCommand: Command {
     let next = format == .perfetto ? "; open it in a trace viewer, as ui.perfetto.dev" : ""
     try environment.console.print("Written to \(file.path)\(next)\n")
   }
-
-  private func run(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> DeviceTrace {
-    try environment.inBackground(showsProgress: true) { [device] control in
-      let run = control.runControl(control.add(scenario))
-      return try Simulation.trace(scenario, device: device, control: run).trace
-    }.value
-  }
 }
 
 extension ValueReader where Value == Int {
-  fileprivate static let device = ValueReader { text in
-    if text.utf8.allSatisfy({ (48...57).contains($0) }), let device = Int(text) { return device }
-    throw InvalidValue("a whole number from 0.")
-  }
+  fileprivate static let device = ValueReader("a whole number from 0.") { $0.isDigits ? Int($0) : nil }
 }
 
 extension ValueReader where Value == Int64 {
   /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`; virtual microseconds.
-  fileprivate static let time = ValueReader { text in
+  fileprivate static let time = ValueReader("write 20m or 0:20:00.") { text in
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let span = parts.count == 3 ? "\(parts[0])h\(parts[1])m\(parts[2])s" : text
-    if let span = try? Units.span(span) { return span.microseconds }
-    throw InvalidValue("write 20m or 0:20:00.")
+    return (try? Units.span(span))?.microseconds
   }
 }

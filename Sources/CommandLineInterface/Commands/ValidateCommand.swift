@@ -8,7 +8,7 @@ import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to; with `--client`, what a client makes of Settings.
 struct ValidateCommand: Command {
-  static let documents: [any DescribedDocument] = [ScenarioFindings.document, SettingsFindings.document]
+  static let documents = [ScenarioFindings.document.kind, SettingsFindings.document.kind]
   static let help = CommandSpecification(
     name: "validate", abstract: "Check a scenario without running it, or Settings for a client.",
     discussion: [
@@ -328,12 +328,6 @@ struct SettingsFindings: Sendable {
     var findings: [(line: Int, finding: SettingsFinding)]
   }
 
-  private struct Finding: Sendable {
-    var client: String
-    var line: Int
-    var finding: SettingsFinding
-  }
-
   static let document = CommandDocument<SettingsFindings>(
     meaning: "with `--client`: what clients make of a Settings file.",
     shape: JSONShape([
@@ -347,7 +341,7 @@ struct SettingsFindings: Sendable {
       },
       .list(
         "findings", "By client, in the order of the file.",
-        JSONShape<Finding>([
+        JSONShape<(client: String, line: Int, finding: SettingsFinding)>([
           .init("client", "Whose it is.") { $0.client },
           .init("line", "Where it stands.") { $0.line },
           .init("path", "In the file; empty: the file as a whole.") { $0.finding.path },
@@ -360,7 +354,7 @@ struct SettingsFindings: Sendable {
         ])
       ) { found in
         found.readings.flatMap { reading in
-          reading.findings.map { Finding(client: reading.client, line: $0.line, finding: $0.finding) }
+          reading.findings.map { (reading.client, $0.line, $0.finding) }
         }
       },
     ]))

@@ -48,8 +48,7 @@ struct RunCommand: Study {
       }
       return try .part(shard, of: input, plan, options, environment)
     }
-    return try .comparison(
-      input, plan, options, environment, isComparison: false, requirements: requirements)
+    return try .comparison(input, plan, options, isComparison: false, requirements: requirements)
   }
 }
 
@@ -150,7 +149,7 @@ struct CompareCommand: Study {
       return try .part(shard, of: input, plan, options, environment)
     }
     if explores { return exploration(input, asked, seeds: plan.count) }
-    return try .comparison(input, plan, options, environment, isComparison: true)
+    return try .comparison(input, plan, options, isComparison: true)
   }
 }
 
@@ -178,13 +177,12 @@ extension StudyOptions {
 
   /// - Throws: `UsageError` where files of single runs are asked for that won't be written.
   fileprivate func checkSeries(hasSeveralSeeds: Bool) throws {
-    for (isGiven, option) in [(writesTwin, "--twin-series"), (writesOpenMetrics, "--openmetrics")]
-    where isGiven {
-      if outputPath == nil { throw UsageError("The option '\(option)' goes with '--out <dir>'.") }
-      if hasSeveralSeeds {
-        throw UsageError(
-          "The option '\(option)' writes the series of single runs, which several seeds don't keep: leave it out, or "
-            + "'--seeds'; \(FileName.curves) has the mean curves.")
+    if outputPath == nil {
+      try refuse("twin-series", "openmetrics") { "The option \($0) goes with '--out <dir>'." }
+    } else if hasSeveralSeeds {
+      try refuse("twin-series", "openmetrics") {
+        "The option \($0) writes the series of single runs, which several seeds don't keep: leave it out, or "
+          + "'--seeds'; \(FileName.curves) has the mean curves."
       }
     }
   }
@@ -199,10 +197,7 @@ extension StudyPlan<ComparisonFindings> {
     guard let journal = options.journalPath else {
       throw UsageError("'--shard' goes with '--journal <dir>', where the runs of all shards are kept.")
     }
-    for (isGiven, option) in [(options.outputPath != nil, "--out"), (options.isJSON, "--json")] where isGiven
-    {
-      throw UsageError("'\(option)' does not go with '--shard', which compares nothing yet.")
-    }
+    try options.refuse("out", "json") { "\($0) does not go with '--shard', which compares nothing yet." }
     var replications = replications
     replications.firstSeed = input.scenario.seed
     let variants = input.variants
@@ -226,8 +221,8 @@ extension StudyPlan<ComparisonFindings> {
 
   /// A comparison of variants; a plain run is one of a single variant.
   fileprivate static func comparison(
-    _ input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions,
-    _ environment: CommandEnvironment, isComparison: Bool, requirements: [Requirement] = []
+    _ input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions, isComparison: Bool,
+    requirements: [Requirement] = []
   ) throws -> StudyPlan {
     var (input, replications) = (input, replications)
     // Several seeds of a small fleet tell more than one of the whole.
@@ -269,7 +264,7 @@ extension StudyPlan<ComparisonFindings> {
       throw CommandFailure(.failed, options.isJSON ? "Not met: \(names)." : "")
     }
     // One seed or a budget is used up before a journal pays; whoever asks for one gets it.
-    if replications.keepsFirst { plan.store = { try options.askedForJournal(environment) } }
+    plan.keepsOnlyAsked = replications.keepsFirst
     plan.showsScenario = true
     plan.describe = { $0.describe($1.trial, choices, isComparison: isComparison) }
     return plan
@@ -313,22 +308,15 @@ struct ComparisonFindings: Sendable {
   private var choices: [VariantChoice] { report.choices }
   private var standings: Standings { report.standings }
 
-  private struct Variant: Sendable {
-    var choice: VariantChoice
-    var rank: Int
-    var isBest: Bool
-    var runs: [RunSummary]
-    var statistics: [StatisticsCSV.Row]
-  }
-
   private var best: [String] { standings.leaders.map { standings.variants[$0] } }
+
+  /// A variant's place, and its rows of `statistics.csv`.
+  private typealias Variant = (found: ComparisonFindings, place: Int, statistics: [StatisticsCSV.Row])
 
   private var variants: [Variant] {
     let statistics = trial.isOfOneRun ? [] : StatisticsCSV.rows(of: standings)
-    return choices.indices.map { index in
-      Variant(
-        choice: choices[index], rank: standings.rank(of: index), isBest: standings.leaders.contains(index),
-        runs: trial.rows(of: index), statistics: statistics.filter { $0.variant == choices[index].name })
+    return choices.indices.map { place in
+      (self, place, statistics.filter { $0.variant == choices[place].name })
     }
   }
 
@@ -350,21 +338,23 @@ struct ComparisonFindings: Sendable {
       .list("requirements", "What `--require` asked for, in that order.", Self.requirement) {
         $0.requirements
       },
-      .init("seeds", "The seeds of the runs, the same for every variant.") {
-        $0.trial.seeds
-      },
+      .init("seeds", "The seeds of the runs, the same for every variant.") { $0.trial.seeds },
       .list(
         "variants", "In the order asked for.",
         JSONShape<Variant>([
-          .init("name", "As in tables and files.") { $0.choice.name },
-          .list("overrides", "What sets it apart from the scenario.", Self.override) { $0.choice.overrides },
-          .init("rank", "One more than the number of variants that are better by the verdict's rule.") {
-            $0.rank
+          .init("name", "As in tables and files.") { $0.found.choices[$0.place].name },
+          .list("overrides", "What sets it apart from the scenario.", Self.override) {
+            $0.found.choices[$0.place].overrides
           },
-          .init("isBest", "Whether it is one of the best.") { $0.isBest },
+          .init("rank", "One more than the number of variants that are better by the verdict's rule.") {
+            $0.found.standings.rank(of: $0.place)
+          },
+          .init("isBest", "Whether it is one of the best.") {
+            $0.found.standings.leaders.contains($0.place)
+          },
           .rows(
             "runs", "A row of `summary.csv` for each seed: its columns by name.", SummaryCSV.columns
-          ) { $0.runs },
+          ) { $0.found.trial.rows(of: $0.place) },
           .rows(
             "statistics",
             "The variant's rows of `statistics.csv`: mean, interval and rank of each metric; empty of one seed.",

@@ -186,8 +186,6 @@ struct ReplicationOptions: ParameterGroup {
 }
 
 extension ValueReader where Value == RunShard {
-  fileprivate static let shard = ValueReader { text in
-    if let shard = RunShard(text) { return shard }
-    throw InvalidValue("the number of the part and of all parts, from 1/1 to N/N, as 2/4.")
-  }
+  fileprivate static let shard = ValueReader(
+    "the number of the part and of all parts, from 1/1 to N/N, as 2/4.", value: RunShard.init)
 }

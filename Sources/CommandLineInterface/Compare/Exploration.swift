@@ -9,20 +9,14 @@ extension CompareCommand {
 
   /// - Throws: `UsageError` about options that a page of all runs has no use for.
   func checkExploration() throws {
-    if replications.shard != nil {
-      throw UsageError("'--shard' does not go with '--explore', whose page has all runs.")
-    }
+    try refuse("shard") { "\($0) does not go with '--explore', whose page has all runs." }
     guard options.outputPath != nil else {
       throw UsageError(
         "Missing expected option '\(options.$outputPath.synopsis)': '--explore' writes a page.")
     }
-    for (isGiven, option) in [
-      (replications.budget != nil, "--budget"), (options.writesTwin, "--twin-series"),
-      (options.writesOpenMetrics, "--openmetrics"), (options.isJSON, "--json"),
-    ] where isGiven {
-      throw UsageError(
-        "'\(option)' does not go with '--explore', which writes a page of one seed, or of as many as '--seeds' says: leave "
-          + "it out.")
+    try refuse("budget", "twin-series", "openmetrics", "json") {
+      "\($0) does not go with '--explore', which writes a page of one seed, or of as many as '--seeds' says: "
+        + "leave it out."
     }
   }
 

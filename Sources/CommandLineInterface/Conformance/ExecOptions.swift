@@ -3,7 +3,7 @@ import ScenarioModel
 import SimulationKernel
 
 struct ExecOptions: ParameterGroup {
-  private static let configKeys = ["flushAt", "flushInterval", "maxRetries", "timeout"]
+  private enum ConfigKey: String, CaseIterable { case flushAt, flushInterval, maxRetries, timeout }
 
   @Option(
     "exec", "command", .text,
@@ -21,14 +21,14 @@ struct ExecOptions: ParameterGroup {
   @Option("case", "id", each: .text, help: "A case of --exec, in place of all. (default: all)")
   private var chosen: [String]
   @Option(
-    "interval-unit", "unit", .intervalUnit, help: "What flushInterval is given in, s or ms. (default: s)")
+    "interval-unit", "unit", .name, help: "What flushInterval is given in, s or ms. (default: s)")
   private var unit = IntervalUnit.seconds
   @Option(
-    "ignores", "keys", .list(.several(of: configKeys)),
+    "ignores", "keys", .names(),
     help:
-      "What the SDK does not heed of its config, with commas between: \(configKeys.joined(separator: ", "))."
-  )
-  private var ignored: [String]?
+      "What the SDK does not heed of its config, with commas between: "
+      + ConfigKey.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+  private var ignored: [ConfigKey]?
   @Flag("any-exit-status", help: "The exit status of --exec says nothing of its success.")
   private var hasAnyExitStatus: Bool
   @Flag("fetches-settings", help: "The SDK asks cdnHost for Settings: judge them, too.")
@@ -47,9 +47,6 @@ struct ExecOptions: ParameterGroup {
   func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
     if command.allSatisfy(\.isWhitespace) {
       throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
-    }
-    for key in ignored ?? [] where !Self.configKeys.contains(key) {
-      throw UsageError(no: "key of config", key, among: Self.configKeys)
     }
     let (console, signals) = (environment.console, environment.signals)
     let junit = try junitPath.map { path throws(CommandFailure) in
@@ -93,7 +90,7 @@ struct ExecOptions: ParameterGroup {
     environment.signals.hold()
     let setup = ExecSetup(
       command: command, startLimit: startLimit.microseconds, isMilliseconds: unit == .milliseconds,
-      ignored: Set(ignored ?? []), environment: environment)
+      ignored: Set((ignored ?? []).map(\.rawValue)), environment: environment)
     let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
     return try ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs).outcomes()
   }
@@ -119,8 +116,4 @@ struct ExecOptions: ParameterGroup {
     }
     return files
   }
-}
-
-extension ValueReader where Value == ExecOptions.IntervalUnit {
-  fileprivate static let intervalUnit = ValueReader.name { _, _ in InvalidValue("s or ms.") }
 }

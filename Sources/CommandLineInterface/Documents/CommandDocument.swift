@@ -2,7 +2,7 @@ import FleetExperiments
 import FleetMetrics
 
 /// The output of a command with `--json`: one document, in place of tables and sentences.
-struct CommandDocument<Source>: DescribedDocument {
+struct CommandDocument<Source>: Sendable {
   /// The subject of the document, for its title in the schema.
   var meaning: String
   var shape: JSONShape<Source>
@@ -12,14 +12,7 @@ struct CommandDocument<Source>: DescribedDocument {
       CommandDocuments.head.json(command).adding(shape.members.map { ($0.name, $0.value(source)) })) + "\n"
   }
 
-  var kind: CommandDocuments.Kind {
-    CommandDocuments.Kind(meaning: meaning, schema: shape.schema())
-  }
-}
-
-/// A document whatever it is made of, for the schema.
-package protocol DescribedDocument: Sendable {
-  var kind: CommandDocuments.Kind { get }
+  var kind: CommandDocuments.Kind { .init(meaning: meaning, schema: shape.schema()) }
 }
 
 /// The findings of a study, with the question that it answers.
@@ -38,12 +31,11 @@ struct Findings<Found: Sendable>: Sendable {
 extension CommandDocument {
   /// The document of a study: what it was asked, the members of what it found, where the files went.
   /// - Parameter isOfOne: whether it is about one scenario, which has a question.
-  /// - Parameter story: what is said of it; nil: nothing.
+  /// - Parameter story: what is said of it.
   static func study<Found>(
     _ meaning: String, isOfOne: Bool = true, warnings: String = "about the scenario",
-    _ members: [JSONShape<Found>.Member], story: (@Sendable (Found) -> Story)? = nil
+    _ members: [JSONShape<Found>.Member], story: @escaping @Sendable (Found) -> Story
   ) -> Self where Source == Findings<Found> {
-    let told = story.map(JSONShape<Found>.told) ?? []
     let asked: [JSONShape<Source>.Member] = [
       .init("scenario", "The scenario file as it was named.") { $0.path },
       .init("question", "The scenario's question.") { $0.question },
@@ -57,7 +49,7 @@ extension CommandDocument {
             "isFinished",
             "Whether all runs were made; false: it was stopped, and this is what was known then."
           ) { $0.isFinished },
-        ] + (told + members).map { $0.part { $0.found } } + [
+        ] + (JSONShape<Found>.told(story) + members).map { $0.part { $0.found } } + [
           .init("output", "The directory of `--out`; null: no files.") { $0.output }
         ]))
   }
@@ -82,7 +74,8 @@ package enum CommandDocuments {
   /// Goes up when a member is taken away or means something else; members may be added at any time.
   static let format = 2
 
-  package struct Kind {
+  /// A document whatever it is made of, for the schema.
+  package struct Kind: Sendable {
     /// The names of the commands that print it, `run` and `compare`.
     fileprivate(set) var commands: [String] = []
     var meaning: String
@@ -91,7 +84,7 @@ package enum CommandDocuments {
 
   private static var kinds: [Kind] {
     CommandLineTool.commands.reduce(into: []) { kinds, command in
-      for var kind in command.documents.map(\.kind) {
+      for var kind in command.documents {
         if let last = kinds.last, last.meaning == kind.meaning { kind = kinds.removeLast() }
         kind.commands.append(command.help.name)
         kinds.append(kind)
@@ -222,8 +215,7 @@ extension JSONShape.Member {
     _ name: String, _ meaning: String, _ shape: JSONShape<Inner>,
     _ value: @escaping @Sendable (Source) -> Inner
   ) -> Self {
-    Self(
-      name: name, meaning: meaning, schema: shape.schema(), value: { shape.json(value($0)) })
+    Self(name: name, meaning: meaning, schema: shape.schema(), value: { shape.json(value($0)) })
   }
 
   static func list<Inner>(
@@ -348,7 +340,7 @@ extension JSONValue {
 }
 
 /// A tree that is written as JSON, pretty-printed with two spaces.
-indirect enum JSONValue {
+indirect enum JSONValue: Sendable {
   case string(String)
   case integer(Int64)
   case unsigned(UInt64)

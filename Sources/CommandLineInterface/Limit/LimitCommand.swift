@@ -38,7 +38,7 @@ struct LimitCommand: Study {
     help: "The key and its range, as tapi.workers.count=10..40; with :log behind it in even ratios.")
   private var range: QuantityRange?
   @Option(
-    "incident", "a,b,c", .troubles,
+    "incident", "a,b,c", .names(),
     help: "Kinds of incidents, in place of a key: lengths from 1 min to 4 h.")
   private var asked: [IncidentSuite.Trouble]?
   private var troubles: [IncidentSuite.Trouble] { asked ?? [] }
@@ -52,6 +52,17 @@ struct LimitCommand: Study {
   private var seeds = LimitSearch.defaultSeeds
   let options = StudyOptions()
 
+  /// A key or a kind of incident, of which the limit is looked for.
+  private struct Subject: Sendable {
+    var range: QuantityRange
+    var own: Quantity?
+    var isLessBetter = false
+    var meaning: @Sendable (Quantity) -> String? = { _ in nil }
+    var largest: [Scenario]
+    /// Returns the scenarios with a value, by its text.
+    var scenario: @Sendable (StudyRuns) -> (String) throws -> Scenario
+  }
+
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Limits> {
     guard (range == nil) == !troubles.isEmpty else {
       throw UsageError(
@@ -59,13 +70,38 @@ struct LimitCommand: Study {
     }
     try requirements.checkEachRun()
     var input = try StudyInput(path, options, environment)
-    guard let range else {
-      try input.takeSmallFleet()
-      return try incidents(input)
-    }
+    if range == nil { try input.takeSmallFleet() }
     // A message alone breaks nothing: it must not ask for more than there is.
-    let standard = try Self.standard(hasIncidents: !input.scenario.tapi.incidents.isEmpty)
+    let hasIncidents = range == nil || !input.scenario.tapi.incidents.isEmpty
+    let standard = try Requirement(hasIncidents ? "failures = 0" : "peak_offered_ratio <= 100%")
     let requirements = requirements.isEmpty ? [standard] : requirements
+    let subjects =
+      try range.map { [try subject($0, input)] } ?? troubles.map { try subject($0, input.scenario) }
+    let names = troubles.map(\.rawValue).joined(separator: ", ")
+    let what = range.map { "\($0.path) from \($0.words)" } ?? "\(names) of 1 min to 4 h"
+    let facts = "\(input.scenario.sizeText), \(what), \(FigureText.count(seeds, "seed")) for the answer"
+    return StudyPlan(
+      input, heading: input.heading(facts), largest: subjects.flatMap(\.largest),
+      find: { [seeds] runs in
+        var limits = Limits(searches: [])
+        for subject in subjects where limits.isFinished {
+          do {
+            let search = try LimitSearch(
+              subject.range, own: subject.own, isLessBetter: subject.isLessBetter, requirements: requirements,
+              seeds: seeds, meaning: subject.meaning, scenario: subject.scenario(runs),
+              run: runs.summaries.values)
+            limits.searches.append(search)
+            limits.isFinished = search.isFinished
+          } catch let error as CancellationError {
+            guard !limits.searches.isEmpty else { throw error }
+            limits.isFinished = false
+          }
+        }
+        return limits
+      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
+  }
+
+  private func subject(_ range: QuantityRange, _ input: StudyInput) throws -> Subject {
     let scenario = { @Sendable [loaded = input.loaded[0]] (value: String) in
       try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
         .scenario
@@ -77,73 +113,31 @@ struct LimitCommand: Study {
       throw problems.naming { $0 == range.path ? "--key" : nil }
     }
     // A key has the figures of the whole fleet.
-    let own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON).flatMap {
-      Quantity($0)
-    }
-    return plan(input, "\(range.path) from \(range.words)", largest: ends) { [seeds] runs in
-      let search = try LimitSearch(
-        range, own: own, requirements: requirements, seeds: seeds,
-        meaning: { value in ends[0].pace(of: range.path, value) }, scenario: scenario,
-        run: runs.summaries.values)
-      return Limits(searches: [search], isFinished: search.isFinished)
-    }
+    let own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON)
+    return Subject(
+      range: range, own: own.flatMap { Quantity($0) }, meaning: { ends[0].pace(of: range.path, $0) },
+      largest: ends, scenario: { _ in scenario })
   }
 
-  /// Each kind by itself, with the shortest run in which its recovery can be seen.
-  private func incidents(_ input: StudyInput) throws -> StudyPlan<Limits> {
-    let requirements = try requirements.isEmpty ? [Self.standard(hasIncidents: true)] : requirements
-    let scenario = input.scenario
-    @Sendable func suite(_ trouble: IncidentSuite.Trouble, _ length: Span) -> IncidentSuite {
+  /// A kind by itself, with the shortest run in which its recovery can be seen.
+  private func subject(_ trouble: IncidentSuite.Trouble, _ scenario: Scenario) throws -> Subject {
+    @Sendable func suite(_ length: Span) -> IncidentSuite {
       IncidentSuite(of: scenario, given: [.init(trouble, length, in: scenario)], isStandard: false)
     }
-    let longest = troubles.map { trouble in
-      let suite = suite(trouble, .hours(4))
-      return suite.scenario(suite.cases[0], of: scenario)
-    }
-    let names = troubles.map(\.rawValue).joined(separator: ", ")
-    return plan(input, "\(names) of 1 min to 4 h", largest: longest) { [seeds, troubles] runs in
-      var limits = Limits(searches: [])
-      for trouble in troubles where limits.isFinished {
+    @Sendable func alone(_ suite: IncidentSuite) -> Scenario { suite.scenario(suite.cases[0], of: scenario) }
+    return Subject(
+      range: try QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"),
+      isLessBetter: true, largest: [alone(suite(.hours(4)))],
+      scenario: { runs in
         var known: [String: Scenario] = [:]
-        let search: LimitSearch
-        do {
-          search = try LimitSearch(
-            QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"), own: nil,
-            isLessBetter: true, requirements: requirements, seeds: seeds,
-            scenario: { text in
-              if let found = known[text] { return found }
-              let suite = try suite(trouble, Units.span(text))
-                .lengthened(for: [scenario], run: runs.summaries.values)
-              let scenario = suite.scenario(suite.cases[0], of: scenario)
-              known[text] = scenario
-              return scenario
-            }, run: runs.summaries.values)
-        } catch let error as CancellationError {
-          guard !limits.searches.isEmpty else { throw error }
-          limits.isFinished = false
-          break
+        return { text in
+          if let found = known[text] { return found }
+          let scenario = try alone(
+            suite(Units.span(text)).lengthened(for: [scenario], run: runs.summaries.values))
+          known[text] = scenario
+          return scenario
         }
-        limits.searches.append(search)
-        limits.isFinished = search.isFinished
-      }
-      return limits
-    }
-  }
-
-  private func plan(
-    _ input: StudyInput, _ what: String, largest: [Scenario],
-    find: @escaping @Sendable (StudyRuns) throws -> Limits
-  ) -> StudyPlan<Limits> {
-    let facts =
-      "\(input.scenario.sizeText), \(what), "
-      + "\(FigureText.count(seeds, "seed")) for the answer"
-    return StudyPlan(
-      input, heading: input.heading(facts), largest: largest, find: find, isFinished: \.isFinished,
-      answer: { $0.answer(facts: facts) })
-  }
-
-  private static func standard(hasIncidents: Bool) throws -> Requirement {
-    try Requirement(hasIncidents ? "failures = 0" : "peak_offered_ratio <= 100%")
+      })
   }
 }
 
@@ -155,18 +149,4 @@ extension Scenario {
     return
       "That is \(FigureText.amount(messages)) messages at \(FigureText.amount(messages / value.value * 60e6)) a minute."
   }
-}
-
-extension ValueReader where Value == [IncidentSuite.Trouble] {
-  fileprivate static let troubles: ValueReader = {
-    let names = IncidentSuite.Trouble.allCases.map(\.rawValue)
-    return ValueReader(.several(of: names)) { text in
-      try ValueReader<[String]>.words(text).map { name in
-        guard let trouble = IncidentSuite.Trouble(rawValue: name) else {
-          throw InvalidValue(name, among: names)
-        }
-        return trouble
-      }
-    }
-  }()
 }

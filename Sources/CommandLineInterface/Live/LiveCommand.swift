@@ -76,7 +76,7 @@ struct LiveCommand: Study {
     let hook = hook.map { Hook($0, environment) }
     let exec = try command.map { try LiveExec($0, scenario, path, server: server, warmUp: warmUp) }
     var plan = StudyPlan(
-      input: input, heading: heading(scenario), store: { nil }, outlivesSignals: true,
+      input: input, heading: heading(scenario), keepsOnlyAsked: true, outlivesSignals: true,
       find: { runs in
         let predicted = try predict(scenario, runs)
         let result =
@@ -142,10 +142,7 @@ struct LiveCommand: Study {
   // MARK: What can be run
 
   private func checkExec() throws(UsageError) {
-    guard let command else {
-      if let first = $warmUp.words.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
-      return
-    }
+    guard let command else { return try refuse("warm-up") { "The option \($0) goes with '--exec'." } }
     if command.allSatisfy(\.isWhitespace) {
       throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
     }
@@ -314,9 +311,8 @@ extension ValueReader where Value == LoopbackURL {
 }
 
 extension ValueReader where Value == Double {
-  fileprivate static let speed = ValueReader { text in
-    if let speed = Double(text), (0.1...1_000).contains(speed) { return speed }
-    throw InvalidValue("a number from 0.1 to 1000.")
+  fileprivate static let speed = ValueReader("a number from 0.1 to 1000.") { text in
+    Double(text).flatMap { (0.1...1_000).contains($0) ? $0 : nil }
   }
 }
 

@@ -77,19 +77,6 @@ final class RunDirectory: RunStore, Sendable {
 }
 
 extension RunDirectory {
-  /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
-  convenience init?(
-    journal asked: String?, besides output: String?, _ environment: CommandEnvironment
-  ) throws(CommandFailure) {
-    var path = asked ?? output
-    if asked == nil, var beside = output {
-      while beside.count > 1, beside.hasSuffix("/") { beside.removeLast() }
-      path = beside + ".journal"
-    }
-    guard let path else { return nil }
-    try self.init(journal: path, environment)
-  }
-
   /// Tells which runs of a study a signal leaves, if they are kept in a journal.
   static func remains(_ journal: RunDirectory?) -> String {
     guard let journal else { return Signals.nothing }

@@ -45,9 +45,7 @@ struct LoadedScenario {
   var name: String { Self.name(of: path) }
 
   /// The same wherever the command is given: in the folder itself a `scenario.json5` has that folder's name too.
-  var resolvedName: String {
-    files.realPath(path).map(Self.name) ?? name
-  }
+  var resolvedName: String { files.realPath(path).map(Self.name) ?? name }
 
   private static func name(of path: String) -> String {
     let (folder, file) = OutputDirectory.split(path)

@@ -101,14 +101,15 @@ struct StudyOptions: ParameterGroup {
       .subtracting(more.map(\.rawValue)).union(less.map(\.rawValue))
   }
 
-  /// Returns the journal that keeps finished runs; nil: none does.
-  func journal(_ environment: CommandEnvironment) throws -> RunDirectory? {
-    try RunDirectory(journal: askedJournal, besides: outputPath, environment)
-  }
-
-  /// The same of a study that is over soon: only where one was asked for.
-  func askedForJournal(_ environment: CommandEnvironment) throws -> RunDirectory? {
-    try RunDirectory(journal: askedJournal, besides: nil, environment)
+  /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
+  /// - Parameter onlyAsked: whether none is kept but the one that is asked for.
+  func journal(onlyAsked: Bool, _ environment: CommandEnvironment) throws -> RunDirectory? {
+    var path = askedJournal
+    if path == nil, !onlyAsked, var beside = outputPath {
+      while beside.count > 1, beside.hasSuffix("/") { beside.removeLast() }
+      path = beside + ".journal"
+    }
+    return try path.map { try RunDirectory(journal: $0, environment) }
   }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
@@ -226,8 +227,8 @@ struct StudyPlan<Found: Sendable> {
   var heading: String
   /// The memory of the runs, for as many at a time as have room; nil: little.
   var memory: ComparisonMemory?
-  /// Where runs are kept; nil: in the journal that is asked for, or beside the files.
-  var store: (() throws -> RunDirectory?)?
+  /// Whether runs are kept in the journal that is asked for alone, and not beside the files.
+  var keepsOnlyAsked = false
   /// Whether the study takes its time to stop, and tells what it has as if it were finished.
   var outlivesSignals = false
   /// Does the runs. If the control cancels them, it returns what it knows; if that is nothing, it throws `CancellationError`.
@@ -306,7 +307,7 @@ struct StudyEnd {
 
 extension Study {
   static var document: CommandDocument<Findings<Found>>? { nil }
-  static var documents: [any DescribedDocument] { document.map { [$0] } ?? [] }
+  static var documents: [CommandDocuments.Kind] { document.map { [$0.kind] } ?? [] }
 
   func execute(_ invocation: Invocation) throws {
     let environment = invocation.environment
@@ -316,7 +317,7 @@ extension Study {
     let input = plan.input
     let workers = try options.workers(plan.memory, input.path, console)
     let output = try options.outputPath.map { try OutputDirectory($0, environment) }
-    let journal = try plan.store.map { try $0() } ?? options.journal(environment)
+    let journal = try options.journal(onlyAsked: plan.keepsOnlyAsked, environment)
     let remains = RunDirectory.remains(journal)
     if let signal = signals.pending { throw Signals.failure(signal, remains) }
     if options.isVerbose, !options.isJSON { try console.print(plan.heading) }

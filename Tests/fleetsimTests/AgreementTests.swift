@@ -150,8 +150,9 @@ struct AgreementTests {
     }
     try scratch.run("check own.json5 --record --seeds 2", code: 0)
     let check = try scratch.run("check own.json5 --settings new.json", code: 0)
-    #expect(check.standardError.hasSuffix("new.json reaches no client: phones (mine) fetches no Settings
-"), "\(check)")
+    #expect(
+      check.standardError.hasSuffix("new.json reaches no client: phones (mine) fetches no Settings\n"),
+      "\(check)")
     try scratch.run("tune own.json5 --search settings.backoffConfig.maxRetryCount=3,100", code: 64)
     let alone = try found("validate --settings new.json --client mine.json5", scratch)
     #expect(alone.code == 0 && alone.document["isHarmful"] == .bool(false))

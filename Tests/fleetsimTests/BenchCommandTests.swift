@@ -5,17 +5,8 @@ import Testing
 /// `fleetsim bench`. Figures that depend on the machine are only looked at for being there.
 @Suite("Bench command")
 struct BenchCommandTests {
-  private func run(_ arguments: [String], hasProcesses: Bool = false) throws -> Tool.Output {
-    let scratch = try Scratch()
-    return try withExtendedLifetime(scratch) {
-      try Tool.run(["bench"] + arguments, in: scratch.url, hasProcesses: hasProcesses)
-    }
-  }
-
   private func json(_ arguments: [String]) throws -> [JSON] {
-    let output = try run(arguments + ["--json"])
-    #expect(output.code == 0, "\(output.standardError)")
-    return try output.json.elements
+    try Scratch().run("bench --json", arguments, code: 0).json.elements
   }
 
   private static let small = ["--devices", "60", "--duration", "25m"]
@@ -73,7 +64,8 @@ struct BenchCommandTests {
 
   @Test("the table has a line for each workload, in the order asked for, and fits 110 columns")
   func table() throws {
-    let output = try run(["--only", "sparse,herd-1-90"] + Self.small, hasProcesses: true)
+    let words = ["bench", "--only", "sparse,herd-1-90"] + Self.small
+    let output = try Tool.run(words, in: Tool.repository, hasProcesses: true)
     #expect(output.code == 0)
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines.count == 5)

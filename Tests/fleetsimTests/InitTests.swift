@@ -16,41 +16,31 @@ struct InitTests {
     arguments: clients)
   func valid(client: String) throws {
     let scratch = try Scratch()
-    let made = try scratch.run(["init", "mine/my.json5", "--client", client] + Self.options)
-    #expect(made.code == 0 && made.standardError.isEmpty, "\(made.standardError)")
+    let made = try scratch.run("init mine/my.json5 --client \(client)", Self.options, code: 0, says: "")
     #expect(made.standardOutput.contains("fleetsim compare mine/my.json5 --out out/compare"))
-    let checked = try scratch.run("validate mine/my.json5")
-    #expect(checked.code == 0 && checked.standardError.isEmpty, "\(checked.standardError)")
-    #expect(checked.standardOutput.contains("\(client) as the preset has it"), "\(checked.standardOutput)")
-    #expect(checked.standardOutput.contains(" variants: "))
-    #expect(!checked.standardOutput.contains("chance"), "\(checked.standardOutput)")
-    #expect(checked.standardOutput.contains(" of 3,000,000): phones "), "\(checked.standardOutput)")
-    let full = try scratch.run("validate mine/my.json5 --scale 1:1")
-    #expect(full.standardOutput.contains("3,000,000 devices"))
-    #expect(full.standardOutput.contains("capacity  60,000 requests/s"))
-    // 3 million devices with 30 events an hour, or 1 + 0.6 · 24/2π · (sin(2π · 2/24) + sin(2π · 1/24)) / 3 times that.
-    #expect(
-      full.standardOutput.contains(" with 39,4") || full.standardOutput.contains(" with 25,000 events/s"))
-  }
-
-  @Test("files that are there stay as they are, and the message says which")
-  func existing() throws {
-    for name in ["scenario.json5", "settings.json"] {
-      let scratch = try Scratch()
-      try scratch.write(name, "mine")
-      try scratch.run(
-        "init --client segment-swift", Self.options, code: 73, says: "\(name): is there already")
-      #expect(try scratch.text(name) == "mine")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == [name])
+    let checked = try scratch.run("validate mine/my.json5", code: 0, says: "").standardOutput
+    for part in ["\(client) as the preset has it", " variants: ", " of 3,000,000): phones "] {
+      #expect(checked.contains(part))
     }
+    #expect(!checked.contains("chance"))
+    let full = try scratch.run("validate mine/my.json5 --scale 1:1").standardOutput
+    #expect(full.contains("3,000,000 devices") && full.contains("capacity  60,000 requests/s"))
+    // 3 million devices with 30 events an hour, or 1 + 0.6 · 24/2π · (sin(2π · 2/24) + sin(2π · 1/24)) / 3 times that.
+    #expect(full.contains(" with 39,4") || full.contains(" with 25,000 events/s"))
   }
 
-  @Test("all files that are in the way are refused at once")
-  func bothExisting() throws {
-    let scratch = try Scratch()
-    for name in ["scenario.json5", "settings.json"] { try scratch.write(name, "mine") }
-    try scratch.run(
-      "init --client segment-swift", Self.options, code: 73, says: "scenario.json5 and settings.json: ")
+  @Test("files that are there stay as they are, and the message names all of them")
+  func existing() throws {
+    for (names, message) in [
+      (["scenario.json5"], "scenario.json5: is there already"),
+      (["settings.json"], "settings.json: is there already"),
+      (["scenario.json5", "settings.json"], "scenario.json5 and settings.json: are there already"),
+    ] {
+      let scratch = try Scratch(Dictionary(uniqueKeysWithValues: names.map { ($0, "mine") }))
+      try scratch.run("init --client segment-swift", Self.options, code: 73, says: message)
+      #expect(scratch.contents == names)
+      for name in names { #expect(try scratch.text(name) == "mine") }
+    }
   }
 
   @Test("it names every option that is missing, with a command line that has them")
@@ -65,7 +55,7 @@ struct InitTests {
     for example in ["--client segment-swift", "--events 30/h", "--capacity 60000/s"] {
       #expect(made.standardError.contains(", as \(example)"))
     }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty)
+    #expect(scratch.contents.isEmpty)
   }
 
   @Test(
@@ -79,42 +69,23 @@ struct InitTests {
     #expect(InitCommand.Answers.count(text) == count)
   }
 
-  @Test("answers without a unit, of another unit or out of range are not taken")
-  func wrongAnswers() throws {
-    let scratch = try Scratch()
-    for (option, text, right) in [
-      ("devices", "5G", "20000, 200k or 3M"), ("events", "30", "the unit is missing"),
-      ("events", "0/h", "above 0"),
-      ("capacity", "fast", "60000/s"), ("capacity", "5m", "60000/s"), ("outage", "3/s", "20m"),
-      ("outage", "25h", "from 1s to 24h"), ("client", "segment-swfit", "perhaps 'segment-swift'"),
-    ] {
-      let made = try scratch.run(
-        ["init", "--\(option)", text], code: 64, says: "The value '\(text)' is invalid for '--\(option) <")
-      #expect(made.standardError.contains(right), "\(made)")
-    }
-  }
-
   @Test(
     "a mixed fleet with sessions, a peak, its own Settings and no known capacity is valid, and holds its peak"
   )
   func mixed() throws {
-    let scratch = try Scratch(["cdn.json": SettingsText.cdn])
-    try scratch.write(
-      "rn.json5",
-      #"{ name: "rn", meaning: "ours", origin: "ours", basedOn: "segment-react-native", switches: {}, sources: {} }"#
-    )
+    let scratch = try Scratch([
+      "cdn.json": DecideCommandTests.settings(100),
+      "rn.json5": #"{ name: "rn", meaning: "ours", origin: "ours", basedOn: "segment-react-native" }"#,
+    ])
     let made = try scratch.run(
       "init mine/my.json5 --client segment-swift:55%,segment-kotlin:35%,rn.json5:10% --devices 6M --events 40/h "
-        + "--peak 250% --use 25%:3m:android-doze --capacity unknown --settings cdn.json"
-    )
-    #expect(
-      made.code == 0 && made.standardOutput.contains("is proposed: put the endpoint's own limit"), "\(made)")
+        + "--peak 250% --use 25%:3m:android-doze --capacity unknown --settings cdn.json", code: 0)
+    #expect(made.standardOutput.contains("is proposed: put the endpoint's own limit"))
     #expect(made.standardOutput.contains("fleetsim decide mine/my.json5 --proposed new.json"))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path + "/mine") == ["my.json5"])
+    #expect(scratch.contents.filter { $0.hasPrefix("mine/") } == ["mine/my.json5"])
     let checked = try scratch.run("validate mine/my.json5 --scale 1:1", code: 0)
-    #expect(
-      checked.standardOutput.contains("segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"),
-      "\(checked.standardOutput)")
+    let cohorts = "segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"
+    #expect(checked.standardOutput.contains(cohorts))
     let written = try scratch.text("mine/my.json5")
     #expect(
       written.split(separator: #"sessions: { share: "25%", length: { exponential: "3m" }, curve: {"#).count
@@ -135,6 +106,9 @@ struct InitTests {
     let made = try scratch.run(
       "init --client segment-swift --devices 4000M --events 1000/s --capacity unknown")
     #expect(made.code == 0 || made.code == 64, "\(made)")
+    try scratch.run(
+      "init b/s.json5 --client segment-swift --devices 3M --capacity 60000/s --events 1e308/s", code: 64,
+      says: "no fleet that can be run: fleet.")
     #expect(InitCommand.Answers.capacity(for: 1e308) == "1000000000/s")
   }
 
@@ -176,10 +150,8 @@ struct InitTests {
     let scratch = try Scratch()
     func made(_ path: String, _ events: String) throws -> (text: String, scenario: String) {
       let output = try scratch.run(
-        [
-          "init", path, "--client", "segment-kotlin", "--devices", "4M", "--events", events, "--use",
-          "12m:2.4m", "--peak", "250%", "--capacity", "unknown",
-        ], code: 0)
+        "init \(path) --client segment-kotlin --devices 4M --events \(events) --use 12m:2.4m --peak 250% "
+          + "--capacity unknown", code: 0)
       return (output.standardOutput, try scratch.text(path))
     }
     let (open, daily) = (try made("a/s.json5", "8/min-open"), try made("b/s.json5", "96/day"))
@@ -239,12 +211,8 @@ struct InitTests {
   func trouble() throws {
     let scratch = try Scratch()
     func told(_ path: String, _ trouble: String) throws -> String {
-      let made = try scratch.run(
-        [
-          "init", path, "--client", "segment-swift", "--devices", "500", "--events", "30/h", "--capacity",
-          "20/s", "--trouble", trouble,
-        ], code: 0)
-      return made.standardOutput
+      let line = "init \(path) --client segment-swift --devices 500 --events 30/h --capacity 20/s --trouble "
+      return try scratch.run(line + trouble, code: 0).standardOutput
     }
     // Ten minutes of outage are well under way with 15, and not with three hours.
     let (near, far) = (try told("a/s.json5", "15m"), try told("b/s.json5", "3h"))
@@ -252,14 +220,13 @@ struct InitTests {
     #expect(far.contains("fleetsim compare b/s.json5 --vary tapi.incidents.0.warmUp=90m,3h,6h"), "\(far)")
   }
 
-  private enum SettingsText {
-    static let cdn =
-      #"{ "httpConfig": { "rateLimitConfig": { "enabled": true }, "backoffConfig": { "enabled": true } } }"#
-  }
-
   @Test(
-    "shares that do not add up, files that are none and factors out of range are named",
+    "answers without a unit, of another one or out of range, and shares that do not add up are refused",
     arguments: [
+      ("--devices", "5G", "20000, 200k or 3M"), ("--events", "30", "the unit is missing"),
+      ("--events", "0/h", "above 0"), ("--capacity", "fast", "60000/s"), ("--capacity", "5m", "60000/s"),
+      ("--outage", "3/s", "20m"), ("--outage", "25h", "from 1s to 24h"),
+      ("--client", "segment-swfit", "perhaps 'segment-swift'"),
       ("--client", "segment-swift:55%,segment-kotlin:35%", "the shares make 90%; they have to make 100%"),
       ("--client", "segment-swift:55%,segment-kotlin", "'segment-kotlin' needs a share"),
       ("--client", "segment-swift:50%,segment-swift:50%", "'segment-swift' is there twice"),
@@ -267,25 +234,29 @@ struct InitTests {
       ("--peak", "90%", "a factor from 100% to 500%"), ("--use", "100%", "always, or the time a day"),
       ("--use", "15m:3m:symbian", "systems: closed, android-doze"),
       ("--use", "15m:3", "as 15m:3m:android-doze"),
-      ("--events", "1e308/s", "no fleet that can be run: fleet."),
       ("--capacity", "0/s", "a rate above 0"), ("--settings", "none.json", "a file that can be read"),
     ])
   func refused(option: String, value: String, message: String) throws {
     let scratch = try Scratch()
     var words = ["--client", "segment-swift"] + Self.options
     if let place = words.firstIndex(of: option) { words.removeSubrange(place...place + 1) }
-    try scratch.run("init", words + [option, value], code: 64, says: message)
+    let said = try scratch.run("init", words + [option, value], code: 64, says: message).standardError
+    #expect(said.hasPrefix("Error: The value '\(value)' is invalid for '\(option) <"))
+  }
+
+  /// Tells, with keys set, whether `validate` warns of something about the fleet of a client.
+  private func warns(of part: String) throws -> (_ settings: String...) throws -> Bool {
+    let scratch = try Scratch()
+    try scratch.run("init s.json5 --client segment-kotlin", Self.options)
+    return { settings in
+      let sets = settings.flatMap { ["--set", $0] }
+      return try scratch.run("validate s.json5 -q", sets).standardError.contains(part)
+    }
   }
 
   @Test("validate says where a Retry-After makes clients wait for one flush more, with --quiet too")
   func lateRetry() throws {
-    let scratch = try Scratch()
-    try scratch.run("init s.json5 --client segment-kotlin", Self.options)
-    func warns(_ settings: String...) throws -> Bool {
-      let sets = settings.flatMap { ["--set", $0] }
-      return try scratch.run("validate s.json5 -q", sets).standardError.contains(
-        "one flush more")
-    }
+    let warns = try warns(of: "one flush more")
     let answer = "tapi.incidents.0.status=429"
     #expect(try !warns())
     for key in ["tapi.overload.retryAfter", "tapi.incidents.0.retryAfter"] {
@@ -302,13 +273,7 @@ struct InitTests {
     "validate says where time-outs end exactly at a flush of clients that wait for one, before a silent server"
   )
   func timeOutTie() throws {
-    let scratch = try Scratch()
-    try scratch.run("init s.json5 --client segment-kotlin", Self.options)
-    func warns(_ settings: String...) throws -> Bool {
-      let sets = settings.flatMap { ["--set", $0] }
-      return try scratch.run("validate s.json5 -q", sets).standardError.contains(
-        "exactly the flush interval, 30 s")
-    }
+    let warns = try warns(of: "exactly the flush interval, 30 s")
     let silence = #"tapi.incidents.0.status="none""#
     for timeout in ["30s", "15s", "10s"] { #expect(try warns(silence, "fleet.phones.timeout=\(timeout)")) }
     #expect(try !warns("fleet.phones.timeout=15s"), "the outage is answered")
@@ -319,20 +284,16 @@ struct InitTests {
   /// Devices that are always refused send once a wait, so that an hour counts the waits.
   @Test("the wait that validate tells is the wait of the simulation", arguments: [(60, 90), (59, 60)])
   func lateRetryIsTrue(asked: Int, real: Int) throws {
-    let scratch = try Scratch()
-    try scratch.write(
-      "s.json5",
+    let scratch = try Scratch.with(
       """
       { format: 1, seed: 1, duration: "1h", interval: "10s",
         tapi: { bucket: { capacity: "100/s" },
                 incidents: [{ kind: "outage", at: "0s", for: "1h", status: 429, retryAfter: "\(asked)s" }] },
-        network: { latency: "50ms" },
-        settings: { rateLimitConfig: { maxRetryCount: 1000 } },
-        fleet: [{ name: "phones", devices: 100, events: { rate: "1/s" }, flush: { count: null, interval: "30s" } }] }
+        network: { latency: "50ms" }, settings: { rateLimitConfig: { maxRetryCount: 1000 } },
+        fleet: [{ name: "phones", devices: 100, events: "1/s", flush: { count: null, interval: "30s" } }] }
       """)
-    let output = try scratch.run("run s.json5 --seed 1 --json")
-    let run = try output.json["variants"]?.elements.first?["runs"]?.elements.first
-    let attempts = try #require(run?["attempts"]?.number)
+    try scratch.run("run s.json5 --seed 1 --out o")
+    let attempts = try #require(Double(scratch.records("o/summary.csv")[0]["attempts"] ?? ""))
     #expect(abs(attempts / (100 * 3_600 / Double(real)) - 1) < 0.05, "\(attempts)")
     let warning = try scratch.run("validate s.json5 -q").standardError
     #expect(warning.contains("1 min 30 s") == (real == 90), "\(warning)")

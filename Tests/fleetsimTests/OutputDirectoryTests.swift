@@ -20,22 +20,22 @@ struct OutputDirectoryTests {
         "run.json", "{\n  \"program\": \"fleetsim\",\n  \"files\": [\(listed.joined(separator: ","))]\n}")
     ]
   }
-  func directory(_ path: String) throws -> OutputDirectory {
-    try OutputDirectory(path, Running.environment(in: "/"))
+  func directory(_ scratch: Scratch, _ path: String = "out") throws -> OutputDirectory {
+    try OutputDirectory(scratch.url.path + "/" + path, Running.environment(in: "/"))
   }
 
   @Test("checking leaves no trace, not even of missing parents")
   func check() throws {
     let scratch = try Scratch()
-    _ = try directory(scratch.url.path + "/a/b/c")
+    _ = try directory(scratch, "a/b/c")
     #expect(scratch.contents == [])
   }
 
   @Test("files and folders appear together, parents included")
   func write() throws {
     let scratch = try Scratch()
-    let output = try directory(scratch.url.path + "/a/b/")
-    try output.write(results([file("summary.csv", "x"), file("full/timeseries.csv", "y")]))
+    let files = [file("summary.csv", "x"), file("full/timeseries.csv", "y")]
+    try directory(scratch, "a/b/").write(results(files))
     #expect(
       scratch.contents == [
         "a", "a/b", "a/b/full", "a/b/full/timeseries.csv", "a/b/run.json", "a/b/summary.csv",
@@ -46,29 +46,27 @@ struct OutputDirectoryTests {
   @Test("what fleetsim wrote before is replaced whole; an empty directory is taken")
   func replace() throws {
     let scratch = try Scratch()
-    let path = scratch.url.path + "/out"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    try directory(path).write(results([file("full/timeseries.csv", "old")]))
-    try directory(path).write(results([file("equal/timeseries.csv", "new")]))
+    try FileManager.default.createDirectory(
+      atPath: scratch.url.path + "/out", withIntermediateDirectories: false)
+    try directory(scratch).write(results([file("full/timeseries.csv", "old")]))
+    try directory(scratch).write(results([file("equal/timeseries.csv", "new")]))
     #expect(scratch.contents == ["out", "out/equal", "out/equal/timeseries.csv", "out/run.json"])
   }
 
   @Test(
     "anything that fleetsim did not write is refused and stays",
     arguments: [
-      "notes.txt", "full/notes.txt", ".hidden", "full/deep/timeseries.csv", "suite/notes.txt",
-      "limit.csv",
+      "notes.txt", "full/notes.txt", ".hidden", "full/deep/timeseries.csv", "suite/notes.txt", "limit.csv",
       "equal/timeseries.csv",
     ])
   func foreign(name: String) throws {
     let scratch = try Scratch()
-    let path = scratch.url.path + "/out"
-    try directory(path).write(results([file("full/timeseries.csv", "old"), file("report.html", "<p>")]))
-    let output = try directory(path)
+    try directory(scratch).write(results([file("full/timeseries.csv", "old"), file("report.html", "<p>")]))
+    let output = try directory(scratch)
     // It comes while the simulation runs, or before.
     try scratch.write("out/" + name, "mine")
     let before = scratch.contents
-    #expect(throws: CommandFailure.self) { try directory(path) }
+    #expect(throws: CommandFailure.self) { try directory(scratch) }
     #expect(throws: CommandFailure.self) { try output.write(results([file("summary.csv", "new")])) }
     #expect(scratch.contents == before)
     #expect(try scratch.text("out/" + name) == "mine")
@@ -84,11 +82,9 @@ struct OutputDirectoryTests {
       let text = try scratch.text("out/" + name)
       try scratch.write("out/" + name, text + "# my note\n")
       let before = scratch.contents
-      let output = try scratch.run(compare)
-      #expect(output.code == 73 && output.standardOutput == "")
-      #expect(
-        output.standardError.hasPrefix("out: '\(name)' was changed since fleetsim wrote it"),
-        "\(output.standardError)")
+      let output = try scratch.run(
+        compare, code: 73, says: "out: '\(name)' was changed since fleetsim wrote it")
+      #expect(output.standardOutput == "")
       #expect(scratch.contents == before)
       #expect(try scratch.text("out/" + name) == text + "# my note\n")
       try scratch.remove("out/" + name)
@@ -106,49 +102,40 @@ struct OutputDirectoryTests {
   func rests() throws {
     let scratch = try Scratch()
     let stays = [Self.rest().replacing(".out.", with: ".other."), ".out.fleetsim-host-4711-0.tmp"]
-    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "old")]))
+    try directory(scratch).write(results([file("summary.csv", "old")]))
     for name in [Self.rest(), Self.rest(.old)] + stays {
       try scratch.write(name + "/full/timeseries.csv", "x")
     }
     let living = try #require(TemporaryPlace(beside: scratch.url.path + "/out", isDirectory: true))
     defer { living.release() }
-    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "new")]))
+    try directory(scratch).write(results([file("summary.csv", "new")]))
     let name = String(living.path.dropFirst(scratch.url.path.count + 1))
     #expect(scratch.contents.filter { !$0.contains("/") } == (stays + ["out", name]).sorted())
   }
 
   @Test("a run killed between taking the old away and putting the new in place: the next one finds the old")
   func restored() throws {
-    let scratch = try Scratch()
-    try scratch.write(Self.rest(.old) + "/notes.txt", "mine")
-    #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
+    let scratch = try Scratch([Self.rest(.old) + "/notes.txt": "mine"])
+    #expect(throws: CommandFailure.self) { try directory(scratch) }
     #expect(scratch.contents == ["out", "out/notes.txt"])
   }
 
   @Test("of runs that write to one place at once each ends well, and one's files are there, all of them")
   func atOnce() async throws {
     let scratch = try Scratch()
-    let path = scratch.url.path + "/out"
-    let rounds = TestDepth.cases(20, exhaustively: 250)
-    for round in 0..<rounds {
+    let names = ["equal/timeseries.csv", "full/timeseries.csv", "report.html", "summary.csv"]
+    for round in 0..<TestDepth.cases(20, exhaustively: 250) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for run in 0..<4 {
           group.addTask {
-            let names = ["summary.csv", "full/timeseries.csv", "equal/timeseries.csv", "report.html"]
-            try directory(path).write(results(names.map { file($0, "\(round) \(run)") }))
+            try directory(scratch).write(results(names.map { file($0, "\(round) \(run)") }))
           }
         }
         try await group.waitForAll()
       }
-      #expect(
-        scratch.contents == [
-          "out", "out/equal", "out/equal/timeseries.csv", "out/full", "out/full/timeseries.csv",
-          "out/report.html",
-          "out/run.json", "out/summary.csv",
-        ])
-      let texts = try Set(
-        ["summary.csv", "full/timeseries.csv", "report.html"].map { try scratch.text("out/" + $0) })
-      #expect(texts.count == 1)
+      let all = ["out"] + (names + ["equal", "full", "run.json"]).sorted().map { "out/" + $0 }
+      #expect(scratch.contents == all)
+      #expect(try Set(names.map { try scratch.text("out/" + $0) }).count == 1)
     }
   }
 
@@ -156,25 +143,22 @@ struct OutputDirectoryTests {
     "a run.json that leads elsewhere is not followed",
     arguments: ["../../../dev/zero", "/dev/zero", "a/../../b"])
   func leadsElsewhere(path: String) throws {
-    let scratch = try Scratch()
-    try scratch.write(
-      "out/run.json",
-      "{\n  \"program\": \"fleetsim\",\n  \"files\": [{ \"path\": \"\(path)\", \"bytes\": 1, \"sha256\": \"0\" }]\n}"
-    )
-    try directory(scratch.url.path + "/out").write(results([file("summary.csv", "new")]))
+    let files = "\"files\": [{ \"path\": \"\(path)\", \"bytes\": 1, \"sha256\": \"0\" }]"
+    let scratch = try Scratch(["out/run.json": "{\n  \"program\": \"fleetsim\",\n  \(files)\n}"])
+    try directory(scratch).write(results([file("summary.csv", "new")]))
     #expect(scratch.contents == ["out", "out/run.json", "out/summary.csv"])
   }
 
   @Test("a run.json of another program does not make a directory ours")
   func otherManifest() throws {
     let scratch = try Scratch(["out/run.json": "{ \"program\": \"jogger\" }"])
-    #expect(throws: CommandFailure.self) { try directory(scratch.url.path + "/out") }
+    #expect(throws: CommandFailure.self) { try directory(scratch) }
   }
 
   @Test("a file that cannot be written takes everything back")
   func failure() throws {
     let scratch = try Scratch()
-    let output = try directory(scratch.url.path + "/a/out")
+    let output = try directory(scratch, "a/out")
     let tooLong = String(repeating: "x", count: 400)
     let error = #expect(throws: CommandFailure.self) {
       try output.write(results([file("summary.csv", "x"), file(tooLong, "y")]))
@@ -187,13 +171,11 @@ struct OutputDirectoryTests {
   @Test("a symbolic link is followed: what it points to is replaced, the link stays")
   func symbolicLink() throws {
     let scratch = try Scratch()
-    try directory(scratch.url.path + "/real").write(results([]))
-    try FileManager.default.createSymbolicLink(
-      atPath: scratch.url.path + "/link", withDestinationPath: scratch.url.path + "/real")
-    try directory(scratch.url.path + "/link").write(results([file("summary.csv", "new")]))
+    try directory(scratch, "real").write(results([]))
+    let (link, real) = (scratch.url.path + "/link", scratch.url.path + "/real")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
+    try directory(scratch, "link").write(results([file("summary.csv", "new")]))
     #expect(try scratch.text("real/summary.csv") == "new")
-    #expect(
-      try FileManager.default.destinationOfSymbolicLink(atPath: scratch.url.path + "/link").hasSuffix("/real")
-    )
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == real)
   }
 }

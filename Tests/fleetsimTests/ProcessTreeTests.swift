@@ -18,9 +18,8 @@ struct ProcessTreeTests {
   private static let hasSessions = access("/usr/bin/setsid", X_OK) == 0
 
   private static func scratch(_ script: String) throws -> Scratch {
-    let scratch = try Scratch.with(scenario, and: ["stay.sh": "echo $$ >>numbers\nexec sleep 600\n"])
-    try scratch.write("c.sh", script)
-    return scratch
+    try Scratch.with(
+      scenario, and: ["stay.sh": "echo $$ >>numbers\nexec sleep 600\n", "c.sh": script])
   }
 
   private static func numbers(_ scratch: Scratch) -> [pid_t] {
@@ -53,10 +52,8 @@ struct ProcessTreeTests {
   func exits() async throws {
     let scratch = try Self.scratch(
       Self.start + "while [ $(wc -l 2>/dev/null <numbers || echo 0) -lt 3 ]; do sleep 0.02; done\n")
-    let folder = scratch.url
-    let output = try await aside { try Tool.run(["conformance", "--exec", "sh c.sh"], in: folder) }
-    #expect(output.code == 69)
-    #expect(output.standardError.contains("it ended with exit status 0 and sent nothing"))
+    try await scratch.runAside(
+      ["conformance", "--exec", "sh c.sh"], code: 69, says: "it ended with exit status 0 and sent nothing")
     #expect(Self.end(3, in: scratch))
   }
 
@@ -73,12 +70,8 @@ struct ProcessTreeTests {
   @Test("a server that a command of --on-incident has left stays")
   func server() async throws {
     let scratch = try Self.scratch("[ $FLEETSIM_MOMENT = begin ] || exit 0\nsh stay.sh & sleep 0\n")
-    let folder = scratch.url
-    let output = try await aside {
-      try Tool.run(
-        Self.live + ["--speed", "1000", "--set", "duration=51m", "--on-incident", "sh c.sh"], in: folder)
-    }
-    #expect(output.code == 69, "\(output.standardError)")
+    let output = try await scratch.runAside(
+      Self.live + ["--speed", "1000", "--set", "duration=51m", "--on-incident", "sh c.sh"], code: 69)
     #expect(!output.standardError.contains("warning: --on-incident"), "\(output.standardError)")
     let numbers = Self.numbers(scratch)
     #expect(numbers.count == 1 && kill(numbers[0], SIGKILL) == 0)
@@ -115,13 +108,10 @@ struct ProcessTreeTests {
       shell: #"\#(Self.copy); \#(Self.nobody) "$0" "$@"; code=$?; kill -9 $(cat numbers) && exit $code; exit"#
     )
     #expect(output.code == 69, "\(output.standardError)")
-    let numbers = Self.numbers(scratch)
-    #expect(!numbers.isEmpty)
-    for number in numbers {
-      #expect(
-        output.standardError.contains(
-          "warning: a process that a command started can't be ended, number \(number): "
-            + "the system doesn't permit it\n"), "\(output.standardError)")
+    #expect(!Self.numbers(scratch).isEmpty)
+    for number in Self.numbers(scratch) {
+      let warning = "warning: a process that a command started can't be ended, number \(number): "
+      #expect(output.standardError.contains(warning + "the system doesn't permit it\n"))
     }
   }
 }

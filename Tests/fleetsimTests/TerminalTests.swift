@@ -34,11 +34,10 @@ struct TerminalTests {
 
   @Test("No line begins with what job runners take for a command, not even in bold or indented")
   func commands() {
-    let commands = [
+    for text in [
       "::error::x", "  ::set-output name=a::b", "##[error]x", "a ##[error]x", "\u{10FFF1}::error::x",
       "\u{A0}::error::x", "\u{3000}::error::x",
-    ]
-    for text in commands {
+    ] {
       for headline in ["", text] {
         let shown = pipe.prepared(text, headline: headline).unicodeScalars.drop { $0.properties.isWhitespace }
         #expect(!shown.starts(with: "::".unicodeScalars), "\(String(shown))")
@@ -53,14 +52,11 @@ struct TerminalTests {
     let headline = "full brings the fleet back best"
     let text = headline + ": fast\nfile: error: x\n✓ full  1\nworse recovery_s: +3 %\n"
     let coloured = Terminal(columns: nil, isColoured: true).prepared(text, headline: headline)
+    let shown = coloured.replacing("\u{1B}[0m", with: ">").replacing("\u{1B}[", with: "<")
     #expect(
-      coloured
-        == "\u{1B}[1mfull brings the fleet back best\u{1B}[0m: fast\nfile: \u{1B}[1;31merror:\u{1B}[0m x\n\u{1B}[32m✓ full  1\u{1B}[0m\n"
-        + "\u{1B}[31mworse recovery_s: +3 %\u{1B}[0m\n")
-    #expect(
-      pipe.prepared(text, headline: headline)
-        == "full brings the fleet back best: fast\nfile: error: x\n✓ full  1\nworse recovery_s: +3 %\n"
-    )
+      shown == "<1mfull brings the fleet back best>: fast\nfile: <1;31merror:> x\n<32m✓ full  1>\n"
+        + "<31mworse recovery_s: +3 %>\n")
+    #expect(pipe.prepared(text, headline: headline) == text)
     #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == pipe.prepared(text))
   }
 

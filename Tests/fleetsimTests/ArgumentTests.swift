@@ -7,13 +7,13 @@ struct ArgumentTests {
   static let command: CommandSpecification = {
     var command = CommandSpecification(name: "try", abstract: "Tries.")
     command.arguments = [
-      ArgumentSpecification("file", help: "A file."),
-      ArgumentSpecification("other", help: "Another.", isOptional: true),
+      ParameterSpecification(argument: "file", help: "A file."),
+      ParameterSpecification(argument: "other", help: "Another.", isOptional: true),
     ]
     command.options = [
-      OptionSpecification("seed", value: "n", help: "A number."),
-      OptionSpecification("set", value: "path=value", isRepeatable: true, help: "A setting."),
-      OptionSpecification("quiet", short: "q", help: "A flag."),
+      ParameterSpecification("seed", value: "n", help: "A number."),
+      ParameterSpecification("set", value: "path=value", isRepeatable: true, help: "A setting."),
+      ParameterSpecification("quiet", short: "q", help: "A flag."),
     ]
     return command
   }()

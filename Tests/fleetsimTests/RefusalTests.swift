@@ -118,7 +118,7 @@ struct RefusalTests {
       ("http://127.0.0.1:1 --speed 0", "a number from 0.1 to 1000"),
       ("http://127.0.0.1:1 --speed nan", "a number from 0.1 to 1000"),
       ("http://127.0.0.1:1 --warm-up 3s", "goes with '--exec'"),
-      ("http://127.0.0.1:1 --exec ␣", "The value of '--exec' is empty"),
+      ("http://127.0.0.1:1 --exec ␣", "'--exec <command>': a command of the shell is expected"),
       ("http://127.0.0.1:1 --exec true --speed 2", "'--speed' can be 1 only"),
     ],
     "validate": [
@@ -146,7 +146,7 @@ struct RefusalTests {
       ("--fetches-settings", "'--fetches-settings' goes with '--exec'"),
       ("--exec true --client segment-swift", "it goes with no vector file and no '--client'"),
       ("--exec true v.json", "it goes with no vector file and no '--client'"),
-      ("--exec ␣", "The value of '--exec' is empty"),
+      ("--exec ␣", "'--exec <command>': a command of the shell is expected"),
       ("--exec true --case none", "The case 'none' does not exist."),
       ("--exec true --ignores flush", "'--ignores <keys>'; did you mean 'flushAt'?"),
       ("--exec true --interval-unit h", "'--interval-unit <unit>'. Allowed: s, ms."),

@@ -36,7 +36,9 @@ extension Command {
 
   package static var specification: CommandSpecification {
     var specification = help
-    for parameter in Self().parameters { parameter.declare(in: &specification) }
+    let all = Self().parameters.map { $0.specification }
+    specification.arguments = all.filter(\.isArgument)
+    specification.options = all.filter { !$0.isArgument }
     return specification
   }
 
@@ -57,16 +59,18 @@ extension Command {
 
 /// One declaration of a command: an option, a flag or an argument.
 package protocol DeclaredParameter: Sendable {
-  /// The name; an option's stands without its dashes.
-  var name: String { get }
+  /// What the help says of it.
+  var specification: ParameterSpecification { get }
   /// Whether the command line has it.
   var isGiven: Bool { get }
-  /// Adds itself to what the help says.
-  func declare(in specification: inout CommandSpecification)
   /// Takes its value from a command line.
   /// - Parameter files: those that a value may name.
   /// - Throws: `UsageError`.
   func take(_ parsed: ParsedArguments, _ files: Files) throws
+}
+
+extension DeclaredParameter {
+  var name: String { specification.name }
 }
 
 /// Parameters that commands have in common, or those of one command, in the order of the help.
@@ -114,12 +118,12 @@ private final class Given<Value: Sendable>: Sendable {
 /// initial value has a default, and any other must be given. The help says of the last two what it is.
 @propertyWrapper
 package struct Option<Value: Sendable>: DeclaredParameter {
-  let specification: OptionSpecification
+  package let specification: ParameterSpecification
   /// Said after the option's name where it is missing.
   private var reason = ""
   /// nil: the option must be given.
   private let defaultValue: (@Sendable () -> Value)?
-  private let read: @Sendable ([String], OptionSpecification, Files) throws -> Value
+  private let read: @Sendable ([String], ParameterSpecification, Files) throws -> Value
   private var given = Given<Value>()
 
   package var wrappedValue: Value {
@@ -128,18 +132,13 @@ package struct Option<Value: Sendable>: DeclaredParameter {
     return defaultValue()
   }
   package var projectedValue: Self { self }
-  package var name: String { specification.name }
   var synopsis: String { specification.synopsis }
   package var isGiven: Bool { !given.texts.isEmpty }
   /// As given: `--seed 7`.
-  var words: [String] { given.texts.flatMap { ["--\(specification.name)", $0] } }
-
-  package func declare(in specification: inout CommandSpecification) {
-    specification.options.append(self.specification)
-  }
+  var words: [String] { given.texts.flatMap { ["--\(name)", $0] } }
 
   package func take(_ parsed: ParsedArguments, _ files: Files) throws {
-    let texts = parsed.values(specification.name)
+    let texts = parsed.values(name)
     guard !texts.isEmpty else {
       if defaultValue != nil { return }
       throw UsageError("Missing expected option '\(synopsis)'" + reason)
@@ -156,7 +155,7 @@ extension Option {
   ) {
     let stated = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
     self.init(
-      specification: OptionSpecification(name, value: placeholder, reader.choice, help: help + stated),
+      specification: ParameterSpecification(name, value: placeholder, reader.choice, help: help + stated),
       defaultValue: wrappedValue, read: { try reader.value($0[0], of: $1.synopsis, $2) })
   }
 
@@ -166,7 +165,7 @@ extension Option {
     help: String
   ) {
     self.init(
-      specification: OptionSpecification(
+      specification: ParameterSpecification(
         name, value: placeholder, reader.choice, help: help + " (required)"),
       reason: reason, defaultValue: nil, read: { try reader.value($0[0], of: $1.synopsis, $2) })
   }
@@ -176,7 +175,7 @@ extension Option {
     _ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String
   ) where Value == Wrapped? {
     self.init(
-      specification: OptionSpecification(name, value: placeholder, reader.choice, help: help),
+      specification: ParameterSpecification(name, value: placeholder, reader.choice, help: help),
       defaultValue: { nil }, read: { try reader.value($0[0], of: $1.synopsis, $2) })
   }
 
@@ -187,7 +186,7 @@ extension Option {
   ) where Value == [Element] {
     let none: @Sendable () -> Value = { [] }
     self.init(
-      specification: OptionSpecification(
+      specification: ParameterSpecification(
         name, value: placeholder, reader.choice, isRepeatable: true,
         help: help + (isRequired ? " (required)" : "")),
       defaultValue: isRequired ? nil : none,
@@ -201,11 +200,11 @@ extension Option {
 /// An option without a value.
 @propertyWrapper
 package struct Flag: DeclaredParameter {
-  private let specification: OptionSpecification
+  package let specification: ParameterSpecification
   private var given = Given<Bool>()
 
   package init(_ name: String, short: Character? = nil, help: String) {
-    specification = OptionSpecification(name, short: short, help: help)
+    specification = ParameterSpecification(name, short: short, help: help)
   }
 
   /// A flag that several commands have.
@@ -213,41 +212,35 @@ package struct Flag: DeclaredParameter {
 
   package var wrappedValue: Bool { given.value ?? false }
   package var isGiven: Bool { wrappedValue }
-  package var name: String { specification.name }
 
-  package func declare(in specification: inout CommandSpecification) {
-    specification.options.append(self.specification)
-  }
-
-  package func take(_ parsed: ParsedArguments, _ files: Files) {
-    given.set(parsed.has(specification.name), [])
-  }
+  package func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(name), []) }
 }
 
 /// A positional argument: the text of one that must be there or may be left out, or of all that are left.
 @propertyWrapper
 package struct Argument<Value: Sendable>: DeclaredParameter {
-  private let specification: ArgumentSpecification
+  package let specification: ParameterSpecification
   private let read: @Sendable (ArraySlice<String>) -> Value
   private var given = Given<Value>()
   /// Arguments before this one.
   private let place: Int
 
   package init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String {
-    specification = ArgumentSpecification(name, choice, help: help)
+    specification = ParameterSpecification(argument: name, choice, help: help)
     place = 0
     read = { $0.first ?? "" }
   }
 
   init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String)
   where Value == String? {
-    specification = ArgumentSpecification(name, choice, help: help, isOptional: true)
+    specification = ParameterSpecification(argument: name, choice, help: help, isOptional: true)
     self.place = place
     read = { $0.first }
   }
 
   init(_ name: String, isOptional: Bool = false, help: String) where Value == [String] {
-    specification = ArgumentSpecification(name, help: help, isOptional: isOptional, isRepeatable: true)
+    specification = ParameterSpecification(
+      argument: name, help: help, isOptional: isOptional, isRepeatable: true)
     place = 0
     read = { Array($0) }
   }
@@ -256,12 +249,7 @@ package struct Argument<Value: Sendable>: DeclaredParameter {
   init(_ shared: Self) { self = shared }
 
   package var wrappedValue: Value { given.value ?? read([]) }
-  package var name: String { specification.valueName }
   package var isGiven: Bool { given.value != nil }
-
-  package func declare(in specification: inout CommandSpecification) {
-    specification.arguments.append(self.specification)
-  }
 
   package func take(_ parsed: ParsedArguments, _ files: Files) {
     given.set(read(parsed.positional.dropFirst(place)), [])

@@ -7,8 +7,8 @@ package struct CommandSpecification: Sendable {
   package var abstract: String
   /// Makes `discussion`: a command is found among all others by its name, and only its help needs the paragraphs.
   private let paragraphs: @Sendable () -> [String]
-  package var arguments: [ArgumentSpecification] = []
-  package var options: [OptionSpecification] = []
+  package var arguments: [ParameterSpecification] = []
+  package var options: [ParameterSpecification] = []
   package var subcommands: [CommandSpecification]
   var examples: [Example]
 
@@ -30,7 +30,7 @@ package struct CommandSpecification: Sendable {
   }
 
   /// The options, with those that every command has.
-  var allOptions: [OptionSpecification] { options + [.colour, .version, .help] }
+  var allOptions: [ParameterSpecification] { options + [.colour, .version, .help] }
 }
 
 /// The choices that a value has, as shells complete it.
@@ -54,37 +54,30 @@ package enum ValueChoice: Sendable, Hashable {
   }
 }
 
-package struct ArgumentSpecification: Sendable {
-  package var valueName: String
-  package var help: String
-  package var isOptional: Bool
-  /// Takes all that is left; the last argument only.
-  package var isRepeatable: Bool
-  package var choice: ValueChoice
-  package init(
-    _ valueName: String, _ choice: ValueChoice? = nil, help: String, isOptional: Bool = false,
-    isRepeatable: Bool = false
-  ) {
-    (self.valueName, self.choice, self.help) = (valueName, choice ?? ValueChoice(valueName), help)
-    (self.isOptional, self.isRepeatable) = (isOptional, isRepeatable)
-  }
-
-  var synopsis: String {
-    (isOptional ? "[<\(valueName)>]" : "<\(valueName)>") + (isRepeatable ? " ..." : "")
-  }
-}
-
-/// An option with a value, or a flag.
-package struct OptionSpecification: Sendable {
-  /// Without its dashes.
+/// An argument, an option with a value, or a flag.
+package struct ParameterSpecification: Sendable {
+  /// An option's stands without its dashes.
   package var name: String
   package var short: Character?
   /// nil for a flag.
   package var valueName: String?
   package var choice: ValueChoice
   package var help: String
+  /// Of an argument: it takes all that is left.
   package var isRepeatable: Bool
+  /// Of an argument.
+  package var isOptional = true
+  package private(set) var isArgument = false
 
+  package init(
+    argument name: String, _ choice: ValueChoice? = nil, help: String, isOptional: Bool = false,
+    isRepeatable: Bool = false
+  ) {
+    self.init(name, value: name, choice, isRepeatable: isRepeatable, help: help)
+    (self.isOptional, isArgument) = (isOptional, true)
+  }
+
+  /// An option with a value, or a flag.
   package init(
     _ name: String, short: Character? = nil, value valueName: String? = nil, _ choice: ValueChoice? = nil,
     isRepeatable: Bool = false, help: String
@@ -94,15 +87,18 @@ package struct OptionSpecification: Sendable {
     (self.isRepeatable, self.help) = (isRepeatable, help)
   }
 
-  static let colour = OptionSpecification(
+  static let colour = ParameterSpecification(
     "color", value: "when", .one(of: Terminal.Colour.allCases.map(\.rawValue)),
     help: "auto: colours where there is a terminal and NO_COLOR is not set; always; never. (default: auto)")
-  static let help = OptionSpecification("help", short: "h", help: "Show help information.")
-  static let version = OptionSpecification("version", help: "Show the version.")
+  static let help = ParameterSpecification("help", short: "h", help: "Show help information.")
+  static let version = ParameterSpecification("version", help: "Show the version.")
 
-  /// `--seed <n>`, as errors and usage lines name it.
-  package var synopsis: String { "--\(name)" + (valueName.map { " <\($0)>" } ?? "") }
-  var usage: String { "[\(synopsis)]" + (isRepeatable ? " ..." : "") }
+  /// `<scenario>` or `--seed <n>`, as errors name it.
+  package var synopsis: String {
+    isArgument ? "<\(name)>" : "--\(name)" + (valueName.map { " <\($0)>" } ?? "")
+  }
+  /// The same as usage lines have it.
+  var usage: String { (isOptional ? "[\(synopsis)]" : synopsis) + (isRepeatable ? " ..." : "") }
   /// `-h, --help`, as the list of options names it.
   var label: String { (short.map { "-\($0), " } ?? "") + synopsis }
 }
@@ -120,7 +116,7 @@ package struct ParsedArguments: Sendable, Hashable {
   /// The use of colour that `--color` asks for.
   var colour: Terminal.Colour {
     get throws {
-      guard let text = value(OptionSpecification.colour.name) else { return .auto }
+      guard let text = value(ParameterSpecification.colour.name) else { return .auto }
       if let colour = Terminal.Colour(rawValue: text) { return colour }
       throw UsageError("The value '\(text)' is invalid for '--color <when>': auto, always or never.")
     }
@@ -149,7 +145,7 @@ extension CommandSpecification {
   package func parse(_ arguments: [String]) throws -> ParsedArguments {
     var parsed = ParsedArguments()
     let beforeTerminator = arguments.prefix { $0 != "--" }
-    for option in [OptionSpecification.help, .version] {
+    for option in [ParameterSpecification.help, .version] {
       let spellings = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
       if beforeTerminator.contains(where: spellings.contains) {
         parsed.options[option.name] = [""]
@@ -179,13 +175,13 @@ extension CommandSpecification {
     let option = allOptions.first { "--\($0.name)" == parts[0] || $0.short.map { "-\($0)" } == parts[0] }
     guard let option else { throw unknownOption(parts[0]) }
     var value = parts.count == 2 ? parts[1] : nil
-    if let valueName = option.valueName {
+    if option.valueName != nil {
       if value == nil, let next = rest.first, !isOption(next) {
         value = next
         rest.removeFirst()
       }
       guard let value, !value.isEmpty else {
-        throw UsageError("Missing value for '--\(option.name) <\(valueName)>'")
+        throw UsageError("Missing value for '\(option.synopsis)'")
       }
       guard option.isRepeatable || !parsed.has(option.name) else {
         throw UsageError("The option '--\(option.name)' can be given only once.")
@@ -220,6 +216,6 @@ extension CommandSpecification {
           : "\(extra.count) unexpected arguments: \(extra.map { "'\($0)'" }.joined(separator: ", "))")
     }
     let missing = arguments.dropFirst(values.count).first { !$0.isOptional }
-    if let missing { throw UsageError("Missing expected argument '<\(missing.valueName)>'") }
+    if let missing { throw UsageError("Missing expected argument '\(missing.synopsis)'") }
   }
 }

@@ -16,7 +16,7 @@ package struct HelpScreen: Sendable {
     sections += command.discussion.map { wrap($0, indent: 0) }
     sections.append("USAGE: " + usage(command, parent: parent, hanging: "USAGE: ".count))
     if !command.arguments.isEmpty {
-      sections.append(table("ARGUMENTS:", command.arguments.map { ("<\($0.valueName)>", $0.help) }))
+      sections.append(table("ARGUMENTS:", command.arguments.map { ($0.synopsis, $0.help) }))
     }
     sections.append(table("OPTIONS:", command.allOptions.map { ($0.label, $0.help) }))
     if !command.subcommands.isEmpty {
@@ -35,7 +35,7 @@ package struct HelpScreen: Sendable {
     let name = (parent.map { $0 + " " } ?? "") + command.name
     var words = [name]
     if command.subcommands.isEmpty {
-      words += command.arguments.map(\.synopsis) + command.options.map(\.usage)
+      words += (command.arguments + command.options).map(\.usage)
     } else {
       words.append("<subcommand>")
     }
@@ -46,7 +46,7 @@ package struct HelpScreen: Sendable {
     let lines = rows.map { row in
       let label = "  " + row.label
       let fits = label.count + 2 <= indent
-      let head = fits ? label.padded(to: indent) : label + "\n" + spaces(indent)
+      let head = fits ? label.padded(to: indent) : label + "\n" + "".padded(to: indent)
       return head + fill(row.help.split(separator: " ").map(String.init), first: indent, indent: indent)
     }
     return ([title] + lines).joined(separator: "\n")
@@ -61,10 +61,9 @@ package struct HelpScreen: Sendable {
   /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column
   /// `indent`.
   private func fill(_ words: [String], first: Int, indent: Int) -> String {
-    words.filled { $0.count + ($1 == 0 ? first : indent) <= width }.joined(separator: "\n" + spaces(indent))
+    words.filled { $0.count + ($1 == 0 ? first : indent) <= width }.joined(
+      separator: "\n" + "".padded(to: indent))
   }
-
-  private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 }
 
 extension HelpScreen {
@@ -93,7 +92,7 @@ enum ManualPage {
     for command in root.subcommands {
       lines += [".Nm", ".Cm \(command.name)"]
       lines += command.arguments.map { argument in
-        let words = "Ar \(escaped(argument.valueName))" + (argument.isRepeatable ? " ..." : "")
+        let words = "Ar \(escaped(argument.name))" + (argument.isRepeatable ? " ..." : "")
         return argument.isOptional ? ".Op \(words)" : ".\(words)"
       }
       if !command.options.isEmpty { lines.append(".Op Ar options") }
@@ -113,7 +112,7 @@ enum ManualPage {
     if !command.arguments.isEmpty || !command.options.isEmpty {
       var items = [".Bl -tag -width Ds"]
       for argument in command.arguments {
-        items += [".It Ar \(escaped(argument.valueName))"] + paragraph(argument.help)
+        items += [".It Ar \(escaped(argument.name))"] + paragraph(argument.help)
       }
       lines += items + list(command.options).dropFirst(command.options.isEmpty ? 0 : 1)
       if command.options.isEmpty { lines.append(".El") }
@@ -122,7 +121,7 @@ enum ManualPage {
     return lines
   }
 
-  private static func list(_ options: [OptionSpecification]) -> [String] {
+  private static func list(_ options: [ParameterSpecification]) -> [String] {
     if options.isEmpty { return [] }
     let items = options.flatMap { option in
       let names = (option.short.map { "Fl \($0) , " } ?? "") + "Fl \\-\(option.name)"

@@ -7,6 +7,10 @@ import SimulationKernel
 
 extension ValueReader where Value == String {
   package static let text = ValueReader { $0 }
+  /// A command of the shell.
+  static let shell = ValueReader("a command of the shell is expected.") {
+    $0.allSatisfy(\.isWhitespace) ? nil : $0
+  }
 }
 
 extension ValueReader where Value == Int {

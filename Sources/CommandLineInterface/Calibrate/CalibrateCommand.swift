@@ -52,12 +52,10 @@ struct CalibrateCommand: Study {
       throw UsageError(
         "\(keys.count) keys are too many to tell apart: at most \(CalibrationStudy.mostKeys) can be fitted.")
     }
-    var seen: Set<String> = []
-    for key in keys {
-      guard seen.insert(key.path).inserted else { throw UsageError("'\(key.path)' is to be fitted twice.") }
-      guard !Self.fixed.contains(key.path) else {
-        throw UsageError("'\(key.path)' is of the run, not of the fleet or the server, and can't be fitted.")
-      }
+    let paths = keys.map(\.path)
+    if let path = paths.firstRepeated { throw UsageError("'\(path)' is to be fitted twice.") }
+    if let path = paths.first(where: Self.fixed.contains) {
+      throw UsageError("'\(path)' is of the run, not of the fleet or the server, and can't be fitted.")
     }
   }
 
@@ -150,13 +148,6 @@ struct CalibrationFindings: Sendable {
     return story
   }
 
-  /// A key, by its place in the study.
-  private struct Part: Sendable {
-    var result: CalibrationResult
-    var index: Int
-    var interval: (low: Quantity, high: Quantity) { result.interval(index) }
-  }
-
   static let document = CommandDocument.study(
     "the values that fit what was measured, and how well.",
     [
@@ -170,16 +161,16 @@ struct CalibrationFindings: Sendable {
       },
       .list(
         "keys", "What was fitted.",
-        JSONShape<Part>([
+        JSONShape<(result: CalibrationResult, index: Int)>([
           .init("path", "A key of the scenario.") { $0.result.study.keys[$0.index].path },
           .init("value", "The fitted value, as a scenario takes it.") { $0.result.values[$0.index] },
-          .init("low95", "Lower end of its 95 % interval.") { $0.interval.low.text() },
-          .init("high95", "Upper end of the same.") { $0.interval.high.text() },
+          .init("low95", "Lower end of its 95 % interval.") { $0.result.interval($0.index).low.text() },
+          .init("high95", "Upper end of the same.") { $0.result.interval($0.index).high.text() },
           .init("isUnknown", "Whether the series says nothing of it.") { $0.result.isUnknown($0.index) },
           .init("isAtEdge", "Whether it lies at the edge of its range.") { $0.result.isAtEdge($0.index) },
         ])
       ) { findings in
-        findings.result.study.keys.indices.map { Part(result: findings.result, index: $0) }
+        findings.result.study.keys.indices.map { (findings.result, $0) }
       },
       .init(
         "heldOutError",

@@ -46,7 +46,10 @@ struct ConformanceCommand: Command {
       }
       return try exec.judge(command, isJSON: isJSON, invocation.environment)
     }
-    try exec.refuseWithoutExec()
+    // Without it its options mean nothing.
+    if let option = exec.parameters.first(where: \.isGiven) {
+      throw UsageError("The option '--\(option.name)' goes with '--exec'.")
+    }
     // A client that can't be tested has none.
     let client = asked.flatMap { ConformanceClient(name: $0) }
     let (console, files) = (invocation.environment.console, try files(invocation.environment.files))

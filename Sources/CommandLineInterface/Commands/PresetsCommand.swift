@@ -108,15 +108,13 @@ struct PresetsCommand: Command {
     }
   }
 
-  private static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
-
   // MARK: One
 
   /// Lines of at most 100 columns, cut at blanks; those behind the first are indented by four more.
   private static func folded(_ text: String, indent: Int = 0) -> String {
     text.split(separator: " ").map(String.init)
       .filled { $0.count + ($1 == 0 ? indent : indent + 4) <= 100 }.enumerated()
-      .map { spaces($0 == 0 ? indent : indent + 4) + $1 }.joined(separator: "\n")
+      .map { "".padded(to: $0 == 0 ? indent : indent + 4) + $1 }.joined(separator: "\n")
   }
 
   private static func description(_ preset: ClientPreset) -> String {

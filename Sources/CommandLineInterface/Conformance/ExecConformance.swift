@@ -97,46 +97,37 @@ struct ExecConformance: Sendable {
 
   /// Returns the problem that keeps the command from being judged, in a sentence; nil: there is none.
   func trouble(_ log: ExchangeLog) -> CommandFailure? {
-    let complaint = log.child.lastComplaint.isEmpty ? "" : ": \(log.child.lastComplaint.prefix(200))"
-    func failure(_ code: ExitCode, _ text: String) -> CommandFailure {
-      CommandFailure(code, "--exec '\(setup.command)': \(text)")
-    }
+    let child = log.child
+    let complaint = child.lastComplaint.isEmpty ? "" : ": \(child.lastComplaint.prefix(200))"
     let silence =
       log.connections == 0
       ? "sent nothing" : "opened \(FigureText.count(log.connections, "connection")) without an upload"
-    if case .unstartable(let reason) = log.child.end { return failure(.systemRefuses, reason) }
-    if log.spokeTLS {
-      return failure(.unavailable, "it speaks TLS, and the server of a case speaks plain HTTP")
-    }
-    if log.spokeNoHTTP { return failure(.unavailable, "what it sent is no request of HTTP/1.1") }
-    if log.child.flooded { return failure(.data, "it printed more than 1 MiB and was ended") }
-    switch log.child.end {
-    case .signalled(let number): return failure(.data, "it was ended by signal \(number)\(complaint)")
-    case .exited(126), .exited(127):
-      if log.uploads.isEmpty {
-        return failure(.noInput, "there is no such command that can be run\(complaint)")
+    let (isSilent, seconds) = (log.uploads.isEmpty, ProcessJudge.seconds(log.endedAt))
+    let trouble: (code: ExitCode, text: String)? =
+      switch child.end {
+      case .unstartable(let reason): (.systemRefuses, reason)
+      case _ where log.spokeTLS:
+        (.unavailable, "it speaks TLS, and the server of a case speaks plain HTTP")
+      case _ where log.spokeNoHTTP: (.unavailable, "what it sent is no request of HTTP/1.1")
+      case _ where child.flooded: (.data, "it printed more than 1 MiB and was ended")
+      case .signalled(let number): (.data, "it was ended by signal \(number)\(complaint)")
+      case .exited(126) where isSilent, .exited(127) where isSilent:
+        (.noInput, "there is no such command that can be run\(complaint)")
+      case .exited(let status) where isSilent:
+        (.unavailable, "it ended with exit status \(status) and \(silence)\(complaint)")
+      case .stopped where isSilent:
+        (.unavailable, "it \(silence) within \(seconds) s and was ended (--start-limit)")
+      case .stopped:
+        (.unavailable, "its upload was accepted, and it still ran after \(seconds) s and was ended")
+      case .exited where child.success != nil: nil
+      case .exited where child.lastLine.isEmpty:
+        (.data, "it printed nothing; the last line of its standard output has to be JSON with 'success'")
+      case .exited:
+        (
+          .data,
+          "the last line of its standard output is no JSON object with 'success': \(child.lastLine.prefix(120))"
+        )
       }
-    case .exited(let status):
-      if log.uploads.isEmpty {
-        return failure(.unavailable, "it ended with exit status \(status) and \(silence)\(complaint)")
-      }
-    case .stopped:
-      return failure(
-        .unavailable,
-        log.uploads.isEmpty
-          ? "it \(silence) within \(ProcessJudge.seconds(log.endedAt)) s and was ended (--start-limit)"
-          : "its upload was accepted, and it still ran after \(ProcessJudge.seconds(log.endedAt)) s and was ended"
-      )
-    default: break
-    }
-    if log.child.success == nil {
-      return failure(
-        .data,
-        log.child.lastLine.isEmpty
-          ? "it printed nothing; the last line of its standard output has to be JSON with 'success'"
-          : "the last line of its standard output is no JSON object with 'success': \(log.child.lastLine.prefix(120))"
-      )
-    }
-    return nil
+    return trouble.map { CommandFailure($0.code, "--exec '\(setup.command)': \($0.text)") }
   }
 }

@@ -89,7 +89,7 @@ struct ExecFindings: Sendable {
     }
     text += "\nNot applicable:\n"
     for row in rows where row.verdict == .notApplicable {
-      text += "  \(padded(row.requirement))\(row.reason ?? "")\n"
+      text += "  \(row.requirement.padded(to: 5))\(row.reason ?? "")\n"
     }
     for outcome in outcomes where Self.word(outcome.verdict) == .notApplicable { text += line(outcome) }
     let others = inexpressible.count
@@ -103,11 +103,9 @@ struct ExecFindings: Sendable {
   private func line(_ outcome: ExecConformance.Outcome) -> String {
     let file = Self.word(outcome.verdict) == .holds ? nil : path(of: outcome.vector.id)
     return
-      "  \(padded(outcome.vector.requirement))\(outcome.vector.id): \(Self.remark(outcome.verdict) ?? "")"
+      "  \(outcome.vector.requirement.padded(to: 5))\(outcome.vector.id): \(Self.remark(outcome.verdict) ?? "")"
       + (outcome.log == nil ? "" : file.map { " (\($0))" } ?? "") + "\n"
   }
-
-  private func padded(_ id: String) -> String { id + String(repeating: " ", count: max(1, 5 - id.count)) }
 
   // MARK: Files
 

@@ -6,7 +6,7 @@ struct ExecOptions: ParameterGroup {
   private enum ConfigKey: String, CaseIterable { case flushAt, flushInterval, maxRetries, timeout }
 
   @Option(
-    "exec", "command", .text,
+    "exec", "command", .shell,
     help:
       "Judge a real SDK: a command of the shell that takes --input JSON and prints JSON with 'success' as its last line. "
       + "It is run for each case against a server on 127.0.0.1.")
@@ -45,9 +45,6 @@ struct ExecOptions: ParameterGroup {
   /// Judges a command, and prints what was found.
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
   func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
-    if command.allSatisfy(\.isWhitespace) {
-      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
-    }
     let (console, signals) = (environment.console, environment.signals)
     let junit = try junitPath.map { path throws(CommandFailure) in
       try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit", environment.files)
@@ -93,14 +90,6 @@ struct ExecOptions: ParameterGroup {
       ignored: Set((ignored ?? []).map(\.rawValue)), environment: environment)
     let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
     return try ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs).outcomes()
-  }
-
-  /// Options that mean nothing without `--exec`.
-  /// - Throws: `UsageError` if one is given.
-  func refuseWithoutExec() throws {
-    if let first = parameters.first(where: \.isGiven) {
-      throw UsageError("The option '--\(first.name)' goes with '--exec'.")
-    }
   }
 
   private func exchangeFiles(_ ids: [String], _ disk: Files) throws -> [String: SingleFile] {

@@ -54,7 +54,7 @@ struct LiveCommand: Study {
       + "and FLEETSIM_MOMENT (begin or end).")
   private var hook: String?
   @Option(
-    "exec", "command", .text,
+    "exec", "command", .shell,
     help:
       "A real SDK in place of the simulated clients: a command of the shell that takes --input JSON, run for each device."
   )
@@ -142,10 +142,7 @@ struct LiveCommand: Study {
   // MARK: What can be run
 
   private func checkExec() throws(UsageError) {
-    guard let command else { return try refuse("warm-up") { "The option \($0) goes with '--exec'." } }
-    if command.allSatisfy(\.isWhitespace) {
-      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
-    }
+    if command == nil { return try refuse("warm-up") { "The option \($0) goes with '--exec'." } }
     if speed != 1 {
       throw UsageError(
         "'--exec' runs SDKs with clocks of their own, so that '--speed' can be 1 only: leave it out.")
@@ -265,36 +262,34 @@ struct LiveCommand: Study {
 
   /// Returns notes on everything that makes the measurement less than was asked for.
   private func notes(_ found: LiveFindings, _ scenario: Scenario, _ trouble: String?) -> [String] {
-    var notes: [String] = []
-    if let trouble {
-      notes.append(
-        "warning: uploads could not leave this machine, which counts as refused connections: \(trouble)")
-    }
-    let lag = found.lagP99
+    let (lag, unheard) = (found.lagP99, found.predicted.summary[.unheardAnswers])
     // As long as a tenth of the shortest time that the clients know.
     let patience = scenario.fleet.map { min($0.timeout.microseconds, $0.latency.minimum.microseconds * 10) }
-    if lag > max((patience.min() ?? 0) / 10, 100_000) {
-      notes.append(
-        "warning: the machine was behind: a hundredth of what happened came more than \(FigureText.span(lag)) of virtual time late; "
-          + "give a lower --speed or fewer devices")
-    }
-    if hook == nil, !scenario.tapi.incidents.isEmpty {
-      notes.append(
-        "warning: nothing makes the server have the scenario's incidents: "
-          + "give --on-incident a command that does")
-    }
-    if !scenario.tapi.actions.isEmpty {
-      notes.append(
-        "warning: the scenario's actions are in the prediction, and nothing makes the server have them: leave them out"
-      )
-    }
-    let unheard = found.predicted.summary[.unheardAnswers]
-    if unheard > 0 {
-      notes.append(
-        "warning: in the prediction \(FigureText.grouped(unheard)) answers come when their clients have given up: live "
-          + "clients hang up then, and what the server makes of it is not seen")
-    }
-    return notes
+    let notes = [
+      (
+        trouble != nil,
+        "uploads could not leave this machine, which counts as refused connections: \(trouble ?? "")"
+      ),
+      (
+        lag > max((patience.min() ?? 0) / 10, 100_000),
+        "the machine was behind: a hundredth of what happened came more than \(FigureText.span(lag)) of virtual "
+          + "time late; give a lower --speed or fewer devices"
+      ),
+      (
+        hook == nil && !scenario.tapi.incidents.isEmpty,
+        "nothing makes the server have the scenario's incidents: give --on-incident a command that does"
+      ),
+      (
+        !scenario.tapi.actions.isEmpty,
+        "the scenario's actions are in the prediction, and nothing makes the server have them: leave them out"
+      ),
+      (
+        unheard > 0,
+        "in the prediction \(FigureText.grouped(unheard)) answers come when their clients have given up: live "
+          + "clients hang up then, and what the server makes of it is not seen"
+      ),
+    ]
+    return notes.compactMap { $0.0 ? "warning: " + $0.1 : nil }
   }
 
   private static let predictionFolder = "predicted"

@@ -89,7 +89,7 @@ struct AgreementTests {
     let output = try Scratch.with(scenario).run("run s.json5 --seed 11")
     let lost = try #require(output.standardOutput.firstMatch(of: /but ([\d,]+) events lost/)?.1)
     let line = try #require(output.story("lost").first)
-    #expect(line.hasPrefix("web (posthog-js) \(lost) events: lost with the page that held them"), "\(line)")
+    #expect(line.hasPrefix("web (posthog-js) \(lost) events: lost with the page that held them"))
     #expect(output.story("lost").count == 1 && !line.contains("maxRetryCount"), "\(output)")
   }
 

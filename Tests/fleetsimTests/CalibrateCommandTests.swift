@@ -37,7 +37,7 @@ struct CalibrateCommandTests {
     let files = ["fitted.json5", "calibration.svg"]
     func calibrate(jobs: String, _ journal: String?) throws -> [String] {
       let output = try scratch.run(command + ["--jobs", jobs], code: 0)
-      #expect(output.standardOutput.hasPrefix("The scenario explains the series (220 runs)\n"), "\(output)")
+      #expect(output.standardOutput.hasPrefix("The scenario explains the series (220 runs)\n"))
       #expect(output.standardOutput.contains("\ntapi.bucket.capacity  "), "\(output)")
       let notes = output.story("note")
       #expect(notes.contains { $0.hasPrefix("off by ") && $0.contains(" the last 20 %") }, "\(notes)")

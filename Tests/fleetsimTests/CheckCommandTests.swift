@@ -134,7 +134,7 @@ struct CheckCommandTests {
     }
     let part = try recorded()
     let divisor = try #require(part.scale)
-    #expect(part.text.contains("recorded in part.json (1:\(divisor) of 20,000 devices)\n"), "\(part)")
+    #expect(part.text.contains("recorded in part.json (1:\(divisor) of 20,000 devices)\n"))
     try scratch.run("check s.json5 --baseline part.json", code: 0)
     #expect(try recorded("--scale", "1:2").scale == "2")
   }
@@ -146,7 +146,7 @@ struct CheckCommandTests {
     let output = try Tool.process(record, in: scratch.url, shell: "ulimit -f 0")
     #expect(output.code == 74)
     #expect(output.standardOutput == "")
-    #expect(output.standardError.contains("baseline.json: cannot be written: "), "\(output.standardError)")
+    #expect(output.standardError.contains("baseline.json: cannot be written: "))
     try scratch.run(
       record + ["--baseline", "no/b.json"], code: 73, says: "name a writable place with --baseline\n")
     #expect(scratch.contents == ["s.json5"])

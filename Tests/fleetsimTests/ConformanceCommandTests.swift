@@ -78,7 +78,7 @@ struct ConformanceCommandTests {
     let bad = try Scratch(["one.json": wrong, "two.json": "{"]).run("conformance one.json two.json", code: 65)
     let lines = bad.standardError.split(separator: "\n")
     #expect(lines.count == 2)
-    #expect(lines[0].hasPrefix("one.json:6: cases[0] mine.steps[0].trigger: "), "\(bad.standardError)")
+    #expect(lines[0].hasPrefix("one.json:6: cases[0] mine.steps[0].trigger: "))
     #expect(lines[1].hasPrefix("two.json:1:2: "), "\(bad.standardError)")
   }
 

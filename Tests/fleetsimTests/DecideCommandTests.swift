@@ -99,8 +99,7 @@ struct DecideCommandTests {
     #expect(
       breaks.hasPrefix("segment-swift loses data (today's file): backoffConfig.statusCodeOverrides.429"),
       "\(output)")
-    #expect(
-      output.story("unread").map { $0.hasPrefix("backoffConfig.jitterStrategy: ") } == [true], "\(output)")
+    #expect(output.story("unread").map { $0.hasPrefix("backoffConfig.jitterStrategy: ") } == [true])
   }
 
   @Test(

@@ -63,7 +63,7 @@ struct LiveCommandTests {
     #expect(output.standardOutput.hasPrefix("Not as predicted (0 of "), "\(output.standardOutput)")
     #expect(!output.standardOutput.contains("heard") && output.standardError.contains("heard"))
     #expect(output.standardError.contains("': exit code 1; the server may not have done"))
-    #expect(output.story("worse").contains { $0.hasPrefix("answers_2xx 0, predicted ") }, "\(output)")
+    #expect(output.story("worse").contains { $0.hasPrefix("answers_2xx 0, predicted ") })
     let told = try scratch.text("told")
     #expect(told == "begin 0 outage 503\nend 0 outage 503\n")
   }

@@ -70,7 +70,7 @@ struct SearchCommandTests {
     let kept = scratch.runs("two.journal").count
     #expect(kept > begun + 20)
     let again = try scratch.run(command + ["--verbose"], code: 0)
-    #expect(again.story("note").contains { $0.hasPrefix("\(kept) runs from the journal, ") }, "\(again)")
+    #expect(again.story("note").contains { $0.hasPrefix("\(kept) runs from the journal, ") })
     for name in ["pareto.csv", "settings.json", "pareto.svg"] {
       #expect(try scratch.text("two/" + name) == scratch.text("out/" + name), "\(name)")
     }

@@ -37,8 +37,7 @@ struct StudyTests {
     let tables = scratch.contents.filter { $0.hasPrefix("whole/") && $0.hasSuffix(".csv") }
     #expect(!tables.isEmpty)
     for table in tables {
-      #expect(
-        try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")), "\(table)")
+      #expect(try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")))
     }
     #expect(scratch.runs("whole.journal") == kept)
     try run("whole")

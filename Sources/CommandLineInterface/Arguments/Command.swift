@@ -287,7 +287,8 @@ struct InvalidValue: Error {
 
   /// `; did you mean 'shed'?`, or the end of the sentence. A single letter is near to every other one.
   static func hint(_ word: String, _ words: [String]) -> String {
-    (word.count > 1 ? nearest(to: word, among: words) : nil).map { "; did you mean '\($0)'?" } ?? "."
+    let near = word.count > 1 ? nearest(to: word, among: words) : nil
+    return near.map { "; did you mean '\($0)'?" } ?? "."
   }
 }
 

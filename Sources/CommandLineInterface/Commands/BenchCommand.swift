@@ -168,8 +168,8 @@ struct BenchCommand: Command {
 }
 
 extension ValueReader where Value == Span {
-  fileprivate static let runDuration = ValueReader("a span from 1s to 366d, as 20m or 2h.") { text in
-    (try? Units.span(text)).flatMap { (.seconds(1)...Units.longestSpan).contains($0) ? $0 : nil }
+  fileprivate static let runDuration = ValueReader("a span from 1s to 366d, as 20m or 2h.") {
+    (try? Units.span($0)).flatMap { (.seconds(1)...Units.longestSpan).contains($0) ? $0 : nil }
   }
 }
 

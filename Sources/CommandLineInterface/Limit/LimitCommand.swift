@@ -115,8 +115,8 @@ struct LimitCommand: Study {
     // A key has the figures of the whole fleet.
     let own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON)
     return Subject(
-      range: range, own: own.flatMap { Quantity($0) }, meaning: { ends[0].pace(of: range.path, $0) },
-      largest: ends, scenario: { _ in scenario })
+      range: range, own: own.flatMap { Quantity($0) },
+      meaning: { ends[0].pace(of: range.path, $0) }, largest: ends, scenario: { _ in scenario })
   }
 
   /// A kind by itself, with the shortest run in which its recovery can be seen.

@@ -48,7 +48,7 @@ struct StudyOptions: ParameterGroup {
   @Option(
     "journal", "dir", .text,
     help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
-  private var askedJournal: String?
+  var journalPath: String?
   var input: InputOptions
   @Option(
     "out", "dir", .text,
@@ -80,8 +80,7 @@ struct StudyOptions: ParameterGroup {
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 
-  var journalWords: [String] { $askedJournal.words }
-  var journalPath: String? { askedJournal }
+  var journalWords: [String] { $journalPath.words }
 
   var form: AnswerForm {
     get throws(UsageError) { try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose) }
@@ -104,7 +103,7 @@ struct StudyOptions: ParameterGroup {
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
   /// - Parameter onlyAsked: whether none is kept but the one that is asked for.
   func journal(onlyAsked: Bool, _ environment: CommandEnvironment) throws -> RunDirectory? {
-    var path = askedJournal
+    var path = journalPath
     if path == nil, !onlyAsked, var beside = outputPath {
       while beside.count > 1, beside.hasSuffix("/") { beside.removeLast() }
       path = beside + ".journal"

@@ -128,10 +128,10 @@ extension Cohort {
     get { rollout.flatMap { $0.isAction ? nil : keys(of: $0) } }
     set {
       rollout = newValue.map {
-        SettingsRollout(
-          time: $0.time, sharePartsPerMillion: $0.share, settings: $0.settings.config, fetch: $0.fetch)
+        SettingsRollout(time: $0.time, sharePartsPerMillion: $0.share, settings: $0.settings.config)
       }
       rollout?.source = newValue?.settings.source
+      rollout?.fetch = newValue?.fetch
     }
   }
 

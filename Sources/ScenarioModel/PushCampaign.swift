@@ -29,17 +29,11 @@ public struct PushCampaign: Sendable, Hashable {
   /// to the next one.
   public var every: Span?
 
-  public init(
-    name: String? = nil, time: Instant, cohorts: [String]? = nil, over: Span = .zero,
-    opensPartsPerMillion: Int64, delay: Distribution, every: Span? = nil
-  ) {
-    self.name = name
+  public init(time: Instant, over: Span = .zero, opensPartsPerMillion: Int64, delay: Distribution) {
     self.time = time
-    self.cohorts = cohorts
     self.over = over
     self.opensPartsPerMillion = opensPartsPerMillion
     self.delay = delay
-    self.every = every
   }
 
   /// When the last message is sent; of a campaign that repeats, the first time.

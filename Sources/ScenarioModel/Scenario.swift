@@ -29,10 +29,8 @@ public struct Scenario: Sendable, Hashable {
   public internal(set) var isIdeal = false
 
   public init(
-    question: String? = nil, seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1),
-    tapi: TAPIConfiguration, fleet: [Cohort]
+    seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1), tapi: TAPIConfiguration, fleet: [Cohort]
   ) {
-    self.question = question
     self.seed = seed
     self.duration = duration
     self.interval = interval

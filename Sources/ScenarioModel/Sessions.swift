@@ -20,14 +20,10 @@ public struct Sessions: Sendable, Hashable {
   /// curve of theirs multiplies with it.
   public var curve: RateCurve?
 
-  public init(
-    sharePartsPerMillion: Int64, length: Distribution, createsEventsInBackground: Bool = false,
-    curve: RateCurve? = nil
-  ) {
+  public init(sharePartsPerMillion: Int64, length: Distribution, createsEventsInBackground: Bool = false) {
     self.sharePartsPerMillion = sharePartsPerMillion
     self.length = length
     self.createsEventsInBackground = createsEventsInBackground
-    self.curve = curve
   }
 
   /// The share of the time in the foreground.

@@ -16,12 +16,9 @@ public struct SettingsRollout: Sendable, Hashable {
   public var fetch: Span? = nil
   /// Whether it answers an incident, as `ServerAction`s do: then the twin does without it.
   public var isAction = false
-  public init(
-    time: Instant, sharePartsPerMillion: Int64 = 1_000_000, settings: HTTPConfig, fetch: Span? = nil
-  ) {
+  public init(time: Instant, sharePartsPerMillion: Int64 = 1_000_000, settings: HTTPConfig) {
     self.time = time
     self.sharePartsPerMillion = sharePartsPerMillion
     self.settings = settings
-    self.fetch = fetch
   }
 }

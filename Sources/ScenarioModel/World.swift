@@ -6,17 +6,10 @@ public struct Link: Sendable, Hashable {
   public var uploadBytesPerSecond: Int?
   /// Requests that never reach the server, and answers that never reach the device. A lost answer is noticed by the time-out,
   /// which is then at most an hour.
-  public var requestLossPartsPerMillion: Int64
-  public var answerLossPartsPerMillion: Int64
+  public var requestLossPartsPerMillion: Int64 = 0
+  public var answerLossPartsPerMillion: Int64 = 0
 
-  public init(
-    uploadBytesPerSecond: Int? = nil, requestLossPartsPerMillion: Int64 = 0,
-    answerLossPartsPerMillion: Int64 = 0
-  ) {
-    self.uploadBytesPerSecond = uploadBytesPerSecond
-    self.requestLossPartsPerMillion = requestLossPartsPerMillion
-    self.answerLossPartsPerMillion = answerLossPartsPerMillion
-  }
+  public init() {}
 
   /// Whether an upload takes no longer than its latency and is never lost.
   package var isPerfect: Bool { self == Link() }
@@ -56,10 +49,7 @@ public struct Connectivity: Sendable, Hashable {
   /// Whether a device flushes when it is back (S17, D7); waits are not cut short by it.
   public var flushesOnReconnect: Bool
 
-  public init(
-    periods: Periods? = nil, interruptions: [Interruption] = [], flushesOnReconnect: Bool = true
-  ) {
-    self.periods = periods
+  public init(interruptions: [Interruption] = [], flushesOnReconnect: Bool = true) {
     self.interruptions = interruptions
     self.flushesOnReconnect = flushesOnReconnect
   }

@@ -6,26 +6,29 @@ import UploadRetry
 /// no number is NaN. A comparison with NaN is false. So a NaN is no limit.
 public struct BrowserSettings: Sendable, Hashable {
   /// `rateLimitConfig.maxRetryCount`.
-  public var rateLimitRetryCount: Double
+  public var rateLimitRetryCount = 10.0
   /// `rateLimitConfig.maxRetryInterval`, seconds.
-  public var maxRetryInterval: Double
+  public var maxRetryInterval = 300.0
   /// `rateLimitConfig.maxRateLimitDuration`, seconds.
-  public var maxRateLimitDuration: Double
+  public var maxRateLimitDuration = 43_200.0
   /// `backoffConfig.maxRetryCount`.
-  public var retryCount: Double
+  public var retryCount = 10.0
   /// `backoffConfig.baseBackoffInterval`, seconds.
-  public var baseBackoffInterval: Double
+  public var baseBackoffInterval = 0.5
   /// `backoffConfig.maxBackoffInterval`, seconds.
-  public var maxBackoffInterval: Double
+  public var maxBackoffInterval = 60.0
   /// `backoffConfig.maxTotalBackoffDuration`, seconds.
-  public var maxTotalBackoffDuration: Double
+  public var maxTotalBackoffDuration = 43_200.0
   /// `backoffConfig.jitterPercent`.
-  public var jitterPercent: Double
+  public var jitterPercent = 10.0
   /// `default4xxBehavior`, `default5xxBehavior`, as they are; what is not "retry" drops.
   private var default4xx: SettingsValue
   private var default5xx: SettingsValue
   /// `statusCodeOverrides` by code, over the SDK's own.
-  private var overrides: [String: SettingsValue]
+  private var overrides: [String: SettingsValue] = [
+    "408": .string("retry"), "410": .string("retry"), "429": .string("retry"), "460": .string("retry"),
+    "501": .string("drop"), "505": .string("drop"), "511": .string("drop"),
+  ]
   /// Whether `jitterPercent` was given.
   private(set) var hasOwnJitter: Bool
 
@@ -44,13 +47,9 @@ public struct BrowserSettings: Sendable, Hashable {
       for layer in layers { if let value = layer.member(section)?.member(key) { found = value } }
       return found == .null ? nil : found
     }
-    (rateLimitRetryCount, maxRetryInterval, maxRateLimitDuration) = (10, 300, 43_200)
-    (retryCount, baseBackoffInterval, maxBackoffInterval) = (10, 0.5, 60)
-    (maxTotalBackoffDuration, jitterPercent) = (43_200, 10)
     hasOwnJitter = field("backoffConfig", "jitterPercent") != nil
     default4xx = field("backoffConfig", "default4xxBehavior") ?? .string("drop")
     default5xx = field("backoffConfig", "default5xxBehavior") ?? .string("retry")
-    overrides = Self.overrides
     for layer in layers {
       switch layer.member("backoffConfig")?.member("statusCodeOverrides") {
       case .object(let members): for member in members { overrides[member.key] = member.value }
@@ -117,11 +116,6 @@ public struct BrowserSettings: Sendable, Hashable {
     let number = JavaScript.number(value)
     place = number.isNaN ? number : min(max(number, range.lowerBound), range.upperBound)
   }
-
-  private static let overrides: [String: SettingsValue] = [
-    "408": .string("retry"), "410": .string("retry"), "429": .string("retry"), "460": .string("retry"),
-    "501": .string("drop"), "505": .string("drop"), "511": .string("drop"),
-  ]
 
   /// The consequence of an answer.
   public enum Verdict: Sendable, Hashable {

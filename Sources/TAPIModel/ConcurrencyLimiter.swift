@@ -15,27 +15,17 @@ public struct ConcurrencyLimit: Sendable, Hashable {
   public var minimum: Int
   public var maximum: Int
   /// Requests that may wait when there is no gradient: by how much the limit may grow in a window, before smoothing.
-  public var queue: Int
+  public var queue = 4
   /// Parts per million.
-  public var smoothing: Int64
+  public var smoothing: Int64 = 200_000
   /// Parts per million: the window's mean may be so much longer than the long-term mean. At least 10^6.
-  public var tolerance: Int64
-  public var window: Span
+  public var tolerance: Int64 = 1_500_000
+  public var window = Span.seconds(1)
   /// In windows.
-  public var longWindow: Int
+  public var longWindow = 600
 
-  public init(
-    initial: Int = 20, minimum: Int = 20, maximum: Int = 200, queue: Int = 4, smoothing: Int64 = 200_000,
-    tolerance: Int64 = 1_500_000, window: Span = .seconds(1), longWindow: Int = 600
-  ) {
-    self.initial = initial
-    self.minimum = minimum
-    self.maximum = maximum
-    self.queue = queue
-    self.smoothing = smoothing
-    self.tolerance = tolerance
-    self.window = window
-    self.longWindow = longWindow
+  public init(initial: Int = 20, minimum: Int = 20, maximum: Int = 200) {
+    (self.initial, self.minimum, self.maximum) = (initial, minimum, maximum)
   }
 }
 

@@ -10,8 +10,8 @@ public struct Connections: Sendable, Hashable {
   /// Connections at once, 1 … 10^9, those in a handshake among them; nil: any number.
   public var limit: Int?
   /// The server closes a connection on which nothing has happened for so long. At least 1 ms.
-  public var idleTimeout: Span
-  public var refusal: Refusal
+  public var idleTimeout = Span.seconds(60)
+  public var refusal = Refusal.reset
 
   /// The tier in which connections are made.
   public struct Handshakes: Sendable, Hashable {
@@ -42,25 +42,15 @@ public struct Connections: Sendable, Hashable {
     case silent
   }
 
-  public init(
-    handshakes: Handshakes, limit: Int? = nil, idleTimeout: Span = .seconds(60), refusal: Refusal = .reset
-  ) {
-    self.handshakes = handshakes
-    self.limit = limit
-    self.idleTimeout = idleTimeout
-    self.refusal = refusal
-  }
+  public init(handshakes: Handshakes) { self.handshakes = handshakes }
 }
 
 /// A client's way with connections.
 public struct ConnectionHabits: Sendable, Hashable {
   /// How long it keeps a connection on which nothing happens; nil: it makes one for each upload.
-  public var keepAlive: Span?
+  public var keepAlive: Span? = .seconds(60)
   /// Ways there and back before the request leaves, 0 … 10: one for TCP (RFC 9293 §3.5) and one for TLS 1.3 (RFC 8446 §2).
-  public var roundTrips: Int
+  public var roundTrips = 2
 
-  public init(keepAlive: Span? = .seconds(60), roundTrips: Int = 2) {
-    self.keepAlive = keepAlive
-    self.roundTrips = roundTrips
-  }
+  public init() {}
 }

@@ -13,10 +13,10 @@ public struct Proxies: Sendable, Hashable {
   /// Tries of a request after its first, 0 … 100. Envoy's `num_retries`, 1.
   public var retries: Int
   /// The statuses that are tried again, 400 … 599. Envoy's `gateway-error`: 502, 503 and 504.
-  public var statuses: [Int]
+  public var statuses = [502, 503, 504]
   /// Whether a try is too that gets no answer: the server lost it, or `tryTimeout` is over. `retry_state_impl.cc` has that for
   /// `gateway-error`; Envoy's page says it of `5xx` and of `reset` alone.
-  public var retriesUnanswered: Bool
+  public var retriesUnanswered = true
   /// A try is given up after so long, at least 1 ms; nil: never, which is Envoy's `per_try_timeout`.
   public var tryTimeout: Span?
   public var backoff: Backoff
@@ -63,13 +63,11 @@ public struct Proxies: Sendable, Hashable {
   }
 
   public init(
-    count: Int = 1, retries: Int = 1, statuses: [Int] = [502, 503, 504], retriesUnanswered: Bool = true,
-    tryTimeout: Span? = nil, backoff: Backoff = Backoff(), budget: Budget? = Budget()
+    count: Int = 1, retries: Int = 1, tryTimeout: Span? = nil, backoff: Backoff = Backoff(),
+    budget: Budget? = Budget()
   ) {
     self.count = count
     self.retries = retries
-    self.statuses = statuses
-    self.retriesUnanswered = retriesUnanswered
     self.tryTimeout = tryTimeout
     self.backoff = backoff
     self.budget = budget

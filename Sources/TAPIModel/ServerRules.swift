@@ -126,8 +126,8 @@ public struct UploadSource: Sendable, Hashable {
   public var writeKey: String
   /// `UploadRequest.device` of the cohort's first device.
   public var firstDevice: UInt32
-  public var eventBytes: Int
-  public var requestBytes: Int
+  public var eventBytes = 0
+  public var requestBytes = 0
   /// The rest concerns connections alone.
   public var connection = ConnectionHabits()
   /// One way.
@@ -140,10 +140,8 @@ public struct UploadSource: Sendable, Hashable {
   /// How often a device uploads when nothing fails.
   public var pace = UploadPace.seldom
 
-  public init(writeKey: String, firstDevice: UInt32 = 0, eventBytes: Int = 0, requestBytes: Int = 0) {
+  public init(writeKey: String, firstDevice: UInt32 = 0) {
     self.writeKey = writeKey
     self.firstDevice = firstDevice
-    self.eventBytes = eventBytes
-    self.requestBytes = requestBytes
   }
 }

@@ -7,7 +7,7 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var incidents: [Incident]
   /// The operators' actions during the run; no two contradict one another.
   public var actions: [ServerAction] = []
-  public var rules: ServerRules
+  public var rules = ServerRules()
   /// nil: a connection costs nothing, and there is always one.
   public var connections: Connections?
   /// Where clients fetch their Settings; nil: that is no request, and it takes no time.
@@ -19,13 +19,10 @@ public struct TAPIConfiguration: Sendable, Hashable {
   /// How it is written there (S4).
   public var retryAfterForm = RetryAfterForm.seconds
 
-  public init(
-    server: Server, overload: Overload = .init(), incidents: [Incident] = [], rules: ServerRules = .init()
-  ) {
+  public init(server: Server, overload: Overload = .init(), incidents: [Incident] = []) {
     self.server = server
     self.overload = overload
     self.incidents = incidents
-    self.rules = rules
   }
 
   /// One of two servers.
@@ -41,18 +38,13 @@ public struct TokenBucketConfiguration: Sendable, Hashable {
   public var capacityMilliRequestsPerSecond: Int64
   /// The bucket's size in whole requests, at least 1, at most 10^9.
   public var burst: Int64
-  public var serviceTime: Distribution
+  public var serviceTime = Distribution.constant(.zero)
   /// Millionths of a token that a request costs beside its own one, for each event of the batch; at most 10^9. A request that
   /// costs more than the bucket holds is admitted when the bucket is full, and the bucket owes the rest.
-  public var costPerEvent: Int64
-  public init(
-    capacityMilliRequestsPerSecond: Int64, burst: Int64, serviceTime: Distribution = .constant(.zero),
-    costPerEvent: Int64 = 0
-  ) {
+  public var costPerEvent: Int64 = 0
+  public init(capacityMilliRequestsPerSecond: Int64, burst: Int64) {
     self.capacityMilliRequestsPerSecond = capacityMilliRequestsPerSecond
     self.burst = burst
-    self.serviceTime = serviceTime
-    self.costPerEvent = costPerEvent
   }
 }
 
@@ -68,25 +60,18 @@ public struct WorkersConfiguration: Sendable, Hashable {
   /// A request that has waited longer when its turn comes is shed: it gets the overload answer and no worker; nil: never.
   public var queueTimeout: Span?
   public var congestion: Congestion?
-  public var order: QueueOrder
+  public var order = QueueOrder.fifo
   public var delayControl: ControlledDelay?
   public var concurrencyLimit: ConcurrencyLimit?
   public var dependency: Dependency?
   public init(
     count: Int, serviceTime: Distribution, serviceTimePerEvent: Span = .zero, queueLimit: Int? = nil,
-    queueTimeout: Span? = nil, congestion: Congestion? = nil, order: QueueOrder = .fifo,
-    delayControl: ControlledDelay? = nil, concurrencyLimit: ConcurrencyLimit? = nil,
     dependency: Dependency? = nil
   ) {
     self.count = count
     self.serviceTime = serviceTime
     self.serviceTimePerEvent = serviceTimePerEvent
     self.queueLimit = queueLimit
-    self.queueTimeout = queueTimeout
-    self.congestion = congestion
-    self.order = order
-    self.delayControl = delayControl
-    self.concurrencyLimit = concurrencyLimit
     self.dependency = dependency
   }
 }

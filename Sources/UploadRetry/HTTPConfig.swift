@@ -7,15 +7,12 @@ public struct HTTPConfig: Sendable, Hashable, BitwiseCopyable {
   /// (`RetryPolicy.withoutSettings`). The document's client has its defaults instead.
   public var isManaged = true
   /// 429s, which make the pipeline wait.
-  public var rateLimit: RateLimitConfig
+  public var rateLimit = RateLimitConfig()
   /// Transient errors, which make their batch wait.
-  public var backoff: BackoffConfig
+  public var backoff = BackoffConfig()
 
-  /// The document's defaults, unless told otherwise.
-  public init(rateLimit: RateLimitConfig = .init(), backoff: BackoffConfig = .init()) {
-    self.rateLimit = rateLimit
-    self.backoff = backoff
-  }
+  /// The document's defaults.
+  public init() {}
 }
 
 /// `rateLimitConfig`: what 429s do (S4, S11–S13). Times are microseconds.

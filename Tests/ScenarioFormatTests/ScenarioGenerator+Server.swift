@@ -39,59 +39,66 @@ extension ScenarioGenerator {
 
   mutating func server() -> TAPIConfiguration.Server {
     if random.chance(50) {
-      return .bucket(
-        .init(
-          capacityMilliRequestsPerSecond: draw(1...random.pick([100, 1_000_000, 1_000_000_000_000])),
-          burst: draw(1...1_000_000_000),
-          serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
-          costPerEvent: random.chance(50) ? 0 : draw(0...1_000_000_000)))
+      var bucket = TokenBucketConfiguration(
+        capacityMilliRequestsPerSecond: draw(1...random.pick([100, 1_000_000, 1_000_000_000_000])),
+        burst: draw(1...1_000_000_000))
+      bucket.serviceTime = distribution(least: 0, most: 86_400_000_000, exponential: true)
+      bucket.costPerEvent = random.chance(50) ? 0 : draw(0...1_000_000_000)
+      return .bucket(bucket)
     }
     let target: Int64 = draw(1...10_000_000)
-    return .workers(
-      .init(
-        count: draw(1...1_000_000),
-        serviceTime: distribution(least: 1, most: 86_400_000_000, exponential: true),
-        serviceTimePerEvent: span(0...3_600_000_000),
-        queueLimit: random.chance(50) ? draw(0...1_000_000_000) : nil,
-        queueTimeout: random.chance(30) ? span(1_000...86_400_000_000) : nil,
-        congestion: random.chance(30)
-          ? Congestion(slowdown: draw(1...1_000_000_000), queue: draw(1...1_000_000_000)) : nil,
-        order: random.pick(QueueOrder.allCases),
-        delayControl: random.chance(30)
-          ? ControlledDelay(target: span(target...target), interval: span(target + 1...86_400_000_000)) : nil,
-        concurrencyLimit: random.chance(30) ? concurrencyLimit() : nil,
-        dependency: random.chance(30) ? dependency() : nil))
+    var workers = WorkersConfiguration(
+      count: draw(1...1_000_000),
+      serviceTime: distribution(least: 1, most: 86_400_000_000, exponential: true),
+      serviceTimePerEvent: span(0...3_600_000_000),
+      queueLimit: random.chance(50) ? draw(0...1_000_000_000) : nil)
+    if random.chance(30) { workers.queueTimeout = span(1_000...86_400_000_000) }
+    if random.chance(30) {
+      workers.congestion = Congestion(slowdown: draw(1...1_000_000_000), queue: draw(1...1_000_000_000))
+    }
+    workers.order = random.pick(QueueOrder.allCases)
+    if random.chance(30) {
+      workers.delayControl = ControlledDelay(
+        target: span(target...target), interval: span(target + 1...86_400_000_000))
+    }
+    if random.chance(30) { workers.concurrencyLimit = concurrencyLimit() }
+    if random.chance(30) { workers.dependency = dependency() }
+    return .workers(workers)
   }
 
   mutating func connections(at server: TAPIConfiguration.Server) -> Connections {
     var least = 1
     if case .workers(let workers) = server { least = workers.count }
-    return Connections(
+    var connections = Connections(
       handshakes: .init(
         count: draw(1...1_000_000), time: span(1...60_000_000),
-        queueLimit: random.chance(30) ? nil : draw(0...1_000_000_000)),
-      limit: random.chance(50) ? nil : draw(least...1_000_000_000),
-      idleTimeout: span(1_000...31_622_400_000_000), refusal: random.pick(Connections.Refusal.allCases))
+        queueLimit: random.chance(30) ? nil : draw(0...1_000_000_000)))
+    connections.limit = random.chance(50) ? nil : draw(least...1_000_000_000)
+    connections.idleTimeout = span(1_000...31_622_400_000_000)
+    connections.refusal = random.pick(Connections.Refusal.allCases)
+    return connections
   }
 
   mutating func proxies() -> Proxies {
     let base = span(1...3_600_000_000)
     let statuses = random.pick([[502, 503, 504], [400, 599], []])
-    return Proxies(
+    var proxies = Proxies(
       count: draw(1...1_000_000), retries: draw(0...100),
-      // Something has to be tried again.
-      statuses: statuses, retriesUnanswered: statuses.isEmpty || random.chance(50),
       tryTimeout: random.chance(50) ? nil : span(1_000...31_622_400_000_000),
       backoff: .init(base: base, maximum: span(base.microseconds...3_600_000_000)),
       budget: random.chance(30) ? nil : .init(share: draw(0...1_000_000), minimum: draw(0...1_000_000_000)))
+    // Something has to be tried again.
+    (proxies.statuses, proxies.retriesUnanswered) = (statuses, statuses.isEmpty || random.chance(50))
+    return proxies
   }
 
   private mutating func concurrencyLimit() -> ConcurrencyLimit {
     let limits = (0..<3).map { _ in draw(1...1_000_000_000) }.sorted()
-    return ConcurrencyLimit(
-      initial: limits[1], minimum: limits[0], maximum: limits[2], queue: draw(0...1_000_000),
-      smoothing: draw(1...1_000_000), tolerance: draw(1_000_000...1_000_000_000),
-      window: span(1_000...3_600_000_000), longWindow: draw(1...1_000_000))
+    var limit = ConcurrencyLimit(initial: limits[1], minimum: limits[0], maximum: limits[2])
+    (limit.queue, limit.smoothing) = (draw(0...1_000_000), draw(1...1_000_000))
+    limit.tolerance = draw(1_000_000...1_000_000_000)
+    (limit.window, limit.longWindow) = (span(1_000...3_600_000_000), draw(1...1_000_000))
+    return limit
   }
 
   private mutating func dependency() -> Dependency {

@@ -137,14 +137,13 @@ struct ScenarioGenerator {
     cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
     cohort.timeout = span(1_000...random.pick([3_600_000_000, 31_622_400_000_000]))
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
-    cohort.link = Link(
-      uploadBytesPerSecond: random.pick([nil, 1, 50_000, 1_000_000_000_000]),
-      requestLossPartsPerMillion: draw(0...1_000_000),
-      answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : draw(0...1_000_000))
+    cohort.link.uploadBytesPerSecond = random.pick([nil, 1, 50_000, 1_000_000_000_000])
+    cohort.link.requestLossPartsPerMillion = draw(0...1_000_000)
+    cohort.link.answerLossPartsPerMillion = cohort.timeout > .hours(1) ? 0 : draw(0...1_000_000)
     cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
     if random.chance(30) {
-      cohort.connection = ConnectionHabits(
-        keepAlive: random.chance(30) ? nil : span(1_000...31_622_400_000_000), roundTrips: draw(0...10))
+      cohort.connection.keepAlive = random.chance(30) ? nil : span(1_000...31_622_400_000_000)
+      cohort.connection.roundTrips = draw(0...10)
     }
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
@@ -346,10 +345,12 @@ struct ScenarioGenerator {
     if case .periodic = events { inBackground = true }
     var curve = random.chance(50) ? self.curve() : nil
     if case .replay = events, !inBackground { curve = nil }
-    return Sessions(
+    var sessions = Sessions(
       sharePartsPerMillion: draw(1_000...999_999),
       length: random.chance(50) ? .constant(length) : .exponential(mean: length),
-      createsEventsInBackground: inBackground, curve: curve)
+      createsEventsInBackground: inBackground)
+    sessions.curve = curve
+    return sessions
   }
 
   /// Campaigns to cohorts with sessions, with and without a name.
@@ -358,11 +359,13 @@ struct ScenarioGenerator {
     if names.isEmpty { return [] }
     return (0..<draw(0...2)).map { index in
       let over = span(0...3_600_000_000)
-      return PushCampaign(
-        name: random.chance(50) ? "campaign-\(index)" : nil, time: .start + span(0...31_622_400_000_000),
-        cohorts: random.pick([nil, names]), over: over, opensPartsPerMillion: draw(0...1_000_000),
-        delay: distribution(least: 0, most: 86_400_000_000, exponential: true),
-        every: random.pick([nil, span(max(60_000_000, over.microseconds)...31_622_400_000_000)]))
+      var campaign = PushCampaign(
+        time: .start + span(0...31_622_400_000_000), over: over, opensPartsPerMillion: draw(0...1_000_000),
+        delay: distribution(least: 0, most: 86_400_000_000, exponential: true))
+      campaign.name = random.chance(50) ? "campaign-\(index)" : nil
+      campaign.cohorts = random.pick([nil, names])
+      campaign.every = random.pick([nil, span(max(60_000_000, over.microseconds)...31_622_400_000_000)])
+      return campaign
     }
   }
 
@@ -448,13 +451,15 @@ struct ScenarioGenerator {
   private mutating func scenarioWithRetryAfter() -> Scenario {
     let duration = span(1_000...Units.longestSpan.microseconds)
     let leastInterval = max(1_000, (duration.microseconds - 1) / 100_000 + 1)
-    return Scenario(
-      question: random.pick([nil, "", "Why \"now\"?\n\\ é 😀 \u{1}\u{2028}"]), seed: random.next(),
-      duration: duration, interval: span(leastInterval...duration.microseconds),
+    var scenario = Scenario(
+      seed: random.next(), duration: duration, interval: span(leastInterval...duration.microseconds),
       tapi: TAPIConfiguration(
         server: server(),
         overload: random.pick([Overload(), Overload(status: draw(400...599), retryAfter: retryAfter())]),
-        incidents: incidents(), rules: rules()),
+        incidents: incidents()),
       fleet: (0..<draw(1...3)).map { cohort("cohort-\($0)", duration: duration) })
+    scenario.question = random.pick([nil, "", "Why \"now\"?\n\\ é 😀 \u{1}\u{2028}"])
+    scenario.tapi.rules = rules()
+    return scenario
   }
 }

@@ -4,14 +4,15 @@ import Testing
 
 @Suite struct ConcurrencyLimitTests {
   private func server(
-    _ limit: ConcurrencyLimit, workers: Int, incidents: [Incident] = []
+    _ limit: ConcurrencyLimit, queue: Int = 4, workers: Int, incidents: [Incident] = []
   ) -> TAPIServer {
-    TAPIServer(
+    var pool = WorkersConfiguration(count: workers, serviceTime: .constant(.milliseconds(100)))
+    pool.concurrencyLimit = limit
+    pool.concurrencyLimit?.queue = queue
+    return TAPIServer(
       TAPIConfiguration(
-        server: .workers(
-          WorkersConfiguration(
-            count: workers, serviceTime: .constant(.milliseconds(100)), concurrencyLimit: limit)),
-        overload: Overload(status: 503), incidents: incidents), key: RandomKey(seed: 1))
+        server: .workers(pool), overload: Overload(status: 503), incidents: incidents),
+      key: RandomKey(seed: 1))
   }
 
   /// How many of so many requests at one instant are admitted.
@@ -26,7 +27,7 @@ import Testing
       kind: .brownout(factorPartsPerMillion: 250_000), start: Instant(microseconds: 4_500_000),
       duration: .hours(1))
     var server = server(
-      ConcurrencyLimit(initial: 20, minimum: 1, maximum: 1_000, queue: 5), workers: 1_000,
+      ConcurrencyLimit(initial: 20, minimum: 1, maximum: 1_000), queue: 5, workers: 1_000,
       incidents: [brownout])
     let limits = (0..<10 as Range<Int64>).map {
       admitted(&server, of: 200, at: $0 * 1_000_000)
@@ -53,7 +54,7 @@ import Testing
       kind: .outage(status: 503, retryAfter: .none, keepsWork: keepsWork),
       start: Instant(microseconds: 7_500_000), duration: .milliseconds(200))
     var server = server(
-      ConcurrencyLimit(initial: 20, minimum: 1, maximum: 1_000, queue: 5), workers: 1_000, incidents: [outage]
+      ConcurrencyLimit(initial: 20, minimum: 1, maximum: 1_000), queue: 5, workers: 1_000, incidents: [outage]
     )
     let limits = (0..<9 as Range<Int64>).map { admitted(&server, of: 200, at: $0 * 1_000_000) }
     #expect(limits == [20, 20, 21, 22, 23, 24, 25, 26, keepsWork ? 27 : 20])

@@ -17,7 +17,7 @@ private struct Endpoint: ~Copyable {
     var tapi = TAPIConfiguration(server: server, incidents: incidents)
     (tapi.connections, tapi.actions) = (connections, actions)
     var source = UploadSource(writeKey: "phones")
-    source.connection = ConnectionHabits(keepAlive: keepAlive, roundTrips: roundTrips)
+    (source.connection.keepAlive, source.connection.roundTrips) = (keepAlive, roundTrips)
     source.latency = .constant(.milliseconds(50))
     (source.timeout, source.connectTimeout) = (timeout, connectTimeout)
     self.server = TAPIServer(tapi, key: RandomKey(seed: 1), sources: [source], interval: .seconds(10))
@@ -56,9 +56,10 @@ private func tier(
   _ count: Int, _ time: Int64, queueLimit: Int? = nil, limit: Int? = nil, idleTimeout: Span = .seconds(60),
   refusal: Connections.Refusal = .reset
 ) -> Connections {
-  Connections(
-    handshakes: .init(count: count, time: .milliseconds(time), queueLimit: queueLimit), limit: limit,
-    idleTimeout: idleTimeout, refusal: refusal)
+  var tier = Connections(
+    handshakes: .init(count: count, time: .milliseconds(time), queueLimit: queueLimit))
+  (tier.limit, tier.idleTimeout, tier.refusal) = (limit, idleTimeout, refusal)
+  return tier
 }
 
 extension Admission {

@@ -2,8 +2,13 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-private func server(_ workers: WorkersConfiguration, incidents: [Incident] = []) -> TAPIServer {
-  TAPIServer(
+private func server(
+  _ workers: WorkersConfiguration, _ order: QueueOrder = .fifo, _ delayControl: ControlledDelay? = nil,
+  incidents: [Incident] = []
+) -> TAPIServer {
+  var workers = workers
+  (workers.order, workers.delayControl) = (order, delayControl)
+  return TAPIServer(
     TAPIConfiguration(server: .workers(workers), overload: Overload(status: 503), incidents: incidents),
     key: RandomKey(seed: 1))
 }
@@ -16,8 +21,8 @@ private struct OneWorker: ~Copyable {
   init(_ order: QueueOrder, queueLimit: Int? = nil, incidents: [Incident] = []) {
     server = TAPIModelTests.server(
       WorkersConfiguration(
-        count: 1, serviceTime: .constant(.milliseconds(10)), queueLimit: queueLimit, order: order),
-      incidents: incidents)
+        count: 1, serviceTime: .constant(.milliseconds(10)), queueLimit: queueLimit),
+      order, incidents: incidents)
   }
 
   @discardableResult
@@ -105,8 +110,7 @@ private struct OneWorker: ~Copyable {
   func controlLaw() {
     // A hundred at once, a worker of 10 ms, each drop a turn that is not lost: turns are every 10 ms.
     var server = server(
-      WorkersConfiguration(
-        count: 1, serviceTime: .constant(.milliseconds(10)), delayControl: ControlledDelay()))
+      WorkersConfiguration(count: 1, serviceTime: .constant(.milliseconds(10))), .fifo, ControlledDelay())
     for number in 0..<100 as Range<UInt32> { _ = server.arrive(request(0, device: number)) }
     var drops: [Int64] = []
     var served: [UInt32] = []
@@ -126,8 +130,7 @@ private struct OneWorker: ~Copyable {
   @Test("A queue that empties within every interval loses nobody, nor does one without a second in line")
   func patience() {
     var server = server(
-      WorkersConfiguration(
-        count: 1, serviceTime: .constant(.milliseconds(10)), delayControl: ControlledDelay()))
+      WorkersConfiguration(count: 1, serviceTime: .constant(.milliseconds(10))), .fifo, ControlledDelay())
     var refused = 0
     // Nine at once every 100 ms: they wait up to 80 ms, and then nobody does. Later two at a time, each for longer than the target.
     for time in (0..<50 as Range<Int64>).map({ $0 * 100_000 })
@@ -152,7 +155,7 @@ private struct PoissonRun {
     utilisation: Double, order: QueueOrder, retries: UInt64 = 0, requests: Int
   ) {
     let mean = Span(microseconds: Int64(utilisation * 10_000))
-    var server = server(WorkersConfiguration(count: 1, serviceTime: .exponential(mean: mean), order: order))
+    var server = server(WorkersConfiguration(count: 1, serviceTime: .exponential(mean: mean)), order)
     let key = RandomKey(seed: 11)
     var now: Int64 = 0
     var isRetry: [Bool] = []
@@ -221,7 +224,7 @@ private struct PoissonRun {
   private func standing(_ delayControl: ControlledDelay?) -> (wait: Double, least: Double, rate: Double) {
     var server = server(
       WorkersConfiguration(
-        count: 10, serviceTime: .constant(.milliseconds(120)), queueLimit: 1_000, delayControl: delayControl))
+        count: 10, serviceTime: .constant(.milliseconds(120)), queueLimit: 1_000), .fifo, delayControl)
     var (now, rate, lastCut) = (0 as Int64, 50.0, 0 as Int64)
     var waits: [(at: Int64, wait: Int64)] = []
     func cut() {

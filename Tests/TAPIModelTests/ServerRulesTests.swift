@@ -17,11 +17,9 @@ private func bucket(
   _ perSecond: Int64, burst: Int64, costPerEvent: Int64 = 0, overload: Overload = Overload(),
   incidents: [Incident] = [], sources: [UploadSource] = [], _ rules: (inout ServerRules) -> Void = { _ in }
 ) -> TAPIServer {
-  var configuration = TAPIConfiguration(
-    server: .bucket(
-      TokenBucketConfiguration(
-        capacityMilliRequestsPerSecond: perSecond * 1_000, burst: burst, costPerEvent: costPerEvent)),
-    overload: overload, incidents: incidents)
+  var bucket = TokenBucketConfiguration(capacityMilliRequestsPerSecond: perSecond * 1_000, burst: burst)
+  bucket.costPerEvent = costPerEvent
+  var configuration = TAPIConfiguration(server: .bucket(bucket), overload: overload, incidents: incidents)
   rules(&configuration.rules)
   return TAPIServer(configuration, key: RandomKey(seed: 1), sources: sources)
 }
@@ -199,10 +197,9 @@ struct WindowLimitTests {
 
   @Test("Nominal capacity counts the cost of a mean batch")
   func nominal() {
-    let configuration = TAPIConfiguration(
-      server: .bucket(
-        TokenBucketConfiguration(capacityMilliRequestsPerSecond: 300_000, burst: 1, costPerEvent: 200_000)))
-    #expect(configuration.nominalCapacityMilli(meanEvents: 10) == 100_000)
+    var bucket = TokenBucketConfiguration(capacityMilliRequestsPerSecond: 300_000, burst: 1)
+    bucket.costPerEvent = 200_000
+    #expect(TAPIConfiguration(server: .bucket(bucket)).nominalCapacityMilli(meanEvents: 10) == 100_000)
   }
 }
 
@@ -314,9 +311,9 @@ struct WindowLimitTests {
 
   @Test("A request above the size limit gets 413, one with too high an X-Retry-Count 422, at no cost")
   func rejections() {
-    var server = bucket(
-      1, burst: 1, sources: [UploadSource(writeKey: "a", eventBytes: 1_000, requestBytes: 500)]
-    ) {
+    var source = UploadSource(writeKey: "a")
+    (source.eventBytes, source.requestBytes) = (1_000, 500)
+    var server = bucket(1, burst: 1, sources: [source]) {
       $0.requestSizeLimit = 10_499
       $0.retryCountLimit = 3
     }
@@ -347,10 +344,9 @@ struct WindowLimitTests {
 
   @Test("Congestion: work that starts with q waiting takes (1 + slowdown · q / queue) times as long")
   func congestion() {
-    var server = pool(
-      WorkersConfiguration(
-        count: 1, serviceTime: .constant(.milliseconds(10)),
-        congestion: Congestion(slowdown: 2_000_000, queue: 4)))
+    var worker = WorkersConfiguration(count: 1, serviceTime: .constant(.milliseconds(10)))
+    worker.congestion = Congestion(slowdown: 2_000_000, queue: 4)
+    var server = pool(worker)
     for _ in 0..<5 { _ = server.arrive(request(0)) }
     // Starts with 0, 3, 2, 1 and 0 waiting: 10, 25, 20, 15 and 10 ms.
     #expect(ends(&server).map { $0.time } == [10_000, 35_000, 55_000, 70_000, 80_000])
@@ -358,9 +354,9 @@ struct WindowLimitTests {
 
   @Test("A request that has waited too long is shed when its turn comes, and the next one is served at once")
   func queueTimeout() {
-    var server = pool(
-      WorkersConfiguration(
-        count: 1, serviceTime: .constant(.milliseconds(10)), queueTimeout: .milliseconds(15)))
+    var worker = WorkersConfiguration(count: 1, serviceTime: .constant(.milliseconds(10)))
+    worker.queueTimeout = .milliseconds(15)
+    var server = pool(worker)
     for time in [0, 1_000, 2_000, 3_000, 12_000] as [Int64] { _ = server.arrive(request(time)) }
     // Served at 0 and 10 ms; at 20 ms two have waited 18 and 17 ms, the last 8 ms.
     let found = ends(&server)

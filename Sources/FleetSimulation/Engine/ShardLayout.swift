@@ -35,9 +35,8 @@ extension Scenario {
     shards.map { shard in
       let cohort = fleet[shard.cohort]
       let firstOfCohort = UInt32(truncatingIfNeeded: shard.firstOfCohort)
-      var source = UploadSource(
-        writeKey: cohort.effectiveWriteKey, firstDevice: firstOfCohort,
-        eventBytes: cohort.eventBytes, requestBytes: cohort.requestBytes)
+      var source = UploadSource(writeKey: cohort.effectiveWriteKey, firstDevice: firstOfCohort)
+      (source.eventBytes, source.requestBytes) = (cohort.eventBytes, cohort.requestBytes)
       source.connection = cohort.connection
       source.latency = cohort.latency
       let firstDevice = firstOfCohort &+ UInt32(truncatingIfNeeded: shard.first)

@@ -44,9 +44,10 @@ struct GateCompositionTests {
     let lifecycle = pick([
       nil, Lifecycle(meanTimeBetweenRestarts: .seconds(90), keepsState: pick([true, false])),
     ])
-    let periods = Connectivity.Periods(
+    var offlineAtTimes = Connectivity(flushesOnReconnect: pick([true, false]))
+    offlineAtTimes.periods = Connectivity.Periods(
       online: .exponential(mean: .seconds(60)), offline: .exponential(mean: .seconds(15)))
-    let connectivity = pick([nil, Connectivity(periods: periods, flushesOnReconnect: pick([true, false]))])
+    let connectivity = pick([nil, offlineAtTimes])
     fleet.change = {
       ($0.uploadConcurrency, $0.flushWhileUploading, $0.retries) = (uploads, whileUploading, retries)
       ($0.queue.limit, $0.queue.maximumBatchEvents) = (limit, batch)

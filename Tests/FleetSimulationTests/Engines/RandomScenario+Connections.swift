@@ -14,16 +14,17 @@ extension RandomScenario {
     }
     let count = int(1...3)
     let time = max(1, Int64(Double(count) * 1e6 / max(load, 0.01) * Double(int(5...200)) / 100))
-    scenario.tapi.connections = Connections(
+    var connections = Connections(
       handshakes: .init(
-        count: count, time: Span(microseconds: time), queueLimit: pick([nil, 0, int(1...5), int(1...40)])),
-      limit: chance(40) ? int(1...30) : nil,
-      idleTimeout: .milliseconds(Int64(pick([1, int(100...20_000), 60_000]))),
-      refusal: pick(Connections.Refusal.allCases))
+        count: count, time: Span(microseconds: time), queueLimit: pick([nil, 0, int(1...5), int(1...40)])))
+    connections.limit = chance(40) ? int(1...30) : nil
+    connections.idleTimeout = .milliseconds(Int64(pick([1, int(100...20_000), 60_000])))
+    connections.refusal = pick(Connections.Refusal.allCases)
+    scenario.tapi.connections = connections
     for i in scenario.fleet.indices {
-      scenario.fleet[i].connection = ConnectionHabits(
-        keepAlive: chance(25) ? nil : .milliseconds(Int64(pick([1, int(100...20_000), 90_000]))),
-        roundTrips: int(0...3))
+      scenario.fleet[i].connection.keepAlive =
+        chance(25) ? nil : .milliseconds(Int64(pick([1, int(100...20_000), 90_000])))
+      scenario.fleet[i].connection.roundTrips = int(0...3)
     }
   }
 }

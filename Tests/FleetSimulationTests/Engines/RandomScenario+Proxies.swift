@@ -10,13 +10,14 @@ extension RandomScenario {
   mutating func drawProxies(_ tapi: inout TAPIConfiguration) {
     guard tapi.connections == nil, chance(50) else { return }
     let base = Span(microseconds: Int64(pick([1, 25_000, int(1...3_000_000)])))
-    tapi.proxies = Proxies(
-      count: pick([1, 1, 2, 7]), retries: pick([0, 1, 1, 2, 3, 7]),
-      statuses: pick([[502, 503, 504], [503, 500, 429], [429], []]), retriesUnanswered: chance(70),
-      tryTimeout: chance(50) ? Span(microseconds: Int64(int(1_000...8_000_000))) : nil,
-      backoff: .init(base: base, maximum: Span(microseconds: base.microseconds * Int64(int(1...20)))),
-      budget: chance(30)
-        ? nil : .init(share: Int64(pick([0, 200_000, 1_000_000])), minimum: pick([0, 1, 3, 3])))
+    var proxies = Proxies(count: pick([1, 1, 2, 7]), retries: pick([0, 1, 1, 2, 3, 7]))
+    proxies.statuses = pick([[502, 503, 504], [503, 500, 429], [429], []])
+    proxies.retriesUnanswered = chance(70)
+    proxies.tryTimeout = chance(50) ? Span(microseconds: Int64(int(1_000...8_000_000))) : nil
+    proxies.backoff = .init(base: base, maximum: Span(microseconds: base.microseconds * Int64(int(1...20))))
+    proxies.budget =
+      chance(30) ? nil : .init(share: Int64(pick([0, 200_000, 1_000_000])), minimum: pick([0, 1, 3, 3]))
+    tapi.proxies = proxies
   }
 
   /// Without what a proxy makes another thing of: lost work, and connections.

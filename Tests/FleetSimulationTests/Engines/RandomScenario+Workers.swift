@@ -16,8 +16,9 @@ extension RandomScenario {
     if chance(30) {
       let limits = [int(1...10), int(1...30), int(1...100)].sorted()
       workers.concurrencyLimit = ConcurrencyLimit(
-        initial: limits[1], minimum: limits[0], maximum: limits[2], queue: int(0...5),
-        window: .milliseconds(Int64(int(100...10_000))))
+        initial: limits[1], minimum: limits[0], maximum: limits[2])
+      workers.concurrencyLimit?.queue = int(0...5)
+      workers.concurrencyLimit?.window = .milliseconds(Int64(int(100...10_000)))
     }
     if chance(40) {
       let mean = Span(microseconds: Int64(workers.serviceTime.mean * Double(int(10...200)) / 100))

@@ -49,11 +49,10 @@ struct RandomScenario {
     let capacity = max(load * Double(int(30...300)) / 100, 0.05)
     let server: TAPIConfiguration.Server
     if chance(50) {
-      server = .bucket(
-        TokenBucketConfiguration(
-          capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: Int64(int(1...20)),
-          serviceTime: chance(50)
-            ? .constant(.zero) : .exponential(mean: .milliseconds(Int64(int(1...4_000))))))
+      var bucket = TokenBucketConfiguration(
+        capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: Int64(int(1...20)))
+      if !chance(50) { bucket.serviceTime = .exponential(mean: .milliseconds(Int64(int(1...4_000)))) }
+      server = .bucket(bucket)
     } else {
       let workers = int(1...6)
       let mean = Int64(Double(workers) * 1e6 / capacity)
@@ -202,10 +201,9 @@ struct RandomScenario {
   /// Links, time-outs, sizes and offline periods.
   private mutating func drawWorld(_ cohort: inout Cohort) {
     if chance(30) {
-      cohort.link = Link(
-        uploadBytesPerSecond: chance(50) ? pick([800, 5_000, 1_000_000]) : nil,
-        requestLossPartsPerMillion: pick([0, 100_000, 600_000]),
-        answerLossPartsPerMillion: pick([0, 100_000, 600_000]))
+      cohort.link.uploadBytesPerSecond = chance(50) ? pick([800, 5_000, 1_000_000]) : nil
+      cohort.link.requestLossPartsPerMillion = pick([0, 100_000, 600_000])
+      cohort.link.answerLossPartsPerMillion = pick([0, 100_000, 600_000])
     }
     if chance(20) {
       cohort.connectTimeout = min(cohort.timeout, .milliseconds(Int64(pick([20, 300, 5_000]))))
@@ -236,13 +234,15 @@ struct RandomScenario {
   private mutating func drawPush(_ scenario: inout Scenario) {
     guard scenario.fleet.contains(where: { $0.sessions != nil }), chance(60) else { return }
     scenario.push = (0..<int(1...3)).map { _ in
-      PushCampaign(
-        time: Instant(microseconds: pick([0, Int64(int(0...200_000_000))])),
-        cohorts: chance(50) ? nil : ["cohort-\(int(0...2))"],
-        over: pick([.zero, .seconds(1), Span.milliseconds(Int64(int(0...60_000)))]),
+      let time = Instant(microseconds: pick([0, Int64(int(0...200_000_000))]))
+      let cohorts = chance(50) ? nil : ["cohort-\(int(0...2))"]
+      var campaign = PushCampaign(
+        time: time, over: pick([.zero, .seconds(1), Span.milliseconds(Int64(int(0...60_000)))]),
         opensPartsPerMillion: pick([1_000_000, 400_000]),
-        delay: pick([.constant(.zero), .exponential(mean: .seconds(10)), .uniform(.zero, .seconds(90))]),
-        every: chance(40) ? Span.seconds(Int64(int(60...90))) : nil)
+        delay: pick([.constant(.zero), .exponential(mean: .seconds(10)), .uniform(.zero, .seconds(90))]))
+      campaign.every = chance(40) ? Span.seconds(Int64(int(60...90))) : nil
+      campaign.cohorts = cohorts
+      return campaign
     }
   }
 
@@ -255,7 +255,8 @@ struct RandomScenario {
     cohort.sessions = Sessions(
       sharePartsPerMillion: pick([20_000, 300_000, 900_000]),
       length: chance(50) ? .constant(length) : .exponential(mean: length),
-      createsEventsInBackground: inBackground, curve: chance(50) ? rateCurve() : nil)
+      createsEventsInBackground: inBackground)
+    cohort.sessions?.curve = chance(50) ? rateCurve() : nil
     if chance(60), cohort.page == nil { cohort.os = windows() }
     drawSystem(&cohort)
   }

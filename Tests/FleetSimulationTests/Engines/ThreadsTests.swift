@@ -22,9 +22,9 @@ import Testing
     for seed in Self.seeds.prefix(50) {
       var scenario = RandomScenario.fastPath(seed: seed)
       for i in scenario.fleet.indices {
-        scenario.fleet[i].link = Link(
-          uploadBytesPerSecond: seed % 2 == 0 ? 2_000 : nil, requestLossPartsPerMillion: 100_000,
-          answerLossPartsPerMillion: 100_000)
+        scenario.fleet[i].link.uploadBytesPerSecond = seed % 2 == 0 ? 2_000 : nil
+        scenario.fleet[i].link.requestLossPartsPerMillion = 100_000
+        scenario.fleet[i].link.answerLossPartsPerMillion = 100_000
       }
       let one = try windowed(scenario, checks: false)
       expectSame(one, try windowed(scenario, threads: 2, checks: false), "two threads", seed: seed)

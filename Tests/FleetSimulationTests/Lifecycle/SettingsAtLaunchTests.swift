@@ -71,8 +71,8 @@ import UploadRetry
     // Of the first fetches, evenly in 30…90, half lie before 60. While the CDN is down until 95 nobody's does; of the second, in
     // 90…150, 25 of 60 seconds lie in 95…120. Four deviations and a half of a binomial count of 1000 are 71.
     var fleet = fleet(devices: 1_000, outagesAt: 60, 120, 180)
-    fleet.rollout = SettingsRollout(
-      time: .second(30), settings: LifecycleFleet.backoff(from: 16), fetch: .seconds(60))
+    fleet.rollout = SettingsRollout(time: .second(30), settings: LifecycleFleet.backoff(from: 16))
+    fleet.rollout?.fetch = .seconds(60)
     let record = try fleet.run()
     let half = retries(record, afterFlushAt: 60)
     #expect((429...571).contains(half.new) && half.base == 1_000 - half.new, "\(half)")

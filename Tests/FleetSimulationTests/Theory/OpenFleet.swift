@@ -74,14 +74,14 @@ struct OpenFleet {
     cohort.timeout = .hours(10)
     cohort.queue.limit = 1_000_000
     let duration = Span.seconds(Int64(Double(arrivals) / arrivalRate))
+    var pool = WorkersConfiguration(
+      count: workers, serviceTime: serviceTime, queueLimit: systemSize.map { $0 - workers })
+    pool.queueTimeout = queueTimeout
     return try Simulation.run(
       Scenario(
         seed: seed, duration: duration, interval: Span(microseconds: duration.microseconds / rows),
         tapi: TAPIConfiguration(
-          server: .workers(
-            WorkersConfiguration(
-              count: workers, serviceTime: serviceTime, queueLimit: systemSize.map { $0 - workers },
-              queueTimeout: queueTimeout)),
+          server: .workers(pool),
           // A full system answers 400: not retried.
           overload: Overload(status: 400)), fleet: [cohort]))
   }

@@ -26,7 +26,10 @@ struct ConnectivityTests {
       (.exponential(mean: .minutes(4)), .constant(.minutes(2))),
     ] {
       var fleet = WorldFleet(devices: 1_000, minutes: 60)
-      fleet.adjust = { $0.connectivity = Connectivity(periods: .init(online: online, offline: offline)) }
+      fleet.adjust = {
+        $0.connectivity = Connectivity()
+        $0.connectivity?.periods = .init(online: online, offline: offline)
+      }
       let rows = try fleet.run().series.rows
       // A row's number is binomial; rows some minutes apart are nearly independent.
       let average = Double(rows.reduce(0) { $0 + $1[.offlineDevices] }) / 60
@@ -40,10 +43,10 @@ struct ConnectivityTests {
   func share() throws {
     var fleet = WorldFleet(devices: 1_000, minutes: 60)
     fleet.adjust = {
-      $0.connectivity = Connectivity(
-        periods: .init(
-          online: .exponential(mean: .minutes(1)), offline: .exponential(mean: .minutes(1)),
-          sharePartsPerMillion: 200_000))
+      $0.connectivity = Connectivity()
+      $0.connectivity?.periods = .init(
+        online: .exponential(mean: .minutes(1)), offline: .exponential(mean: .minutes(1)),
+        sharePartsPerMillion: 200_000)
     }
     let rows = try fleet.run().series.rows
     let average = Double(rows.reduce(0) { $0 + $1[.offlineDevices] }) / 60

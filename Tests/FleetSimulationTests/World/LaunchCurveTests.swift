@@ -27,7 +27,8 @@ struct LaunchCurveTests {
       $0.events = .poisson(meanGap: .minutes(10))
       $0.flush = FlushPolicy(count: nil, interval: .seconds(30))
       $0.sessions = Sessions(
-        sharePartsPerMillion: share, length: length, createsEventsInBackground: inBackground, curve: curve)
+        sharePartsPerMillion: share, length: length, createsEventsInBackground: inBackground)
+      $0.sessions?.curve = curve
     }
     return fleet
   }

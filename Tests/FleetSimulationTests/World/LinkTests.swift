@@ -8,10 +8,10 @@ import Testing
 @Suite("Slow and lossy links")
 struct LinkTests {
   /// Patient enough that no batch is given up.
-  private func lossy(_ link: Link, connect: Span? = nil) -> WorldFleet {
+  private func lossy(requests: Int64 = 0, answers: Int64 = 0, connect: Span? = nil) -> WorldFleet {
     var fleet = WorldFleet(devices: 2_000, minutes: 40)
     fleet.adjust = {
-      $0.link = link
+      ($0.link.requestLossPartsPerMillion, $0.link.answerLossPartsPerMillion) = (requests, answers)
       $0.connectTimeout = connect
       $0.settings.backoff.baseBackoffInterval = 100_000
       $0.settings.backoff.maxBackoffInterval = 1_000_000
@@ -24,7 +24,7 @@ struct LinkTests {
 
   @Test("lost requests cost 1 / (1 − p) attempts a batch, never reach the server, and make no duplicate")
   func lostRequests() throws {
-    let record = try lossy(Link(requestLossPartsPerMillion: 200_000)).run()
+    let record = try lossy(requests: 200_000).run()
     let arrived = record.sum(.firstAttempts) + record.sum(.retries)
     let lost = record.sum(.networkLostRequests)
     #expect(arrived == record.sum(.acceptedBatches))
@@ -40,7 +40,7 @@ struct LinkTests {
 
   @Test("lost answers make p / (1 − p) duplicates a batch, and their outcome is unknown to the client")
   func lostAnswers() throws {
-    let record = try lossy(Link(answerLossPartsPerMillion: 250_000)).run()
+    let record = try lossy(answers: 250_000).run()
     let duplicates = record.sum(.duplicateBatches)
     #expect(record.sum(.acceptedBatches) == 2_000)
     let deviation = (0.25 / 0.5625 / 2_000).squareRoot()
@@ -53,7 +53,7 @@ struct LinkTests {
 
   @Test("workers do the work for lost answers too")
   func workers() throws {
-    var fleet = lossy(Link(answerLossPartsPerMillion: 250_000))
+    var fleet = lossy(answers: 250_000)
     fleet.server = .workers(WorkersConfiguration(count: 3_000, serviceTime: .constant(.milliseconds(500))))
     let record = try fleet.run()
     let served = record.sum(.acceptedBatches) + record.sum(.duplicateBatches)

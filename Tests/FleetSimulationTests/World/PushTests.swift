@@ -93,8 +93,10 @@ struct PushTests {
   @Test("that come again take the place of one that nobody has opened yet")
   func replaced() throws {
     func campaign(_ delay: Span) -> PushCampaign {
-      PushCampaign(
-        time: .minute(5), opensPartsPerMillion: 1_000_000, delay: .constant(delay), every: .minutes(10))
+      var campaign = PushCampaign(
+        time: .minute(5), opensPartsPerMillion: 1_000_000, delay: .constant(delay))
+      campaign.every = .minutes(10)
+      return campaign
     }
     for device in 0..<10 {
       let opened = try launches(scenario([campaign(.minutes(4))]), device: device)
@@ -114,8 +116,8 @@ struct PushTests {
     var tablets = scenario.fleet[0]
     tablets.name = "tablets"
     scenario.fleet.append(tablets)
-    var push = PushCampaign(
-      time: .minute(10), cohorts: ["tablets"], opensPartsPerMillion: 1_000_000, delay: .constant(.zero))
+    var push = PushCampaign(time: .minute(10), opensPartsPerMillion: 1_000_000, delay: .constant(.zero))
+    push.cohorts = ["tablets"]
     scenario.push = [push]
     let twin = try run(scenario.withoutIncidents)
     let some = try run(scenario)
@@ -140,9 +142,10 @@ struct PushTests {
 
   @Test("that are sent once are missing from the twin, and recovery is measured from the last message on")
   func twin() throws {
-    let once = PushCampaign(
-      name: "sale", time: .minute(10), over: .minutes(5), opensPartsPerMillion: 500_000,
+    var once = PushCampaign(
+      time: .minute(10), over: .minutes(5), opensPartsPerMillion: 500_000,
       delay: .exponential(mean: .minutes(1)))
+    once.name = "sale"
     var daily = once
     daily.every = .minutes(20)
     var scenario = scenario(devices: 2_000, minutes: 60, [once, daily])

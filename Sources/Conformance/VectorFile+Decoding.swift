@@ -422,12 +422,7 @@ extension Kind<String> {
 
   /// A text that is not empty and with which there is no problem.
   fileprivate static func filled(_ problem: @escaping @Sendable (String) -> String?) -> Kind {
-    Kind { decoder, node, path in
-      guard let text = Kind.text.read(&decoder, node, path) else { return nil }
-      guard let problem = text.isEmpty ? "is empty" : problem(text) else { return text }
-      decoder.report(problem, at: node.position, path)
-      return nil
-    }
+    Kind.text.refusing { _, _, text in text.isEmpty ? "is empty" : problem(text) }
   }
 
   fileprivate static func known(_ allowed: [String]) -> Kind { word(allowed.map { ($0, $0) }) }

@@ -72,16 +72,13 @@ package struct ClientFile: Sendable, Equatable {
 
   /// The client written out: every switch that is not the document's, and what it says of flushes and time-outs.
   package static func written(_ preset: ClientPreset) -> PositionedValue {
-    var defaultValue = Cohort.clientKeys.write(Cohort.standIn, defaultValue: nil)
     let said = [("flush", preset.flush != nil), ("timeout", preset.timeout != nil)].filter(\.1).map(\.0)
-    defaultValue = .members(
-      (defaultValue.members ?? []).filter { !said.contains($0.key) }.map { ($0.key, $0.value) })
+    let defaultValue = Cohort.clientKeys.write(Cohort.standIn, defaultValue: nil).taking(
+      Set(said), from: .null)
     let own = Cohort.clientKeys.write(ClientFile(preset).cohort, defaultValue: nil)
-    var members = keys.write(ClientFile(preset)).members ?? []
-    for index in members.indices where members[index].key == "switches" {
-      members[index].value = own.without(defaultValue, at: "")
-    }
-    return PositionedValue(.object(members), at: .commandLine)
+    var file = keys.write(ClientFile(preset))
+    file.setMember("switches", to: own.without(defaultValue, at: ""))
+    return file
   }
 }
 
@@ -114,16 +111,10 @@ extension Kind where Value == ClientPreset {
 }
 
 extension Kind where Value == String {
-  fileprivate static let clientName = Kind(
-    schema: Kind.name.schema,
-    read: { decoder, node, path in
-      guard let name = Kind.name.read(&decoder, node, path) else { return nil }
-      guard !decoder.readsShippedClient, ClientPreset.names.contains(name) else { return name }
-      decoder.report(
-        "\(quoted(name)) is the name of a client that ships with fleetsim; give yours another",
-        at: node.position, path)
-      return nil
-    }, write: { .text($0) })
+  fileprivate static let clientName = name.refusing { decoder, _, name in
+    !decoder.readsShippedClient && ClientPreset.names.contains(name)
+      ? "\(quoted(name)) is the name of a client that ships with fleetsim; give yours another" : nil
+  }
 }
 
 extension Kind where Value == HTTPConfig {

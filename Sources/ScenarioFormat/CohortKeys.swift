@@ -394,18 +394,15 @@ extension QueuePolicy {
 }
 
 extension Kind where Value == String {
-  static let name = Kind(
-    schema: .pattern("^[A-Za-z][A-Za-z0-9_-]{0,63}$"),
-    read: { decoder, node, path in
-      guard let name = decoder.string(node, path) else { return nil }
-      guard PathText.isName(name) else {
-        decoder.report(
-          "\(quoted(name)) cannot be a name; allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
-          at: node.position, path)
-        return nil
-      }
-      return name
-    }, write: { .text($0) })
+  static let name: Kind = {
+    var kind = Kind.text.refusing { _, _, name in
+      PathText.isName(name)
+        ? nil
+        : "\(quoted(name)) cannot be a name; allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64"
+    }
+    kind.schema = .pattern("^[A-Za-z][A-Za-z0-9_-]{0,63}$")
+    return kind
+  }()
 }
 
 // MARK: What holds for a cohort as a whole
@@ -439,16 +436,6 @@ extension ScenarioDecoder {
 
 extension PositionedValue {
   package var isNull: Bool { if case .null = content { true } else { false } }
-}
-
-extension Distribution {
-  /// Nothing shorter comes out.
-  package var leastSpan: Span {
-    switch self {
-    case .constant(let span), .uniform(let span, _), .logNormal(_, _, minimum: let span): span
-    case .exponential: .zero
-    }
-  }
 }
 
 /// Cohorts whose `share` says how many devices they have: of all that the fleet's cohorts name together.

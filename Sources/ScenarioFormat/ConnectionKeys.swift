@@ -76,14 +76,20 @@ extension ScenarioDecoder {
         "what devices hold open (holdsOpen) takes no connection: the limit is one of their requests alone",
         at: node.position, "tapi.connections.limit")
     }
-    let (need, capacity) = (scenario.normalHandshakesPerSecond, connections.handshakes.capacityMilli)
-    guard need * 1_000 > Double(capacity), let node = root["tapi"]?["connections"]?["handshakes"] else {
-      return
-    }
+    guard let node = root["tapi"]?["connections"]?["handshakes"] else { return }
+    warn(
+      of: scenario.normalHandshakesPerSecond, above: connections.handshakes.capacityMilli, ofThe: "tier",
+      at: node.position, "tapi.connections.handshakes")
+  }
+
+  /// Warns where a part of the server can't do in a second what the fleet needs when nothing fails.
+  mutating func warn(
+    of need: Double, above capacity: Int64, ofThe part: String, at position: Position, _ path: String
+  ) {
+    guard need * 1_000 > Double(capacity) else { return }
     let needed = need < 1e12 ? Int64((need * 1_000).rounded(.up)) : .max
     warn(
-      "the tier can do \(Units.text(milliPerSecond: capacity)), and the fleet needs about "
-        + "\(Units.text(milliPerSecond: needed)) when nothing fails", at: node.position,
-      "tapi.connections.handshakes")
+      "the \(part) can do \(Units.text(milliPerSecond: capacity)), and the fleet needs about "
+        + "\(Units.text(milliPerSecond: needed)) when nothing fails", at: position, path)
   }
 }

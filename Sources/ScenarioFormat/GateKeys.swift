@@ -285,12 +285,9 @@ extension BackpressureController {
                 + Units.text(Span(microseconds: controller.longestGap)), at: gap.position,
             decoder.join(path, "shortestGap"))
         }
-        controller = BackpressureController(
-          longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,
-          largestBatch: controller.largestBatch, batchStep: controller.batchStep,
-          decreasePercent: controller.decreasePercent, targetLatency: controller.targetLatency,
-          shortestGap: controller.shortestGap == 0 ? standardGap : controller.shortestGap,
-          longestGap: controller.longestGap)
+        let gap = controller.shortestGap == 0 ? standardGap : controller.shortestGap
+        controller.shortestGap = min(gap, controller.longestGap)
+        controller.smallestBatch = min(controller.smallestBatch, controller.largestBatch)
         return true
       },
     ])

@@ -80,6 +80,20 @@ package struct Kind<Value: Sendable>: Sendable {
       }, write: write)
   }
 
+  /// Such values but for those of which there is something wrong to say.
+  package func refusing(_ problem: @escaping @Sendable (ScenarioDecoder, PositionedValue, Value) -> String?)
+    -> Kind
+  {
+    var kind = self
+    kind.read = { decoder, node, path in
+      let value = read(&decoder, node, path)
+      guard let value, let message = problem(decoder, node, value) else { return value }
+      decoder.report(message, at: node.position, path)
+      return nil
+    }
+    return kind
+  }
+
   /// Never null: nil is what is left out.
   package var orNothing: Kind<Value?> {
     Kind<Value?>(

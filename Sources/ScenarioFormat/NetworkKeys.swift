@@ -291,7 +291,7 @@ extension Cohort {
           ? "lanes don't go with queue.splitOn413; leave one of the two out" : nil
       },
       .check { decoder, node, path, cohort in
-        let there = cohort.latency.leastSpan
+        let there = cohort.latency.minimum
         guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else {
           return true
         }

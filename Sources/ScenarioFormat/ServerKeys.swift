@@ -219,7 +219,7 @@ extension WorkersConfiguration {
         return true
       },
       .refusal("serviceTime") { _, workers in
-        workers.serviceTimePerEvent == .zero && workers.serviceTime.isAlwaysZero
+        workers.serviceTimePerEvent == .zero && workers.serviceTime.mean == 0
           ? "a service that takes no time needs no workers; give a serviceTime above 0s, or use a bucket"
           : nil
       },
@@ -238,17 +238,6 @@ extension Congestion {
         "queue", \.queue, .count(1...1_000_000_000), "How many requests wait then.",
         defaultValue: .said("queueLimit")),
     ])
-}
-
-extension Distribution {
-  /// Whether nothing but zero can come out.
-  fileprivate var isAlwaysZero: Bool {
-    switch self {
-    case .constant(let span), .exponential(mean: let span): span == .zero
-    case .uniform(_, let high): high == .zero
-    case .logNormal: false
-    }
-  }
 }
 
 extension Kind where Value == Int64 {
@@ -298,7 +287,8 @@ private struct KeyLimitKeys: Sendable, Equatable {
   var burst: Int64?
   var window: KeyLimit.Window?
   var requests: Int64?
-  var retryAfter = WindowRetryAfter.policy(.none)
+  /// nil: until the window's end.
+  var retryAfter = RetryAfterPolicy?.some(.none)
 
   static let keys = ObjectKeys(
     KeyLimitKeys(), alternatives: ["rate", "window"],
@@ -335,7 +325,7 @@ private struct KeyLimitKeys: Sendable, Equatable {
           ? "a window has no burst: all its requests may come at once; leave it out" : nil
       },
       .refusal("retryAfter") { _, limit in
-        limit.retryAfter == .windowEnd && limit.window == nil
+        limit.retryAfter == nil && limit.window == nil
           ? "a rate has no window that could end; write { backlog: {} } or a span" : nil
       },
       .refusal("key") { _, limit in
@@ -348,7 +338,7 @@ private struct KeyLimitKeys: Sendable, Equatable {
 
   init(_ limit: KeyLimit) {
     (key, per) = (limit.key, limit.per)
-    retryAfter = limit.saysWindowEnd ? .windowEnd : .policy(limit.retryAfter)
+    retryAfter = limit.saysWindowEnd ? nil : limit.retryAfter
     switch limit.rule {
     case .bucket(let rate, let burst): (self.rate, self.burst) = (rate, burst)
     case .window(let window, let requests): (self.window, self.requests) = (window, requests)
@@ -360,28 +350,21 @@ private struct KeyLimitKeys: Sendable, Equatable {
       window.map { KeyLimit.Rule.window($0, requests: requests ?? 1) }
       ?? .bucket(rate: rate ?? 1, burst: burst ?? 1)
     var limit = KeyLimit(key: key, per: per, rule)
-    switch retryAfter {
-    case .windowEnd: limit.saysWindowEnd = true
-    case .policy(let policy): limit.retryAfter = policy
-    }
+    limit.saysWindowEnd = retryAfter == nil
+    if let retryAfter { limit.retryAfter = retryAfter }
     return limit
   }
 }
 
-private enum WindowRetryAfter: Sendable, Equatable {
-  case windowEnd
-  case policy(RetryAfterPolicy)
-}
-
-extension Kind where Value == WindowRetryAfter {
+extension Kind where Value == RetryAfterPolicy? {
+  /// `"windowEnd"` is nil.
   fileprivate static let ofLimit: Kind = {
     let policy = Kind<RetryAfterPolicy>.retryAfter
     return Kind(
       shape: policy.shape, schema: .oneOf([.const(.text("windowEnd")), policy.schema]),
       read: { decoder, node, path in
-        node.text == "windowEnd" ? .windowEnd : policy.read(&decoder, node, path).map { .policy($0) }
-      },
-      write: { if case .policy(let one) = $0 { policy.write(one) } else { .text("windowEnd") } })
+        node.text == "windowEnd" ? .some(nil) : policy.read(&decoder, node, path).map { .some($0) }
+      }, write: { $0.map(policy.write) ?? .text("windowEnd") })
   }()
 }
 
@@ -557,19 +540,12 @@ struct RetryAfterBounds: Sendable, Equatable {
 extension Kind where Value == Span {
   /// The spans that Retry-After can give.
   fileprivate static let wholeSeconds: Kind = {
-    let span = span(.zero...RetryAfterPolicy.longestWait)
-    return Kind(
-      schema: span.schema, range: "whole seconds, 0s to \(Units.text(RetryAfterPolicy.longestWait))",
-      read: { decoder, node, path in
-        guard let value = span.read(&decoder, node, path) else { return nil }
-        guard value.microseconds % 1_000_000 == 0 else {
-          decoder.report(
-            "Retry-After is sent in whole seconds, and \(decoder.shown(node)) is none", at: node.position,
-            path)
-          return nil
-        }
-        return value
-      }, write: span.write)
+    var kind = span(.zero...RetryAfterPolicy.longestWait).refusing { decoder, node, span in
+      span.microseconds % 1_000_000 == 0
+        ? nil : "Retry-After is sent in whole seconds, and \(decoder.shown(node)) is none"
+    }
+    kind.range = "whole seconds, \(kind.range)"
+    return kind
   }()
 }
 

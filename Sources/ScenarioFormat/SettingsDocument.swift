@@ -52,10 +52,7 @@ package struct SettingsDocument: Sendable {
       guard let parts = PathText.parse(override.path), parts.first == "settings", parts.count > 1 else {
         continue
       }
-      let change = SettingsChange(
-        cohort: nil, isOfRollout: false, parts: Array(parts.dropFirst()), value: override.tree,
-        path: override.path)
-      SettingsTree.apply(change, to: &result.tree)
+      SettingsTree.set(Array(parts.dropFirst()), to: override.tree, in: &result.tree)
     }
     return result
   }
@@ -289,8 +286,7 @@ extension SettingsDocument {
     var result = self
     result.isServed = false
     if let value = other.section[path: parts] {
-      let change = SettingsChange(cohort: nil, isOfRollout: false, parts: parts, value: value, path: path)
-      SettingsTree.apply(change, to: &result.tree)
+      SettingsTree.set(parts, to: value, in: &result.tree)
     } else {
       result.tree = SettingsTree.removing((SettingsTree.section(of: tree) + parts)[...], from: tree)
     }

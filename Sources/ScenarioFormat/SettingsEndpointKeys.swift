@@ -43,12 +43,8 @@ extension ScenarioDecoder {
         at: node.position, "tapi.settingsEndpoint")
     }
     guard let capacity = endpoint.capacityMilliRequestsPerSecond else { return }
-    let need = scenario.normalFetchesPerSecond
-    guard need * 1_000 > Double(capacity) else { return }
-    let needed = need < 1e12 ? Int64((need * 1_000).rounded(.up)) : .max
     warn(
-      "the endpoint can do \(Units.text(milliPerSecond: capacity)), and the fleet needs about "
-        + "\(Units.text(milliPerSecond: needed)) when nothing fails",
+      of: scenario.normalFetchesPerSecond, above: capacity, ofThe: "endpoint",
       at: node["capacity"]?.position ?? node.position, "tapi.settingsEndpoint.capacity")
   }
 }

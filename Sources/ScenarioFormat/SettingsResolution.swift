@@ -37,7 +37,25 @@ struct SettingsResolution {
   /// Paths of overrides of which it has been said that a client does not read them.
   var unread: Set<String> = []
 
+  /// Settings as they stand somewhere, and the prefix that their paths have in messages; it is empty in a file.
   private typealias Settings = (tree: PositionedValue, prefix: String)
+
+  /// Settings on their way to a client.
+  private struct Version {
+    var tree: PositionedValue
+    let prefix: String
+    let changes: [SettingsChange]
+    let client: ClientPreset
+    /// Whether `httpConfig` has been put round them. Only what stands in the scenario may leave it out, not a file that is published.
+    let isUnfolded: Bool
+
+    init(_ settings: Settings, _ changes: [SettingsChange], _ client: ClientPreset) {
+      let mayLeaveOut = client.settingsDialect != .document && !settings.prefix.isEmpty
+      let unfolded = mayLeaveOut ? SettingsTree.unfolded(settings.tree) : nil
+      (tree, prefix, isUnfolded) = (unfolded ?? settings.tree, settings.prefix, unfolded != nil)
+      (self.changes, self.client) = (changes, client)
+    }
+  }
 
   /// The Settings of every cohort, in order.
   mutating func configs(of root: PositionedValue) -> [CohortSettings] {
@@ -121,25 +139,22 @@ struct SettingsResolution {
     _ original: Settings, _ changes: [SettingsChange], _ client: ClientPreset,
     declaredAt position: Position
   ) -> PublishedSettings {
-    let isShipped = client.settingsDialect != .document
-    var settings = original
-    var isUnfolded = isShipped && unfold(&settings)
+    var settings = Version(original, changes, client)
     for change in changes {
       if !change.parts.isEmpty {
-        SettingsTree.apply(change, to: &settings.tree, in: client.settingsDialect)
+        SettingsTree.set(change.parts, to: change.value, in: &settings.tree, as: client.settingsDialect)
       } else if let whole = tree(change.value, change.path) {
-        settings = whole
-        isUnfolded = isShipped && unfold(&settings)
+        settings = Version(whole, changes, client)
       }
     }
     let value = SettingsTree.settingsValue(settings.tree)
-    if isShipped {
+    if client.settingsDialect != .document {
       for finding in client.settingsDialect.decode(value, defaults: client.settingsDefaults).findings {
-        report(finding, in: settings, isUnfolded, changes, client.settingsDialect)
+        report(finding, in: settings)
       }
       let source = SettingsTree.source(settings.tree)
       let config = client.settingsDialect.decode(source, defaults: client.settingsDefaults).config
-      reportConsequences(of: config, in: settings, isUnfolded, changes, client)
+      reportConsequences(of: config, in: settings)
       return PublishedSettings(config: config, source: source)
     }
     let policy = client.policy
@@ -148,7 +163,7 @@ struct SettingsResolution {
       // What stands in the scenario is in the code of a client that asks for nothing.
       isBounded: client.fetches || settings.prefix.isEmpty, defaults: client.settingsDefaults)
     for repair in repairs {
-      let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
+      let (position, path, _) = place(of: repair.path, in: settings)
       if SettingsTree.isNone(PathText.parse(repair.path) ?? [], in: settings.tree) {
         add(SettingsTree.noneIsBounded, at: position, path)
         continue
@@ -158,7 +173,7 @@ struct SettingsResolution {
         isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path,
         isOverride ? .error : .warning)
     }
-    reportConsequences(of: config, in: settings, false, changes, client)
+    reportConsequences(of: config, in: settings)
     let missing =
       Self.whatIsMissing(in: value, config, policy, client.settingsDefaults)
       ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
@@ -175,18 +190,8 @@ struct SettingsResolution {
     return PublishedSettings(config: config)
   }
 
-  /// Only what stands in the scenario may leave `httpConfig` out, not a file that is published.
-  private func unfold(_ settings: inout Settings) -> Bool {
-    guard !settings.prefix.isEmpty, let unfolded = SettingsTree.unfolded(settings.tree) else { return false }
-    settings.tree = unfolded
-    return true
-  }
-
-  private mutating func report(
-    _ finding: SettingsFinding, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
-    _ dialect: SettingsDialect
-  ) {
-    let (position, path, change) = place(of: finding.path, in: settings, isUnfolded, changes, dialect)
+  private mutating func report(_ finding: SettingsFinding, in settings: Version) {
+    let (position, path, change) = place(of: finding.path, in: settings)
     let isAllowed = allowsUnread && finding.effect == .notRead
     let isError = position == .commandLine && finding.spoilsOverride && !isAllowed
     var message = finding.message
@@ -203,38 +208,34 @@ struct SettingsResolution {
     add(message, at: position, path, isError ? .error : .warning)
   }
 
-  private mutating func reportConsequences(
-    of config: HTTPConfig, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
-    _ client: ClientPreset
-  ) {
-    for finding in SettingsConsequences(preset: client).findings(of: config, in: settings.tree) {
-      report(finding, in: settings, isUnfolded, changes, client.settingsDialect)
+  private mutating func reportConsequences(of config: HTTPConfig, in settings: Version) {
+    for finding in SettingsConsequences(preset: settings.client).findings(of: config, in: settings.tree) {
+      report(finding, in: settings)
     }
   }
 
   /// Where a value of Settings stands, its path for messages, and the change that gave it.
   private func place(
-    of path: String, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
-    _ dialect: SettingsDialect
+    of path: String, in settings: Version
   ) -> (position: Position, path: String, change: SettingsChange?) {
     let parts = PathText.parse(path) ?? []
     let position = settings.tree.deepest(parts).position
-    let section = SettingsTree.section(of: settings.tree, in: dialect)
-    let change = changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
-    if position == .commandLine, let changed = change?.path ?? changes.last?.path {
+    let section = SettingsTree.section(of: settings.tree, in: settings.client.settingsDialect)
+    let change = settings.changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
+    if position == .commandLine, let changed = change?.path ?? settings.changes.last?.path {
       return (position, changed, change)
     }
     if settings.prefix.isEmpty { return (position, path, change) }
     if position == .commandLine { return (position, settings.prefix, change) }
     var inner = path[...]
-    if isUnfolded, parts.first == SettingsTree.sectionName {
+    if settings.isUnfolded, parts.first == SettingsTree.sectionName {
       inner = inner.dropFirst(SettingsTree.sectionName.count + (parts.count > 1 ? 1 : 0))
     }
     let separator = inner.isEmpty || inner.hasPrefix("[") ? "" : "."
     return (position, settings.prefix + separator + inner, change)
   }
 
-  /// The tree behind a `settings` value, and the prefix that its paths have in messages.
+  /// What is behind a `settings` value.
   private mutating func tree(_ node: PositionedValue, _ place: String) -> Settings? {
     switch node.content {
     case .object: return (node, place)
@@ -319,11 +320,12 @@ package enum SettingsTree {
     "no retry settings here: neither httpConfig nor integrations[\"Segment.io\"].httpConfig nor rateLimitConfig or "
     + "backoffConfig; the client's defaults are used"
 
-  /// Puts a change into the section, wherever it is.
-  static func apply(
-    _ change: SettingsChange, to tree: inout PositionedValue, in dialect: SettingsDialect = .document
+  /// Puts a value into the section, wherever that is.
+  static func set(
+    _ parts: [String], to value: PositionedValue, in tree: inout PositionedValue,
+    as dialect: SettingsDialect = .document
   ) {
-    tree = setting(tree, (section(of: tree, in: dialect) + change.parts)[...], change.value)
+    tree = setting(tree, (section(of: tree, in: dialect) + parts)[...], value)
   }
 
   private static func setting(
@@ -338,17 +340,11 @@ package enum SettingsTree {
 
   /// The tree with a value taken out, if it is there, and an object that is empty then.
   static func removing(_ parts: ArraySlice<String>, from node: PositionedValue) -> PositionedValue {
-    guard let part = parts.first, var members = node.members,
-      let index = members.firstIndex(where: { $0.key == part })
-    else { return node }
+    guard let part = parts.first, let old = node[part] else { return node }
+    let new = removing(parts.dropFirst(), from: old)
+    if parts.count == 1 || new.members?.isEmpty ?? false { return node.taking([part], from: .null) }
     var object = node
-    if parts.count == 1 {
-      members.remove(at: index)
-    } else {
-      members[index].value = removing(parts.dropFirst(), from: members[index].value)
-      if members[index].value.members?.isEmpty ?? false { members.remove(at: index) }
-    }
-    object.content = .object(members)
+    object.setMember(part, to: new)
     return object
   }
 
@@ -380,18 +376,13 @@ package enum SettingsTree {
 extension PositionedValue {
   /// Some keys of Settings say the same under two names; a change of the one takes the other's place.
   fileprivate mutating func removeSecondNames(of key: String) {
-    guard var members else { return }
     switch key {
-    case RateLimitDurationKey.document: members.removeAll { $0.key == RateLimitDurationKey.served }
-    case RateLimitDurationKey.served: members.removeAll { $0.key == RateLimitDurationKey.document }
-    case "jitterPercent":
-      members.removeAll {
-        guard $0.key == "jitterStrategy", case .string(let name) = $0.value.content else { return false }
-        return name.hasPrefix("additive")
-      }
-    default: return
+    case RateLimitDurationKey.document: self = taking([RateLimitDurationKey.served], from: .null)
+    case RateLimitDurationKey.served: self = taking([RateLimitDurationKey.document], from: .null)
+    case "jitterPercent" where self["jitterStrategy"]?.text?.hasPrefix("additive") ?? false:
+      self = taking(["jitterStrategy"], from: .null)
+    default: break
     }
-    content = .object(members)
   }
 }
 
@@ -413,7 +404,7 @@ extension ClientPreset {
 extension SettingsTree {
   static let sectionName = "httpConfig"
   private static let integrationPath = ["integrations", "Segment.io", sectionName]
-  private static let sections = ["rateLimitConfig", "backoffConfig"]
+  private static let sections: Set = ["rateLimitConfig", "backoffConfig"]
 
   /// Settings of a cohort that has none: the SDK's defaults, as if there were an `httpConfig` with nothing in it.
   static let defaults = PositionedValue.members([(sectionName, .members([]))])
@@ -433,13 +424,9 @@ extension SettingsTree {
       tree[path: integrationPath] == nil,
       members.contains(where: { sections.contains($0.key) })
     else { return nil }
-    var result = tree
-    let inner = members.filter { sections.contains($0.key) }
-    let section = PositionedValue(.object(inner), at: tree.position)
-    result.content = .object(
-      members.filter { !sections.contains($0.key) } + [
-        .init(key: sectionName, keyPosition: tree.position, value: section)
-      ])
+    var result = tree.taking(sections, from: .null)
+    result.setMember(
+      sectionName, to: PositionedValue(.object([]), at: tree.position).taking(sections, from: tree))
     return result
   }
 

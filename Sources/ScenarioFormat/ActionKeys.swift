@@ -168,7 +168,7 @@ extension Kind where Value == [ScenarioAction] {
       let (index, other) = (server[number].index, server[other])
       let duration = other.action.duration.map { " for \(Units.text($0))" } ?? ""
       decoder.report(
-        "contradicts action \(other.index)\(elements[other.index].position.clause), \(other.action.kind.label) "
+        "contradicts action \(other.index)\(elements[other.index].position.clause), \(other.action.kind.wording.label) "
           + "from \(Units.text(other.action.start - .start))\(duration): both decide on \(other.action.subject.text)",
         at: elements[index].position, decoder.join(path, "\(index)"))
     }

@@ -27,18 +27,13 @@ package struct CSVLines: Sequence, IteratorProtocol {
       }
       offset += 1
       number += 1
-      if !isBlank(line) { return (number, fields(line)) }
+      if !bytes[line].allSatisfy(Self.isBlank) { return (number, fields(line)) }
     }
     return nil
   }
 
   /// The latest line, as it stands there.
   package var text: String { String(decoding: bytes[line], as: UTF8.self) }
-
-  private func isBlank(_ line: Range<Int>) -> Bool {
-    for index in line where !Self.isBlank(bytes[index]) { return false }
-    return true
-  }
 
   private func fields(_ line: Range<Int>) -> [String] {
     var fields: [String] = []

@@ -149,15 +149,11 @@ public struct Discreteness: Sendable, Hashable {
   public init(_ scenario: Scenario) {
     switch scenario.tapi.server {
     case .bucket(let bucket):
-      if bucket.burst < Scaling.leastBurst {
-        findings.append(
-          Finding(
-            path: "tapi.bucket.burst",
-            reason:
-              "a bucket of \(bucket.burst) \(bucket.burst == 1 ? "token" : "tokens") refuses what comes at one moment by chance",
-            remedy: "\(Scaling.leastBurst) tokens are enough",
-            factor: Double(Scaling.leastBurst) / Double(max(1, bucket.burst)), needsScale: false))
-      }
+      let tokens = bucket.burst == 1 ? "token" : "tokens"
+      check(
+        Double(bucket.burst), atLeast: Scaling.leastBurst, of: "tokens ", "tapi.bucket.burst",
+        needsScale: false,
+        "a bucket of \(bucket.burst) \(tokens) refuses what comes at one moment by chance")
       let trip = Self.roundTrip(scenario, bucket.serviceTime)
       let served = Double(bucket.capacityMilliRequestsPerSecond) / 1_000 * trip
       if served < Scaling.leastServed {
@@ -173,34 +169,34 @@ public struct Discreteness: Sendable, Hashable {
             factor: Scaling.leastServed / served, needsScale: true))
       }
     case .workers(let workers):
-      if workers.count < Scaling.leastWorkers {
-        findings.append(
-          Finding(
-            path: "tapi.workers.count",
-            reason: "\(workers.count) \(workers.count == 1 ? "worker is" : "workers are") all busy by chance",
-            remedy: "\(Scaling.leastWorkers) are enough",
-            factor: Double(Scaling.leastWorkers) / Double(max(1, workers.count)), needsScale: true))
-      }
+      check(
+        Double(workers.count), atLeast: Int64(Scaling.leastWorkers), "tapi.workers.count",
+        "\(workers.count) \(workers.count == 1 ? "worker is" : "workers are") all busy by chance")
     }
     if let crash = scenario.tapi.rules.crash {
       let most = min(Double(crash.queue ?? .max), Double(crash.rateMilliRequestsPerSecond ?? .max) / 1_000)
-      if most < Double(Scaling.leastBurst) {
-        findings.append(
-          Finding(
-            path: "tapi.crash", reason: "a server that dies of \(Self.text(most)) requests does so by chance",
-            remedy: "\(Scaling.leastBurst) are enough",
-            factor: Double(Scaling.leastBurst) / max(most, 0.001), needsScale: true))
-      }
+      check(
+        most, atLeast: Scaling.leastBurst, "tapi.crash",
+        "a server that dies of \(Self.text(most)) requests does so by chance")
     }
     for (index, limit) in scenario.tapi.rules.keyLimits.enumerated() where limit.per != .device {
-      guard case .window(_, let requests) = limit.rule, requests < Scaling.leastBurst else { continue }
-      findings.append(
-        Finding(
-          path: "tapi.keyLimits.\(index).requests",
-          reason: "a window of \(requests) \(requests == 1 ? "request" : "requests") refuses by chance",
-          remedy: "\(Scaling.leastBurst) are enough", factor: Double(Scaling.leastBurst) / Double(requests),
-          needsScale: true))
+      guard case .window(_, let requests) = limit.rule else { continue }
+      check(
+        Double(requests), atLeast: Scaling.leastBurst, "tapi.keyLimits.\(index).requests",
+        "a window of \(requests) \(requests == 1 ? "request" : "requests") refuses by chance")
     }
+  }
+
+  /// A number that must not be too small.
+  private mutating func check(
+    _ number: Double, atLeast least: Int64, of what: String = "", _ path: String, needsScale: Bool = true,
+    _ reason: String
+  ) {
+    if number >= Double(least) { return }
+    findings.append(
+      Finding(
+        path: path, reason: reason, remedy: "\(least) \(what)are enough",
+        factor: Double(least) / max(number, 0.001), needsScale: needsScale))
   }
 
   /// One sentence for each finding.

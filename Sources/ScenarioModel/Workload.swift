@@ -98,7 +98,11 @@ extension RateCurve {
   /// `rate` times the curve's factor, with its integral; per microsecond where `rate` is.
   func cumulative(rate: Double) -> CumulativeRate {
     switch shape {
-    case .points(let points): return piecewise(points, rate: rate)
+    case .points(let points):
+      let known = points.map {
+        (time: $0.time.microseconds, value: Double($0.factorPartsPerMillion) / 1e6 * rate)
+      }
+      return Self.lines(through: known, period: period?.microseconds)
     case .sine(let amplitude, let peak):
       let period = (period ?? .hours(24)).microseconds
       let values = CumulativeRate.cosine(amplitude: Double(amplitude) / 1e6)
@@ -106,33 +110,23 @@ extension RateCurve {
       let points = values.indices.map { index in
         (time: (peak.microseconds + period / 96 * Int64(index)) % period, value: values[index] * rate)
       }.sorted { $0.time < $1.time }
-      return Self.closed(points, period: period)
+      return Self.lines(through: points, period: period)
     }
   }
 
-  private func piecewise(_ points: [Point], rate: Double) -> CumulativeRate {
-    let known = points.map {
-      (time: $0.time.microseconds, value: Double($0.factorPartsPerMillion) / 1e6 * rate)
-    }
-    guard let first = known.first, let last = known.last else { return CumulativeRate([]) }
-    if let period { return Self.closed(known, period: period.microseconds) }
-    var pieces: [CumulativeRate.Piece] = []
-    if first.time > 0 { pieces.append(.init(start: 0, atStart: first.value, atEnd: first.value)) }
-    for (a, b) in zip(known, known.dropFirst()) {
-      pieces.append(.init(start: a.time, atStart: a.value, atEnd: b.value))
-    }
-    pieces.append(.init(start: last.time, atStart: last.value, atEnd: last.value))
-    return CumulativeRate(pieces)
-  }
-
-  /// Straight lines through points of a period, and over its end to the first of the next.
-  private static func closed(_ points: [(time: Int64, value: Double)], period: Int64) -> CumulativeRate {
+  /// Straight lines through points; of a period, if there is one, and over its end to the first of the next.
+  private static func lines(
+    through points: [(time: Int64, value: Double)], period: Int64?
+  ) -> CumulativeRate {
     guard let first = points.first, let last = points.last else { return CumulativeRate([]) }
-    let gap = Double(first.time + period - last.time)
-    let atEnd =
-      gap > 0 ? last.value + (first.value - last.value) * Double(period - last.time) / gap : last.value
+    var (atStart, atEnd) = (first.value, last.value)
+    if let period {
+      let gap = Double(first.time + period - last.time)
+      if gap > 0 { atEnd += (first.value - last.value) * Double(period - last.time) / gap }
+      atStart = atEnd
+    }
     var pieces: [CumulativeRate.Piece] = []
-    if first.time > 0 { pieces.append(.init(start: 0, atStart: atEnd, atEnd: first.value)) }
+    if first.time > 0 { pieces.append(.init(start: 0, atStart: atStart, atEnd: first.value)) }
     for (a, b) in zip(points, points.dropFirst()) where b.time > a.time {
       pieces.append(.init(start: a.time, atStart: a.value, atEnd: b.value))
     }

@@ -99,13 +99,7 @@ struct RequestFaults: Sendable, Hashable {
   var areNone: Bool { self == RequestFaults() }
 }
 
-/// How an incident is called.
 extension Incident.Kind {
-  /// In a chart: `outage 503`.
-  package var label: String { wording.label }
-  /// In a sentence, before the times: `outage answered with 503`.
-  package var phrase: String { wording.phrase }
-
   /// Whether nothing is admitted meanwhile: it is shaded darker.
   package var isOutage: Bool {
     switch self {
@@ -114,7 +108,8 @@ extension Incident.Kind {
     }
   }
 
-  private var wording: (label: String, phrase: String) {
+  /// How it is called in a chart, `outage 503`, and in a sentence before the times, `outage answered with 503`.
+  package var wording: (label: String, phrase: String) {
     switch self {
     case .outage(let status?, _, _): return ("outage \(status)", "outage answered with \(status)")
     case .outage(nil, _, _): return ("outage without answer", "outage without any answer")

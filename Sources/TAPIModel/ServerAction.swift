@@ -137,35 +137,22 @@ extension IncidentTimeline.Condition {
   }
 }
 
-/// How an operator's action is called.
 extension ServerAction.Kind {
-  /// In a chart: `half shed`.
-  package var label: String { wording.label }
-  /// In a sentence, before the times.
-  package var phrase: String { wording.phrase }
-
-  private var wording: (label: String, phrase: String) {
+  /// How it is called in a chart, and in a sentence before the times.
+  package var wording: (label: String, phrase: String) {
+    func both(_ text: String) -> (String, String) { (text, text) }
     switch self {
-    case .retryAfter(.none): return ("no Retry-After", "no Retry-After")
-    case .retryAfter(.fixed(let span)):
-      let text = "Retry-After \(Units.text(span))"
-      return (text, text)
+    case .retryAfter(.none): return both("no Retry-After")
+    case .retryAfter(.fixed(let span)): return both("Retry-After \(Units.text(span))")
     case .retryAfter(.spread(let from, let to)):
-      let text = "Retry-After \(Units.text(from)) to \(Units.text(to))"
-      return (text, text)
+      return both("Retry-After \(Units.text(from)) to \(Units.text(to))")
     case .retryAfter(.backlog): return ("Retry-After by backlog", "Retry-After by the backlog")
     case .shed(let shedding):
-      return (
-        "\(Units.text(partsPerMillion: shedding.share)) shed\(shedding.keyText)",
-        "\(Units.text(partsPerMillion: shedding.share)) of \(shedding.subject) refused at the door"
-      )
+      let share = Units.text(partsPerMillion: shedding.share)
+      return ("\(share) shed\(shedding.keyText)", "\(share) of \(shedding.subject) refused at the door")
     case .readmit(let shedding):
-      return (
-        "readmission\(shedding.keyText)", "\(shedding.subject) let in again little by little"
-      )
-    case .capacity(let factor):
-      let text = "capacity at \(Units.text(partsPerMillion: factor))"
-      return (text, text)
+      return ("readmission\(shedding.keyText)", "\(shedding.subject) let in again little by little")
+    case .capacity(let factor): return both("capacity at \(Units.text(partsPerMillion: factor))")
     case .restart: return ("restart", "restart with an empty queue")
     }
   }

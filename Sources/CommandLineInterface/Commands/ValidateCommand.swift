@@ -133,7 +133,7 @@ extension ScenarioFindings {
       let when =
         incident.duration == .zero
         ? "at \(Self.span(incident.start - .start))" : Self.time(from: incident.start, for: incident.duration)
-      row("incident", "\(incident.kind.phrase) \(when)")
+      row("incident", "\(incident.kind.wording.phrase) \(when)")
     }
     for campaign in scenario.push {
       row(
@@ -146,7 +146,7 @@ extension ScenarioFindings {
       let when =
         action.duration == nil && action.kind == .restart
         ? "at \(Self.span(action.start - .start))" : Self.time(from: action.start, for: action.duration)
-      row("action", "\(action.kind.phrase) \(when)")
+      row("action", "\(action.kind.wording.phrase) \(when)")
     }
     for cohort in scenario.fleet {
       guard let rollout = cohort.rollout, rollout.isAction else { continue }

@@ -232,7 +232,7 @@ struct LiveCommand: Study {
       let child = environment.start(
         shell: command,
         variables: [
-          "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
+          "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.wording.label,
           "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
         ], leavesOthers: true)
       if let child {

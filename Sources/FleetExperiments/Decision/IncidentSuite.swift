@@ -56,7 +56,7 @@ package struct IncidentSuite: Sendable, Hashable {
       if !own.isEmpty {
         let phrase =
           own.count == 1
-          ? "\(own[0].kind.label) of \(FigureText.span(own[0].duration.microseconds))"
+          ? "\(own[0].kind.wording.label) of \(FigureText.span(own[0].duration.microseconds))"
           : "the scenario's \(own.count) incidents"
         cases.append(Case(name: "own", phrase: phrase, incidents: own))
         cases[0].isOwn = true

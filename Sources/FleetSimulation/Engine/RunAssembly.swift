@@ -172,7 +172,9 @@ package struct RunAssembly: ~Copyable {
 extension Scenario {
   /// The incidents of the server and of the clients, with their labels.
   var incidentSpans: [IncidentSpan] {
-    tapi.incidents.map { IncidentSpan($0.kind.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end) }
+    tapi.incidents.map {
+      IncidentSpan($0.kind.wording.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end)
+    }
       + clientIncidents.map { IncidentSpan($0.label, from: $0.start, to: $0.end) }
   }
 
@@ -180,7 +182,7 @@ extension Scenario {
   var actionSpans: [IncidentSpan] {
     let end = Instant.start + duration
     return zip(tapi.actions, tapi.actions.ends).map { action, over in
-      IncidentSpan(action.kind.label, from: action.start, to: min(over, max(end, action.start)))
+      IncidentSpan(action.kind.wording.label, from: action.start, to: min(over, max(end, action.start)))
     }
       + fleet.compactMap { cohort in
         cohort.publication.map {

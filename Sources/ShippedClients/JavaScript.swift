@@ -182,10 +182,7 @@ enum JavaScriptDate {
   }
 
   /// Reads a number of at most nine digits.
-  private static func number(_ text: Substring) -> Int64? {
-    let isNumber = 1...9 ~= text.utf8.count && text.allSatisfy { $0.isASCII && $0.isWholeNumber }
-    return isNumber ? Int64(text) : nil
-  }
+  private static func number(_ text: Substring) -> Int64? { wholeNumber(text.utf8, digits: 9) }
 }
 
 /// Texts that are numbers in one of the SDKs' senses.
@@ -204,14 +201,6 @@ enum NumericText {
     return rest.isEmpty ? Double(String(text)) : nil
   }
 
-  /// Without the spaces and tabs around it.
-  static func trimmed(_ text: String) -> Substring {
-    var bytes = Substring(text).utf8
-    while let first = bytes.first, isBlank(first) { bytes.removeFirst() }
-    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-    return Substring(bytes)
-  }
-
   /// Takes one of the bytes of `characters` off the front; whether there was one.
   @discardableResult
   private static func skip(_ characters: String, in rest: inout ArraySlice<UInt8>) -> Bool {
@@ -225,9 +214,5 @@ enum NumericText {
     let count = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
     rest.removeFirst(count)
     return count
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 }

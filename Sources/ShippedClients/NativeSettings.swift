@@ -314,7 +314,7 @@ struct NativeSettings: ShippedSettings {
       return nil
     case .number(let number) where isSwift || number.isFinite: return number
     case .string(let text) where !isSwift:
-      if let number = NumericText.double(NumericText.trimmed(text)), number.isFinite { return number }
+      if let number = NumericText.double(Substring(trimmed(text))), number.isFinite { return number }
     default: break
     }
     return noNumber(value, key, in: part)
@@ -455,8 +455,8 @@ struct NativeSettings: ShippedSettings {
   ///
   /// In analytics-kotlin (EventPipeline.kt:256) it is Kotlin's `toIntOrNull`: digits of any script count, and 32 bits.
   func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
-    if isSwift { return Int64(NumericText.trimmed(header)).map { microseconds(whole: max(0, $0)) } }
-    var scalars = NumericText.trimmed(header).unicodeScalars
+    if isSwift { return Int64(Substring(trimmed(header))).map { microseconds(whole: max(0, $0)) } }
+    var scalars = Substring(trimmed(header)).unicodeScalars
     let sign = scalars.first
     if sign == "+" || sign == "-" { scalars.removeFirst() }
     guard !scalars.isEmpty else { return nil }

@@ -59,8 +59,8 @@ package struct ArrayQueue: ~Copyable {
     gates.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
     currentMachine = machine
     self.random =
-      options.policy.jitterDraw == .onceADevice ? RandomWords(SameWord(word: random.word())) : random
-    gateWords = GateWords(salt: random.word())
+      options.policy.jitterDraw == .onceADevice ? RandomWords(SameWord(word: random.next())) : random
+    gateWords = GateWords(salt: random.next())
   }
 
   deinit {

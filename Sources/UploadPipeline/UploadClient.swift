@@ -108,25 +108,15 @@ public struct UploadClient: ~Copyable {
   }
 }
 
-/// A source of random words behind a reference, so that a copy draws on.
-package final class RandomSource {
-  private var generator: any RandomNumberGenerator
-  init(_ generator: any RandomNumberGenerator) { self.generator = generator }
-  func next() -> UInt64 { generator.next() }
-}
-
 /// A source that has been drawn from once, for as long as the process of an app lives.
 struct SameWord: RandomNumberGenerator {
   let word: UInt64
   func next() -> UInt64 { word }
 }
 
-/// Random words for one client.
-package struct RandomWords: RandomNumberGenerator {
-  private let source: RandomSource
-
-  package init(_ generator: any RandomNumberGenerator) { source = RandomSource(generator) }
-
-  package mutating func next() -> UInt64 { source.next() }
-  func word() -> UInt64 { source.next() }
+/// Random words for one client, behind a reference, so that a copy draws on.
+package final class RandomWords: RandomNumberGenerator {
+  private var generator: any RandomNumberGenerator
+  init(_ generator: any RandomNumberGenerator) { self.generator = generator }
+  package func next() -> UInt64 { generator.next() }
 }

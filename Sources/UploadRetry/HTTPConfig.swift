@@ -314,8 +314,7 @@ extension SettingsReader {
     guard let overrides = member(key, of: section, otherwise: "it is ignored") else { return }
     for (name, value) in overrides.members {
       let path = overrides.path(of: name)
-      guard name.utf8.count == 3, name.utf8.allSatisfy({ digitValue($0) != nil }), let status = Int(name),
-        (100...599).contains(status)
+      guard let status = wholeNumber(name[...].utf8, digits: 3).map(Int.init), (100...599).contains(status)
       else {
         repair(path, "\(quoted(name)) is not a status; allowed is 100 to 599; it is ignored")
         continue

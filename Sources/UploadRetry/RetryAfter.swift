@@ -22,10 +22,7 @@ public enum RetryAfter {
   public static func parse(
     _ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate
   ) -> Int64? {
-    let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    var text = ArraySlice(header.utf8)
-    while let first = text.first, blank.contains(first) { text.removeFirst() }
-    while let last = text.last, blank.contains(last) { text.removeLast() }
+    let text = ArraySlice(trimmed(header))
     var found = deltaSeconds(text)
     if found == nil && forms == .secondsOrDate { found = secondsUntilDate(text, now: now) }
     guard let seconds = found else { return nil }
@@ -54,6 +51,14 @@ public enum RetryAfter {
     if overflow { return now < 0 ? .max : 0 }
     return max(0, seconds)
   }
+}
+
+/// A text without the spaces and tabs around it.
+package func trimmed(_ text: String) -> Substring.UTF8View {
+  var bytes = Substring(text).utf8
+  while let first = bytes.first, " \t".utf8.contains(first) { bytes.removeFirst() }
+  while let last = bytes.last, " \t".utf8.contains(last) { bytes.removeLast() }
+  return bytes
 }
 
 func digitValue(_ byte: UInt8) -> Int64? {

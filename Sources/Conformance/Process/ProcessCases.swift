@@ -52,26 +52,16 @@ package struct ProcessCases: Sendable {
   private static let notBefore = WaitWindow("the shortest wait that the document allows", 0.5, nil)
 
   // Inlined into each entry of the table, it took a third of the module's build.
+  /// A case that says what the vector of its name says where `says` is left out.
   @inline(never)
   private static func made(
-    _ id: String, _ requirement: String, _ says: String, _ answers: [ScriptedAnswer],
+    _ id: String, _ requirement: String, says: String = "", _ answers: [ScriptedAnswer],
     _ conditions: ProcessCase.Condition..., change: (inout ProcessCase) -> Void = { _ in }
   ) -> ProcessCase {
     var vector = ProcessCase(id, requirement, says)
     vector.otherAnswers = answers
     vector.conditions = conditions
     change(&vector)
-    return vector
-  }
-
-  /// A case that says what the vector of its name says.
-  @inline(never)
-  private static func made(
-    _ id: String, _ requirement: String, _ answers: [ScriptedAnswer],
-    _ conditions: ProcessCase.Condition..., change: (inout ProcessCase) -> Void = { _ in }
-  ) -> ProcessCase {
-    var vector = made(id, requirement, "", answers, change: change)
-    vector.conditions = conditions
     return vector
   }
 
@@ -88,7 +78,7 @@ package struct ProcessCases: Sendable {
 
   private static let own: [ProcessCase] = [
     made(
-      "write-key", "S1", "Each upload has the write key in Authorization, a retry too",
+      "write-key", "S1", says: "Each upload has the write key in Authorization, a retry too",
       [.status(503), .status(200)], .uploads(2...2), .writeKey),
     made("first-try-says-0", "S2", [.status(200)], .retryCount(.number(0), 0, orAbsent: false)),
     made(
@@ -101,7 +91,8 @@ package struct ProcessCases: Sendable {
       [.status(429, .text("1")), .status(429, .text("1")), .status(200)], .uploads(3...3),
       .retryCount(.number(1), 1, orAbsent: false), .retryCount(.number(2), 2, orAbsent: false)),
     made(
-      "success-clears-the-count", "S2", "The first try of a batch after another one's retries says 0 again",
+      "success-clears-the-count", "S2",
+      says: "The first try of a batch after another one's retries says 0 again",
       [.status(200)],
       .retryCount(.of("b"), 0, orAbsent: true)
     ) {
@@ -152,9 +143,11 @@ package struct ProcessCases: Sendable {
     made(
       "on-400", "S7", [.status(400, .text("1")), .status(200)], .uploads(1...1)),
     made("no-status-backs-off", "S9", [.reset, .status(200)], .uploads(2...2), .wait(after: 0, [backoff])),
-    made("half-an-answer", "S9", "Half an answer is tried again", [.half, .status(200)], .uploads(2...2)),
     made(
-      "silence", "S9", "An upload that is not answered in time is tried again", [.silence, .status(200)],
+      "half-an-answer", "S9", says: "Half an answer is tried again", [.half, .status(200)], .uploads(2...2)),
+    made(
+      "silence", "S9", says: "An upload that is not answered in time is tried again",
+      [.silence, .status(200)],
       .uploads(2...Int.max)
     ) {
       $0.timeout = 1
@@ -163,7 +156,7 @@ package struct ProcessCases: Sendable {
     },
     made("wait-after-0", "S10", [.status(503), .status(200)], .uploads(2...2), .wait(after: 0, [backoff])),
     made(
-      "waits-double", "S10", "The second to fourth waits are 1, 2 and 4 s, and a tenth more at most",
+      "waits-double", "S10", says: "The second to fourth waits are 1, 2 and 4 s, and a tenth more at most",
       [.status(503), .status(503), .status(503), .status(503), .status(200)], .uploads(5...5),
       .wait(after: 1, [WaitWindow("the second backoff", 1, 1.1)]),
       .wait(after: 2, [WaitWindow("the third backoff", 2, 2.2)]),
@@ -171,7 +164,7 @@ package struct ProcessCases: Sendable {
     ) { ($0.limit, $0.maxRetries) = (14_000_000, 10) },
     limited("two-retries", 2), limited("no-retry", 0),
     made(
-      "two-rate-limits", "S12", "With two retries a batch that always gets a 429 is sent three times",
+      "two-rate-limits", "S12", says: "With two retries a batch that always gets a 429 is sent three times",
       [.status(429, .text("1"))], .uploads(3...3)
     ) {
       $0.maxRetries = 2
@@ -179,7 +172,8 @@ package struct ProcessCases: Sendable {
       $0.needs = ["maxRetries"]
     },
     made(
-      "new-events-wait", "S16", "Events that come while the pipeline waits are not sent before its time",
+      "new-events-wait", "S16",
+      says: "Events that come while the pipeline waits are not sent before its time",
       [.status(200)],
       .wait(after: 0, [WaitWindow("the Retry-After", 3, 3)])
     ) {
@@ -203,16 +197,18 @@ package struct ProcessCases: Sendable {
       $0.limit = 10_000_000
       $0.needs = ["flushInterval"]
     },
-    made("accepted-once", "S17", "What was accepted is not sent again", [.status(200)], .acceptedOnce) {
+    made("accepted-once", "S17", says: "What was accepted is not sent again", [.status(200)], .acceptedOnce) {
       $0.sequences = [.init(events: ["a", "b", "c"])]
     },
-    made("success-is-said", "S20", "The command says that all was sent", [.status(200)], .success(true)),
+    made(
+      "success-is-said", "S20", says: "The command says that all was sent", [.status(200)], .success(true)),
     made("reports-drop", "S20", [.status(400)], .success(false)),
   ]
 
   private static func elsewhere(_ id: String, _ status: Int) -> ProcessCase {
     made(
-      id, "S7", "A Retry-After with a \(status) does not count, or, as shipped since 2026, is waited for",
+      id, "S7",
+      says: "A Retry-After with a \(status) does not count, or, as shipped since 2026, is waited for",
       [.status(status, .text("3")), .status(200)], .uploads(2...2),
       .wait(
         after: 0,
@@ -221,7 +217,7 @@ package struct ProcessCases: Sendable {
 
   private static func limited(_ id: String, _ retries: Int) -> ProcessCase {
     made(
-      id, "S12", "With maxRetries \(retries) a batch is sent \(retries + 1) times",
+      id, "S12", says: "With maxRetries \(retries) a batch is sent \(retries + 1) times",
       [.status(503)], .uploads((retries + 1)...(retries + 1))
     ) {
       $0.maxRetries = retries
@@ -239,28 +235,28 @@ package struct ProcessCases: Sendable {
 
   private static let aboutSettings: [ProcessCase] = [
     made(
-      "own-base", "S13", "A base of 1 s is the first wait",
+      "own-base", "S13", says: "A base of 1 s is the first wait",
       [.status(503), .status(200)], .uploads(2...2),
       .wait(after: 0, [WaitWindow("the base of the Settings", 1, 1.1)])
     ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"baseBackoffInterval":1}}"#) },
     made(
-      "own-override", "S13", "A 503 that the Settings drop is dropped", [.status(503)],
+      "own-override", "S13", says: "A 503 that the Settings drop is dropped", [.status(503)],
       .uploads(1...1)
     ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"statusCodeOverrides":{"503":"drop"}}}"#) },
     made(
-      "own-limit", "S13", "Two retries of the Settings are three sends", [.status(503)], .uploads(3...3)
+      "own-limit", "S13", says: "Two retries of the Settings are three sends", [.status(503)], .uploads(3...3)
     ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"maxRetryCount":2}}"#) },
     made(
-      "bad-base", "S14", "A base of -5 s stops nothing, and is 0.1 s",
+      "bad-base", "S14", says: "A base of -5 s stops nothing, and is 0.1 s",
       [.status(503), .status(200)], .uploads(2...2),
       .wait(after: 0, [WaitWindow("the shortest base", 0.1, nil)])
     ) { $0.settings = settings(#"{"backoffConfig":{"enabled":true,"baseBackoffInterval":-5}}"#) },
     made(
-      "bad-section", "S14", "A section that is a list stops nothing",
+      "bad-section", "S14", says: "A section that is a list stops nothing",
       [.status(503), .status(200)], .uploads(2...2)
     ) { $0.settings = settings(#"{"backoffConfig":[1,2]}"#) },
     made(
-      "settings-first", "S19", "Settings are asked for before the first upload", [.status(200)],
+      "settings-first", "S19", says: "Settings are asked for before the first upload", [.status(200)],
       .fetchesSettings
     ) { $0.settings = settings("{}") },
   ]

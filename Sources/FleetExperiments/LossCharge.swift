@@ -1,6 +1,7 @@
 import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
 import UploadRetry
 
@@ -71,33 +72,11 @@ public struct LossCharge: Sendable, Hashable {
       return self == .gate ? "gates." + (cohort.gates.refusing.first ?? "") : rawValue
     }
 
-    /// The most that Settings allow (S14), as far as a cohort's clients take it: retries, or microseconds; nil of a limit that is
-    /// none of theirs.
-    private func most(in cohort: Cohort) -> Int64? {
-      var most = HTTPConfig()
-      switch self {
-      case .backoffRetries, .rateLimitRetries: set(1_000, in: &most)
-      case .age: set(Span.hours(7 * 24).microseconds, in: &most)
-      case .queue, .gate: return nil
-      }
-      return value(in: SettingsDocument(most).config(in: cohort.settingsDialect))
-    }
-
     /// A value as people read it, and as a file of Settings has it: `604800 (168 h)`.
     func text(of value: Int64, inFile: Bool = false) -> String {
       guard self == .age else { return "\(value)" }
       return inFile
         ? "\(value / 1_000_000) (\(FigureText.span(value)))" : FigureText.span(value)
-    }
-
-    private func value(in settings: HTTPConfig) -> Int64 {
-      switch self {
-      case .backoffRetries: Int64(settings.backoff.maxRetryCount)
-      case .rateLimitRetries: Int64(settings.rateLimit.maxRetryCount)
-      case .age:
-        min(settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration)
-      case .queue, .gate: .max
-      }
     }
 
     /// Takes it away, from the Settings that are published during the run too.
@@ -113,14 +92,45 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
-    /// The most that a cohort's clients take, where that is more than it is; else nil.
+    /// The value of a file with which a cohort's clients have the most that they take of what Settings allow (S14): retries, or
+    /// microseconds. nil: it is no limit of Settings, or they have as much.
     func raised(in cohort: Cohort) -> Int64? {
-      most(in: cohort).flatMap { value(in: cohort.settings) < $0 ? $0 : nil }
+      let most: Int64 = self == .age ? Span.hours(7 * 24).microseconds : 1_000
+      var settings = cohort.settings
+      raise(to: most, in: &settings, cohort.settingsDialect)
+      if settings == cohort.settings { return nil }
+      switch self {
+      case .backoffRetries: return Int64(settings.backoff.maxRetryCount)
+      case .rateLimitRetries: return Int64(settings.rateLimit.maxRetryCount)
+      case .age, .queue, .gate: return most
+      }
     }
 
-    /// Sets it to a value, or to as much of that as the cohort's clients take, where that is more than it is.
+    /// Gives a cohort's clients a file with that value, of which they take what they can. What is higher stays.
     func raise(to value: Int64, in cohort: inout Cohort) {
-      if let most = raised(in: cohort) { set(min(value, most), in: &cohort) }
+      raise(to: value, in: &cohort.settings, cohort.settingsDialect)
+      raise(to: value, in: &cohort.settingsDefaults, cohort.settingsDialect)
+      if var rollout = cohort.rollout {
+        raise(to: value, in: &rollout.settings, cohort.settingsDialect)
+        cohort.rollout = rollout
+      }
+    }
+
+    private func raise(to value: Int64, in settings: inout HTTPConfig, _ dialect: SettingsDialect) {
+      var file = HTTPConfig()
+      set(value, in: &file)
+      let taken = SettingsDocument(file).config(in: dialect)
+      func raise<Limit: Comparable>(_ limit: WritableKeyPath<HTTPConfig, Limit>) {
+        settings[keyPath: limit] = max(settings[keyPath: limit], taken[keyPath: limit])
+      }
+      switch self {
+      case .backoffRetries: raise(\.backoff.maxRetryCount)
+      case .rateLimitRetries: raise(\.rateLimit.maxRetryCount)
+      case .age:
+        raise(\.backoff.maxTotalBackoffDuration)
+        raise(\.rateLimit.maxTotalBackoffDuration)
+      case .queue, .gate: break
+      }
     }
 
     private func set(_ value: Int64, in cohort: inout Cohort) {

@@ -23,7 +23,7 @@ package struct AffectedEvents {
   ///   - start: of the part; intervals that it cuts belong to it as a whole, and that of its start in any case.
   ///   - end: of the part.
   ///   - twin: the run without the incident; nil: later events do not count.
-  /// - Complexity: O(cells of the records' `deliveryTable`).
+  /// - Complexity: O(cells of the records' `deliveryTable` and `longWaits`).
   package static func of(
     _ records: [RunRecord], from start: Int64, to end: Int64, twin: RunRecord? = nil
   ) -> [AffectedEvents] {

@@ -1,9 +1,9 @@
 /// Deliveries after long waits, by the interval in which the event was created.
 ///
-/// A bucket of `IntervalDeliveries` is as wide as 3 % of the wait. From the interval of acceptance, the creation after a long wait is
-/// known within minutes only; an incident may be shorter.
+/// A bucket of `IntervalDeliveries` is as wide as 2 to 3 % of the wait. From the interval of acceptance, the creation after a wait
+/// of hours is known within minutes only; an incident may be shorter.
 public struct LongWaits: ~Copyable {
-  /// A wait so long is counted here, microseconds: where a bucket gets wider than an interval, and than 16 s.
+  /// A wait so long is counted here, microseconds: 32 intervals, or 512 s where that is more.
   public let shortest: Int64
   private let rows: Int
   private let interval: Int64
@@ -12,8 +12,9 @@ public struct LongWaits: ~Copyable {
   @usableFromInline let width: Int
   /// Row by row; nil until an event has waited so long.
   @usableFromInline var cells: UnsafeMutablePointer<UInt32>?
-  /// The rows that have been written; most runs need few.
+  /// The rows that have been written since the latest `note`; most runs need few.
   @usableFromInline var used = 0..<0
+  private var noted: [DeliveryTable.Part] = []
 
   /// - Parameters:
   ///   - rows: of the whole run.
@@ -70,7 +71,8 @@ public struct LongWaits: ~Copyable {
 
   package func copy() -> LongWaits {
     var copy = LongWaits(rows: rows, interval: interval)
-    guard let cells else { return copy }
+    copy.noted = noted
+    guard let cells, !used.isEmpty else { return copy }
     let copied = UnsafeMutablePointer<UInt32>.allocate(capacity: rows * width)
     (copied + used.lowerBound * width).initialize(
       from: cells + used.lowerBound * width, count: used.count * width)
@@ -78,33 +80,48 @@ public struct LongWaits: ~Copyable {
     return copy
   }
 
-  /// Adds what another run, which ended with `end`, has recorded since.
-  package mutating func add(_ end: DeliveryTable, since past: DeliveryTable) {
-    for row in 0..<end.rows {
-      for cell in end.cells(ofRow: row) {
-        add(cell.events, row, Int(cell.bucket) - firstBucket)
-      }
-      for cell in past.cells(ofRow: row) {
-        add(0 &- cell.events, row, Int(cell.bucket) - firstBucket)
+  /// Appends tables whose sum has all: what was counted up to each `note`, and since.
+  package func addParts(to parts: inout [DeliveryTable.Part]) {
+    parts += noted
+    if !used.isEmpty { parts.append(latest) }
+  }
+
+  package var parts: [DeliveryTable.Part] {
+    var parts: [DeliveryTable.Part] = []
+    addParts(to: &parts)
+    return parts
+  }
+
+  /// Ends a part, so that it can be told from what comes later.
+  package mutating func note() {
+    if used.isEmpty { return }
+    noted.append(latest)
+    used = 0..<0
+  }
+
+  /// Adds what another run has counted.
+  package mutating func add(_ others: ArraySlice<DeliveryTable.Part>) {
+    for other in others {
+      for row in 0..<other.table.rows {
+        for cell in other.table.cells(ofRow: row) {
+          add(cell.events, other.first + row, Int(cell.bucket) - firstBucket)
+        }
       }
     }
   }
 
-  package var isEmpty: Bool { used.isEmpty }
-
-  package var table: DeliveryTable {
+  private var latest: DeliveryTable.Part {
     var table = DeliveryTable()
-    guard let cells else { return table }
-    let all = UnsafeBufferPointer(start: cells + used.lowerBound * width, count: used.count * width)
-    table.reserve(cells: all.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }, rows: rows)
-    for row in 0..<rows {
-      if used.contains(row) {
+    if let cells {
+      let all = UnsafeBufferPointer(start: cells + used.lowerBound * width, count: used.count * width)
+      table.reserve(cells: all.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }, rows: used.count)
+      for row in used {
         IntervalDeliveries.forEachFull(cells + row * width, 0..<width) {
           table.add(bucket: firstBucket + $0, events: $1)
         }
+        table.endRow()
       }
-      table.endRow()
     }
-    return table
+    return DeliveryTable.Part(table: table, first: used.lowerBound)
   }
 }

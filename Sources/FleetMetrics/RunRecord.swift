@@ -5,7 +5,7 @@ public struct RunRecord: Sendable, Hashable {
   public var deliveries: Histogram
   /// Times to delivery by the interval of acceptance, within 1.6 %.
   public var deliveryTable = DeliveryTable()
-  /// Of those after `LongWaits`, once more, by the interval of creation.
+  /// Of those after long waits once more, by the interval of creation (`LongWaits`).
   public var longWaits = DeliveryTable()
   /// Offered load in steps of 100 ms from the start of the run, attempts.
   public var offeredPer100ms: [UInt32]

@@ -132,10 +132,15 @@ private struct RunSize {
   var parts: [PartBytes] {
     let cells = scenario.fleet.reduce(0) { $0 + CohortSize($1, of: self).deliveryCells(shards: 1) }
     let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
+    // Half of the cells, of 8 bytes in place of 4.
+    let waits = scenario.fleet.reduce(0) {
+      let waits = CohortSize($1, of: self).longWaits
+      return max($0, rows * (waits.share * waits.bytesPerRow + 8))
+    }
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     return [
       (.server, counters + tenths + ruleTables + requests + connections + proxies),
-      (.results, 2 * cells + sums + resultBytes),
+      (.results, 2 * cells + sums + waits + resultBytes),
     ]
   }
 
@@ -352,7 +357,8 @@ private struct CohortSize {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
-        + deliveryCells(shards: shards) + openDeliveries + longWaits + Self.smallBlocks)
+        + deliveryCells(shards: shards) + openDeliveries + run.rows * longWaits.share * longWaits.bytesPerRow
+        + Self.smallBlocks)
       + Double(run.moments * EndMoments.bytesPerCohort)
   }
 
@@ -361,13 +367,17 @@ private struct CohortSize {
     Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
   }
 
-  /// Every row where apps close, elsewhere those of the incidents and of what they make wait.
-  private var longWaits: Double {
-    let (rows, interval) = (run.rows, run.scenario.interval.microseconds)
-    let bytes = rows * Double(LongWaits.bytesPerRow(rows: Int(rows), interval: interval))
-    if cohort.sessions != nil { return bytes }
-    let incidents = run.scenario.incidentSpans.reduce(0.0) { $0 + Double($1.end - $1.start) }
-    return bytes * min(1, 2 * incidents / 1e6 / run.seconds)
+  /// The rows with events that wait long: all where apps close, phones are offline or flushes are rare, elsewhere those from the
+  /// first incident to the last, and as long behind it.
+  var longWaits: (share: Double, bytesPerRow: Double) {
+    let (interval, incidents) = (run.scenario.interval.microseconds, run.scenario.incidentSpans)
+    let bytes = LongWaits.bytesPerRow(rows: Int(run.rows), interval: interval)
+    let shortest = LongWaits(rows: 1, interval: interval).shortest
+    let first = incidents.map { $0.start }.min() ?? 0
+    let last = incidents.map { $0.end }.max() ?? 0
+    let isUsual =
+      cohort.sessions != nil || (cohort.flush.interval.map { $0.microseconds >= shortest } ?? true)
+    return (isUsual ? 1 : min(1, 2 * Double(last - first) / 1e6 / run.seconds), Double(bytes))
   }
 
   /// A shard without its tables, the rooms that its queues begin with, and what the C library keeps between them: measured, of

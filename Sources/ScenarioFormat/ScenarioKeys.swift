@@ -155,7 +155,7 @@ extension Scenario {
 
 extension ScenarioDecoder {
   static let maximumRows: Int64 = 100_000
-  /// Every cohort counts into a table of its own: some gigabytes of counters at this limit.
+  /// Every cohort counts into a table of its own: some gigabytes of counters at this limit, and ten more where apps close.
   static let maximumRowsOfAllCohorts: Int64 = 10_000_000
 
   /// A scenario with stand-ins where there were problems; nil: it is no object.

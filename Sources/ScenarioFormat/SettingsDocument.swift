@@ -66,7 +66,7 @@ package struct SettingsDocument: Sendable {
     inside(dialect.decode(SettingsTree.settingsValue(served)).findings, dialect)
   }
 
-  /// Returns what a client of that kind has of them when the CDN serves them.
+  /// Returns what a client of that kind has of these Settings when the CDN serves them.
   package func config(in dialect: SettingsDialect) -> HTTPConfig {
     dialect.decode(SettingsTree.settingsValue(served)).config
   }

@@ -5,7 +5,7 @@ import UploadRetry
 /// everything between "events come in" and "a request leaves". The extensions of this protocol hold it, once.
 /// - `UploadLoop`: what a trigger or a wake-up starts, and in which order the loop asks (S3, S16, S17);
 /// - `UploadAnswers`: what the end of an upload does;
-/// - `UploadLanes`: the same in two lanes (O8);
+/// - `Gates/Lanes`: a loop over two lanes (O8);
 /// - `UploadGates`: what stands between the loop and the network (`ClientGates`);
 /// - `UploadSealing`: how events become batches, and which go when there are too many;
 /// - `UploadRestart`: what a client knows after its process has ended (S18).

@@ -24,7 +24,7 @@ struct AffectedEventsTests {
       }
     }
     record.deliveryTable = DeliveryTable(cells)
-    record.longWaits = long.table
+    record.longWaits = DeliveryTable(sumOf: long.parts, rows: rows)
     return record
   }
 

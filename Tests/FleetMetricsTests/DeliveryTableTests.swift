@@ -75,6 +75,46 @@ struct DeliveryTableTests {
     }
   }
 
+  @Test(
+    "long waits of a run that goes on from a copy, or ends as another did, are those of one that did it all")
+  func longWaits() {
+    var random = SeededGenerator(seed: 4)
+    let rows = 2_000
+    func record(_ events: Int, _ into: inout LongWaits, also: inout LongWaits) {
+      for _ in 0..<events {
+        let row = Int.random(in: 0..<rows, using: &random)
+        let bucket = Histogram.bucket(of: .random(in: 0..<2_000_000_000, using: &random))
+        into.record(histogramBucket: bucket, row: row)
+        also.record(histogramBucket: bucket, row: row)
+      }
+    }
+    func table(_ long: borrowing LongWaits) -> DeliveryTable { DeliveryTable(sumOf: long.parts, rows: rows) }
+    func empty() -> LongWaits { LongWaits(rows: rows, interval: 1_000_000) }
+    var first = empty()
+    var whole = empty()
+    record(300, &first, also: &whole)
+    first.note()
+    record(200, &first, also: &whole)
+    // Copied with a part that is noted and one that is not.
+    var copy = first.copy()
+    #expect(table(copy) == table(whole))
+    copy.note()
+    let past = copy.parts.count
+    var other = empty()
+    var both = empty()
+    record(100, &copy, also: &both)
+    copy.note()
+    record(150, &copy, also: &both)
+    record(50, &other, also: &both)
+    other.add(copy.parts[past...])
+    #expect(table(other) == table(both))
+    #expect(table(first) == table(whole))
+    // A short wait is none of them.
+    let cells = (0..<rows).flatMap { table(both).cells(ofRow: $0) }
+    #expect(
+      cells.allSatisfy { Int($0.bucket) >= LongWaits.firstBucket(interval: 1_000_000) } && cells.count > 100)
+  }
+
   @Test("a run that ends as another did has what both recorded", arguments: [1, 4, 64])
   func endsThatAreShared(openRows: Int) {
     var random = SeededGenerator(seed: 9)

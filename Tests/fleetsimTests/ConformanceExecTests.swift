@@ -91,6 +91,8 @@ struct ConformanceExecTests {
     // A restart, hours, a state: by name, with the reason.
     let inexpressible = document["inexpressible"]?.elements.compactMap { $0["id"]?.text } ?? []
     #expect(Set(inexpressible).count > 100)
+    let reasons = document["inexpressible"]?.elements.compactMap { $0["reason"]?.text } ?? []
+    #expect(reasons.count == inexpressible.count && reasons.allSatisfy { !$0.isEmpty })
   }
 
   @Test(

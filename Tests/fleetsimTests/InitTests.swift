@@ -192,7 +192,9 @@ struct InitTests {
       "\(restart)")
     try scratch.run("validate b/s.json5 -q", code: 0)
     let both = ["--restart", "1m", "--outage", "5m"]
-    try scratch.run(["init", "c.json5", "--client", "segment-swift"] + Self.options + both, code: 64)
+    try scratch.run(
+      ["init", "c.json5", "--client", "segment-swift"] + Self.options + both, code: 64,
+      says: "'--restart' stands in place of '--outage'")
   }
 
   @Test("keys of Settings are compared where a client fetches any, whatever the others are, and one is one")
@@ -218,6 +220,11 @@ struct InitTests {
     let (near, far) = (try told("a/s.json5", "15m"), try told("b/s.json5", "3h"))
     #expect(near.contains("less than a factor of two apart") && !near.contains("--vary"), "\(near)")
     #expect(far.contains("fleetsim compare b/s.json5 --vary tapi.incidents.0.warmUp=90m,3h,6h"))
+    // A server that is gone says no Retry-After.
+    let restart = try told("c/s.json5", "3h --restart 1m")
+    #expect(
+      restart.contains("tapi.incidents.0.warmUp=90m,3h,6h")
+        && !restart.contains("tapi.incidents.0.retryAfter"))
   }
 
   @Test(

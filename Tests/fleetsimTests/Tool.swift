@@ -292,7 +292,7 @@ final class Scratch: Sendable {
     return output
   }
 
-  /// The same on a thread of its own (`aside`).
+  /// On a thread of its own (`aside`).
   @discardableResult
   func runAside(
     _ words: [String], code: Int32? = nil, says part: String? = nil, signal: Int32? = nil,
@@ -306,7 +306,7 @@ final class Scratch: Sendable {
     }
   }
 
-  /// The same of words with a blank between, and others behind them.
+  /// Of words with a blank between, and others behind them.
   @discardableResult
   func run(
     _ command: String, _ more: [String] = [], code: Int32? = nil, says part: String? = nil,

@@ -97,7 +97,7 @@ package struct ParameterSpecification: Sendable {
   package var synopsis: String {
     isArgument ? "<\(name)>" : "--\(name)" + (valueName.map { " <\($0)>" } ?? "")
   }
-  /// The same as usage lines have it.
+  /// As usage lines have it.
   var usage: String { (isOptional ? "[\(synopsis)]" : synopsis) + (isRepeatable ? " ..." : "") }
   /// `-h, --help`, as the list of options names it.
   var label: String { (short.map { "-\($0), " } ?? "") + synopsis }

@@ -84,7 +84,9 @@ extension InitCommand.Answers {
   ) -> String {
     let length = restart ?? outage
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew, or to see twice the trouble.
-    let seconds = max(7_200 + length.baseValue * 4, 3_600 + (trouble?.baseValue ?? 0) * 2.1)
+    // A restart owes twice its silence more while it warms up.
+    let seconds = max(
+      7_200 + length.baseValue * (restart == nil ? 4 : 9), 3_600 + (trouble?.baseValue ?? 0) * 2.1)
     let hours = Int64((seconds / 3_600).rounded(.up))
     let isPart = scale > 1
     let scaled = [

@@ -101,7 +101,9 @@ package struct Decision: Sendable {
       let wanted = cases.indices.map { place -> (today: Int, proposed: Int) in
         let (today, proposed) = (cases[place].today.count, cases[place].proposed.count)
         if let next = nextPairs(place) { return (max(today, next), max(proposed, next)) }
-        return (today, needsFaultless(place) && !isRefused && isBetter ? Self.faultless : proposed)
+        return (
+          today, needsFaultless(place) && !isRefused && isBetter ? max(proposed, Self.faultless) : proposed
+        )
       }
       let more = zip(cases, wanted).map { $1.today - $0.today.count + $1.proposed - $0.proposed.count }
       let cost = zip(cases, more).reduce(0.0) { sum, part in

@@ -9,7 +9,7 @@ public enum CurveQuantity: Int, CaseIterable, Sendable {
   case goodput
   /// Events created and neither accepted nor dropped.
   case backlog
-  /// The same without the incidents.
+  /// Of the runs without the incidents.
   case twinBacklog
 
   fileprivate func count(_ row: TimeSeries.Row) -> Int64 {

@@ -156,10 +156,8 @@ struct Ledger: ~Copyable {
   /// Times to delivery by interval: tables whose sum has them all.
   var deliveryTables: [DeliveryTable.Part] { intervalDeliveries.tables() }
 
-  /// nil if there are none.
-  var longWaitsTable: DeliveryTable.Part? {
-    longWaits.isEmpty ? nil : DeliveryTable.Part(table: longWaits.table)
-  }
+  /// Appends tables of long waits by the interval of creation.
+  func addLongWaits(to parts: inout [DeliveryTable.Part]) { longWaits.addParts(to: &parts) }
 
   func mergeDeliveries(into histogram: inout Histogram) {
     deliveries.merge(into: &histogram, sums: counters, maximum: longestDelivery)
@@ -172,32 +170,40 @@ extension Ledger {
   struct Until: Sendable {
     fileprivate let counts: CountsUntil<DeviceSide>
     fileprivate let deliveries: DeliveriesUntil
-    fileprivate let longWaits: DeliveryTable
+    /// How many parts of the long waits.
+    fileprivate let longWaits: Int
     fileprivate let attempts: Int64
 
-    var byteCount: Int { counts.byteCount + deliveries.byteCount + longWaits.byteCount }
+    var byteCount: Int { counts.byteCount + deliveries.byteCount }
   }
 
   /// What was counted in all.
   struct Whole: Sendable {
     fileprivate let cells: [Int64]
     fileprivate let deliveries: DeliveriesUntil
-    fileprivate let longWaits: DeliveryTable
+    fileprivate let longWaits: [DeliveryTable.Part]
     fileprivate let attempts: Int64
+
+    var byteCount: Int {
+      longWaits.reduce(cells.count * MemoryLayout<Int64>.stride + deliveries.byteCount) {
+        $0 + $1.table.byteCount
+      }
+    }
   }
 
+  /// Right behind `takeMarks`.
   /// - Parameter row: the first row that is kept.
   func until(keptFrom row: Int) -> Until {
     Until(
       counts: counters.counts(keptFrom: row),
-      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), longWaits: longWaits.table,
+      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), longWaits: longWaits.parts.count,
       attempts: attempts)
   }
 
   var whole: Whole {
     Whole(
       cells: counters.allCells, deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: 0),
-      longWaits: longWaits.table, attempts: attempts)
+      longWaits: longWaits.parts, attempts: attempts)
   }
 
   /// Whether nothing has been counted since in a row that was not kept.
@@ -207,15 +213,16 @@ extension Ledger {
   mutating func add(_ end: Whole, since past: Until, longestDelivery: Int64) -> Int64 {
     counters.add(end.cells, since: past.counts)
     intervalDeliveries.add(end.deliveries, since: past.deliveries)
-    longWaits.add(end.longWaits, since: past.longWaits)
+    longWaits.add(end.longWaits[past.longWaits...])
     deliveries.add(end.deliveries, since: past.deliveries)
     self.longestDelivery = max(self.longestDelivery, longestDelivery)
     attempts += end.attempts - past.attempts
     return end.attempts - past.attempts
   }
 
-  /// Takes what does not add up: whether a limit was reached, and the longest delivery.
+  /// Ends a part of the long waits, and takes what does not add up: whether a limit was reached, and the longest delivery.
   mutating func takeMarks() -> (reachedRetryLimit: Bool, longestDelivery: Int64) {
+    longWaits.note()
     defer { (reachedRetryLimit, longestDelivery, longestOrdinary) = (false, 0, 0) }
     return (reachedRetryLimit, longestDelivery)
   }

@@ -43,7 +43,7 @@ package struct RunAssembly: ~Copyable {
   ) {
     shard.ledger.merge(into: counters)
     deliveryTables += shard.ledger.deliveryTables
-    if let part = shard.ledger.longWaitsTable { longWaits.append(part) }
+    shard.ledger.addLongWaits(to: &longWaits)
     settings.merge(shard.ledger.settings)
     shard.ledger.mergeDeliveries(into: &deliveries)
     let held = held ?? shard.heldEvents

@@ -112,7 +112,8 @@ final class RunEnd: Sendable {
 
   fileprivate init(_ moments: [Moment], _ shards: [ShardEnd], _ counts: [Int64], _ offered: [UInt32]) {
     (self.moments, self.shards, self.counts, self.offered) = (moments, shards, counts, offered)
-    bytes = moments.reduce(counts.count * 8 + offered.count * 4) { sum, moment in
+    let whole = shards.reduce(counts.count * 8 + offered.count * 4) { $0 + $1.counts.byteCount }
+    bytes = moments.reduce(whole) { sum, moment in
       moment.shards.reduce(sum + moment.counts.byteCount) {
         $0 + $1.counts.byteCount + $1.cost.count * 16 + $1.devices.count * 16
       }

@@ -26,7 +26,8 @@ public struct IntervalDeliveries: ~Copyable {
     openMask = ring - 1
     cells = .allocate(capacity: ring * Self.bucketCount)
     cells.initialize(repeating: 0, count: ring * Self.bucketCount)
-    closed.reserve(cells: 0, rows: self.rows)
+    // As many as rows of small fleets have.
+    closed.reserve(cells: 8 * self.rows, rows: self.rows)
   }
 
   deinit { cells.deallocate() }

@@ -370,11 +370,11 @@ private struct CohortSize {
   /// The rows with events that wait long: all where apps close, phones are offline or flushes are rare, elsewhere those from the
   /// first incident to the last, and as long behind it.
   var longWaits: (share: Double, bytesPerRow: Double) {
-    let (interval, incidents) = (run.scenario.interval.microseconds, run.scenario.incidentSpans)
+    let (interval, incidents) = (run.scenario.interval.microseconds, run.scenario.tapi.incidents.lazy)
     let bytes = LongWaits.bytesPerRow(rows: Int(run.rows), interval: interval)
     let shortest = LongWaits(rows: 1, interval: interval).shortest
-    let first = incidents.map { $0.start }.min() ?? 0
-    let last = incidents.map { $0.end }.max() ?? 0
+    let first = incidents.map { $0.start.microseconds }.min() ?? 0
+    let last = incidents.map { ($0.start + $0.duration).microseconds }.max() ?? 0
     let isUsual =
       cohort.sessions != nil || (cohort.flush.interval.map { $0.microseconds >= shortest } ?? true)
     return (isUsual ? 1 : min(1, 2 * Double(last - first) / 1e6 / run.seconds), Double(bytes))

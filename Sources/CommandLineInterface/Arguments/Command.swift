@@ -36,9 +36,9 @@ extension Command {
 
   package static var specification: CommandSpecification {
     var specification = help
-    let all = Self().parameters.map { $0.specification }
-    specification.arguments = all.filter(\.isArgument)
-    specification.options = all.filter { !$0.isArgument }
+    for one in Self().parameters.lazy.map({ $0.specification }) {
+      if one.isArgument { specification.arguments.append(one) } else { specification.options.append(one) }
+    }
     return specification
   }
 
@@ -306,10 +306,12 @@ package struct ValueReader<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - allowed: what would be right, as a sentence's second half.
   ///   - value: nil for a text that has none.
-  init(_ allowed: String, value: @escaping @Sendable (String) -> Value?) {
+  init(
+    _ allowed: @autoclosure @escaping @Sendable () -> String, value: @escaping @Sendable (String) -> Value?
+  ) {
     self.init { text in
       if let value = value(text) { return value }
-      throw InvalidValue(allowed)
+      throw InvalidValue(allowed())
     }
   }
 

@@ -104,7 +104,7 @@ struct DoomedTests {
     for seed in seeds {
       var scenario = Self.scenario(&random, seed)
       scenario.fleet[0].devices = 2_000
-      scenario.interval = .seconds(10)
+      scenario.interval = .seconds(2)
       scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 7 * 86_400_000_000
       scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = 7 * 86_400_000_000
       let start = Int64(3_600_000_000)
@@ -112,12 +112,13 @@ struct DoomedTests {
         scenario.duration = .hours(hours)
         let record = try Simulation.run(scenario)
         let affected = AffectedEvents.of([record], from: start, to: start + 300_000_000)[0]
-        #expect(affected.created == record.series.rows[360..<390].reduce(0) { $0 + $1[.createdEvents] })
+        #expect(affected.created == record.series.rows[1_800..<1_950].reduce(0) { $0 + $1[.createdEvents] })
         return try ([50, 90] as [Int]).map { Double(try #require(affected.percentile($0))) }
       }
-      for longer in percentiles.dropFirst() {
-        for (one, other) in zip(percentiles[0], longer) {
-          #expect(Swift.abs(other / one - 1) < 0.01, "seed \(seed)")
+      // Ten hours leave events of the part undelivered. When those were created is read off the counts that remain.
+      for (hours, within) in [(0, 0.04), (1, 0.01)] {
+        for (one, longest) in zip(percentiles[hours], percentiles[2]) {
+          #expect(Swift.abs(one / longest - 1) < within, "seed \(seed): \(percentiles)")
         }
       }
     }

@@ -70,8 +70,12 @@ public struct IntervalDeliveries: ~Copyable {
   @inlinable @inline(__always)
   static func bucket(ofFine fine: Int) -> Int {
     if fine < 128 { return bucket(of: Int64(truncatingIfNeeded: fine)) }
-    return min(fine &>> 2 &+ 64, bucketCount &- 1)
+    return min(wideBucket(ofFine: fine), bucketCount &- 1)
   }
+
+  /// Of 128 µs and more, without an end.
+  @inlinable @inline(__always)
+  static func wideBucket(ofFine fine: Int) -> Int { fine &>> 2 &+ 64 }
 
   /// Opens a row behind the open ones, and closes the first of these for it. A delivery in a closed row is noted apart: false.
   @usableFromInline @inline(never)

@@ -5,7 +5,7 @@
 public struct LongWaits: ~Copyable {
   /// A wait so long is counted here, microseconds: 32 intervals, or 512 s where that is more.
   public let shortest: Int64
-  private let rows: Int
+  package let rows: Int
   private let interval: Int64
   @usableFromInline let firstBucket: Int
   /// Buckets of a row.
@@ -14,7 +14,8 @@ public struct LongWaits: ~Copyable {
   @usableFromInline var cells: UnsafeMutablePointer<UInt32>?
   /// The rows that have been written since the latest `note`; most runs need few.
   @usableFromInline var used = 0..<0
-  private var noted: [DeliveryTable.Part] = []
+  /// What was counted up to each `note`, since the one before.
+  package private(set) var noted: [DeliveryTable.Part] = []
 
   /// - Parameters:
   ///   - rows: of the whole run.
@@ -36,18 +37,15 @@ public struct LongWaits: ~Copyable {
     IntervalDeliveries.bucket(of: Int64(IntervalDeliveries.bucketsPerOctave) * max(interval, 16_000_000))
   }
 
-  /// Bytes of a row.
-  package static func bytesPerRow(rows: Int, interval: Int64) -> Int {
-    LongWaits(rows: rows, interval: interval).width * MemoryLayout<UInt32>.stride
-  }
+  package var bytesPerRow: Int { width * MemoryLayout<UInt32>.stride }
 
   /// Counts a wait if it is long.
   /// - Parameters:
-  ///   - fine: its bucket in a `Histogram`, of which four make one here.
+  ///   - fine: its bucket in a `Histogram`.
   ///   - row: of the creation.
   @inlinable @inline(__always)
   public mutating func record(histogramBucket fine: Int, row: Int) {
-    let place = fine &>> 2 &+ 64 &- firstBucket
+    let place = IntervalDeliveries.wideBucket(ofFine: fine) &- firstBucket
     if UInt(bitPattern: place) >= UInt(bitPattern: width) { return }
     if used.contains(row) {
       cells.unsafelyUnwrapped[row &* width &+ place] &+= 1
@@ -80,16 +78,10 @@ public struct LongWaits: ~Copyable {
     return copy
   }
 
-  /// Appends tables whose sum has all: what was counted up to each `note`, and since.
+  /// Appends tables whose sum has all: `noted`, and what was counted since.
   package func addParts(to parts: inout [DeliveryTable.Part]) {
     parts += noted
     if !used.isEmpty { parts.append(latest) }
-  }
-
-  package var parts: [DeliveryTable.Part] {
-    var parts: [DeliveryTable.Part] = []
-    addParts(to: &parts)
-    return parts
   }
 
   /// Ends a part, so that it can be told from what comes later.

@@ -133,10 +133,7 @@ private struct RunSize {
     let cells = scenario.fleet.reduce(0) { $0 + CohortSize($1, of: self).deliveryCells(shards: 1) }
     let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     // Half of the cells, of 8 bytes in place of 4.
-    let waits = scenario.fleet.reduce(0) {
-      let waits = CohortSize($1, of: self).longWaits
-      return max($0, rows * (waits.share * waits.bytesPerRow + 8))
-    }
+    let waits = scenario.fleet.reduce(0) { max($0, CohortSize($1, of: self).longWaits) } + rows * 8
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     return [
       (.server, counters + tenths + ruleTables + requests + connections + proxies),
@@ -357,8 +354,7 @@ private struct CohortSize {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
-        + deliveryCells(shards: shards) + openDeliveries + run.rows * longWaits.share * longWaits.bytesPerRow
-        + Self.smallBlocks)
+        + deliveryCells(shards: shards) + openDeliveries + longWaits + Self.smallBlocks)
       + Double(run.moments * EndMoments.bytesPerCohort)
   }
 
@@ -367,17 +363,17 @@ private struct CohortSize {
     Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
   }
 
-  /// The rows with events that wait long: all where apps close, phones are offline or flushes are rare, elsewhere those from the
-  /// first incident to the last, and as long behind it.
-  var longWaits: (share: Double, bytesPerRow: Double) {
-    let (interval, incidents) = (run.scenario.interval.microseconds, run.scenario.tapi.incidents.lazy)
-    let bytes = LongWaits.bytesPerRow(rows: Int(run.rows), interval: interval)
-    let shortest = LongWaits(rows: 1, interval: interval).shortest
+  /// The rows with events that wait long: all where apps close or flushes are rare, elsewhere those from the first incident to the
+  /// last, and as long behind it.
+  var longWaits: Double {
+    let table = LongWaits(rows: Int(run.rows), interval: run.scenario.interval.microseconds)
+    let incidents = run.scenario.tapi.incidents.lazy
     let first = incidents.map { $0.start.microseconds }.min() ?? 0
     let last = incidents.map { ($0.start + $0.duration).microseconds }.max() ?? 0
     let isUsual =
-      cohort.sessions != nil || (cohort.flush.interval.map { $0.microseconds >= shortest } ?? true)
-    return (isUsual ? 1 : min(1, 2 * Double(last - first) / 1e6 / run.seconds), Double(bytes))
+      cohort.sessions != nil || (cohort.flush.interval.map { $0.microseconds >= table.shortest } ?? true)
+    let share = isUsual ? 1 : min(1, 2 * Double(last - first) / 1e6 / run.seconds)
+    return run.rows * share * Double(table.bytesPerRow)
   }
 
   /// A shard without its tables, the rooms that its queues begin with, and what the C library keeps between them: measured, of

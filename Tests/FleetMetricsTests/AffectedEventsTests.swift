@@ -24,7 +24,7 @@ struct AffectedEventsTests {
       }
     }
     record.deliveryTable = DeliveryTable(cells)
-    record.longWaits = DeliveryTable(sumOf: long.parts, rows: rows)
+    record.longWaits = long.table
     return record
   }
 

@@ -8,6 +8,14 @@ extension IntervalDeliveries {
   }
 }
 
+extension LongWaits {
+  var table: DeliveryTable {
+    var parts: [DeliveryTable.Part] = []
+    addParts(to: &parts)
+    return DeliveryTable(sumOf: parts, rows: rows)
+  }
+}
+
 @Suite("Times to delivery by interval")
 struct DeliveryTableTests {
   /// The nearest-rank definition on the values themselves; a bucket is 1/32 of an octave, so its middle is off by 1.6 % at most.
@@ -88,7 +96,6 @@ struct DeliveryTableTests {
         also.record(histogramBucket: bucket, row: row)
       }
     }
-    func table(_ long: borrowing LongWaits) -> DeliveryTable { DeliveryTable(sumOf: long.parts, rows: rows) }
     func empty() -> LongWaits { LongWaits(rows: rows, interval: 1_000_000) }
     var first = empty()
     var whole = empty()
@@ -97,20 +104,21 @@ struct DeliveryTableTests {
     record(200, &first, also: &whole)
     // Copied with a part that is noted and one that is not.
     var copy = first.copy()
-    #expect(table(copy) == table(whole))
+    #expect(copy.table == whole.table)
     copy.note()
-    let past = copy.parts.count
+    let past = copy.noted.count
     var other = empty()
     var both = empty()
     record(100, &copy, also: &both)
     copy.note()
     record(150, &copy, also: &both)
     record(50, &other, also: &both)
-    other.add(copy.parts[past...])
-    #expect(table(other) == table(both))
-    #expect(table(first) == table(whole))
+    copy.note()
+    other.add(copy.noted[past...])
+    #expect(other.table == both.table)
+    #expect(first.table == whole.table)
     // A short wait is none of them.
-    let cells = (0..<rows).flatMap { table(both).cells(ofRow: $0) }
+    let cells = (0..<rows).flatMap { both.table.cells(ofRow: $0) }
     #expect(
       cells.allSatisfy { Int($0.bucket) >= LongWaits.firstBucket(interval: 1_000_000) } && cells.count > 100)
   }

@@ -44,32 +44,26 @@ struct ModelledTrouble {
         Units.text(Span(microseconds: Int64(Double(lasted.microseconds) * $0 / 1e6) * 1_000_000))
       }
     }
-    /// Of values, a few of which an incident or a small part of the fleet cannot have.
-    func possible(_ path: String, _ values: [String]) -> [String] {
-      values.filter {
+    var possible: [Trial] = []
+    /// A server that is gone has no Retry-After, and a part of the fleet may be too small for a lower capacity.
+    func add(_ words: String, _ path: String, _ values: [String]) {
+      let values = values.filter {
         (try? draft.file.decode(overrides: [Override(path: path, value: $0)], isVariant: true)) != nil
       }
+      if !values.isEmpty { possible.append(Trial(words: words, path: path, values: values)) }
     }
-    trials = [
-      Trial(
-        words: "capacity after the restart", path: "tapi.incidents.0.warmUp",
-        values: spans([0.5, 1, 2])),
-      Trial(words: "Retry-After", path: "tapi.overload.retryAfter", values: ["none", "60s", "5m"]),
-    ]
-    let answered = possible("tapi.incidents.0.retryAfter", ["60s", "5m"])
-    if !answered.isEmpty {
-      trials.append(
-        Trial(words: "Retry-After in the outage", path: "tapi.incidents.0.retryAfter", values: answered))
-    }
+    add("capacity after the restart", "tapi.incidents.0.warmUp", spans([0.5, 1, 2]))
+    add("Retry-After", "tapi.overload.retryAfter", ["none", "60s", "5m"])
+    add("Retry-After in the outage", "tapi.incidents.0.retryAfter", ["60s", "5m"])
     if let capacity = draft.capacity.flatMap({ Quantity($0) }) {
       let values = [0.7, 1.5].map { factor in
         var value = capacity
         value.value *= factor
         return value.text()
       }
-      let path = "tapi.bucket.capacity"
-      trials.append(Trial(words: "the capacity", path: path, values: possible(path, values)))
+      add("the capacity", "tapi.bucket.capacity", values)
     }
+    trials = possible
     let all = trials.flatMap { trial in trial.values.map { Override(path: trial.path, value: $0) } }
     var made = try troubles(all)[...]
     for index in trials.indices {

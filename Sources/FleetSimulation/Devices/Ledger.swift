@@ -10,7 +10,9 @@ struct Ledger: ~Copyable {
   private var longWaits: LongWaits
   private let deliveries: DeliveryRecorder
   /// The longest time to delivery, microseconds.
-  private var longestDelivery: Int64 = 0
+  private var longestDelivery: Int64 = 0 {
+    didSet { longestOrdinary = min(longestDelivery, longWaits.shortest - 1) }
+  }
   /// A time to delivery above it is the longest yet, or one of the long waits.
   private var longestOrdinary: Int64 = 0
   /// Times to delivery of each lane, where the client has lanes (O8).
@@ -134,10 +136,7 @@ struct Ledger: ~Copyable {
 
   @inline(never)
   private mutating func noteLong(_ wait: Int64, _ bucket: Int, _ created: Int64) {
-    if wait > longestDelivery {
-      longestDelivery = wait
-      longestOrdinary = min(wait, longWaits.shortest - 1)
-    }
+    if wait > longestDelivery { longestDelivery = wait }
     longWaits.record(histogramBucket: bucket, row: creationRows.rowByDivision(at: created))
   }
 
@@ -196,14 +195,15 @@ extension Ledger {
   func until(keptFrom row: Int) -> Until {
     Until(
       counts: counters.counts(keptFrom: row),
-      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), longWaits: longWaits.parts.count,
+      deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: row), longWaits: longWaits.noted.count,
       attempts: attempts)
   }
 
+  /// Right behind `takeMarks`.
   var whole: Whole {
     Whole(
       cells: counters.allCells, deliveries: intervalDeliveries.deliveries(deliveries, keptFrom: 0),
-      longWaits: longWaits.parts, attempts: attempts)
+      longWaits: longWaits.noted, attempts: attempts)
   }
 
   /// Whether nothing has been counted since in a row that was not kept.
@@ -223,7 +223,7 @@ extension Ledger {
   /// Ends a part of the long waits, and takes what does not add up: whether a limit was reached, and the longest delivery.
   mutating func takeMarks() -> (reachedRetryLimit: Bool, longestDelivery: Int64) {
     longWaits.note()
-    defer { (reachedRetryLimit, longestDelivery, longestOrdinary) = (false, 0, 0) }
+    defer { (reachedRetryLimit, longestDelivery) = (false, 0) }
     return (reachedRetryLimit, longestDelivery)
   }
 

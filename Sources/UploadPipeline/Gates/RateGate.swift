@@ -21,9 +21,9 @@ extension UploadClientHost where Self: ~Copyable {
 
   @inlinable
   func rateGateSays(_ client: ClientIndex, at now: Int64, _ look: inout GateHold) {
+    guard let gate = options.pointee.gates.rateGate else { return }
     let log = rateLog(of: client)
-    guard let gate = options.pointee.gates.rateGate, let end = gate.earliest(log: log, now: now), end > now
-    else { return }
+    guard let end = gate.earliest(log: log, now: now), end > now else { return }
     look.until = max(look.until, end)
     look.flags.insert(.wakes)
     if options.pointee.gates.restartsRun, let slot = gate.earliest(in: .first, log: log, now: now), slot > now

@@ -143,34 +143,38 @@ private struct Waits {
       }
       for cell in record.longWaits.cells(ofRow: row) { count(cell, Int64(cell.events), createdIn: row) }
     }
-    settle(&open)
+    let undelivered = neverFewer(open)
     return zip(parts, delivered).map { part, delivered in
-      let undelivered = part.reversed().filter { open[$0] > 0 }.map { row in
-        (watched: series.duration - series.start(of: row) - series.length(of: row) / 2, events: open[row])
+      let undelivered = part.reversed().filter { undelivered[$0] > 0 }.map { row in
+        (watched: series.duration - series.start(of: row) - series.length(of: row) / 2, events: undelivered[row])
       }
       return Waits(delivered: delivered, undelivered: undelivered)
     }
   }
 
-  /// Takes an interval's deliveries beyond its created events from the intervals that they belong to. These are the nearest
-  /// earlier intervals that have events left, else the next later ones.
-  private static func settle(_ open: inout [Int64]) {
-    var left: [Int] = []
-    var owed: Int64 = 0
-    for row in open.indices {
-      open[row] -= owed
-      owed = 0
-      if open[row] > 0 { left.append(row) }
-      while open[row] < 0, let earlier = left.last {
-        let taken = min(-open[row], open[earlier])
-        open[row] += taken
-        open[earlier] -= taken
-        if open[earlier] == 0 { left.removeLast() }
+  /// Returns steps of 0 or more whose running sum is nearest to that of `steps`, in squares, with the same total if that isn't negative.
+  ///
+  /// Source: pool adjacent violators (M. Ayer and others, "An empirical distribution function for sampling with incomplete
+  /// information", Annals of Mathematical Statistics 26 (1955), 641–647).
+  private static func neverFewer(_ steps: [Int64]) -> [Int64] {
+    let total = max(0, steps.reduce(0, +))
+    var sum: Int64 = 0
+    var pools: [(mean: Double, rows: Int)] = []
+    for step in steps {
+      sum += step
+      var pool = (mean: Double(min(max(0, sum), total)), rows: 1)
+      while let last = pools.last, last.mean > pool.mean {
+        let rows = last.rows + pool.rows
+        pool = ((last.mean * Double(last.rows) + pool.mean * Double(pool.rows)) / Double(rows), rows)
+        pools.removeLast()
       }
-      if open[row] < 0 {
-        owed = -open[row]
-        open[row] = 0
-      }
+      pools.append(pool)
+    }
+    var before: Int64 = 0
+    return pools.flatMap { pool in
+      let now = Int64(pool.mean.rounded())
+      defer { before = now }
+      return [now - before] + Array(repeating: 0, count: pool.rows - 1)
     }
   }
 }

@@ -28,6 +28,14 @@ public struct LossReport: Sendable {
     package var places: [(words: String, events: Double)]
 
     package var isHarmed: Bool { lost > 0 || late > 0 }
+
+    /// `queue.limit 100 (70 %), maxTotalBackoffDuration 12 h (30 %)`: the worst two, if one does not stand for all.
+    package var causeText: String {
+      let all = causes.reduce(0) { $0 + $1.events }
+      guard causes.count > 1, causes[0].events < 0.995 * all else { return causes.first?.words ?? "–" }
+      return causes.prefix(2).map { "\($0.words) (\(FigureText.percent($0.events / all)))" }.joined(
+        separator: ", ")
+    }
   }
 
   /// The result of a run with a higher limit, or without it.

@@ -146,13 +146,15 @@ private struct Waits {
     let undelivered = neverFewer(open)
     return zip(parts, delivered).map { part, delivered in
       let undelivered = part.reversed().filter { undelivered[$0] > 0 }.map { row in
-        (watched: series.duration - series.start(of: row) - series.length(of: row) / 2, events: undelivered[row])
+        let middle = series.start(of: row) + series.length(of: row) / 2
+        return (watched: series.duration - middle, events: undelivered[row])
       }
       return Waits(delivered: delivered, undelivered: undelivered)
     }
   }
 
-  /// Returns steps of 0 or more whose running sum is nearest to that of `steps`, in squares, with the same total if that isn't negative.
+  /// Returns steps of 0 or more whose running sum is nearest to that of `steps`, in squares, with their total if that isn't
+  /// negative.
   ///
   /// Source: pool adjacent violators (M. Ayer and others, "An empirical distribution function for sampling with incomplete
   /// information", Annals of Mathematical Statistics 26 (1955), 641–647).

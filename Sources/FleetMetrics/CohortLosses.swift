@@ -48,10 +48,9 @@ public struct EventsByPlace: Sendable, Hashable {
     for place in PendingPlace.allCases { sum[place] += other[place] }
   }
 
-  /// Returns the pending events beyond `other`: as many in all as there are more, in the places with the largest
-  /// excess.
-  func late(beyond other: EventsByPlace) -> EventsByPlace {
-    var left = total - other.total
+  /// Returns the pending events beyond `other`: as many in all as there are more, but `most`, in the places with the largest excess.
+  func late(beyond other: EventsByPlace, most: Int64 = .max) -> EventsByPlace {
+    var left = min(most, total - other.total)
     var late = EventsByPlace()
     let more = PendingPlace.allCases.map { ($0, self[$0] - other[$0]) }.sorted { $0.1 > $1.1 }
     for (place, excess) in more where excess > 0 && left > 0 {
@@ -69,22 +68,18 @@ public struct CohortLosses: Sendable, Hashable {
   public var lostEvents: Int64 = 0
   /// How they were or will be given up: `Measure.drops` and `Measure.blocks`. Events accepted after all are among them.
   public var givenUp: [Measure: Int64] = [:]
-  /// The events pending at the end of the run that could have been delivered, by where they wait.
+  /// The part of the fleet's late events, by where they wait.
   public var late = EventsByPlace()
 
   public init() {}
 
-  /// - Parameter unavoidable: the events that could not have been delivered.
-  fileprivate init(_ cohort: CohortRecord, unavoidable: EventsByPlace) {
+  fileprivate init(_ cohort: CohortRecord) {
     createdEvents = cohort[.createdEvents]
     lostEvents = cohort.lostOrBlockedEvents
     for measure in Measure.drops + Measure.blocks {
       let events = cohort[measure] + (cohort.doomed[measure] ?? 0)
       if events > 0 { givenUp[measure] = events }
     }
-    var pending = cohort.pending
-    pending[.closedApp] -= cohort.doomedEvents
-    late = pending.late(beyond: unavoidable)
   }
 
   /// Adds the same cohort's in another run.
@@ -98,8 +93,26 @@ public struct CohortLosses: Sendable, Hashable {
 
 extension RunRecord {
   /// Returns the fate of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
-  public func losses(beyond references: ReferenceRuns) -> [CohortLosses] {
-    zip(cohorts, unavoidable(references)).map { CohortLosses($0, unavoidable: $1) }
+  ///
+  /// A cohort is served later where another is served sooner. So the fleet's late events are shared out: each cohort has them in
+  /// proportion to what it has pending beyond what could not be delivered.
+  /// - Parameter late: the fleet's late events.
+  public func losses(beyond references: ReferenceRuns, late: Int64 = 0) -> [CohortLosses] {
+    let pending = zip(cohorts, unavoidable(references)).map { cohort, unavoidable in
+      var pending = cohort.pending
+      pending[.closedApp] -= cohort.doomedEvents
+      return (pending: pending, unavoidable: unavoidable, excess: max(0, pending.total - unavoidable.total))
+    }
+    let all = pending.reduce(0) { $0 + $1.excess }
+    var (excess, given) = (Int64(0), Int64(0))
+    return zip(cohorts, pending).map { cohort, waiting in
+      var losses = CohortLosses(cohort)
+      excess += waiting.excess
+      let share = all > 0 ? Int64((Double(late) * Double(excess) / Double(all)).rounded()) - given : 0
+      losses.late = waiting.pending.late(beyond: waiting.unavoidable, most: share)
+      given += share
+      return losses
+    }
   }
 
   /// Returns each cohort's events that could not be delivered within the run: the ideal run's, or the twin's if they are more.

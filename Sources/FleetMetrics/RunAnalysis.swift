@@ -44,7 +44,7 @@ public enum RunAnalysis {
       summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
     }
     addAffected(of: record, references, to: &summary)
-    summary.cohorts = record.losses(beyond: references)
+    summary.cohorts = record.losses(beyond: references, late: summary.lateEvents)
     return summary
   }
 

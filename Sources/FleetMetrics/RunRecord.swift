@@ -191,7 +191,7 @@ public enum CohortCSV {
       ) {
         .seconds($0.timeToDeliveryP95)
       }
-    ] + lane(0, "interactive") + lane(1, "background")
+    ] + lane(0, "interactive") + lane(1, "background") + [.doomed, .lostOrBlocked]
 
   private static func lane(_ index: Int, _ name: String) -> [CSVColumn<CohortRecord>] {
     @Sendable func value(_ cohort: CohortRecord) -> CohortRecord.Lane? {

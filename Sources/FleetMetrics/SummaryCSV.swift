@@ -6,7 +6,8 @@ public enum SummaryCSV {
     + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(after: .devicesThatLostEvents, through: .polls) + doomed + [lostOrBlocked] + causes
+    + DeviceFigure.columns(after: .devicesThatLostEvents, through: .polls) + doomed + [.lostOrBlocked]
+    + causes
     + [
       scale
     ]
@@ -179,11 +180,6 @@ public enum SummaryCSV {
     ) { .seconds(time($0)) }
   }
 
-  private static let lostOrBlocked = CSVColumn<RunSummary>(
-    "lost_or_blocked_events", "events", "Events that the server never gets: lost, blocked or doomed.",
-    .lowerIsBetter
-  ) { .integer($0.lostOrBlockedEvents) }
-
   private static let scale = CSVColumn<RunSummary>(
     "scale", "1",
     "One of so many devices was simulated: counts of runs and series are as simulated, others of the whole fleet."
@@ -200,11 +196,7 @@ public enum SummaryCSV {
   ]
 
   private static let doomed: [CSVColumn<RunSummary>] = [
-    .init(
-      "doomed_events", "events",
-      "Events pending in closed apps at the end that will be given up unsent.",
-      .lowerIsBetter
-    ) { .integer($0.doomedEvents) },
+    .doomed,
     affected("affected_delivery_p90_s", "90th percentile") { $0.affectedDeliveryP90 },
     affected(
       "affected_delivery_judged_s",
@@ -219,5 +211,21 @@ public enum SummaryCSV {
   /// - `more`: columns that stand behind all others.
   public static func bytes(of summaries: [RunSummary], more: [CSVColumn<RunSummary>] = []) -> [UInt8] {
     CSVFile.bytes(columns + more, summaries)
+  }
+}
+
+extension CSVColumn where Source: Measured {
+  static var doomed: Self {
+    .init(
+      "doomed_events", "events", "Events pending in closed apps at the end that will be given up unsent.",
+      .lowerIsBetter
+    ) { .integer($0.doomedEvents) }
+  }
+
+  static var lostOrBlocked: Self {
+    .init(
+      "lost_or_blocked_events", "events", "Events that the server never gets: lost, blocked or doomed.",
+      .lowerIsBetter
+    ) { .integer($0.lostOrBlockedEvents) }
   }
 }

@@ -61,7 +61,9 @@ extension Decision {
     let rows = cases.flatMap { one in
       var rows = one.cells.filter { $0.criterion != .health }.map { cell in
         let figures = [cell.figures.today.text, cell.figures.proposed.text]
-        let bounds = cell.bounds ?? "–"
+        // Of runs none of which fails, some still may.
+        let mayFail = cell.criterion == .failures && cell.state == .open && cell.bounds == "none"
+        let bounds = mayFail ? "none to +\(FigureText.percent(one.risk))" : cell.bounds ?? "–"
         // Events that one loses and the other has late are judged as lost alone.
         let isElsewhere = cell.metric != nil && bounds == "none" && figures[0] != figures[1]
         return [cell.words] + figures
@@ -93,7 +95,7 @@ extension Decision {
       rows: losses.prefix(count).map { loss in
         [
           cases[loss.place].name, loss.isProposed ? "proposed" : "today", loss.row.cohort,
-          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–",
+          loss.row.causeText, loss.row.places.first?.words ?? "–",
         ] + [loss.row.lost, loss.row.late].map { FigureText.amount($0 * loss.row.scale) }
       }, words: 5)
   }

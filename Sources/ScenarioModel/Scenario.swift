@@ -74,8 +74,10 @@ public struct Cohort: Sendable, Hashable {
   public var events: EventProcess
   /// The triggers that make a device seal its events and ask for uploads.
   public var flush: FlushPolicy
-  /// The client gives an upload up after this long; at least 1 ms, default 30 s.
+  /// The client gives an upload up after this long; at least 1 ms.
   public var timeout: Span
+  /// Requirement S9.
+  public static let defaultTimeout = Span.seconds(30)
   /// The time-out of a client that notices earlier that it gets no connection. Such a client knows that the server has got
   /// nothing. `nil`: the client does not tell the two apart. At least 1 ms, at most `timeout`.
   public var connectTimeout: Span? = nil
@@ -125,7 +127,7 @@ public struct Cohort: Sendable, Hashable {
   public init(
     name: String, devices: Int, events: EventProcess,
     flush: FlushPolicy = .init(), queue: QueuePolicy = .init(), retries: RetryWakeUp = .gate,
-    uploadConcurrency: Int = 1, timeout: Span = .seconds(30),
+    uploadConcurrency: Int = 1, timeout: Span = defaultTimeout,
     latency: Distribution = .logNormal(
       median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
     settings: HTTPConfig = .init(), policy: ClientPolicy = ClientPolicy(), eventBytes: Int = 1_000,

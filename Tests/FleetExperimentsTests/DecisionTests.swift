@@ -112,6 +112,23 @@ struct DecisionTests {
     #expect(said.allSatisfy { $0.line?.contains(": 1 figure better, 0 worse.") ?? false })
   }
 
+  @Test("stopped on the way, it is on all runs that were finished, of each case as many")
+  func stopped() throws {
+    let change = Self.halved
+    var looks = 0
+    var found = Decision(Self.cases)
+    try found.run(
+      { Self.runs(of: $0, change) },
+      failures: { scenarios in
+        if !scenarios.isEmpty { looks += 1 }
+        let finished = 20 * Self.cases.count
+        return Self.runs(of: scenarios, change).enumerated().map { $0 < finished ? $1 : nil }
+      })
+    #expect(looks == 1 && !found.isFinished)
+    #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] + 20 })
+    #expect(found.cases.allSatisfy { Set($0.proposed.map(\.seed)).count == $0.proposed.count })
+  }
+
   @Test("runs that need only not fail are held against an ideal run where they fail against their twin")
   func alone() throws {
     let change = Self.halved
@@ -245,7 +262,10 @@ struct DecisionTests {
     let loss = "\(Self.outage): phones (tapi-document) 20,000 events a run: backoffConfig.maxRetryCount "
     #expect(told(found)[.lost].first?.hasPrefix(loss) ?? false, "\(told(found)[.lost])")
     // What fails alike today is told so.
-    #expect(told(found)[.fails] == ["\(Self.outage): 15 of 15 runs fail (today 0 of 15): over 1 % lost"])
+    #expect(
+      told(found)[.fails] == [
+        "\(Self.outage): 15 of 15 runs fail (today 0 of 15): up to 2 % of the affected events lost"
+      ])
   }
 
   @Test("the time and the requests that kept events take are the price, which somebody has to allow")

@@ -80,7 +80,8 @@ struct CheckCommandTests {
     #expect(lines.count == 5, "\(output.standardOutput)")
     #expect(
       lines[0].hasPrefix(
-        "✗ 001-outage-herd: failed runs 0 of 5 → 5 of 5 (over 1 % lost); lost 0 → 5,"))
+        "✗ 001-outage-herd: failed runs 0 of 5 → 5 of 5 (up to 48.4 % of the affected events lost); lost 0 → 5,"
+      ))
     let cause = output.story("cause").first ?? ""
     #expect(cause.hasPrefix("settings.backoffConfig.maxRetryCount 100 → 3; phones"))
     #expect(cause.hasSuffix("backoffConfig.maxRetryCount 3 reached"))

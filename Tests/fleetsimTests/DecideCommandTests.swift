@@ -236,7 +236,7 @@ struct DecideCommandTests {
     let output = try scratch.run(
       Self.asked("scaled.json5") + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"])
     #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
-    #expect(output.standardOutput.contains(" new.json (200 devices, 1 case, "), "\(output)")
+    #expect(output.standardOutput.contains(" new.json (1:2 of 200 devices, 1 case, "), "\(output)")
     let written = try scratch.text("out/suite/friday.json5")
     #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 200"#), "\(written)")
     try scratch.run("check out/suite/friday.json5", code: 0)

@@ -146,7 +146,9 @@ struct DecideCommand: Study {
         }
         let fitted = try suite.lengthened(for: first, run: summaries.values)
         var decision = Decision(fitted.cases(today: today, proposed: proposed.scenario), terms)
-        try decision.run(summaries.values, failures: runs.runs(.failure).values, progress: progress)
+        try decision.run(
+          summaries.valuesUntilCancelled, failures: runs.runs(.failure).valuesUntilCancelled,
+          progress: progress)
         var decided = Decided(
           suite: fitted, today: today, proposed: proposed.scenario, decision: decision,
           settings: proposed.settings)

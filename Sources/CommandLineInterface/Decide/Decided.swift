@@ -133,7 +133,7 @@ extension Decided {
 
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
-    let fleet = FigureText.fleet(of: today.fullSize, scale: 1)
+    let fleet = FigureText.fleet(of: today.fullSize, scale: isUnrun ? 1 : Int64(today.scale))
     var story = Story(
       finding,
       basis: isUnrun

@@ -124,6 +124,19 @@ extension InitCommand.Answers {
       ? "The mean of a day: they come while the app is open."
       : hasPeak
         ? "The mean of a day whose peak is an hour after this run begins." : "All day long."
+    let flushInterval = Span.seconds(30)
+    // A time-out that ends just when a flush is due leaves the client free for it, as no real clock does.
+    func timeout(_ client: ClientPreset) -> [String] {
+      let timeout = client.timeout ?? Cohort.defaultTimeout
+      let interval = client.flush.map { $0.interval ?? .zero } ?? flushInterval
+      guard restart != nil, client.retries == .gate, interval > .zero,
+        interval.microseconds % timeout.microseconds == 0
+      else { return [] }
+      return [
+        "// A moment after a flush is due, as real clocks end.",
+        "timeout: \"\(Units.text(timeout + .milliseconds(10)))\",",
+      ]
+    }
     var left = devices
     let cohorts = clients.enumerated().map { index, part in
       let isLast = index == clients.count - 1
@@ -141,8 +154,9 @@ extension InitCommand.Answers {
         + sessions(part.client)
         + [
           part.client.flush == nil
-            ? #"flush: { count: 20, interval: "30s" },"# : "// It flushes as the client does."
-        ]
+            ? "flush: { count: 20, interval: \"\(Units.text(flushInterval))\" },"
+            : "// It flushes as the client does."
+        ] + timeout(part.client)
       return "    {\n" + (fetches && !everyoneFetches ? published("      ") : "")
         + lines.map { "      \($0)\n" }.joined() + "    },"
     }
@@ -151,7 +165,7 @@ extension InitCommand.Answers {
     let retryAfter = Span.seconds(20)
     let isBelowFlush = clients.allSatisfy { part in
       part.client.retries == .gate && part.client.page == nil
-        && (part.client.flush.map { $0.interval ?? .zero } ?? .seconds(30)) > retryAfter
+        && (part.client.flush.map { $0.interval ?? .zero } ?? flushInterval) > retryAfter
     }
     return """
       // Made by fleetsim init. Every key: fleetsim help scenario

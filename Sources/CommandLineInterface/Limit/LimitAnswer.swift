@@ -26,6 +26,13 @@ extension LimitSearch {
     "up to \(FigureText.amount(Double(point.mostLostAtFullSize))) events lost"
   }
 
+  /// `8 min: 2 of 59 runs do not (recovery 31 min)`
+  private func failing(_ point: Point) -> String {
+    let broken = point.seeds - point.met
+    return
+      "\(point.value.words): \(broken) of \(FigureText.count(point.seeds, "run")) \(broken == 1 ? "does" : "do") not (\(reason(point)))"
+  }
+
   /// What the worst run of a value that fails comes to: `recovery 31 min`.
   private func reason(_ point: Point) -> String {
     let health = HealthWording(point.baselines).reason
@@ -34,7 +41,8 @@ extension LimitSearch {
     let outcomes = requirements.map { ($0, $0.outcome(of: point.runs)) }
     guard let (broken, worst) = outcomes.first(where: { !$1.isMet }) else { return "nothing fails" }
     let cause = broken.isBrokenByLosses(point.runs) ? point.worstCharge.map { ", \($0.words)" } : nil
-    return "\(worst.name) \(worst.measured)\(cause ?? "")"
+    let found = broken.isOfFailures ? point.runs.failureReasons : "\(worst.name) \(worst.measured)"
+    return found + (cause ?? "")
   }
 
   /// The answer first, then what it is worth.
@@ -60,11 +68,7 @@ extension LimitSearch {
     story.add(.reason, meaning(answer.value))
     story.add(
       .fails,
-      [beyond, tooMuch].compactMap(\.self).map { point in
-        let broken = point.seeds - point.met
-        return
-          "\(point.value.words): \(broken) of \(FigureText.count(point.seeds, "run")) \(broken == 1 ? "does" : "do") not (\(reason(point)))"
-      })
+      [beyond, tooMuch].compactMap { $0.map(failing) })
     if answer.mostLost > 0, !requirements.contains(where: \.isOfLosses) {
       story.add(.price, Self.lost(answer))
     }
@@ -80,10 +84,9 @@ extension LimitSearch {
   /// No value keeps the requirements in every run.
   private func nothing(_ values: String) -> Story {
     let best = points.max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
-    var story = Story("No \(values) keeps \(goal)")
+    var story = Story("No \(values) keeps \(goal)", basis: Self.basis(best))
     if best.met > 0 {
-      story.add(
-        .fails, "at best \(best.met) of \(FigureText.count(best.seeds, "run")) do, with \(best.value.words)")
+      story.add(.fails, failing(best))
     } else {
       story.add(
         .fails, "all \(FigureText.count(points.map(\.seeds).reduce(0, +), "run")): \(reason(best))")
@@ -149,6 +152,9 @@ extension LimitSearch {
     .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {
       $0.point.highestLoad.map { .decimal($0) } ?? .empty
     }.shown("busiest second") { $0.point.highestLoad.map { FigureText.percent($0) } ?? "" },
+    .init("scale", "1", "One of so many devices was simulated; counts are as simulated.") {
+      .integer($0.point.runs[0].scale)
+    },
   ]
 
   /// A row for each value that was looked at.

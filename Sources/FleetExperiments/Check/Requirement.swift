@@ -221,10 +221,12 @@ extension Requirement {
     return Self.losses.contains(column.name)
   }
 
+  /// Whether it is on failed runs.
+  package var isOfFailures: Bool { if case .failures = subject { true } else { false } }
+
   /// Whether losses are what keeps some of these runs from keeping it.
   package func isBrokenByLosses(_ runs: [RunSummary]) -> Bool {
-    if case .failures = subject { return runs.contains { $0.fails && !$0.neverRecovers } }
-    return isOfLosses
+    isOfFailures ? runs.contains { $0.fails && !$0.neverRecovers } : isOfLosses
   }
 
   /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.

@@ -210,13 +210,13 @@ extension Decision {
 }
 
 extension [RunSummary] {
-  /// Why some of them fail: `not caught up or over 1 % lost`.
+  /// Why some of them fail: `not caught up or up to 1.4 % of the affected events lost`.
   package var failureReasons: String {
-    let reasons = [
-      contains(where: \.neverRecovers) ? "not caught up" : nil,
-      contains { $0.fails && !$0.neverRecovers } ? "over 1 % lost" : nil,
-    ]
-    return Story.list(reasons.compactMap(\.self), "or")
+    let lost = filter { $0.fails && !$0.neverRecovers }.map(\.lossShare).max().map {
+      "up to \(HealthWording.percent($0)) of the \(contains(where: \.hasIncidents) ? "affected " : "")events lost"
+    }
+    return Story.list(
+      (contains(where: \.neverRecovers) ? ["not caught up"] : []) + [lost].compactMap(\.self), "or")
   }
 
   /// How often a device's radio wakes in a day, mean over devices and runs.

@@ -54,7 +54,8 @@ package struct Decision: Sendable {
 
     package var count: Int { compared.count + alone.count }
   }
-  package typealias Run = ([Scenario]) throws -> [RunSummary]
+  /// Makes runs, in order; nil for those that were not there yet when it was stopped.
+  package typealias Run = ([Scenario]) throws -> [RunSummary?]
 
   /// Seeds after which it looks. The first are few: large differences need no more, and runs of a fleet cost.
   package static let looks = [6, 15, 30, 60, 120]
@@ -155,29 +156,39 @@ package struct Decision: Sendable {
       compared += [(place, true, a..<new.today), (place, false, min(a, b, pairs)..<pairs)]
       alone.append((place, false, max(b, pairs)..<new.proposed))
     }
-    func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: ArraySlice<RunSummary>)] {
-      let parts = parts.filter { !$0.seeds.isEmpty }
-      var rows = try run(
-        parts.flatMap { part in
-          let both = cases[part.place].scenarios
-          return scenarios(part.isToday ? both.today : both.proposed, part.seeds)
-        })[...]
-      return parts.map { part in
-        defer { rows = rows.dropFirst(part.seeds.count) }
-        return (part, rows.prefix(part.seeds.count))
+    var isStopped = false
+    // Seed by seed, so that all cases have as many when it is stopped.
+    func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: [RunSummary])] {
+      if isStopped { return [] }
+      let asked: [(seed: Int, part: Int)] = parts.indices.flatMap { part in
+        parts[part].seeds.map { (seed: $0, part: part) }
+      }.sorted { $0 < $1 }
+      let rows = try run(
+        asked.flatMap { seed, part in
+          let both = cases[parts[part].place].scenarios
+          return scenarios(parts[part].isToday ? both.today : both.proposed, seed..<seed + 1)
+        })
+      isStopped = rows.contains(nil)
+      return parts.indices.map { part in
+        let own = zip(asked, rows).filter { asked, _ in asked.part == part }.map(\.1)
+        return (parts[part], own.prefix { $0 != nil }.compactMap(\.self))
       }
     }
     let pairs = try make(compared, run)
-    let others = try make(alone, terms.requirements.isEmpty ? failures : run)
+    var others = try make(alone, terms.requirements.isEmpty ? failures : run)
     // What fails against its twin need not fail against an ideal run.
     let doubtful = others.flatMap { part, rows in
       zip(part.seeds, rows).filter { $0.1.fails }.map { (part.place, false, $0.0..<$0.0 + 1) }
     }
-    let made = try pairs + others + make(doubtful, run)
-    for (part, rows) in made {
-      cases[part.place].put(rows, at: part.seeds, isToday: part.isToday)
+    let sure = try make(doubtful, run)
+    if isStopped { others.removeAll { $0.rows.contains(where: \.fails) } }
+    let made = pairs + others + (isStopped ? [] : sure)
+    for (part, rows) in made where !rows.isEmpty {
+      let first = part.seeds.lowerBound
+      cases[part.place].put(rows, at: first..<first + rows.count, isToday: part.isToday)
     }
     for place in Set(made.map(\.0.place)) where cases[place].pairs > 0 { cases[place].judge(terms) }
+    if isStopped { throw CancellationError() }
   }
 
   // MARK: What is left to do

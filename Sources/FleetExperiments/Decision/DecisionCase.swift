@@ -78,7 +78,7 @@ extension Decision {
       today: [RunSummary] = [], proposed: [RunSummary] = []
     ) {
       (self.name, self.phrase, self.scenarios) = (name, phrase, scenarios)
-      (self.today, self.proposed) = (today, proposed)
+      (self.today, self.proposed) = (today.atFullSize, proposed.atFullSize)
     }
 
     package var pairs: Int { min(today.count, proposed.count) }
@@ -96,9 +96,9 @@ extension Decision {
       return known.count < times.count ? nil : known.map(Double.init).mean.map { $0 / 1e6 }
     }
 
-    mutating func put(_ rows: ArraySlice<RunSummary>, at seeds: Range<Int>, isToday: Bool) {
+    mutating func put(_ rows: [RunSummary], at seeds: Range<Int>, isToday: Bool) {
       let old = isToday ? today : proposed
-      let new = Array(old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound))
+      let new = Array(old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound)).atFullSize
       if isToday { today = new } else { proposed = new }
     }
 

@@ -52,7 +52,8 @@ package final class CandidateRuns: Sendable {
   }
 
   func decide(_ decision: inout Decision) throws {
-    try decision.run(runs.compared.values, failures: runs.alone.values)
+    try decision.run(
+      runs.compared.valuesUntilCancelled, failures: runs.alone.valuesUntilCancelled)
   }
 
   /// Returns the results of the runs, in order; nil where not all of them are there.

@@ -44,7 +44,7 @@ package struct HealthWording: Sendable {
       + words(cause)
   }
 
-  private static func percent(_ share: Double) -> String {
+  static func percent(_ share: Double) -> String {
     let text = MetricText.plain(share * 100)
     return text == "1" ? "just over 1 %" : text == "100" && share < 1 ? "nearly 100 %" : "\(text) %"
   }

@@ -226,6 +226,8 @@ extension Standings {
       + (least <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], least))")
       + " at this capacity"
       + (soonest < 0.9 * least ? "; sooner where events are given up" : "")
+      + (metrics.judgedPercent < 99
+        ? "; \(metrics.judgedPercent == 90 ? 99 : 90) % can't be delivered within the run" : "")
   }
 }
 

@@ -143,11 +143,11 @@ private struct Waits {
       }
       for cell in record.longWaits.cells(ofRow: row) { count(cell, Int64(cell.events), createdIn: row) }
     }
-    let undelivered = neverFewer(open)
+    let left = neverFewer(open)
     return zip(parts, delivered).map { part, delivered in
-      let undelivered = part.reversed().filter { undelivered[$0] > 0 }.map { row in
+      let undelivered = part.reversed().filter { left[$0] > 0 }.map { row in
         let middle = series.start(of: row) + series.length(of: row) / 2
-        return (watched: series.duration - middle, events: undelivered[row])
+        return (watched: series.duration - middle, events: left[row])
       }
       return Waits(delivered: delivered, undelivered: undelivered)
     }

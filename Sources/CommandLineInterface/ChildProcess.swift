@@ -2,28 +2,6 @@ import CSystem
 import Synchronization
 
 extension CommandEnvironment {
-  /// Runs this program once more and returns what it wrote to standard output; its standard error is ours.
-  /// - Throws: `CommandFailure`: the child's own code if it failed, 129, 130, 131 or 143 on a signal.
-  func run(_ arguments: [String], doing task: String) throws(CommandFailure) -> String {
-    if let standIn { return try standIn(arguments) }
-    let ends = ChildProcess.pipe()
-    guard ends.count == 2 else { throw unstartable(task, errno) }
-    defer { close(ends[0]) }
-    let child = start(executable.path, [CommandSpecification.toolName] + arguments, output: ends[1])
-    let code = errno
-    close(ends[1])
-    guard let child else { throw unstartable(task, code) }
-    let output: [UInt8]
-    do throws(CommandFailure) {
-      output = try read(ends[0])
-    } catch {
-      ChildProcess.end([child])
-      throw error
-    }
-    try check(ChildProcess.wait(for: child), task)
-    return String(decoding: output, as: UTF8.self)
-  }
-
   /// Starts an upload client: a command of the shell, with its `--input`. It asks no proxy for what it sends to this machine.
   /// - Returns: as `start(shell:)`.
   func start(client command: String, input: String, output: Int32, errors: Int32) -> pid_t? {
@@ -73,38 +51,6 @@ extension CommandEnvironment {
         return ChildProcess.start(program, complaints: console.errors)
       }
     }
-  }
-
-  /// Everything until the child closes its end. A signal is noticed within a tenth of a second.
-  private func read(_ descriptor: Int32) throws(CommandFailure) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 12)
-    while true {
-      try signals.check()
-      var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&watched, 1, 100) > 0 else { continue }
-      let count = systemRead(descriptor, &chunk)
-      if count == 0 { return bytes }
-      if count > 0 { bytes += chunk[..<count] }
-    }
-  }
-
-  private func check(_ status: Int32, _ task: String) throws(CommandFailure) {
-    if status == 0 { return }
-    try signals.check()
-    let signal = status & 0x7F
-    guard signal == 0 else {
-      throw CommandFailure(
-        .internalError,
-        "\(task) was ended by signal \(signal)"
-          + (signal == SIGKILL ? ": the system may have run out of memory; fewer devices need less" : ""))
-    }
-    let code = ExitCode(rawValue: status >> 8 & 0xFF) ?? .internalError
-    throw CommandFailure(code, "\(task) failed")
-  }
-
-  private func unstartable(_ task: String, _ code: Int32) -> CommandFailure {
-    CommandFailure(.systemRefuses, "\(task) cannot be started: \(systemMessage(code))")
   }
 }
 

@@ -13,8 +13,6 @@ public struct CommandEnvironment: Sendable {
   /// Variables that commands read and that their child processes inherit.
   package var variables: Variables
   package var executable: Executable
-  /// Runs the program once more, with these arguments, and returns what it prints; nil: a process does.
-  package var standIn: (@Sendable ([String]) throws(CommandFailure) -> String)?
   /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
   package var monotonicSeconds: @Sendable () -> Double
   /// Seconds since 1970, for dates in the headers of a live run.
@@ -75,7 +73,7 @@ package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
   }
 }
 
-/// The program of a command, for its child processes and for `run.json`.
+/// The program of a command, for `run.json`.
 package final class Executable: Sendable {
   package let path: String
   private let digest = Mutex<String??>(nil)

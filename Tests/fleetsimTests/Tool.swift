@@ -35,17 +35,16 @@ enum Tool {
   ///   - signal: comes as soon as the command only notes signals and `isTime` says so.
   ///   - standardOutput: a descriptor in place of the text that is returned.
   ///   - variables: more than every command has here.
-  ///   - hasProcesses: whether the command starts its program as a process, once more.
   static func run(
     _ arguments: [String], in directory: URL, signal: Int32? = nil, when isTime: () -> Bool = { true },
-    standardOutput: Int32? = nil, variables: [String: String] = [:], hasProcesses: Bool = false
+    standardOutput: Int32? = nil, variables: [String: String] = [:]
   ) throws -> Output {
     let (output, errors) = (try Capture(), try Capture())
     let command = Running(
       arguments, in: directory.path,
       Console(
         output: standardOutput ?? output.descriptor, errors: errors.descriptor,
-        variables: Variables(Running.variables)), variables: variables, hasProcesses: hasProcesses)
+        variables: Variables(Running.variables)), variables: variables)
     if let signal {
       while !(command.signals.isHeld && isTime()), !command.hasEnded { usleep(5_000) }
       command.signals.receive(signal)
@@ -131,12 +130,10 @@ final class Running: Sendable {
   }()
 
   init(
-    _ arguments: [String], in directory: String, _ console: Console, variables: [String: String] = [:],
-    hasProcesses: Bool = false
+    _ arguments: [String], in directory: String, _ console: Console, variables: [String: String] = [:]
   ) {
-    var environment = Self.environment(
+    let environment = Self.environment(
       in: directory, console, signals, Self.variables.merging(variables) { $1 })
-    if !hasProcesses { environment.standIn = Self.standIn }
     let thread = Thread { [self, environment] in
       let code = CommandLineTool.main(arguments: arguments, environment: environment)
       self.code.withLock { $0 = code }
@@ -154,13 +151,6 @@ final class Running: Sendable {
       console: console, files: Files(in: directory, signals: signals), variables: Variables(variables),
       executable: executable, monotonicSeconds: { ProcessInfo.processInfo.systemUptime },
       unixSeconds: { Date().timeIntervalSince1970 })
-  }
-
-  /// What the program prints that a command runs once more.
-  @Sendable private static func standIn(_ arguments: [String]) throws(CommandFailure) -> String {
-    let output = try? Tool.run(arguments, in: Tool.repository)
-    guard let output, output.code == 0 else { throw CommandFailure(.internalError, "\(arguments)") }
-    return output.standardOutput
   }
 
   var hasEnded: Bool { code.withLock { $0 != nil } }

@@ -6,17 +6,15 @@ import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim bench`: what an attempt costs.
-///
-/// A single workload that is run once runs in this process. Any more each get a process of their own, so that each has
-/// its own peak of memory and none inherits another's heap.
 struct BenchCommand: Command {
   static let help = CommandSpecification(
     name: "bench", abstract: "Measure what one upload attempt costs, in time and memory.",
     discussion: [
       "Runs workloads one after another and prints for each the upload attempts that reached the server, "
-        + "the wall time of the run alone by attempt, the most memory that its process had resident, how much of "
+        + "the wall time of the run alone by attempt, the most memory that the process had resident, how much of "
         + "that the run took for each device, and the beginning of the SHA-256 of its timeseries.csv, which is the "
-        + "same on every machine. The server's capacity grows with the fleet.",
+        + "same on every machine. Memory is that of a process's first run: of one workload alone. The server's capacity grows with "
+        + "the fleet.",
       "Workloads: "
         + BenchmarkWorkload.all.map { "\($0.name) (\($0.meaning))" }.joined(separator: "; ") + ".",
     ],
@@ -85,48 +83,35 @@ struct BenchCommand: Command {
         "warning: this is a debug build, many times slower than what you use; build with -c release to measure\n"
       )
     }
-    if printsJSON {
-      let measured = JSONValue.array(try workloads.map { try measure($0, environment).json })
-      return try environment.console.printData(JSONValue.text(measured) + "\n")
+    if !printsJSON { try environment.console.print(heading) }
+    var measured: [JSONValue] = []
+    for workload in workloads {
+      let measurement = try measure(workload, environment)
+      measured.append(measurement.json)
+      if !printsJSON { try environment.console.print(line(measurement)) }
     }
-    try environment.console.print(heading)
-    for workload in workloads { try environment.console.print(line(try measure(workload, environment))) }
+    if printsJSON { try environment.console.printData(JSONValue.text(.array(measured)) + "\n") }
   }
 
   private func measure(
     _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
   ) throws -> BenchMeasurement {
-    if workloads.count == 1, repeats == 1 {
-      var options = RunOptions()
-      options.threads = threads
-      let file = try seriesPath.map {
-        try SingleFile($0, ours: ["time_s,"], option: "--timeseries", environment.files)
-      }
-      let scenario = try scenario(workload)
-      // Another process tells of a signal.
-      return try environment.inBackground(remains: printsJSON ? nil : Signals.nothing, showsProgress: false) {
-        [options] control in
+    var options = RunOptions()
+    options.threads = threads
+    let file = try seriesPath.map {
+      try SingleFile($0, ours: ["time_s,"], option: "--timeseries", environment.files)
+    }
+    let scenario = try scenario(workload)
+    var measurement = try environment.inBackground(showsProgress: false) { [options, repeats] control in
+      let runs = try (0..<repeats).map { _ in
         try BenchMeasurement(
           workload: workload.name, scenario, options: options,
           control: control.runControl(control.add(scenario)), seriesFile: file, environment: environment)
-      }.value
-    }
-    return try BenchMeasurement(
-      medianOf: (0..<repeats).map { _ in try measureInChild(workload, environment) })
-  }
-
-  private func measureInChild(
-    _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
-  ) throws -> BenchMeasurement {
-    var arguments = [
-      "bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json",
-    ]
-    if let limit = memory.text { arguments += ["--memory-limit", limit] }
-    arguments += $duration.words
-    let task = "The measurement of '\(workload.name)'"
-    let output = try environment.run(arguments, doing: task)
-    if let measurement = BenchMeasurement(json: output) { return measurement }
-    throw CommandFailure(.internalError, "\(task) printed what cannot be read: \(output)")
+      }
+      return try BenchMeasurement(medianOf: runs)
+    }.value
+    if workload.name != workloads[0].name { measurement.forgetMemory() }
+    return measurement
   }
 
   // MARK: Table
@@ -140,20 +125,19 @@ struct BenchCommand: Command {
     var text = FigureText.count(devices, "device")
     if let duration { text += ", \(FigureText.span(duration.microseconds))" }
     if repeats > 1 { text += ", medians of \(repeats) runs" }
-    text += "; peak memory is of a process that runs this workload alone\n\n"
-    return text + Self.row(Self.columns.map(\.title))
+    return text + "\n\n" + Self.row(Self.columns.map(\.title))
       + Self.row(Self.columns.map { String(repeating: "─", count: $0.width) })
   }
 
   private func line(_ measurement: BenchMeasurement) -> String {
     let whole = { (value: Double?) in
-      value.flatMap { Int64(exactly: $0.rounded()) }.map(FigureText.grouped) ?? "unknown"
+      value.flatMap { Int64(exactly: $0.rounded()) }.map(FigureText.grouped) ?? "–"
     }
     let mebibytes = measurement.peakMemoryBytes.map { FigureText.decimal($0 / 1_048_576) + " MiB" }
     return Self.row([
       measurement.workload, FigureText.grouped(measurement.results.attempts),
       FigureText.decimal(measurement.nanosecondsPerAttempt), whole(measurement.attemptsPerSecond),
-      mebibytes ?? "unknown", whole(measurement.bytesPerDevice),
+      mebibytes ?? "–", whole(measurement.bytesPerDevice),
       String(measurement.results.digest.prefix(12)),
     ])
   }
@@ -188,7 +172,7 @@ struct BenchMeasurement: Sendable {
   var devices: Int64
   /// Virtual microseconds of the run.
   var duration: Int64
-  /// How many runs `nanoseconds` and the memory are the medians of.
+  /// How many runs `nanoseconds` is the median of.
   var repeats = 1
   var results: Results
   /// Wall time of the run alone.
@@ -238,7 +222,7 @@ struct BenchMeasurement: Sendable {
     try seriesFile?.write(String(decoding: series, as: UTF8.self))
   }
 
-  /// The medians of repeated measurements, whose results must be the same.
+  /// The median time of repeated measurements, whose results must be the same, and the memory of the first.
   /// - Throws: `CommandFailure` 70 if they are not.
   init(medianOf runs: [BenchMeasurement]) throws(CommandFailure) {
     self = runs[0]
@@ -250,10 +234,10 @@ struct BenchMeasurement: Sendable {
     }
     repeats = runs.count
     nanoseconds = Self.median(runs.map(\.nanoseconds))
-    // The system says it of all or of none.
-    peakMemoryBytes = peakMemoryBytes.map { _ in Self.median(runs.compactMap(\.peakMemoryBytes)) }
-    runMemoryBytes = runMemoryBytes.map { _ in Self.median(runs.compactMap(\.runMemoryBytes)) }
   }
+
+  /// Behind another run it would be that of both.
+  mutating func forgetMemory() { (peakMemoryBytes, runMemoryBytes) = (nil, nil) }
 
   /// Returns the value in the middle; for an even number of values the mean of the two in the middle.
   static func median(_ values: [Double]) -> Double {
@@ -297,27 +281,5 @@ struct BenchMeasurement: Sendable {
   /// null if it is not known.
   private static func whole(_ value: Double?) -> JSONValue {
     value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .decimal(.nan)
-  }
-
-  /// Reads what `json` wrote in another process; nil: it is something else.
-  init?(json text: String) {
-    guard let object = (try? JSON5Parser.parse(text))?.elements?.first else { return nil }
-    func number(_ key: String) -> Double? {
-      if case .number(let text)? = object[key]?.content { Double(text) } else { nil }
-    }
-    func whole(_ key: String) -> Int64 { Int64(number(key) ?? 0) }
-    guard let workload = object["workload"]?.text, let digest = object["digest"]?.text,
-      let deliveryDigest = object["delivery_digest"]?.text
-    else { return nil }
-    self.workload = workload
-    devices = whole("devices")
-    duration = Int64(((number("duration_s") ?? 0) * 1e6).rounded())
-    results = Results(
-      attempts: whole("attempts"), answers2xx: whole("answers_2xx"), answers429: whole("answers_429"),
-      answers503: whole("answers_503"), digest: digest, deliveryDigest: deliveryDigest)
-    nanoseconds = number("run_ns") ?? 0
-    peakMemoryBytes = number("peak_memory_bytes")
-    runMemoryBytes = number("run_memory_bytes")
-    estimatedMemoryBytes = whole("estimated_memory_bytes")
   }
 }

@@ -27,18 +27,10 @@ extension CommandEnvironment {
     shell command: String, words more: [String] = [], variables: [String: String] = [:],
     output: Int32? = nil, errors: Int32? = nil, leavesOthers: Bool = false
   ) -> pid_t? {
-    start(
-      "/bin/sh", ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more), variables: variables,
-      output: output ?? console.errors, errors: errors, leavesOthers: leavesOthers)
-  }
-
-  private func start(
-    _ path: String, _ arguments: [String], variables more: [String: String] = [:], output: Int32,
-    errors: Int32? = nil, leavesOthers: Bool = false
-  ) -> pid_t? {
     signals.hold()
-    let variables = variables.all.merging(more) { $1 }.map { "\($0.key)=\($0.value)" }
-    let texts = [[path], arguments, variables, files.directory.map { [$0] } ?? []].map { texts in
+    let variables = self.variables.all.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" }
+    let arguments = ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more)
+    let texts = [["/bin/sh"], arguments, variables, files.directory.map { [$0] } ?? []].map { texts in
       texts.map { strdup($0) } + [nil]
     }
     defer { for text in texts.joined() { free(text) } }
@@ -46,7 +38,7 @@ extension CommandEnvironment {
       texts[2].withUnsafeBufferPointer { variables in
         let program = fleetsim_program(
           path: texts[0][0], arguments: arguments.baseAddress, environment: variables.baseAddress,
-          directory: texts[3][0], output: output, errors: errors ?? console.errors,
+          directory: texts[3][0], output: output ?? console.errors, errors: errors ?? console.errors,
           leaves_others: leavesOthers)
         return ChildProcess.start(program, complaints: console.errors)
       }

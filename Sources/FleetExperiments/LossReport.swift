@@ -164,7 +164,8 @@ public struct LossReport: Sendable {
       if watched.attempts <= most {
         outcome = (
           record.lostOrBlockedEvents, record.series.totals[.backlogEvents],
-          LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record))).first?.text(in: scenario)
+          LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record), late: 0)).first?.text(
+            in: scenario)
         )
       }
     } catch is CancellationError {
@@ -298,7 +299,7 @@ extension LossReport {
       .decimal($0.lost)
     },
     .init("lost_to", "", "What most of them were given up for.") { .text($0.causes.first?.words ?? "") },
-    .init("late_events", "events", "Events pending at the end beyond the twin's, mean over the runs.") {
+    .init("late_events", "events", "Its part of the late events, mean over the runs.") {
       .decimal($0.late)
     },
     .init("late_wait", "", "Where most of them are.") { .text($0.places.first?.words ?? "") },

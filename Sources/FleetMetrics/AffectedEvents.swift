@@ -153,8 +153,8 @@ private struct Waits {
     }
   }
 
-  /// Returns steps of 0 or more whose running sum is nearest to that of `steps`, in squares, with their total if that isn't
-  /// negative.
+  /// Returns steps of 0 or more with the total of `steps`, or 0 if that is negative. Their running sum is the nearest to that of
+  /// `steps`, in squares.
   ///
   /// Source: pool adjacent violators (M. Ayer and others, "An empirical distribution function for sampling with incomplete
   /// information", Annals of Mathematical Statistics 26 (1955), 641–647).
@@ -164,7 +164,7 @@ private struct Waits {
     var pools: [(mean: Double, rows: Int)] = []
     for step in steps {
       sum += step
-      var pool = (mean: Double(min(max(0, sum), total)), rows: 1)
+      var pool = (mean: Double(sum), rows: 1)
       while let last = pools.last, last.mean > pool.mean {
         let rows = last.rows + pool.rows
         pool = ((last.mean * Double(last.rows) + pool.mean * Double(pool.rows)) / Double(rows), rows)
@@ -174,7 +174,7 @@ private struct Waits {
     }
     var before: Int64 = 0
     return pools.flatMap { pool in
-      let now = Int64(pool.mean.rounded())
+      let now = min(max(0, Int64(pool.mean.rounded())), total)
       defer { before = now }
       return [now - before] + Array(repeating: 0, count: pool.rows - 1)
     }

@@ -97,19 +97,26 @@ extension RunRecord {
   /// A cohort is served later where another is served sooner. So the fleet's late events are shared out: each cohort has them in
   /// proportion to what it has pending beyond what could not be delivered.
   /// - Parameter late: the fleet's late events.
-  public func losses(beyond references: ReferenceRuns, late: Int64 = 0) -> [CohortLosses] {
-    let pending = zip(cohorts, unavoidable(references)).map { cohort, unavoidable in
+  public func losses(beyond references: ReferenceRuns, late: Int64) -> [CohortLosses] {
+    let pending = cohorts.map { cohort in
       var pending = cohort.pending
       pending[.closedApp] -= cohort.doomedEvents
-      return (pending: pending, unavoidable: unavoidable, excess: max(0, pending.total - unavoidable.total))
+      return pending
     }
-    let all = pending.reduce(0) { $0 + $1.excess }
-    var (excess, given) = (Int64(0), Int64(0))
-    return zip(cohorts, pending).map { cohort, waiting in
-      var losses = CohortLosses(cohort)
-      excess += waiting.excess
-      let share = all > 0 ? Int64((Double(late) * Double(excess) / Double(all)).rounded()) - given : 0
-      losses.late = waiting.pending.late(beyond: waiting.unavoidable, most: share)
+    func excess(_ unavoidable: [EventsByPlace]) -> [Int64] {
+      zip(pending, unavoidable).map { max(0, $0.total - $1.total) }
+    }
+    var unavoidable = unavoidable(references)
+    // One cohort may be held to the twin and another to the ideal run.
+    if excess(unavoidable).reduce(0, +) < late { unavoidable = cohorts.map { _ in EventsByPlace() } }
+    let excess = excess(unavoidable)
+    let all = Double(excess.reduce(0, +))
+    var (sum, given) = (Int64(0), Int64(0))
+    return cohorts.indices.map { place in
+      var losses = CohortLosses(cohorts[place])
+      sum += excess[place]
+      let share = all > 0 ? Int64((Double(late) * Double(sum) / all).rounded()) - given : 0
+      losses.late = pending[place].late(beyond: unavoidable[place], most: share)
       given += share
       return losses
     }

@@ -69,9 +69,6 @@ public struct RunSummary: Measured, Hashable {
   /// By cohort, in the fleet's order; empty of a run that was read from a file without them.
   public var cohorts: [CohortLosses] = []
 
-  /// By which losses are judged, as a share of the affected events: what the whole fleet is expected to lose; nil: what the run lost.
-  package var expectedLossShare: Double?
-
   public init(run: String, seed: UInt64) {
     self.run = run
     self.seed = seed

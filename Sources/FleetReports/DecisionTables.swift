@@ -62,7 +62,7 @@ extension Decision {
       var rows = one.cells.filter { $0.criterion != .health }.map { cell in
         let figures = [cell.figures.today.text, cell.figures.proposed.text]
         // Of runs none of which fails, some still may.
-        let mayFail = cell.criterion == .failures && cell.state == .open && cell.bounds == "none"
+        let mayFail = cell.criterion == .failures && cell.state == .open && one.failures == 0
         let bounds = mayFail ? "none to +\(FigureText.percent(one.risk))" : cell.bounds ?? "–"
         // Events that one loses and the other has late are judged as lost alone.
         let isElsewhere = cell.metric != nil && bounds == "none" && figures[0] != figures[1]

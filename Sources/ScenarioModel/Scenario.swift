@@ -76,7 +76,7 @@ public struct Cohort: Sendable, Hashable {
   public var flush: FlushPolicy
   /// The client gives an upload up after this long; at least 1 ms.
   public var timeout: Span
-  /// Requirement S9.
+  /// The time-out of clients that have none of their own (requirement S9).
   public static let defaultTimeout = Span.seconds(30)
   /// The time-out of a client that notices earlier that it gets no connection. Such a client knows that the server has got
   /// nothing. `nil`: the client does not tell the two apart. At least 1 ms, at most `timeout`.

@@ -15,6 +15,15 @@ package struct TimeOutTie: Sendable, Hashable {
   /// A time-out of as good as the same length that ends at no flush.
   package var enough: Span { Span(microseconds: timeout.microseconds + 10_000) }
 
+  /// nil: there is none.
+  /// - Parameter flush: how often the client flushes; nil: by no clock.
+  package init?(cohort: String, timeout: Span, flush: Span?, retries: RetryWakeUp) {
+    guard retries == .gate, let flush, flush > .zero, flush.microseconds % timeout.microseconds == 0 else {
+      return nil
+    }
+    (self.cohort, self.timeout, interval) = (cohort, timeout, flush)
+  }
+
   /// The ties of a scenario, by the order of its cohorts.
   package static func all(in scenario: Scenario) -> [TimeOutTie] {
     let isSilent = scenario.tapi.incidents.contains { incident in
@@ -22,10 +31,9 @@ package struct TimeOutTie: Sendable, Hashable {
     }
     guard isSilent else { return [] }
     return scenario.fleet.compactMap { cohort in
-      guard cohort.behaviour.retries == .gate, let interval = cohort.flush.interval,
-        interval.microseconds % cohort.timeout.microseconds == 0
-      else { return nil }
-      return TimeOutTie(cohort: cohort.name, timeout: cohort.timeout, interval: interval)
+      TimeOutTie(
+        cohort: cohort.name, timeout: cohort.timeout, flush: cohort.flush.interval,
+        retries: cohort.behaviour.retries)
     }
   }
 }

@@ -112,21 +112,36 @@ struct DecisionTests {
     #expect(said.allSatisfy { $0.line?.contains(": 1 figure better, 0 worse.") ?? false })
   }
 
-  @Test("stopped on the way, it is on all runs that were finished, of each case as many")
+  @Test("stopped after any run, it is on all that were finished, under the same seeds for both Settings")
   func stopped() throws {
     let change = Self.halved
-    var looks = 0
-    var found = Decision(Self.cases)
-    try found.run(
-      { Self.runs(of: $0, change) },
-      failures: { scenarios in
-        if !scenarios.isEmpty { looks += 1 }
-        let finished = 20 * Self.cases.count
-        return Self.runs(of: scenarios, change).enumerated().map { $0 < finished ? $1 : nil }
-      })
-    #expect(looks == 1 && !found.isFinished)
-    #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] + 20 })
-    #expect(found.cases.allSatisfy { Set($0.proposed.map(\.seed)).count == $0.proposed.count })
+    for finished in stride(from: 0, to: 200, by: 7) {
+      var left = finished
+      func runs(_ scenarios: [Scenario], areWhole: Bool) -> [RunSummary?] {
+        Self.runs(of: scenarios) { run, isProposed, isOutage in
+          change(&run, isProposed, isOutage)
+          run.timeToDeliveryP50 = areWhole ? 1 : nil
+        }.map { run in
+          left -= 1
+          return left >= 0 ? run : nil
+        }
+      }
+      var found = Decision(Self.cases)
+      do {
+        try found.run({ runs($0, areWhole: true) }, failures: { runs($0, areWhole: false) })
+      } catch is CancellationError {
+        #expect(finished < 4 * Decision.looks[0])
+        continue
+      }
+      #expect(found.isFinished == (left >= 0))
+      if finished == 100 - 2 { #expect(found.runCount > 90) }
+      for one in found.cases {
+        let seeds = one.proposed.map(\.seed)
+        #expect(seeds == seeds.indices.map { Self.today.seed &+ UInt64($0) })
+        #expect(one.today.count <= seeds.count && one.today.map(\.seed) == Array(seeds.prefix(one.today.count)))
+        #expect(one.compared.allSatisfy { $0.timeToDeliveryP50 != nil })
+      }
+    }
   }
 
   @Test("runs that need only not fail are held against an ideal run where they fail against their twin")

@@ -44,7 +44,7 @@ struct LossChargeTests {
     for seed in 1...100 as ClosedRange<UInt64> where found < 20 {
       let scenario = Self.lossy(&random, seed)
       let record = try Simulation.run(scenario)
-      let charges = LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record)))
+      let charges = LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record), late: 0))
       #expect(
         charges.reduce(0) { $0 + $1.events } - record.series.totals[.acceptedAfterDropEvents]
           == record.series.totals.lostEvents + record.series.totals[.blockedEvents])
@@ -59,6 +59,22 @@ struct LossChargeTests {
     }
     #expect(found == 20)
     #expect(limits.count >= 4)
+  }
+
+  @Test("The cohorts' late events are the fleet's, wherever a run ends")
+  func late() throws {
+    var random = SeededGenerator(seed: 33)
+    let variants = (1...12 as ClosedRange<UInt64>).map { seed in
+      var scenario = Self.lossy(&random, seed)
+      scenario.duration = .minutes(Int64(15 + seed))
+      return Variant(name: "v\(seed)", scenario: scenario)
+    }
+    let results = try Comparison.run(variants, workers: 2)
+    #expect(results.count { $0.summary.lateEvents > 0 && $0.summary.cohorts.count > 1 } > 5)
+    for result in results {
+      let sum = result.summary.cohorts.reduce(0) { $0 + $1.late.total }
+      #expect(sum == result.summary.lateEvents, "\(result.name)")
+    }
   }
 
   @Test("A charge says whose limit was reached, and which")
@@ -80,7 +96,7 @@ struct LossChargeTests {
     for seed in 1...20 as ClosedRange<UInt64> where variants.count < 2 {
       let variant = Variant(name: "v\(seed)", scenario: lossy(&random, seed))
       let record = try Simulation.run(variant.scenario)
-      if LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record))).count > 1 {
+      if LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record), late: 0)).count > 1 {
         variants.append(variant)
       }
     }

@@ -144,24 +144,6 @@ struct VerdictTests {
     #expect(run.fails)
   }
 
-  @Test(
-    "runs of a part of a fleet fail as those of the whole fleet do, whatever their devices lose by chance",
-    arguments: [[0.008], [0.0125], [0, 0, 0, 0, 0.05]])
-  func failsByPart(_ shares: [Double]) {
-    var random = SeededGenerator(seed: 9)
-    let whole = (0..<60).map { shares[$0 % shares.count] }
-    let parts = whole.enumerated().map { seed, share in
-      let lost = (0..<1_000).count { _ in Double.random(in: 0..<1, using: &random) < share }
-      var run = run("v", recovery: 10, lost: Int64(lost) * 10, seed: UInt64(seed))
-      (run.devices, run.scale, run.affectedEvents) = (1_000, 100, 10_000)
-      (run[.createdEvents], run[.settledBatches]) = (10_000, 1_000)
-      return run
-    }
-    let wrong = { (runs: [RunSummary]) in zip(runs, whole).count { $0.fails != ($1 > 0.01) } }
-    #expect(shares.count > 1 || wrong(parts) > 10)
-    #expect(wrong(parts.atFullSize) == 0)
-  }
-
   @Test("the recovery time decides among those that deliver, and the next best is told first")
   func recoveryTime() {
     let text = story(

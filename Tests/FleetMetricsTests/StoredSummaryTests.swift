@@ -65,8 +65,8 @@ struct StoredSummaryTests {
     }
     let text = String(decoding: Self.text(Self.full), as: UTF8.self)
     let names = Set(text.split(separator: "\n").map { String($0.prefix { $0 != " " && $0 != "." }) })
-    // Whoever asks knows the variant's name and the scale, and the other runs beside which it is judged.
-    #expect(names == properties(Self.full).subtracting(["run", "scale", "expectedLossShare"]))
+    // Whoever asks knows the variant's name and the scale.
+    #expect(names == properties(Self.full).subtracting(["run", "scale"]))
     #expect(
       text.split(separator: "\n").count { $0.hasPrefix("cost.") }
         == DeviceFigure.allCases.reduce(0) { $0 + ($1.isShare ? 1 : 2) })

@@ -11,12 +11,15 @@ fleetsim=${FLEETSIM:-.build/release/fleetsim}
 [ -x "$fleetsim" ] || swift build -c release --product fleetsim >&2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$fleetsim" bench --devices "$devices" --json >"$work/whole"
-# Ten times as many, so that what a run has once weighs nothing.
-"$fleetsim" bench --devices "$((10 * devices))" --duration 2m --json >"$work/rest"
-python3 - "$work/whole" "$work/rest" "$devices" >results/bench/memory.md <<'P'
+# A process for each, which has the memory of one workload.
+for workload in $("$fleetsim" bench --devices 1 --duration 1s --json | sed -n 's/^ *"workload": "\(.*\)",$/\1/p'); do
+  "$fleetsim" bench --only "$workload" --devices "$devices" --json >>"$work/whole"
+  # Ten times as many, so that what a run has once weighs nothing.
+  "$fleetsim" bench --only "$workload" --devices "$((10 * devices))" --duration 2m --json >>"$work/rest"
+done
+python3 - "$work/whole" "$work/rest" "$devices" >"$work/memory.md" <<'P'
 import json, sys
-whole, rest = (json.load(open(path)) for path in sys.argv[1:3])
+whole, rest = (json.loads(open(path).read().replace("]\n[", ",")) for path in sys.argv[1:3])
 devices = int(sys.argv[3])
 print("# Bytes a device\n")
 print(f"`experiments/bench/memory.sh {devices}`: each workload of `fleetsim bench`, {devices:,} devices, one thread. What the")
@@ -30,4 +33,5 @@ for row, first in zip(whole, rest):
     figures = [first["run_memory_bytes"] / 10] + [row[key] for key in keys]
     print(f"| {row['workload']} | " + " | ".join(f"{figure / devices:,.0f}" for figure in figures) + " |")
 P
+mv "$work/memory.md" results/bench/memory.md
 echo "results/bench/memory.md"

@@ -236,7 +236,7 @@ struct BenchMeasurement: Sendable {
     nanoseconds = Self.median(runs.map(\.nanoseconds))
   }
 
-  /// Behind another run it would be that of both.
+  /// The most memory behind another workload's run is that of both.
   mutating func forgetMemory() { (peakMemoryBytes, runMemoryBytes) = (nil, nil) }
 
   /// Returns the value in the middle; for an even number of values the mean of the two in the middle.

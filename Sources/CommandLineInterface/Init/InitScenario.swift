@@ -125,16 +125,13 @@ extension InitCommand.Answers {
       : hasPeak
         ? "The mean of a day whose peak is an hour after this run begins." : "All day long."
     let flushInterval = Span.seconds(30)
-    // A time-out that ends just when a flush is due leaves the client free for it, as no real clock does.
     func timeout(_ client: ClientPreset) -> [String] {
-      let timeout = client.timeout ?? Cohort.defaultTimeout
-      let interval = client.flush.map { $0.interval ?? .zero } ?? flushInterval
-      guard restart != nil, client.retries == .gate, interval > .zero,
-        interval.microseconds % timeout.microseconds == 0
-      else { return [] }
+      let tie = TimeOutTie(
+        cohort: client.name, timeout: client.timeout ?? Cohort.defaultTimeout,
+        flush: client.flush.map(\.interval) ?? flushInterval, retries: client.retries)
+      guard restart != nil, let tie else { return [] }
       return [
-        "// A moment after a flush is due, as real clocks end.",
-        "timeout: \"\(Units.text(timeout + .milliseconds(10)))\",",
+        "// A moment after a flush is due, as real clocks end.", "timeout: \"\(Units.text(tie.enough))\",",
       ]
     }
     var left = devices

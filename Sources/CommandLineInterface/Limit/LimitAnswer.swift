@@ -86,7 +86,11 @@ extension LimitSearch {
     let best = points.max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
     var story = Story("No \(values) keeps \(goal)", basis: Self.basis(best))
     if best.met > 0 {
-      story.add(.fails, failing(best))
+      story.add(
+        .fails,
+        best.holds
+          ? "at best \(best.met) of \(FigureText.count(best.seeds, "run")) do, with \(best.value.words)"
+          : failing(best))
     } else {
       story.add(
         .fails, "all \(FigureText.count(points.map(\.seeds).reduce(0, +), "run")): \(reason(best))")

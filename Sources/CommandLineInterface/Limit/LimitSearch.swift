@@ -159,8 +159,8 @@ package struct LimitSearch: Sendable {
     for var point in asked {
       let more = made.prefix(count - point.seeds)
       made = made.dropFirst(more.count)
-      point.runs = (point.runs + more).atFullSize
-      point.met = point.runs.count { run in
+      point.runs += more
+      point.met += more.count { run in
         run.baselineIsHealthy && !run.endsTooSoon && requirements.allSatisfy { $0.outcome(of: [run]).isMet }
       }
       points.removeAll { $0.step == point.step }

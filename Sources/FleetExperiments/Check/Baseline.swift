@@ -55,9 +55,7 @@ public struct Baseline: Sendable {
         let own = Self.tolerance(of: metric, hasIncidents: hasIncidents)
         return Entry(metric: metric.name, tolerance: tolerances[metric.name] ?? own, values: values)
       })
-    failedSeeds = zip(summaries.indices, summaries.atFullSize).filter { $1.fails }.map {
-      seeds.first &+ UInt64($0.0)
-    }
+    failedSeeds = summaries.indices.filter { summaries[$0].fails }.map { seeds.first &+ UInt64($0) }
     unhealthyTwins = summaries.count { !$0.baselineIsHealthy }
   }
 

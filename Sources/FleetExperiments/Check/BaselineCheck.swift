@@ -101,7 +101,7 @@ public struct BaselineCheck: Sendable {
   public init(
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {
-    (self.baseline, self.isOfSettings) = (baseline, isOfSettings)
+    (self.baseline, self.isOfSettings, runs) = (baseline, isOfSettings, summaries)
     let metrics = baseline.entries.map { entry in
       MetricCatalogue.metric(named: entry.metric)!.scaled(by: summaries.commonScale)
     }
@@ -111,7 +111,6 @@ public struct BaselineCheck: Sendable {
         variants: ["recorded", "now"], metrics: metrics, values: [baseline.entries.map(\.values), now]),
       rows: [baseline.runs, summaries], interval: interval, level: isOfSettings ? SeedPlan.level : Self.level,
       share: isOfSettings ? MetricRule.relevantShare : Metric.relevantShare)
-    runs = standings.runs[1]
     func change(_ criterion: Criterion, isCriterion: Bool = true) -> Change {
       Change(
         criterion: criterion, figures: (standings.figure(0, criterion), standings.figure(1, criterion)),

@@ -212,11 +212,12 @@ extension Decision {
 extension [RunSummary] {
   /// Why some of them fail: `not caught up or up to 1.4 % of the affected events lost`.
   package var failureReasons: String {
-    let lost = filter { $0.fails && !$0.neverRecovers }.map(\.lossShare).max().map {
-      "up to \(HealthWording.percent($0)) of the \(contains(where: \.hasIncidents) ? "affected " : "")events lost"
-    }
-    return Story.list(
-      (contains(where: \.neverRecovers) ? ["not caught up"] : []) + [lost].compactMap(\.self), "or")
+    let losing = filter { $0.fails && !$0.neverRecovers }
+    let share =
+      losing.compactMap(\.lossShare).max().map { "up to \(HealthWording.percent($0)) of the " } ?? ""
+    let affected = contains(where: \.hasIncidents) && !share.isEmpty ? "affected " : ""
+    let lost = losing.isEmpty ? [] : ["\(share)\(affected)events lost"]
+    return Story.list((contains(where: \.neverRecovers) ? ["not caught up"] : []) + lost, "or")
   }
 
   /// How often a device's radio wakes in a day, mean over devices and runs.

@@ -174,14 +174,24 @@ package struct Decision: Sendable {
         return (parts[part], own.prefix { $0 != nil }.compactMap(\.self))
       }
     }
-    let pairs = try make(compared, run)
+    var pairs = try make(compared, run)
+    if isStopped {
+      // Today's and the proposed Settings of a case follow each other: what has no pair is left out.
+      for today in stride(from: 0, to: pairs.count, by: 2) {
+        let (part, rows) = pairs[today + 1]
+        let end = part.seeds.isEmpty ? .max : part.seeds.lowerBound + rows.count
+        pairs[today].rows = Array(pairs[today].rows.prefix(max(0, end - pairs[today].0.seeds.lowerBound)))
+      }
+    }
     var others = try make(alone, terms.requirements.isEmpty ? failures : run)
     // What fails against its twin need not fail against an ideal run.
     let doubtful = others.flatMap { part, rows in
       zip(part.seeds, rows).filter { $0.1.fails }.map { (part.place, false, $0.0..<$0.0 + 1) }
     }
     let sure = try make(doubtful, run)
-    if isStopped { others.removeAll { $0.rows.contains(where: \.fails) } }
+    if isStopped, terms.requirements.isEmpty {
+      others = others.map { ($0, $1.prefix { !$0.fails }.map(\.self)) }
+    }
     let made = pairs + others + (isStopped ? [] : sure)
     for (part, rows) in made where !rows.isEmpty {
       let first = part.seeds.lowerBound

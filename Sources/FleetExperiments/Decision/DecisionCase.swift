@@ -78,7 +78,7 @@ extension Decision {
       today: [RunSummary] = [], proposed: [RunSummary] = []
     ) {
       (self.name, self.phrase, self.scenarios) = (name, phrase, scenarios)
-      (self.today, self.proposed) = (today.atFullSize, proposed.atFullSize)
+      (self.today, self.proposed) = (today, proposed)
     }
 
     package var pairs: Int { min(today.count, proposed.count) }
@@ -98,7 +98,7 @@ extension Decision {
 
     mutating func put(_ rows: [RunSummary], at seeds: Range<Int>, isToday: Bool) {
       let old = isToday ? today : proposed
-      let new = Array(old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound)).atFullSize
+      let new = Array(old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound))
       if isToday { today = new } else { proposed = new }
     }
 

@@ -126,7 +126,7 @@ public struct Trial: Sendable {
 
   /// The rows of one variant, in order of replication.
   public func rows(of variant: Int) -> [RunSummary] {
-    stride(from: variant, to: rows.count, by: max(variants.count, 1)).map { rows[$0] }.atFullSize
+    stride(from: variant, to: rows.count, by: max(variants.count, 1)).map { rows[$0] }
   }
 
   /// The rows of each variant, in order of replication.

@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetStatistics
 
 /// A criterion of verdicts, in this order: the first one that is decided decides between two variants.
 package enum Criterion: Sendable, Hashable {
@@ -34,7 +33,7 @@ package struct Standings: Sendable {
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
-  /// By variant, in the order of the seeds; losses of parts of the fleet are judged `atFullSize`.
+  /// By variant, in the order of the seeds.
   let runs: [[RunSummary]]
   /// Width of a row of the time series, seconds.
   let interval: Double
@@ -80,7 +79,7 @@ package struct Standings: Sendable {
     variants = metrics.variants
     titles = metrics.variants
     self.metrics = metrics
-    runs = rows.map(\.atFullSize)
+    runs = rows
     seeds = runs.map(\.count).min() ?? 0
     self.interval = Double(interval) / 1e6
     for second in variants.indices { for first in 0..<second { pairs.append(judge(second, against: first)) } }
@@ -262,23 +261,12 @@ extension RunSummary {
   /// Whether more than 1 % as many events as the incident affected are lost or blocked beyond the twin's; without an incident more
   /// than 1 % of all.
   var losesTooMuch: Bool {
-    expectedLossShare.map { $0 > 0.01 } ?? (excessLoss > affectedEvents / 100)
+    excessLoss > affectedEvents / 100
   }
 
   private var excessLoss: Int64 { lostOrBlockedEvents - (hasIncidents ? baseline.lostEvents : 0) }
-  /// Of as many events as the incident affected.
-  var lossShare: Double { Double(excessLoss) / Double(max(affectedEvents, 1)) }
-
-  /// The variance of `lossShare` that a part of the fleet has by chance, divided by the share.
-  ///
-  /// Devices or batches are lost or delivered each by itself, whichever are fewer. Some are larger than others, and a device
-  /// loses several batches: that variance is taken twice.
-  fileprivate var chanceOfPart: Double {
-    let batch = MetricRule.clump(
-      createdEvents: Double(self[.createdEvents]), settledBatches: Double(self[.settledBatches]))
-    let fewest = min(Double(devices), Double(affectedEvents) / batch)
-    return 2 * (1 - 1 / Double(scale)) / max(fewest, 1)
-  }
+  /// The events lost or blocked beyond the twin's, divided by those that the incident affected; nil: it affected none.
+  var lossShare: Double? { affectedEvents > 0 ? Double(excessLoss) / Double(affectedEvents) : nil }
 
   /// Whether the run never recovers, or loses too much.
   package var fails: Bool { neverRecovers || losesTooMuch }
@@ -287,22 +275,5 @@ extension RunSummary {
   var isBusyThroughout: Bool {
     guard let idle = idleWhileBackloggedSeconds, let horizon = recoveryHorizon else { return false }
     return neverRecovers && possibleTime == nil && idle <= Double(horizon) / 1e6 / 100
-  }
-}
-
-extension [RunSummary] {
-  /// Runs of parts of a fleet under several seeds, judged by what the whole fleet is expected to lose under each.
-  ///
-  /// A part loses more or less by chance. As far as that explains how runs differ, each counts with the mean of all (B. Efron and
-  /// C. Morris, "Data analysis using Stein's estimator and its generalizations", JASA 70 (1975), 311–319).
-  package var atFullSize: [RunSummary] {
-    let losses = SampleStatistics(map(\.lossShare))
-    let chance = losses.mean * (map(\.chanceOfPart).mean ?? 0)
-    let own = losses.variance.map { $0 > 0 ? Swift.max(0, 1 - chance / $0) : 1 } ?? 1
-    return map { run in
-      var run = run
-      run.expectedLossShare = own < 1 ? losses.mean + own * (run.lossShare - losses.mean) : nil
-      return run
-    }
   }
 }

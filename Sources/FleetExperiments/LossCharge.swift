@@ -165,7 +165,9 @@ public struct LossCharge: Sendable, Hashable {
   }
 
   /// Without the client: `rateLimitConfig.maxRetryCount reached`.
-  package var words: String { limit.map { "\($0.rawValue) reached" } ?? HealthWording.words(reason) }
+  package var words: String {
+    limit.flatMap { $0.settingsKeys.isEmpty ? nil : "\($0.rawValue) reached" } ?? HealthWording.words(reason)
+  }
 
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
   public func text(in scenario: Scenario) -> String {

@@ -29,12 +29,11 @@ public struct LossReport: Sendable {
 
     package var isHarmed: Bool { lost > 0 || late > 0 }
 
-    /// `queue.limit 100 (70 %), maxTotalBackoffDuration 12 h (30 %)`: the worst two, if one does not stand for all.
+    /// `queue.limit 100, maxTotalBackoffDuration 12 h`: the worst two, if the second stands for more than a twentieth.
     package var causeText: String {
       let all = causes.reduce(0) { $0 + $1.events }
-      guard causes.count > 1, causes[0].events < 0.995 * all else { return causes.first?.words ?? "–" }
-      return causes.prefix(2).map { "\($0.words) (\(FigureText.percent($0.events / all)))" }.joined(
-        separator: ", ")
+      return causes.isEmpty
+        ? "–" : causes.prefix(2).filter { $0.events > all / 20 }.map(\.words).joined(separator: ", ")
     }
   }
 

@@ -4,15 +4,16 @@
 /// event that was not delivered counts as watched without delivery until the end of the run: lost, blocked or pending (E. L.
 /// Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
 ///
-/// The affected events are those created in a part of the run, the same for all variants. Events created after it count as far as
-/// more of them take so long than of the twin's: a fleet that stays ill makes events wait for which no incident is left.
+/// The affected events are those created in windows of the run, the same for all variants. Events created later outside of them
+/// count as far as more of them take so long than of the twin's: a fleet that stays ill makes events wait for which no incident is
+/// left.
 ///
 /// When a delivered event was created is known within an interval, or within 8 s where that is more: its acceptance's interval less
 /// its time to delivery, or counted (`LongWaits`).
 package struct AffectedEvents {
-  /// Created in that part.
+  /// Created in the windows.
   package let created: Int64
-  /// From the part's start to the end of the run.
+  /// From the start of the first window to the end of the run.
   package let horizon: Int64
   private let affected: Waits
   /// By bucket: how many more of the later events take longer than the twin's do.
@@ -20,32 +21,35 @@ package struct AffectedEvents {
 
   /// Those of several runs of one length: the twin, with which later events are compared, is read once.
   /// - Parameters:
-  ///   - start: of the part; intervals that it cuts belong to it as a whole, and that of its start in any case.
-  ///   - end: of the part.
+  ///   - windows: in order; intervals that one cuts belong to it as a whole, and that of its start in any case.
   ///   - twin: the run without the incident; nil: later events do not count.
   /// - Complexity: O(cells of the records' `deliveryTable` and `longWaits`).
   package static func of(
-    _ records: [RunRecord], from start: Int64, to end: Int64, twin: RunRecord? = nil
+    _ records: [RunRecord], in windows: [Range<Int64>], twin: RunRecord? = nil
   ) -> [AffectedEvents] {
     guard let series = records.first?.series else { return [] }
-    var part = 0..<0
-    if series.interval > 0, start <= end {
-      let rows = series.rows.count
-      let first = min(rows, Int(max(0, start) / series.interval))
-      let last = Int((min(end, series.duration) + series.interval - 1) / series.interval)
-      part = first..<min(rows, max(first + 1, last))
+    var isAffected = Array(repeating: false, count: series.rows.count)
+    for window in windows where series.interval > 0 {
+      let first = Int(max(0, window.lowerBound) / series.interval)
+      let last = Int((min(window.upperBound, series.duration) + series.interval - 1) / series.interval)
+      for row in first..<max(first + 1, last) where row < isAffected.count { isAffected[row] = true }
     }
-    let later = part.upperBound..<(part.isEmpty ? part.upperBound : series.rows.count)
-    let anyway = later.isEmpty ? nil : twin.map { Waits.of($0, in: [later])[0].exceeding }
-    return records.map { AffectedEvents(of: $0, from: start, part, later, anyway: anyway) }
+    let start = isAffected.firstIndex(of: true) ?? isAffected.count
+    let isLater = isAffected.enumerated().map { $0 > start && !$1 }
+    let anyway = isLater.contains(true) ? twin.map { Waits.of($0, in: [isLater])[0].exceeding } : nil
+    return records.map {
+      AffectedEvents(of: $0, from: windows.first?.lowerBound ?? 0, isAffected, isLater, anyway: anyway)
+    }
   }
 
   private init(
-    of record: RunRecord, from start: Int64, _ part: Range<Int>, _ later: Range<Int>, anyway: [Double]?
+    of record: RunRecord, from start: Int64, _ isAffected: [Bool], _ isLater: [Bool], anyway: [Double]?
   ) {
     horizon = max(0, record.series.duration - start)
-    created = part.reduce(0) { $0 + record.series[$1, .createdEvents] }
-    let waits = Waits.of(record, in: [part, later])
+    created = isAffected.indices.reduce(0) {
+      isAffected[$1] ? $0 + record.series[$1, .createdEvents] : $0
+    }
+    let waits = Waits.of(record, in: [isAffected, isLater])
     affected = waits[0]
     // No fewer than take longer still.
     var most = 0.0
@@ -114,16 +118,15 @@ private struct Waits {
     exceeding += Array(repeating: share * all, count: delivered.count - known)
   }
 
-  /// Of the events created in each of some parts of a run, rows that do not overlap.
-  static func of(_ record: RunRecord, in parts: [Range<Int>]) -> [Waits] {
+  /// Of the events created in each of some parts of a run, which do not overlap: by row, whether it belongs to the part.
+  static func of(_ record: RunRecord, in parts: [[Bool]]) -> [Waits] {
     let series = record.series
     let rows = series.rows.count
-    let parts = parts.map { $0.clamped(to: 0..<rows) }
     var open = (0..<rows).map { series[$0, .createdEvents] }
     var delivered = parts.map { _ in Array(repeating: Int64(0), count: IntervalDeliveries.bucketCount) }
     func count(_ cell: DeliveryTable.Cell, _ events: Int64, createdIn row: Int) {
       open[row] -= events
-      for part in parts.indices where parts[part].contains(row) {
+      for part in parts.indices where parts[part][row] {
         delivered[part][Int(cell.bucket)] += events
       }
     }
@@ -145,7 +148,7 @@ private struct Waits {
     }
     let left = neverFewer(open)
     return zip(parts, delivered).map { part, delivered in
-      let undelivered = part.reversed().filter { left[$0] > 0 }.map { row in
+      let undelivered = part.indices.reversed().filter { part[$0] && left[$0] > 0 }.map { row in
         let middle = series.start(of: row) + series.length(of: row) / 2
         return (watched: series.duration - middle, events: left[row])
       }

@@ -43,7 +43,7 @@ public enum RunAnalysis {
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
       summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
     }
-    addAffected(of: record, references, to: &summary)
+    addAffected(of: record, reach, references, to: &summary)
     summary.cohorts = record.losses(beyond: references, late: summary.lateEvents)
     return summary
   }
@@ -75,17 +75,33 @@ public enum RunAnalysis {
     summary.timeToDeliveryMax = deliveries.maximum
   }
 
+  /// From each incident's start until any client could have caught up, or the next begins; without an incident the whole run.
+  ///
+  /// Where each variant's own recovery ended it, who is back later would gain events that came when all was well. Without an ideal
+  /// run no more is known than that no client could before the incidents' end.
+  private static func affectedWindows(
+    of record: RunRecord, _ reach: Reach, _ ideal: RunRecord?
+  ) -> [Range<Int64>] {
+    let incidents = incidents(of: record).sorted { $0.start < $1.start }
+    if incidents.isEmpty { return [0..<record.series.duration] }
+    var windows: [Range<Int64>] = []
+    var end: Int64 = 0
+    for (place, incident) in incidents.enumerated() {
+      end = max(end, incident.end)
+      let next = place + 1 < incidents.count ? incidents[place + 1].start : record.series.duration
+      let possible = ideal == nil ? 0 : reach.possibleTime(after: end)
+      let until = max(incident.start, min(possible.map { end + $0 } ?? .max, next))
+      windows.append(incident.start..<until)
+    }
+    return windows
+  }
+
   private static func addAffected(
-    of record: RunRecord, _ references: ReferenceRuns, to summary: inout RunSummary
+    of record: RunRecord, _ reach: Reach, _ references: ReferenceRuns, to summary: inout RunSummary
   ) {
-    let incidents = incidents(of: record)
-    let lastEnd = incidents.map { $0.end }.max()
-    // Where each variant's own recovery ended it, who is back later would gain events that came when all was well.
-    // Without an ideal run no more is known than that no client could before the incidents' end.
-    let possible = references.ideal == nil ? 0 : summary.possibleTime
-    let end = lastEnd.flatMap { end in possible.map { end + $0 } } ?? record.series.duration
     let runs = AffectedEvents.of(
-      [record] + (references.ideal.map { [$0] } ?? []), from: incidents.map { $0.start }.min() ?? 0, to: end,
+      [record] + (references.ideal.map { [$0] } ?? []),
+      in: affectedWindows(of: record, reach, references.ideal),
       twin: references.twin)
     let events = runs[0]
     summary.affectedEvents = events.created

@@ -43,8 +43,8 @@ public struct RunSummary: Measured, Hashable {
   public var doomedEvents: Int64 = 0
   /// The number of the other events pending at the end that could have been delivered.
   public var lateEvents: Int64 = 0
-  /// The number of events created from the first incident's start until any client could have caught up (`possibleTime`), or until
-  /// the run's end: the affected events. Without an incident all are; without an ideal run those until the incidents' end are.
+  /// The number of events created from each incident's start until any client could have caught up, the next begins, or the run
+  /// ends: the affected events. Without an incident all are; without an ideal run those until the incidents' end are.
   public var affectedEvents: Int64 = 0
   /// nil: longer than `affectedHorizon`.
   public var affectedDeliveryP50: Int64?

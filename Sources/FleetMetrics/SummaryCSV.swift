@@ -144,7 +144,7 @@ public enum SummaryCSV {
     },
     .init(
       "affected_events", "events",
-      "Events created from the first incident's start until any client could have caught up; all without an incident.",
+      "Events created from an incident's start until any client could have caught up or the next begins; without an incident all.",
       .neither
     ) { .integer($0.affectedEvents) },
     affected("affected_delivery_p50_s", "median, empty if more than `affected_horizon_s`") {

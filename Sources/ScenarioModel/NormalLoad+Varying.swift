@@ -20,14 +20,12 @@ extension NormalLoad {
   static func course(of cohort: Cohort, over duration: Span) -> [Double]? {
     if let sessions = cohort.sessions { return course(of: cohort, sessions, over: duration) }
     guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
-    let size = batchSize(of: cohort)
     let interval = cohort.flush.interval?.microseconds
     return (0..<stretches).map { index in
       let middle = middle(of: index, of: duration)
       guard let interval, interval > 0 else {
-        let count = cohort.eventsUntilFlush ?? size
-        let events = rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce)
-        return events / Double(count) * Double((count - 1) / size + 1)
+        return batchesByCount(
+          cohort, eventsPerSecond: rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce))
       }
       // Mean events that a flush in the middle of the stretch finds.
       let start = max(0, middle - interval / 2)

@@ -63,12 +63,10 @@ public struct NormalLoad: Sendable, Hashable {
   /// events that make a flush or fill a batch, whichever is fewer. Without an interval each `count` events make a flush.
   package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
     if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
-    let size = batchSize(of: cohort)
     let spikes = spikeRates(of: cohort, over: duration)
     guard let interval = cohort.flush.interval, interval > .zero else {
-      guard let count = cohort.eventsUntilFlush, count > 0 else { return spikes.batches }
       let events = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
-      return events / Double(count) * Double((count - 1) / size + 1) + spikes.batches
+      return batchesByCount(cohort, eventsPerSecond: events) + spikes.batches
     }
     if let course = course(of: cohort, over: duration) {
       return course.reduce(0, +) / Double(course.count) + spikes.batches
@@ -107,12 +105,26 @@ public struct NormalLoad: Sendable, Hashable {
     let left =
       sessions.createsEventsInBackground
       ? events * (1 - open) / Double(batchSize(of: cohort)) : 0
-    return min(events, whileOpen * open + left + sessions.perSecond(at: open) / 2)
+    // A page has no clock that a session could end before.
+    let unfinished = cohort.behaviour.page == nil ? sessions.perSecond(at: open) / 2 : 0
+    return min(events, whileOpen * open + left + unfinished)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer.
   static func batchSize(of cohort: Cohort) -> Int {
     max(1, min(cohort.eventsUntilFlush ?? .max, cohort.largestBatch))
+  }
+
+  /// The batches a second of a cohort that flushes by no clock.
+  ///
+  /// A page that gathers sends what has come within a time-out of the first event: one request for that and what follows it.
+  static func batchesByCount(_ cohort: Cohort, eventsPerSecond events: Double) -> Double {
+    if let page = cohort.behaviour.page, page.strategy != .standard {
+      let most = page.strategy == .polls ? .infinity : Double(max(page.size, 1))
+      return events / min(1 + events * page.timeout / 1_000, most)
+    }
+    guard let count = cohort.eventsUntilFlush, count > 0 else { return 0 }
+    return events / Double(count) * Double((count - 1) / batchSize(of: cohort) + 1)
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.

@@ -61,6 +61,20 @@ struct LossChargeTests {
     #expect(limits.count >= 4)
   }
 
+  @Test("Another incident hours later hides no loss: no more events are affected, and the run still fails")
+  func laterIncident() throws {
+    var random = SeededGenerator(seed: 33)
+    var scenario = Self.lossy(&random, 1)
+    scenario.duration = .hours(4)
+    var other = scenario
+    other.tapi.incidents.append(.outage(at: .hours(3), for: .seconds(1)))
+    let runs = try Comparison.run(
+      [Variant(name: "one", scenario: scenario), Variant(name: "two", scenario: other)], workers: 2
+    ).map(\.summary)
+    #expect(runs[0].affectedEvents > 1_000 && runs[0].fails && runs[1].fails)
+    #expect(Double(runs[1].affectedEvents) < 1.1 * Double(runs[0].affectedEvents))
+  }
+
   @Test("The cohorts' late events are the fleet's, wherever a run ends")
   func late() throws {
     var random = SeededGenerator(seed: 33)

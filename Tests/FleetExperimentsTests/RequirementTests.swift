@@ -23,7 +23,7 @@ struct RequirementTests {
     #expect(try Self.text("recovery_s >= 600", [Self.run()]) == "✓ recovery_s >= 600: 10 min")
     #expect(try Self.text("lost = 0", [Self.run()]) == "✓ lost = 0: 0")
     #expect(try Self.text("lost == 0", [Self.run(lost: 31)]) == "✗ lost = 0: 31")
-    #expect(try Self.text("Lost ≤ 0.5%", [Self.run(lost: 31)]) == "✓ Lost <= 0.5%: 31 (0.31 %)")
+    #expect(try Self.text("Lost ≤ 0.5%", [Self.run(lost: 31)]) == "✓ Lost <= 0.5%: 31 (0.31 % of all events)")
     #expect(try Self.text("health = true", [Self.run(healthy: false)]) == "✗ health = true: false")
     #expect(try Self.text("created_events > 9999", [Self.run()]) == "✓ created_events > 9999: 10,000")
   }
@@ -34,7 +34,7 @@ struct RequirementTests {
     run.scale = 1_000
     #expect(try Self.text("lost <= 30999", [run]) == "✗ lost <= 30999: 31,000")
     #expect(try Self.text("lost <= 31000", [run]) == "✓ lost <= 31000: 31,000")
-    #expect(try Self.text("lost <= 0.5%", [run]) == "✓ lost <= 0.5%: 31,000 (0.31 %)")
+    #expect(try Self.text("lost <= 0.5%", [run]) == "✓ lost <= 0.5%: 31,000 (0.31 % of all events)")
     #expect(try Self.text("recovery <= 10m", [run]) == "✓ recovery <= 10m: 10 min")
   }
 

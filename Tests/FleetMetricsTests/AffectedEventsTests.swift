@@ -60,7 +60,7 @@ struct AffectedEventsTests {
       let delay = Int64.random(in: 1...20, using: &random) * Int64.random(in: 1...30, using: &random) * second
       return Event(created: created, delivered: created + delay)
     }
-    let affected = AffectedEvents.of([record(events, duration: duration)], from: 0, to: duration)[0]
+    let affected = AffectedEvents.of([record(events, duration: duration)], in: [0..<duration])[0]
     #expect(affected.created == 3_000)
     for percent in [50, 90, 99] {
       let expected = bruteForce(events, duration: duration, permille: 10 * percent)
@@ -85,7 +85,7 @@ struct AffectedEventsTests {
         return Event(created: created, delivered: created + wait * second)
       }
       let run = record(events, duration: hours * 3_600 * second)
-      let affected = AffectedEvents.of([run], from: 1_000 * second, to: 1_020 * second)[0]
+      let affected = AffectedEvents.of([run], in: [1_000 * second..<1_020 * second])[0]
       #expect(affected.created == 400)
       return try [50, 90, 99].map { try #require(affected.percentile($0)) }
     }
@@ -104,7 +104,7 @@ struct AffectedEventsTests {
       Event(created: 0, delivered: i < count / 100 ? nil : Int64(i) * second)
     }
     let affected = AffectedEvents.of(
-      [record(events, duration: 10_000 * second)], from: 0, to: 10_000 * second)[0]
+      [record(events, duration: 10_000 * second)], in: [0..<10_000 * second])[0]
     let found = try #require(affected.percentile(99))
     #expect(abs(Double(found) / Double(Int64(count - 1) * second) - 1) < 0.04)
   }
@@ -114,7 +114,7 @@ struct AffectedEventsTests {
     let early = (0..<100).map { Event(created: $0 * second, delivered: $0 * second + 2 * second) }
     let late = (100..<200).map { Event(created: $0 * second, delivered: 400 * second) }
     let affected = AffectedEvents.of(
-      [record(early + late, duration: 1_000 * second)], from: 100 * second, to: 200 * second)[0]
+      [record(early + late, duration: 1_000 * second)], in: [100 * second..<200 * second])[0]
     #expect(affected.created == 100)
     #expect(affected.horizon == 900 * second)
     // Created from 100 to 199 s and all delivered at 400 s: they took 201 to 300 s.
@@ -122,11 +122,26 @@ struct AffectedEventsTests {
     #expect(abs(p50 - 250 * second) < 8 * second && abs(p99 - 299 * second) < 10 * second)
   }
 
+  @Test("what is created between two incidents is affected by neither")
+  func windows() throws {
+    let events = (0..<2_000).map { i -> Event in
+      let created = Int64(i) * second / 2
+      let isAffected = 100..<200 ~= created / second || 600..<700 ~= created / second
+      return Event(created: created, delivered: created + (isAffected ? 40 : 0) * second)
+    }
+    let affected = AffectedEvents.of(
+      [record(events, duration: 1_100 * second)],
+      in: [100 * second..<200 * second, 600 * second..<700 * second]
+    )[0]
+    #expect(affected.created == 400 && affected.horizon == 1_000 * second)
+    #expect(abs(try #require(affected.percentile(50)) - 40 * second) < 2 * second)
+  }
+
   @Test("a part that is an instant has the events of its interval")
   func instant() throws {
     let events = (0..<100).map { Event(created: 100 * second, delivered: 100 * second + 1_000 + $0) }
     let affected = AffectedEvents.of(
-      [record(events, duration: 1_000 * second)], from: 100 * second, to: 100 * second)[0]
+      [record(events, duration: 1_000 * second)], in: [100 * second..<100 * second])[0]
     #expect(affected.created == 100)
     #expect(abs(try #require(affected.percentile(99)) - 1_100) < 40)
   }
@@ -141,7 +156,7 @@ struct AffectedEventsTests {
       Event(created: $0.created, delivered: $0.delivered == 300 * second ? nil : $0.delivered)
     }
     func p99(_ events: [Event]) -> Int64? {
-      AffectedEvents.of([record(events, duration: 1_000 * second)], from: 0, to: 1_000 * second)[0]
+      AffectedEvents.of([record(events, duration: 1_000 * second)], in: [0..<1_000 * second])[0]
         .percentile(99)
     }
     #expect(p99(all) != nil)
@@ -217,7 +232,7 @@ struct AffectedEventsTests {
     }
     func percentiles(_ record: RunRecord, twin: RunRecord) -> [Int64?] {
       [50, 99].map {
-        AffectedEvents.of([record], from: 100 * second, to: 200 * second, twin: twin)[0].percentile($0)
+        AffectedEvents.of([record], in: [100 * second..<200 * second], twin: twin)[0].percentile($0)
           .map { ($0 + second / 2) / second }
       }
     }

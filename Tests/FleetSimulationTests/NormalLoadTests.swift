@@ -39,6 +39,22 @@ struct NormalLoadTests {
         1.0 / 30))
   }
 
+  @Test("a page that gathers makes one request of what comes within its time-out, as a run does")
+  func page() throws {
+    var cohort = Cohort(name: "pages", devices: 500, events: .poisson(meanGap: .seconds(10)))
+    cohort.take(try #require(ClientPreset.builtIn("posthog-js")))
+    let scenario = Scenario(
+      duration: .hours(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))),
+      fleet: [cohort])
+    // A request is followed by a mean gap of 10 s, then by 3 s in which events join.
+    let load = NormalLoad(scenario)
+    #expect(isClose(load.batchesPerSecond, 500.0 / 13) && isClose(load.eventsPerSecond, 50))
+    let attempts = try Simulation.run(scenario).series.totals.attempts
+    #expect(abs(Double(attempts) / 3_600 / load.batchesPerSecond - 1) < 0.01)
+  }
+
   @Test("a flush of more events than a batch takes is several batches")
   func chunks() {
     let periodic = EventProcess.periodic(every: .seconds(1), phase: .random)

@@ -40,7 +40,8 @@ extension LimitSearch {
     if point.runs.contains(where: \.endsTooSoon) { return "the run ends too soon to see the fleet catch up" }
     let outcomes = requirements.map { ($0, $0.outcome(of: point.runs)) }
     guard let (broken, worst) = outcomes.first(where: { !$1.isMet }) else { return "nothing fails" }
-    let cause = broken.isBrokenByLosses(point.runs) ? point.worstCharge.map { ", \($0.words)" } : nil
+    let cause =
+      broken.isBrokenByLosses(point.runs) ? point.worstCharge(broken.lossReason).map { ", \($0.words)" } : nil
     let found = broken.isOfFailures ? point.runs.failureReasons : "\(worst.name) \(worst.measured)"
     return found + (cause ?? "")
   }

@@ -32,8 +32,11 @@ package struct LimitSearch: Sendable {
     var mostLost: Int64 { worst?.lostOrBlockedEvents ?? 0 }
     /// In events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { worst?.fullSize(mostLost) ?? 0 }
-    /// What gave up most of its events.
-    var worstCharge: LossCharge? { worst.flatMap { LossCharge.charges(of: $0.cohorts).first } }
+    /// What gave up most events of a run: of all, or of those given up for `reason`.
+    func worstCharge(_ reason: Measure?) -> LossCharge? {
+      runs.flatMap { LossCharge.charges(of: $0.cohorts) }.filter { reason == nil || $0.reason == reason }
+        .max { $0.events < $1.events }
+    }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }
   }

@@ -224,6 +224,12 @@ extension Requirement {
   /// Whether it is on failed runs.
   package var isOfFailures: Bool { if case .failures = subject { true } else { false } }
 
+  /// How the events were given up that it is on; nil: it is not on one way alone.
+  package var lossReason: Measure? {
+    guard case .column(let column) = subject else { return nil }
+    return (Measure.drops + Measure.blocks).first { $0.summaryColumn == column.name }
+  }
+
   /// Whether losses are what keeps some of these runs from keeping it.
   package func isBrokenByLosses(_ runs: [RunSummary]) -> Bool {
     isOfFailures ? runs.contains { $0.fails && !$0.neverRecovers } : isOfLosses
@@ -271,7 +277,7 @@ extension Requirement {
     case .value(let value) where column.unit.isEmpty: return value == 0 ? "false" : "true"
     case .value(let value), .time(let value, _):
       let text = column.unit == "s" ? MetricText.span(seconds: value) : MetricText.plain(value)
-      return text + (share.map { " (\(MetricText.plain($0 * 100)) %)" } ?? "")
+      return text + (share.map { " (\(MetricText.plain($0 * 100)) % of all events)" } ?? "")
     }
   }
 

@@ -151,22 +151,27 @@ extension Standings {
     return "differences below \(share) %" + (isPlain ? " are not ruled out" : floorText + " do not matter")
   }
 
-  /// ` or the interval of 5 s`, where two of the best lie further apart in a time than that share, and within an interval.
+  /// ` or the interval of 5 s`, ` or 1 in 10,000 events`: where two of the best lie further apart than that share, and within the
+  /// floor of times or events.
   private var floorText: String {
-    let isWithin = leaders.contains { second in
-      leaders.contains { first in
-        first < second
-          && criteria(first, second).contains { criterion in
-            guard case .metric(let index) = criterion, metrics.metrics[index].isCensored else { return false }
-            let finding = finding(of: second, to: first, on: criterion)
-            let figures = [first, second].compactMap {
-              metrics.values(of: index, variant: $0).compactMap(\.restricted).mean
+    func isWithin(_ isMeant: (Metric) -> Bool) -> Bool {
+      leaders.contains { second in
+        leaders.contains { first in
+          first < second
+            && criteria(first, second).contains { criterion in
+              guard case .metric(let index) = criterion, isMeant(metrics.metrics[index]) else { return false }
+              let finding = finding(of: second, to: first, on: criterion)
+              let figures = [first, second].compactMap {
+                metrics.values(of: index, variant: $0).compactMap(\.restricted).mean
+              }
+              return abs(finding.mean) * finding.unit > MetricRule.relevantShare * (figures.min() ?? 0)
             }
-            return abs(finding.mean) * finding.unit > MetricRule.relevantShare * (figures.min() ?? 0)
-          }
+        }
       }
     }
-    return isWithin ? " or the interval of \(MetricText.span(seconds: interval))" : ""
+    return (isWithin(\.isCensored) ? " or the interval of \(MetricText.span(seconds: interval))" : "")
+      + (isWithin { $0.unit == "events" }
+        ? " or 1 in \(FigureText.grouped(Int64(1 / Metric.relevantEvents))) events" : "")
   }
 
   private func tellFailures(_ story: inout Story) {
@@ -242,6 +247,10 @@ extension Trial {
     }
     if let fleet = facts.compactMap(\.self).first {
       story.basis += ", " + FigureText.fleet(of: fleet.fullSizeDevices, scale: fleet.scale)
+      let last = fleet.incidents.map(\.start).max() ?? 0
+      if fleet.incidents.contains(where: { $0.end < last }) {
+        story.add(.note, "times count from the end of the last of \(fleet.incidents.count) incidents")
+      }
     }
     return story
   }

@@ -111,7 +111,7 @@ struct DoomedTests {
       let percentiles = try ([10, 12, 20] as [Int64]).map { hours -> [Double] in
         scenario.duration = .hours(hours)
         let record = try Simulation.run(scenario)
-        let affected = AffectedEvents.of([record], from: start, to: start + 300_000_000)[0]
+        let affected = AffectedEvents.of([record], in: [start..<start + 300_000_000])[0]
         #expect(affected.created == record.series.rows[1_800..<1_950].reduce(0) { $0 + $1[.createdEvents] })
         return try ([50, 90] as [Int]).map { Double(try #require(affected.percentile($0))) }
       }

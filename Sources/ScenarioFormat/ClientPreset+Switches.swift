@@ -26,7 +26,10 @@ extension ClientPreset {
         let name = String(path.dropFirst(prefix.count))
         return name == "enabled" ? "backoff" : name
       }
-      return path == "settings.rateLimitConfig.enabled" ? "rateLimit" : path
+      let section = "settings.rateLimitConfig."
+      guard path.hasPrefix(section) else { return path }
+      let key = path.dropFirst(section.count)
+      return key == "enabled" ? "rateLimit" : "rateLimit.\(key)"
     }
   }
 
@@ -51,8 +54,18 @@ extension ClientPreset {
     ]
     + [
       ("rateLimitConfig.enabled", "whether a 429 makes the pipeline wait", "S4", ["true", "false"]),
+      ("rateLimitConfig.maxRetryCount", "429s in a row", "S12", ["N (0 to 1000)", "none"]),
+      ("rateLimitConfig.maxRetryInterval", "the longest Retry-After, seconds", "S4", ["N (1 to 3600)"]),
+      (
+        "rateLimitConfig.maxTotalBackoffDuration", "how long a batch may meet 429s, seconds", "S11",
+        ["N (0 to 604800)"]
+      ),
       ("backoffConfig.enabled", "whether a failure has a wait of its own", "S10", ["true", "false"]),
       ("backoffConfig.maxRetryCount", "retries of a batch", "S12", ["N (0 to 1000)", "none"]),
+      (
+        "backoffConfig.maxTotalBackoffDuration", "how long a batch may fail, seconds", "S11",
+        ["N (0 to 604800)"]
+      ),
       ("backoffConfig.baseBackoffInterval", "the first wait, seconds", "S10", ["N (0.1 to 60)"]),
       ("backoffConfig.maxBackoffInterval", "the longest wait, seconds", "S10", ["N (1 to 3600)"]),
       ("backoffConfig.jitterStrategy", "how waits are spread", "J", Jitter.names),

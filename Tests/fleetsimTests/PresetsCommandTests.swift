@@ -78,6 +78,7 @@ struct PresetsCommandTests {
       belowSuccess | S8 | resets | asTable | asTable
       waitsInMilliseconds | S10 | true | false | false
       timeout | S9 | 30s | 1d | 1d
+      rateLimit.maxRetryCount | S12 | 100 | 10 | 10
       maxRetryCount | S12 | 100 | 10 | 10
       maxBackoffInterval | S10 | 300 | 60 | 60
       """,
@@ -95,6 +96,7 @@ struct PresetsCommandTests {
       rateLimit | S4 | false | false | true
       backoff | S10 | false | false | true
       maxRetryCount | S12 | 100 | 100 | 9
+      maxTotalBackoffDuration | S11 | 43200 | 43200 | 86400
       baseBackoffInterval | S10 | 0.5 | 0.5 | 5
       maxBackoffInterval | S10 | 300 | 300 | 1800
       jitterStrategy | J | additive:10 | additive:10 | full

@@ -96,6 +96,7 @@ extension RunRecord {
   ///
   /// A cohort is served later where another is served sooner. So the fleet's late events are shared out: each cohort has them in
   /// proportion to what it has pending beyond what could not be delivered.
+  /// - Parameter references: the runs that tell what could not be delivered.
   /// - Parameter late: the fleet's late events.
   public func losses(beyond references: ReferenceRuns, late: Int64) -> [CohortLosses] {
     let pending = cohorts.map { cohort in

@@ -87,8 +87,11 @@ struct BenchCommand: Command {
     var measured: [JSONValue] = []
     for workload in workloads {
       let measurement = try measure(workload, environment)
-      measured.append(measurement.json)
-      if !printsJSON { try environment.console.print(line(measurement)) }
+      if printsJSON {
+        measured.append(measurement.json)
+      } else {
+        try environment.console.print(line(measurement))
+      }
     }
     if printsJSON { try environment.console.printData(JSONValue.text(.array(measured)) + "\n") }
   }
@@ -103,12 +106,14 @@ struct BenchCommand: Command {
     }
     let scenario = try scenario(workload)
     var measurement = try environment.inBackground(showsProgress: false) { [options, repeats] control in
-      let runs = try (0..<repeats).map { _ in
+      func run() throws -> BenchMeasurement {
         try BenchMeasurement(
           workload: workload.name, scenario, options: options,
           control: control.runControl(control.add(scenario)), seriesFile: file, environment: environment)
       }
-      return try BenchMeasurement(medianOf: runs)
+      let first = try run()
+      return repeats == 1
+        ? first : try BenchMeasurement(medianOf: [first] + (1..<repeats).map { _ in try run() })
     }.value
     if workload.name != workloads[0].name { measurement.forgetMemory() }
     return measurement

@@ -164,7 +164,7 @@ public struct LossCharge: Sendable, Hashable {
     }.sorted { $0.events > $1.events }
   }
 
-  /// Without the client: `rateLimitConfig.maxRetryCount reached`.
+  /// Without the client: `rateLimitConfig.maxRetryCount reached`; of what is no key of Settings in words.
   package var words: String {
     limit.flatMap { $0.settingsKeys.isEmpty ? nil : "\($0.rawValue) reached" } ?? HealthWording.words(reason)
   }

@@ -33,7 +33,7 @@ public struct LossReport: Sendable {
     package var causeText: String {
       let all = causes.reduce(0) { $0 + $1.events }
       return causes.isEmpty
-        ? "–" : causes.prefix(2).filter { $0.events > all / 20 }.map(\.words).joined(separator: ", ")
+        ? "–" : causes.prefix(2).filter { $0.events > all / 20 }.map(\.words).uniqued.joined(separator: ", ")
     }
   }
 

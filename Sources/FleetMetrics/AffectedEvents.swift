@@ -126,7 +126,7 @@ private struct Waits {
     var delivered = parts.map { _ in Array(repeating: Int64(0), count: IntervalDeliveries.bucketCount) }
     func count(_ cell: DeliveryTable.Cell, _ events: Int64, createdIn row: Int) {
       open[row] -= events
-      for part in parts.indices where parts[part][row] {
+      for part in parts.indices where row < parts[part].count && parts[part][row] {
         delivered[part][Int(cell.bucket)] += events
       }
     }
@@ -148,7 +148,7 @@ private struct Waits {
     }
     let left = neverFewer(open)
     return zip(parts, delivered).map { part, delivered in
-      let undelivered = part.indices.reversed().filter { part[$0] && left[$0] > 0 }.map { row in
+      let undelivered = part.indices.reversed().filter { part[$0] && $0 < rows && left[$0] > 0 }.map { row in
         let middle = series.start(of: row) + series.length(of: row) / 2
         return (watched: series.duration - middle, events: left[row])
       }

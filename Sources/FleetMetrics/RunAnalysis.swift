@@ -89,7 +89,7 @@ public enum RunAnalysis {
     for (place, incident) in incidents.enumerated() {
       end = max(end, incident.end)
       let next = place + 1 < incidents.count ? incidents[place + 1].start : record.series.duration
-      let possible = ideal == nil ? 0 : reach.possibleTime(after: end)
+      let possible = ideal == nil ? 0 : reach.possibleTime(after: end, of: incidents[...place])
       let until = max(incident.start, min(possible.map { end + $0 } ?? .max, next))
       windows.append(incident.start..<until)
     }
@@ -284,6 +284,8 @@ struct Reach {
   let tolerance: [Int64]
   /// As `tolerance`, of all that the ideal run holds: no variant has a say in it.
   private let idealTolerance: [Int64]?
+  /// In the ideal run.
+  private let eventsPerRequest: Double
   private let record: RunRecord
   private let twin: RunRecord
   private let ideal: RunRecord?
@@ -301,10 +303,15 @@ struct Reach {
     let undeliverable = (0..<rows).map { most($0) { $0[$1, .backlogEvents] } }
     pending = undeliverable.last ?? 0
     tolerance = Self.tolerance(record.series.rows, undeliverable, waiting: backlog, incidents)
-    idealTolerance = best.map { best in
-      let waiting = best.rows.map { $0[.backlogEvents] }
-      return Self.tolerance(best.rows, waiting, waiting: waiting, incidents)
-    }
+    idealTolerance = best.map { Self.tolerance(ofIdeal: $0.rows, incidents) }
+    let totals = best?.totals
+    let requests = totals?[.acceptedBatches] ?? 0
+    eventsPerRequest = requests > 0 ? Double(totals?[.deliveredEvents] ?? 0) / Double(requests) : 1
+  }
+
+  private static func tolerance(ofIdeal rows: TimeSeries.Rows, _ incidents: [IncidentSpan]) -> [Int64] {
+    let waiting = rows.map { $0[.backlogEvents] }
+    return tolerance(rows, waiting, waiting: waiting, incidents)
   }
 
   private static func tolerance(
@@ -334,14 +341,12 @@ struct Reach {
   /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind as well: who the
   /// incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind those in line;
   /// so a line of more than 1 % of the devices counts as long as it keeps the server busy.
+  /// - Parameter incidents: of which `end` is the last one's; nil: all.
   /// - Returns: nil without an ideal run, and if there is no such row.
-  func possibleTime(after end: Int64) -> Int64? {
-    guard let ideal, let tolerance = idealTolerance else { return nil }
-    let series = ideal.series
-    let requests = series.totals[.acceptedBatches]
-    let eventsPerRequest =
-      requests > 0 ? Double(series.totals[.deliveredEvents]) / Double(requests) : 1
-    let rows = series.rows
+  func possibleTime(after end: Int64, of incidents: ArraySlice<IncidentSpan>? = nil) -> Int64? {
+    guard let ideal, let all = idealTolerance else { return nil }
+    let rows = ideal.series.rows
+    let tolerance = incidents.map { Self.tolerance(ofIdeal: rows, Array($0)) } ?? all
     func isCalm(_ row: Int) -> Bool {
       let (line, available) = (rows[row][.serverQueue], rows[row][.availableMicroseconds])
       let isBusy = available > 0 && Double(rows[row][.busyMicroseconds]) >= 0.995 * Double(available)

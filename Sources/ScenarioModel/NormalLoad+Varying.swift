@@ -24,8 +24,7 @@ extension NormalLoad {
     return (0..<stretches).map { index in
       let middle = middle(of: index, of: duration)
       guard let interval, interval > 0 else {
-        return batchesByCount(
-          cohort, eventsPerSecond: rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce))
+        return batchesByCount(cohort, occasionsPerSecond: rate.rate(at: middle) * 1e6)
       }
       // Mean events that a flush in the middle of the stretch finds.
       let start = max(0, middle - interval / 2)
@@ -96,6 +95,9 @@ extension NormalLoad {
 
   /// Batches that a device makes more because it takes part once.
   private static func extraBatches(of spike: Spike, _ cohort: Cohort, over duration: Span) -> Double {
+    if let most = cohort.behaviour.page?.gathersAtMost {
+      return spike.events > 0 ? max(1, (Double(spike.events) / most).rounded(.up)) : 0
+    }
     let size = Double(batchSize(of: cohort))
     if spike.flushes { return (Double(max(spike.events, 1)) / size).rounded(.up) }
     guard let interval = cohort.flush.interval else {

@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 
@@ -65,8 +66,8 @@ public struct NormalLoad: Sendable, Hashable {
     if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
     let spikes = spikeRates(of: cohort, over: duration)
     guard let interval = cohort.flush.interval, interval > .zero else {
-      let events = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
-      return batchesByCount(cohort, eventsPerSecond: events) + spikes.batches
+      return batchesByCount(cohort, occasionsPerSecond: occasionsPerSecond(of: cohort, over: duration))
+        + spikes.batches
     }
     if let course = course(of: cohort, over: duration) {
       return course.reduce(0, +) / Double(course.count) + spikes.batches
@@ -105,9 +106,7 @@ public struct NormalLoad: Sendable, Hashable {
     let left =
       sessions.createsEventsInBackground
       ? events * (1 - open) / Double(batchSize(of: cohort)) : 0
-    // A page has no clock that a session could end before.
-    let unfinished = cohort.behaviour.page == nil ? sessions.perSecond(at: open) / 2 : 0
-    return min(events, whileOpen * open + left + unfinished)
+    return min(events, whileOpen * open + left + sessions.perSecond(at: open) / 2)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer.
@@ -118,13 +117,15 @@ public struct NormalLoad: Sendable, Hashable {
   /// The batches a second of a cohort that flushes by no clock.
   ///
   /// A page that gathers sends what has come within a time-out of the first event: one request for that and what follows it.
-  static func batchesByCount(_ cohort: Cohort, eventsPerSecond events: Double) -> Double {
-    if let page = cohort.behaviour.page, page.strategy != .standard {
-      let most = page.strategy == .polls ? .infinity : Double(max(page.size, 1))
-      return events / min(1 + events * page.timeout / 1_000, most)
+  static func batchesByCount(_ cohort: Cohort, occasionsPerSecond occasions: Double) -> Double {
+    let atOnce = Double(cohort.eventsAtOnce)
+    if let page = cohort.behaviour.page, let most = page.gathersAtMost {
+      let more = occasions * page.timeout / 1_000
+      let isPeriodic = if case .periodic = cohort.events { true } else { false }
+      return occasions * atOnce / min(atOnce * (1 + (isPeriodic ? more.rounded(.down) : more)), most)
     }
     guard let count = cohort.eventsUntilFlush, count > 0 else { return 0 }
-    return events / Double(count) * Double((count - 1) / batchSize(of: cohort) + 1)
+    return occasions * atOnce / Double(count) * Double((count - 1) / batchSize(of: cohort) + 1)
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
@@ -167,5 +168,16 @@ public struct NormalLoad: Sendable, Hashable {
       sum += weight * value(n)
     }
     return sum / weights
+  }
+}
+
+extension BrowserOptions {
+  /// Events of a request at most; nil: each is one of its own.
+  var gathersAtMost: Double? {
+    switch strategy {
+    case .standard: nil
+    case .batching, .oneTimer: Double(max(size, 1))
+    case .polls, .userLoops: .infinity
+    }
   }
 }

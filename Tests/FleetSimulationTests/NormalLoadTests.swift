@@ -55,6 +55,28 @@ struct NormalLoadTests {
     #expect(abs(Double(attempts) / 3_600 / load.batchesPerSecond - 1) < 0.01)
   }
 
+  @Test("what a page gathers depends on how events come: alone, several at once, or in a spike")
+  func gathered() throws {
+    func load(_ events: EventProcess, atOnce: Int = 1, spike: Int = 0) throws -> NormalLoad {
+      var cohort = Cohort(name: "pages", devices: 1, events: events)
+      cohort.take(try #require(ClientPreset.builtIn("posthog-js")))
+      cohort.eventsAtOnce = atOnce
+      if spike > 0 { cohort.spikes = [Spike(time: .start + .minutes(10), events: spike)] }
+      return NormalLoad(
+        Scenario(
+          duration: .hours(1),
+          tapi: TAPIConfiguration(server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000, burst: 1))),
+          fleet: [cohort]))
+    }
+    // No other event comes within 3 s of one.
+    #expect(isClose(try load(.periodic(every: .seconds(10), phase: .random)).batchesPerSecond, 0.1))
+    let several = try load(.poisson(meanGap: .seconds(10)), atOnce: 10)
+    #expect(isClose(several.batchesPerSecond, 1 / 13.0) && isClose(several.eventsPerSecond, 1))
+    let quiet = EventProcess.periodic(every: .hours(1), phase: .random)
+    #expect(
+      isClose(try load(quiet, spike: 20).batchesPerSecond - load(quiet).batchesPerSecond, 1 / 3_600.0))
+  }
+
   @Test("a flush of more events than a batch takes is several batches")
   func chunks() {
     let periodic = EventProcess.periodic(every: .seconds(1), phase: .random)

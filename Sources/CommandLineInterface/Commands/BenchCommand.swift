@@ -111,6 +111,7 @@ struct BenchCommand: Command {
           workload: workload.name, scenario, options: options,
           control: control.runControl(control.add(scenario)), seriesFile: file, environment: environment)
       }
+      // A single run makes nothing else that would count as its allocations.
       let first = try run()
       return repeats == 1
         ? first : try BenchMeasurement(medianOf: [first] + (1..<repeats).map { _ in try run() })

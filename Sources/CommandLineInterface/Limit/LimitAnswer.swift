@@ -41,7 +41,7 @@ extension LimitSearch {
     let outcomes = requirements.map { ($0, $0.outcome(of: point.runs)) }
     guard let (broken, worst) = outcomes.first(where: { !$1.isMet }) else { return "nothing fails" }
     let cause =
-      broken.isBrokenByLosses(point.runs) ? point.worstCharge(broken.lossReason).map { ", \($0.words)" } : nil
+      broken.isBrokenByLosses(point.runs) ? point.mainCharge(breaking: broken).map { ", \($0.words)" } : nil
     let found = broken.isOfFailures ? point.runs.failureReasons : "\(worst.name) \(worst.measured)"
     return found + (cause ?? "")
   }

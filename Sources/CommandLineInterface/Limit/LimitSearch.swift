@@ -32,10 +32,14 @@ package struct LimitSearch: Sendable {
     var mostLost: Int64 { worst?.lostOrBlockedEvents ?? 0 }
     /// In events of the whole fleet, of which the runs may have a part.
     var mostLostAtFullSize: Int64 { worst?.fullSize(mostLost) ?? 0 }
-    /// What gave up most events of a run: of all, or of those given up for `reason`.
-    func worstCharge(_ reason: Measure?) -> LossCharge? {
-      runs.flatMap { LossCharge.charges(of: $0.cohorts) }.filter { reason == nil || $0.reason == reason }
-        .max { $0.events < $1.events }
+    /// What gave up most events in the runs that break a requirement.
+    func mainCharge(breaking requirement: Requirement) -> LossCharge? {
+      let charges = runs.filter { !requirement.outcome(of: [$0]).isMet }
+        .flatMap { LossCharge.charges(of: $0.cohorts) }
+        .filter { requirement.lossReasons.contains($0.reason) }
+      let byReason = requirement.lossReasons.map { reason in charges.filter { $0.reason == reason } }
+      func sum(_ charges: [LossCharge]) -> Int64 { charges.reduce(0) { $0 + $1.events } }
+      return byReason.max { sum($0) < sum($1) }?.first
     }
     var highestLoad: Double? { runs.compactMap(\.peakOfferedRatio).max() }
     var baselines: [BaselineHealth] { runs.map(\.baseline) }

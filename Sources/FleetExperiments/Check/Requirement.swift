@@ -224,10 +224,16 @@ extension Requirement {
   /// Whether it is on failed runs.
   package var isOfFailures: Bool { if case .failures = subject { true } else { false } }
 
-  /// How the events were given up that it is on; nil: it is not on one way alone.
-  package var lossReason: Measure? {
-    guard case .column(let column) = subject else { return nil }
-    return (Measure.drops + Measure.blocks).first { $0.summaryColumn == column.name }
+  /// How the events were given up that it is on.
+  package var lossReasons: [Measure] {
+    let all = Measure.drops + Measure.blocks
+    guard case .column(let column) = subject else { return all }
+    switch column.name {
+    case "lost_events": return Measure.drops
+    case "blocked_events": return Measure.blocks
+    case "doomed_events": return [.droppedByAge, .blockedByAge]
+    default: return all.first { $0.summaryColumn == column.name }.map { [$0] } ?? all
+    }
   }
 
   /// Whether losses are what keeps some of these runs from keeping it.

@@ -214,7 +214,9 @@ extension [RunSummary] {
   package var failureReasons: String {
     let losing = filter { $0.fails && !$0.neverRecovers }
     let share =
-      losing.compactMap(\.lossShare).max().map { "up to \(HealthWording.percent($0)) of the " } ?? ""
+      losing.compactMap(\.lossShare).max().map {
+        $0 > 1 ? "more than all " : "up to \(HealthWording.percent($0)) of the "
+      } ?? ""
     let affected = contains(where: \.hasIncidents) && !share.isEmpty ? "affected " : ""
     let lost = losing.isEmpty ? [] : ["\(share)\(affected)events lost"]
     return Story.list((contains(where: \.neverRecovers) ? ["not caught up"] : []) + lost, "or")

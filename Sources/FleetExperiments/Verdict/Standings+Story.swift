@@ -248,8 +248,9 @@ extension Trial {
     if let fleet = facts.compactMap(\.self).first {
       story.basis += ", " + FigureText.fleet(of: fleet.fullSizeDevices, scale: fleet.scale)
       let last = fleet.incidents.map(\.start).max() ?? 0
-      if fleet.incidents.contains(where: { $0.end < last }) {
-        story.add(.note, "times count from the end of the last of \(fleet.incidents.count) incidents")
+      if fleet.incidents.contains(where: { $0.end < last }), Set(facts.map { $0?.incidents }).count == 1 {
+        let count = fleet.incidents.count
+        story.add(.note, "caught up and endpoint well count from the end of the last of \(count) incidents")
       }
     }
     return story

@@ -363,7 +363,7 @@ struct DecisionTests {
     // What can't get better needs no runs that exclude a failure.
     #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] })
     #expect(told(found)[.worse].isEmpty && told(found)[.better].isEmpty)
-    #expect(told(found)[.reason] == ["nothing is better"] && told(found)[.same].count == 1)
+    #expect(told(found)[.reason] == ["no figure changes"] && told(found)[.same].count == 1)
   }
 
   @Test(

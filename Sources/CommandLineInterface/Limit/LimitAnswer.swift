@@ -71,7 +71,7 @@ extension LimitSearch {
       .fails,
       [beyond, tooMuch].compactMap { $0.map(failing) })
     if answer.mostLost > 0, !requirements.contains(where: \.isOfLosses) {
-      story.add(.price, Self.lost(answer))
+      story.add(.lost, Self.lost(answer))
     }
     story.add(
       .note,

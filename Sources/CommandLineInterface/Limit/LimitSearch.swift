@@ -160,7 +160,7 @@ package struct LimitSearch: Sendable {
   private mutating func look(_ steps: [Int], _ count: Int, _ run: Runner) throws {
     let asked = Set(steps).sorted().map { step in
       points.first { $0.step == step }
-        ?? Point(step: step, value: range.quantity(at: Double(step) / Double(self.steps)))
+        ?? Point(step: step, value: quantity(step))
     }.filter { $0.seeds < count }
     var made = try run(asked.map { ($0, $0.seeds..<count) })[...]
     for var point in asked {
@@ -174,6 +174,12 @@ package struct LimitSearch: Sendable {
       points.append(point)
     }
     points.sort { $0.step < $1.step }
+  }
+
+  /// A value as it is printed, so that who runs it finds what the search found.
+  private func quantity(_ step: Int) -> Quantity {
+    let quantity = range.quantity(at: Double(step) / Double(steps))
+    return step == 0 || step == steps || quantity.unit == .span ? quantity : quantity.rounded(digits: 4)
   }
 
   /// The neighbouring points between which the requirements begin to be kept, as places in `points`.

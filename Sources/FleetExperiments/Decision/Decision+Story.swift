@@ -8,7 +8,10 @@ extension Decision {
   package func tell(
     _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: LossReport? = nil
   ) {
-    if outcome == .noBetter { story.add(.reason, "nothing is better") }
+    if outcome == .noBetter {
+      let isUnchanged = cases.allSatisfy { $0.cells.allSatisfy { $0.bounds ?? "none" == "none" } }
+      story.add(.reason, isUnchanged ? "no figure changes" : "nothing is better")
+    }
     let worse = told(.worse)
     story.add(.worse, lines(worse.filter { !$0.cell.isAllowed && !$0.cell.isPrice }))
     story.add(.worse, broken.map(broken))

@@ -67,7 +67,10 @@ extension Standings {
     if figure.isNever { return "Never caught up within the run" }
     guard let share, share.successes < share.count else {
       let lost = metrics.index(of: MetricCatalogue.lost).map { metrics.figure($0, 0).phrase } ?? ""
-      return "Caught up after \(figure.withInterval())"
+      // Without the apps that are closed the data may be complete while the endpoint still turns away who opens one.
+      let endpoint = metrics.index(of: MetricCatalogue.healthy).map { metrics.figure($0, 0) }
+      let isBusyLater = (endpoint?.number ?? 0) > (figure.number ?? 0) + max(interval, 60)
+      return "Caught up after \(figure.withInterval())" + (isBusyLater ? ", \(endpoint?.phrase ?? "")" : "")
         + (runs[0].contains(where: \.losesTooMuch) ? ", but \(lost)" : "")
     }
     // A mean with those that never do is no time that any run takes.
@@ -202,7 +205,7 @@ extension Standings {
       ExactBinomial.lowerBound(of: failures, in: count), ExactBinomial.upperBound(of: failures, in: count),
     ]
     return
-      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all may (95 % confidence)"
+      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all such runs may (95 % confidence)"
   }
 
   /// How often the leaders may fail although none of these runs did.

@@ -75,7 +75,7 @@ package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
 
 /// The program of a command, for `run.json`.
 package final class Executable: Sendable {
-  package let path: String
+  private let path: String
   private let digest = Mutex<String??>(nil)
 
   package init(_ path: String) { self.path = path }

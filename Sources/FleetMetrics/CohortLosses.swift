@@ -49,7 +49,7 @@ public struct EventsByPlace: Sendable, Hashable {
   }
 
   /// Returns the pending events beyond `other`: as many in all as there are more, but `most`, in the places with the largest excess.
-  func late(beyond other: EventsByPlace, most: Int64 = .max) -> EventsByPlace {
+  func late(beyond other: EventsByPlace, most: Int64) -> EventsByPlace {
     var left = min(most, total - other.total)
     var late = EventsByPlace()
     let more = PendingPlace.allCases.map { ($0, self[$0] - other[$0]) }.sorted { $0.1 > $1.1 }

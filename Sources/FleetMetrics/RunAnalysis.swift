@@ -37,7 +37,7 @@ public enum RunAnalysis {
         summary.recoveryHorizon = record.series.duration - lastEnd
       }
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
-      summary.possibleTime = reach.possibleTime(after: lastEnd)
+      summary.possibleTime = reach.possibleTime(after: incidents)
       summary.recoveryTime = recoveryTime(
         of: record, reach, possible: summary.possibleTime, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
@@ -79,8 +79,9 @@ public enum RunAnalysis {
   ///
   /// Where each variant's own recovery ended it, who is back later would gain events that came when all was well. Without an ideal
   /// run no more is known than that no client could before the incidents' end.
+  /// - Parameter possible: from the end of all incidents until any client could have caught up; nil: never.
   private static func affectedWindows(
-    of record: RunRecord, _ reach: Reach, _ ideal: RunRecord?
+    of record: RunRecord, _ reach: Reach, possible: Int64?
   ) -> [Range<Int64>] {
     let incidents = incidents(of: record).sorted { $0.start < $1.start }
     if incidents.isEmpty { return [0..<record.series.duration] }
@@ -88,9 +89,10 @@ public enum RunAnalysis {
     var end: Int64 = 0
     for (place, incident) in incidents.enumerated() {
       end = max(end, incident.end)
-      let next = place + 1 < incidents.count ? incidents[place + 1].start : record.series.duration
-      let possible = ideal == nil ? 0 : reach.possibleTime(after: end, of: incidents[...place])
-      let until = max(incident.start, min(possible.map { end + $0 } ?? .max, next))
+      let isLast = place + 1 == incidents.count
+      let next = isLast ? record.series.duration : incidents[place + 1].start
+      let wait = isLast ? possible : reach.possibleTime(after: Array(incidents[...place]))
+      let until = max(incident.start, min(wait.map { end + $0 } ?? .max, next))
       windows.append(incident.start..<until)
     }
     return windows
@@ -101,7 +103,7 @@ public enum RunAnalysis {
   ) {
     let runs = AffectedEvents.of(
       [record] + (references.ideal.map { [$0] } ?? []),
-      in: affectedWindows(of: record, reach, references.ideal),
+      in: affectedWindows(of: record, reach, possible: references.ideal == nil ? 0 : summary.possibleTime),
       twin: references.twin)
     let events = runs[0]
     summary.affectedEvents = events.created
@@ -282,8 +284,6 @@ struct Reach {
   /// could be delivered by then, but no more than 10 % of what waits anyway. At least they are 1 % of those created during the
   /// incidents, and one.
   let tolerance: [Int64]
-  /// As `tolerance`, of all that the ideal run holds: no variant has a say in it.
-  private let idealTolerance: [Int64]?
   /// In the ideal run.
   private let eventsPerRequest: Double
   private let record: RunRecord
@@ -303,15 +303,9 @@ struct Reach {
     let undeliverable = (0..<rows).map { most($0) { $0[$1, .backlogEvents] } }
     pending = undeliverable.last ?? 0
     tolerance = Self.tolerance(record.series.rows, undeliverable, waiting: backlog, incidents)
-    idealTolerance = best.map { Self.tolerance(ofIdeal: $0.rows, incidents) }
     let totals = best?.totals
     let requests = totals?[.acceptedBatches] ?? 0
     eventsPerRequest = requests > 0 ? Double(totals?[.deliveredEvents] ?? 0) / Double(requests) : 1
-  }
-
-  private static func tolerance(ofIdeal rows: TimeSeries.Rows, _ incidents: [IncidentSpan]) -> [Int64] {
-    let waiting = rows.map { $0[.backlogEvents] }
-    return tolerance(rows, waiting, waiting: waiting, incidents)
   }
 
   private static func tolerance(
@@ -337,16 +331,17 @@ struct Reach {
     record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
   }
 
-  /// Returns the time from `end` to the first row in which next to nobody with an open app waits for the ideal run's server: then
+  /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal run's server: then
   /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind as well: who the
   /// incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind those in line;
   /// so a line of more than 1 % of the devices counts as long as it keeps the server busy.
-  /// - Parameter incidents: of which `end` is the last one's; nil: all.
   /// - Returns: nil without an ideal run, and if there is no such row.
-  func possibleTime(after end: Int64, of incidents: ArraySlice<IncidentSpan>? = nil) -> Int64? {
-    guard let ideal, let all = idealTolerance else { return nil }
+  func possibleTime(after incidents: [IncidentSpan]) -> Int64? {
+    guard let ideal, let end = incidents.map({ $0.end }).max() else { return nil }
     let rows = ideal.series.rows
-    let tolerance = incidents.map { Self.tolerance(ofIdeal: rows, Array($0)) } ?? all
+    // Of all that the ideal run holds: no variant has a say in it.
+    let waiting = rows.map { $0[.backlogEvents] }
+    let tolerance = Self.tolerance(rows, waiting, waiting: waiting, incidents)
     func isCalm(_ row: Int) -> Bool {
       let (line, available) = (rows[row][.serverQueue], rows[row][.availableMicroseconds])
       let isBusy = available > 0 && Double(rows[row][.busyMicroseconds]) >= 0.995 * Double(available)

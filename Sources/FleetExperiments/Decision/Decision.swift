@@ -157,7 +157,7 @@ package struct Decision: Sendable {
       alone.append((place, false, max(b, pairs)..<new.proposed))
     }
     var isStopped = false
-    // Seed by seed, so that all cases have as many when it is stopped.
+    // Seed by seed: stopped, all have the seeds before the first that misses a run.
     func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: [RunSummary])] {
       if isStopped { return [] }
       let asked: [(seed: Int, part: Int)] = parts.indices.flatMap { part in
@@ -168,21 +168,14 @@ package struct Decision: Sendable {
           let both = cases[parts[part].place].scenarios
           return scenarios(parts[part].isToday ? both.today : both.proposed, seed..<seed + 1)
         })
-      isStopped = rows.contains(nil)
+      let missing = zip(asked, rows).first { $1 == nil }?.0.seed
+      isStopped = missing != nil
       return parts.indices.map { part in
-        let own = zip(asked, rows).filter { asked, _ in asked.part == part }.map(\.1)
-        return (parts[part], own.prefix { $0 != nil }.compactMap(\.self))
+        let own = zip(asked, rows).filter { asked, _ in asked.part == part && asked.seed < missing ?? .max }
+        return (parts[part], own.compactMap(\.1))
       }
     }
-    var pairs = try make(compared, run)
-    if isStopped {
-      // Today's and the proposed Settings of a case follow each other: what has no pair is left out.
-      for today in stride(from: 0, to: pairs.count, by: 2) {
-        let (part, rows) = pairs[today + 1]
-        let end = part.seeds.isEmpty ? .max : part.seeds.lowerBound + rows.count
-        pairs[today].rows = Array(pairs[today].rows.prefix(max(0, end - pairs[today].0.seeds.lowerBound)))
-      }
-    }
+    let pairs = try make(compared, run)
     var others = try make(alone, terms.requirements.isEmpty ? failures : run)
     // What fails against its twin need not fail against an ideal run.
     let doubtful = others.flatMap { part, rows in

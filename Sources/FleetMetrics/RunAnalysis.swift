@@ -145,7 +145,8 @@ extension RunAnalysis {
   /// - Mean time in backlog, by more than 25 % and by more than half the look ahead (at least 30 s).
   /// - The 99th percentile of time to delivery, by more than 50 % and by more than the look ahead (at least 60 s).
   ///
-  /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth.
+  /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth. What closed apps hold is in
+  /// none of both: it begins with nothing and grows for as long as apps stay closed, whatever the server does.
   ///
   /// The twin is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason. A backlog that is
   /// thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting. A run shorter than eight flush
@@ -161,8 +162,9 @@ extension RunAnalysis {
     guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
     let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
     let width = Double(lookAhead(twin))
+    let hasClosedApps = twin.series.rows.contains { $0[.closedAppEvents] > 0 }
     return hasGrown(quarters.map { $0.residence }, byShare: 0.25, andBy: width / 2)
-      || hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
+      || !hasClosedApps && hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
   }
 
   private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
@@ -179,7 +181,7 @@ extension RunAnalysis {
     var weighted = 0.0
     for i in rows {
       let row = series.rows[i]
-      backlogTime += Double(row[.backlogEvents]) * Double(series.length(of: i))
+      backlogTime += Double(series.openBacklog(i)) * Double(series.length(of: i))
       created += row[.createdEvents]
       if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
         weighted += Double(p99) * Double(row[.deliveredEvents])
@@ -405,7 +407,8 @@ extension RunAnalysis {
   /// failures are over once none has come for twice as long as two pauses between them lasted.
   ///
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
-  /// twin's by more than a second's work. Phones that were closed meanwhile can have events to deliver after it.
+  /// twin's by more than a second's work, unless the newest are served first. Phones that were closed meanwhile can have events to
+  /// deliver after it.
   ///
   /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 0.1 % of
   /// all that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
@@ -420,7 +423,8 @@ extension RunAnalysis {
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
     func excess(_ row: Int) -> Double {
       let isQueueLong =
-        rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
+        !record.servesNewestFirst
+        && rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
       return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
     }
     let fewShare = 0.01

@@ -26,6 +26,8 @@ public struct RunRecord: Sendable, Hashable {
   public var doomedEvents: Int64 = 0
   /// Whether any batch was given up because it had been tried as often as its client's Settings allow. Not stored.
   public var reachedRetryLimit = false
+  /// Whether a long queue at the server holds up the old and not the new. Not stored.
+  public var servesNewestFirst = false
   /// Interval by interval; empty where connections cost nothing. Not stored.
   public var connections: [SideRow<ConnectionCount>] = []
   /// Interval by interval; empty where a fetch of Settings is no request. Not stored.

@@ -25,12 +25,12 @@ extension Cohort {
     take(ClientPreset())
     if let page = client.page {
       // A page sends each event as it comes, or a buffer of them.
-      let sendsEach = page.strategy == .standard || page.timeout <= 1
+      let gathered = page.timeout > 1 ? page.gathersAtMost : nil
+      let sendsEach = gathered == nil
       flush = FlushPolicy(
         count: sendsEach ? 1 : page.strategy.isInMemory ? nil : page.size,
         interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
-      behaviour.queue.maximumBatchEvents =
-        sendsEach ? 1 : page.strategy == .polls ? 65_535 : max(page.size, 1)
+      behaviour.queue.maximumBatchEvents = Int(min(gathered ?? 1, 65_535))
       behaviour.uploadConcurrency = .max
     } else {
       behaviour.queue.mode = client.queue.mode

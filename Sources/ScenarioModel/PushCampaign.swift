@@ -7,8 +7,8 @@ import TAPIModel
 /// user opens the message, a session starts then. It lasts as long as any session. If the app is in the foreground, nothing
 /// changes.
 ///
-/// A campaign that is sent once is like an incident, and the twin has none of it: recovery is measured from its last message on.
-/// One that repeats is a part of the normal load.
+/// A campaign that is sent once is like an incident, and the twin has none of it: recovery is measured from its `end` on. One that
+/// repeats is a part of the normal load.
 public struct PushCampaign: Sendable, Hashable {
   /// The most campaigns of a scenario.
   public static let maximumNumber = 100
@@ -36,8 +36,8 @@ public struct PushCampaign: Sendable, Hashable {
     self.delay = delay
   }
 
-  /// When the last message is sent; of a campaign that repeats, the first time.
-  public var end: Instant { time + over }
+  /// When half of those who open the last messages have done so; of a campaign that repeats, the first time.
+  public var end: Instant { time + over + delay.median }
 
   /// Whether a cohort's devices get it. Only where there are sessions does that change anything.
   public func concerns(_ cohort: Cohort) -> Bool {

@@ -41,6 +41,15 @@ public enum Distribution: Sendable, Hashable {
     }
   }
 
+  /// Half of the samples are at most so long, within a microsecond.
+  public var median: Span {
+    switch self {
+    case .constant, .uniform: Span(microseconds: Int64(mean.rounded()))
+    case .exponential: Span(microseconds: Self.roundedMicroseconds(mean * DeterministicMath.log(2)))
+    case .logNormal(let median, _, let minimum): Self.clamp(max(median, minimum))
+    }
+  }
+
   static func clamp(_ span: Span) -> Span { min(max(span, .zero), longestSample) }
 
   /// One gap of a Poisson process, in microseconds: −ln(U)·mean rounded, U in (0, 1] from the key's draw.

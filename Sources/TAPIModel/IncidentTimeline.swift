@@ -24,12 +24,15 @@ public struct IncidentTimeline: Sendable {
   }
 
   public let conditions: [Condition]
+  /// As configured; nil of a bucket.
+  private var workers: Int?
 
   /// A warm-up rises in so many steps, and so does a readmission.
   static let rampSteps: Int64 = 100
 
   public init(_ configuration: TAPIConfiguration) {
     self.init(configuration.incidents, configuration.actions)
+    if case .workers(let settings) = configuration.server { workers = settings.count }
   }
 
   /// - Complexity: O(n²) in the number of incidents and actions, once a run.
@@ -60,14 +63,28 @@ public struct IncidentTimeline: Sendable {
   }
 
   /// Capacity over [`from`, `to`), as microseconds' worth of nominal capacity; nothing during an outage.
-  public func capacityMicroseconds(from: Instant, to: Instant) -> Int64 {
-    sum(from: from, to: to) {
-      $0.outage == nil ? $0.scale == 1_000_000 ? $0.factor : $0.factor * $0.scale / 1_000_000 : 0
+  /// - Parameter autoscaled: what the autoscaler makes of the configured capacity, parts per million.
+  public func capacityMicroseconds(from: Instant, to: Instant, autoscaled: Int64 = 1_000_000) -> Int64 {
+    sum(from: from, to: to) { condition in
+      if condition.outage != nil { return 0 }
+      let scale = scale(condition, autoscaled)
+      return scale == 1_000_000 ? condition.factor : condition.factor * scale / 1_000_000
     }
   }
 
   /// Time over [`from`, `to`) as it would be with the configured capacity, whatever incidents make of it.
-  public func scaledMicroseconds(from: Instant, to: Instant) -> Int64 { sum(from: from, to: to) { $0.scale } }
+  /// - Parameter autoscaled: what the autoscaler makes of the configured capacity, parts per million.
+  public func scaledMicroseconds(from: Instant, to: Instant, autoscaled: Int64 = 1_000_000) -> Int64 {
+    sum(from: from, to: to) { scale($0, autoscaled) }
+  }
+
+  /// What actions and the autoscaler make of the configured capacity, parts per million: there are no parts of workers.
+  private func scale(_ condition: Condition, _ autoscaled: Int64) -> Int64 {
+    let scale = TAPIServer.scaled(autoscaled, by: condition.scale)
+    return workers.map {
+      Int64(TAPIServer.whole($0, by: scale)) * 1_000_000 / Int64($0)
+    } ?? scale
+  }
 
   private func sum(from: Instant, to: Instant, _ share: (Condition) -> Int64) -> Int64 {
     var sum: Int64 = 0

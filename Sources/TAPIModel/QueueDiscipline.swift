@@ -34,6 +34,11 @@ public struct ControlledDelay: Sendable, Hashable {
 }
 
 extension TAPIConfiguration.Server {
+  /// Whether new requests pass those that wait.
+  public var servesNewestFirst: Bool {
+    if case .workers(let workers) = self { workers.order == .lifo } else { false }
+  }
+
   /// Whether the order in which requests are served depends on their `X-Retry-Count`.
   package var asksForRetryCount: Bool {
     if case .workers(let workers) = self { workers.order.asksForRetryCount } else { false }

@@ -286,15 +286,15 @@ public struct TAPIServer: ~Copyable {
   /// As many workers as the scales say.
   private mutating func resize(at now: Instant) {
     if isBucket { return }
-    pool.setWorkers(max(1, (workerCount * Int(capacityScale) + 500_000) / 1_000_000), now: now)
+    pool.setWorkers(Self.whole(workerCount, by: capacityScale), now: now)
     answerShed(at: now)
   }
 
-  private var capacityScale: Int64 { scaled(rules?.autoscaler?.scale ?? 1_000_000, by: actionScale) }
+  private var capacityScale: Int64 { Self.scaled(rules?.autoscaler?.scale ?? 1_000_000, by: actionScale) }
 
   private mutating func setRate(at now: Instant) {
     noteUse(at: now)
-    bucket.setRate(scaled(scaled(bucketRate, by: conditionFactor), by: capacityScale), at: now)
+    bucket.setRate(Self.scaled(Self.scaled(bucketRate, by: conditionFactor), by: capacityScale), at: now)
   }
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
@@ -329,8 +329,13 @@ public struct TAPIServer: ~Copyable {
     usage += unbooked
   }
 
-  private func scaled(_ rate: Int64, by factor: Int64) -> Int64 {
+  static func scaled(_ rate: Int64, by factor: Int64) -> Int64 {
     rate / 1_000_000 * factor + rate % 1_000_000 * factor / 1_000_000
+  }
+
+  /// Workers that are left, at least one.
+  static func whole(_ workers: Int, by scale: Int64) -> Int {
+    max(1, (workers * Int(scale) + 500_000) / 1_000_000)
   }
 
   /// Decides on a request that arrives now. Everything due before must have been drained.

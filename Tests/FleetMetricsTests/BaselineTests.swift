@@ -70,6 +70,18 @@ struct BaselineTests {
     #expect(isHealthy(noisy))
   }
 
+  @Test("What closed apps hold grows from nothing, and is no illness; what open ones hold is")
+  func closedApps() {
+    var fleet = twin { 1_500 + Int64($0) * 100 }
+    for i in fleet.series.rows.indices {
+      fleet.series[i, .closedAppEvents] = Int64(i) * 100
+      fleet.series[i, .timeToDeliveryP99] = Int64(i) * second
+    }
+    #expect(isHealthy(fleet))
+    for i in fleet.series.rows.indices { fleet.series[i, .backlogEvents] += Int64(i) * 100 }
+    #expect(!isHealthy(fleet))
+  }
+
   /// 720,000 events are created: 7,200 are 1 %.
   @Test(
     "A fleet that loses or blocks more than 1 % of its events is ill for whatever reason, although nothing grows",

@@ -376,5 +376,8 @@ struct EndpointTests {
     for row in 15..<25 { run.series[row, .serverQueue] = 101 }
     for row in 25..<60 { run.series[row, .serverQueue] = 100 }
     #expect(healthy(run) == 50 * second)
+    // Who comes now is served now.
+    run.servesNewestFirst = true
+    #expect(healthy(run) == 0)
   }
 }

@@ -64,7 +64,7 @@ extension MessageGoldens {
       4: push.0.delay: missing; write for example delay: { exponential: "10m" }
     cohort +sessions: { share: '5%', length: '4m' } }], push: [{ name: 'sale', at: '1h', opens: '5%', delay: '1m' }, { name: 'sale', at: '1h', opens: '5%', delay: '1m'
       3: push.1.name: a second campaign named "sale"; the first is on line 3
-    cohort +sessions: { share: '5%', length: '4m' } }], push: [{ at: '1h', over: '3570s', opens: '5%', delay: '1m'
+    cohort +sessions: { share: '5%', length: '4m' } }], push: [{ at: '1h', over: '58m', opens: '5%', delay: '1m30s'
       3: warning: push.0: ends 30s before the run does: no recovery can be seen, which has to hold for 1m
     cohort +sessions: { share: '0.0001%', length: '2d' }
       3: fleet.phones.sessions: with sessions so long and a share so small the app is closed for more than 366d at a time

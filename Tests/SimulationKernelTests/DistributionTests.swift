@@ -75,6 +75,20 @@ import Testing
     #expect(values.allSatisfy { $0 >= 10_000 })
   }
 
+  @Test("Half of the samples are at most a median")
+  func medians() {
+    for distribution: Distribution in [
+      .uniform(.milliseconds(5), .milliseconds(90)), .exponential(mean: .seconds(10)), Self.networkLatency,
+    ] {
+      let values = Self.samples(distribution, seed: 41)
+      let share =
+        Double(values.count { $0 <= Double(distribution.median.microseconds) }) / Double(values.count)
+      // Four standard deviations.
+      #expect(abs(share - 0.5) < 2 / Double(values.count).squareRoot(), "\(distribution)")
+    }
+    #expect(Distribution.constant(.milliseconds(7)).median == .milliseconds(7))
+  }
+
   @Test("Means are those of the formulas, and the samples have them")
   func means() {
     // The last by multiple-precision arithmetic: 10 ms + exp(µ + σ²/2). Standard deviations from the same formulas.

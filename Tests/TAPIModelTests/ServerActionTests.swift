@@ -167,6 +167,25 @@ struct ServerActionTests {
     #expect(timeline.scaledMicroseconds(from: at(0), to: at(60)) == 140_000_000)
   }
 
+  @Test("Workers are whole: what a scale leaves of three is one, two or three of them")
+  func wholeWorkers() {
+    var configuration = TAPIConfiguration(
+      server: .workers(WorkersConfiguration(count: 3, serviceTime: .constant(.seconds(1)))))
+    configuration.actions = [ServerAction(.capacity(factorPartsPerMillion: 400_000), at: at(10))]
+    let timeline = IncidentTimeline(configuration)
+    // 3, then 1.2; under an autoscaler that has doubled them 6, then 2.4; that has left a tenth, one of each.
+    for (autoscaled, before, after) in [(1_000_000, 3, 1), (2_000_000, 6, 2), (100_000, 1, 1)]
+      as [(Int64, Int64, Int64)]
+    {
+      for (from, workers) in [(0, before), (10, after)] as [(Int64, Int64)] {
+        let (start, end) = (at(from), at(from + 10))
+        let available = timeline.scaledMicroseconds(from: start, to: end, autoscaled: autoscaled)
+        #expect(abs(available * 3 - workers * 10_000_000) <= 30)
+        #expect(timeline.capacityMicroseconds(from: start, to: end, autoscaled: autoscaled) == available)
+      }
+    }
+  }
+
   @Test(
     "An action without an end holds until the next on the same; what overlaps or begins together contradicts")
   func ends() {

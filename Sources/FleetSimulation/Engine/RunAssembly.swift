@@ -111,7 +111,7 @@ package struct RunAssembly: ~Copyable {
       let start = Instant(microseconds: series.start(of: index))
       let stop = start + Span(microseconds: series.length(of: index))
       let nominalMicroseconds = capacity.sum(from: start, to: stop) {
-        timeline.capacityMicroseconds(from: $0, to: $1)
+        timeline.capacityMicroseconds(from: $0, to: $1, autoscaled: $2)
       }
       series[index, .capacityMilliRequests] = Self.saturating(
         nominal, times: nominalMicroseconds, over: 1_000_000)
@@ -136,7 +136,9 @@ package struct RunAssembly: ~Copyable {
           ? 0
           : Self.saturating(
             Int64(workers.count),
-            times: capacity.sum(from: start, to: stop) { timeline.scaledMicroseconds(from: $0, to: $1) },
+            times: capacity.sum(from: start, to: stop) {
+              timeline.scaledMicroseconds(from: $0, to: $1, autoscaled: $2)
+            },
             over: 1)
       }
       if let percentiles = deliveryTable.percentiles([50, 95, 99], row: index) {
@@ -158,6 +160,7 @@ package struct RunAssembly: ~Copyable {
     record.cohorts = cohorts
     record.doomedEvents = cohorts.reduce(0) { $0 + $1.doomedEvents }
     record.reachedRetryLimit = reachedRetryLimit
+    record.servesNewestFirst = scenario.tapi.server.servesNewestFirst
     return record
   }
 
@@ -209,9 +212,9 @@ struct CapacityHistory {
 
   init(_ steps: [(time: Instant, scale: Int64)]) { self.steps = steps }
 
-  /// The sum of `part` over [`from`, `to`), each piece times the capacity that held.
-  func sum(from: Instant, to: Instant, _ part: (Instant, Instant) -> Int64) -> Int64 {
-    if steps.count < 2 { return part(from, to) }
+  /// The sum of `part` over [`from`, `to`), each piece by the capacity that held.
+  func sum(from: Instant, to: Instant, _ part: (Instant, Instant, _ scale: Int64) -> Int64) -> Int64 {
+    if steps.count < 2 { return part(from, to, 1_000_000) }
     var (low, high) = (0, steps.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
@@ -221,7 +224,7 @@ struct CapacityHistory {
     var start = from
     while start < to {
       let stop = low + 1 < steps.count ? min(steps[low + 1].time, to) : to
-      sum += RunAssembly.saturating(part(start, stop), times: steps[low].scale, over: 1_000_000)
+      sum += part(start, stop, steps[low].scale)
       start = stop
       low += 1
     }

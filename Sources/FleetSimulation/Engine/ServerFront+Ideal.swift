@@ -21,7 +21,8 @@ struct IdealTier: ~Copyable {
     reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
-      return cohort.behaviour.queue.mode == .rebatch ? cohort.largestBatch : 0
+      let queue = cohort.behaviour.queue
+      return queue.mode == .rebatch || queue.growsUntilFailure ? cohort.largestBatch : 0
     }
   }
 
@@ -40,12 +41,12 @@ struct IdealTier: ~Copyable {
     latestVisit = max(latestVisit, end)
   }
 
-  /// Whether the events of a request belong to one that was served before. If they do not fit, what is left of this one's room
-  /// is for those that come behind.
-  fileprivate mutating func belongsToVisit(_ request: UploadRequest) -> Bool {
+  /// Whether the events of a request belong to one that was served before: it comes behind that one, or its turn does. If they do
+  /// not fit, what is left of this one's room is for those that come behind.
+  fileprivate mutating func belongsToVisit(_ request: UploadRequest, at now: Instant) -> Bool {
     let (room, events) = (room[Int(request.shard)], Int(request.events))
     guard room > 0, let visit = visits[request.device] else { return false }
-    if request.arrival > visit.until {
+    if now > visit.until {
       visits[request.device] = nil
       return false
     }
@@ -119,14 +120,21 @@ extension ServerFront {
   @inline(never)
   mutating func arriveInLine(_ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable) {
     let now = request.arrival
-    if line?.pointee.belongsToVisit(request) ?? false {
-      let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
-      countAnswer(decision, at: now)
-      return answer(decision, request, wasPending: true, &sink)
-    }
+    if answerInVisit(request, at: now, &sink) { return }
     line?.pointee.line.append(request)
     count(1, .serverQueue, at: now)
     serveLine(at: now, &sink)
+  }
+
+  /// Whether a request needs no room of its own, and so has its answer.
+  private mutating func answerInVisit(
+    _ request: UploadRequest, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
+  ) -> Bool {
+    guard line?.pointee.belongsToVisit(request, at: now) ?? false else { return false }
+    let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
+    countAnswer(decision, at: now)
+    answer(decision, request, wasPending: true, &sink)
+    return true
   }
 
   /// A request that the server has lost stands in line again.
@@ -152,6 +160,7 @@ extension ServerFront {
         count(1, .serverQueue, at: now)
         continue
       }
+      if answerInVisit(request, at: now, &sink) { continue }
       tier.pointee.noteVisit(request, waitedFrom: request.arrival, at: now)
       request.arrival = now
       switch admit(request, at: now) {

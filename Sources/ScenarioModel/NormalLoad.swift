@@ -6,6 +6,8 @@ import TAPIModel
 public struct NormalLoad: Sendable, Hashable {
   /// Batches that the whole fleet uploads per second.
   public var batchesPerSecond: Double
+  /// The least that they can be: clients that gather what waits fill their requests where the server refuses some.
+  public var fewestBatchesPerSecond: Double
   public var eventsPerSecond: Double
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
   /// together (`Spike`); else the same.
@@ -21,21 +23,26 @@ public struct NormalLoad: Sendable, Hashable {
   public var nominalCapacityMilli: Int64
   public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
 
-  /// Load divided by capacity; above 1 the fleet does not hold.
-  public var utilisation: Double { capacityPerSecond > 0 ? batchesPerSecond / capacityPerSecond : .infinity }
+  /// Load divided by capacity; above 1 the fleet does not hold, unless its clients gather what waits (`fewestBatchesPerSecond`).
+  public var utilisation: Double { share(batchesPerSecond) }
+  /// Of the capacity; infinite without any.
+  public func share(_ batchesPerSecond: Double) -> Double {
+    capacityPerSecond > 0 ? batchesPerSecond / capacityPerSecond : .infinity
+  }
 
   public init(_ scenario: Scenario) {
-    var batches = 0.0
-    var events = 0.0
+    var (batches, fewest, events) = (0.0, 0.0, 0.0)
     for cohort in scenario.fleet {
-      batches += Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
-      events += Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+      let ownBatches = Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+      let ownEvents = Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+      batches += ownBatches
+      fewest += cohort.gathersWhatWaits ? min(ownBatches, ownEvents / Double(cohort.largestBatch)) : ownBatches
+      events += ownEvents
     }
     let push = Self.pushRates(scenario)
     batches += push.batches
     events += push.events
-    batchesPerSecond = batches
-    eventsPerSecond = events
+    (batchesPerSecond, fewestBatchesPerSecond, eventsPerSecond) = (batches, fewest + push.batches, events)
     let course = Self.course(of: scenario)
     peakBatchesPerSecond = max(batches, Self.peak(of: scenario, course))
     let meanEvents = batches > 0 ? events / batches : 1
@@ -46,9 +53,7 @@ public struct NormalLoad: Sendable, Hashable {
   }
 
   /// At its peak, load divided by capacity.
-  public var peakUtilisation: Double {
-    capacityPerSecond > 0 ? peakBatchesPerSecond / capacityPerSecond : .infinity
-  }
+  public var peakUtilisation: Double { share(peakBatchesPerSecond) }
 
   /// One device's events per second, as a mean over the run.
   package static func eventsPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {

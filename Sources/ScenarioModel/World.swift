@@ -62,6 +62,9 @@ extension Cohort {
     return max(1, min(behaviour.queue.maximumBatchEvents, (bytes - requestBytes) / max(eventBytes, 1)))
   }
 
+  /// Whether a request brings events that have come while others waited, as far as it has room.
+  public var gathersWhatWaits: Bool { behaviour.queue.mode == .rebatch || behaviour.queue.growsUntilFailure }
+
   /// The largest upload, bytes.
   package var largestUpload: Int { requestBytes + largestBatch * eventBytes }
 }

@@ -27,6 +27,18 @@ struct NormalLoadTests {
     #expect(isClose(load.eventsPerSecond, 2_000))
   }
 
+  @Test("a fleet that gathers what waits can do with full requests, another can't")
+  func fewest() {
+    func load(_ mode: QueuePolicy.Mode) -> NormalLoad {
+      self.load(
+        events: .poisson(meanGap: .seconds(10)), flush: FlushPolicy(), devices: 20_000,
+        queue: QueuePolicy(mode: mode, maximumBatchEvents: 50))
+    }
+    // 2,000 events a second.
+    #expect(isClose(load(.rebatch).fewestBatchesPerSecond, 40))
+    #expect(load(.files).fewestBatchesPerSecond == load(.files).batchesPerSecond)
+  }
+
   @Test("without an interval each count makes a batch; without a count each interval does")
   func triggers() {
     let poisson = EventProcess.poisson(meanGap: .seconds(1))

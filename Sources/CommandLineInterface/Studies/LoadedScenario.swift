@@ -267,9 +267,12 @@ extension ScenarioFile.Decoded {
     var all = warnings.map(\.description)
     let load = NormalLoad(scenario)
     if load.utilisation > 1 {
+      let fewest = load.share(load.fewestBatchesPerSecond)
       all.append(
-        "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
-          + "not hold even without an incident")
+        "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; "
+          + (fewest > 1
+            ? "this fleet does not hold even without an incident"
+            : "it is \(percent(fewest)) where clients fill each request with what waits"))
     } else if let overload = load.overload {
       let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
       all.append(

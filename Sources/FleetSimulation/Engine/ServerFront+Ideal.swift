@@ -21,8 +21,7 @@ struct IdealTier: ~Copyable {
     reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
-      let queue = cohort.behaviour.queue
-      return queue.mode == .rebatch || queue.growsUntilFailure ? cohort.largestBatch : 0
+      return cohort.gathersWhatWaits ? cohort.largestBatch : 0
     }
   }
 

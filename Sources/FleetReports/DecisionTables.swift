@@ -92,11 +92,11 @@ extension Decision {
   package func losses(atMost count: Int) -> TextTable {
     TextTable(
       header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],
-      rows: losses.prefix(count).map { loss in
+      rows: losses.rows.filter(\.isHarmed).prefix(count).map { row in
         [
-          cases[loss.place].name, loss.isProposed ? "proposed" : "today", loss.row.cohort,
-          loss.row.causeText, loss.row.places.first?.words ?? "–",
-        ] + [loss.row.lost, loss.row.late].map { FigureText.amount($0 * loss.row.scale) }
+          row.variantName, row.variant % 2 == 1 ? "proposed" : "today", row.cohort, row.causeText,
+          row.places.first?.words ?? "–",
+        ] + [row.lost, row.late].map { FigureText.amount($0 * row.scale) }
       }, words: 5)
   }
 }

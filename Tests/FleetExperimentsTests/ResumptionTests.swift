@@ -177,13 +177,11 @@ struct ResumptionTests {
         space: space, todaysValues: ["1"], objectives: TuneObjective.standard, requirements: [],
         scenarios: ["a"], seeds: 2)
       study.candidates = 50
-      var tuner = Tuner(
-        study,
-        runs: CandidateRuns(runs) { request in
-          var scenario = Self.empty
-          scenario.fleet[0].devices = 1_000 + (request.candidate.choices[0] ?? 0)
-          return scenario
-        })
+      var tuner = Tuner(study, runs: runs) { candidate, _ in
+        var scenario = Self.empty
+        scenario.fleet[0].devices = 1_000 + (candidate.choices[0] ?? 0)
+        return scenario
+      }
       return try tuner.run()
     }
     let result = try tune(12)

@@ -80,17 +80,16 @@ struct TunerTests {
     }
 
     func tuner(_ study: TuneStudy) -> Tuner {
-      let runs = CandidateRuns(Runs<RunSummary>.planted(in: journal, summary)) { request in
+      Tuner(study, runs: Runs<RunSummary>.planted(in: journal, summary)) { candidate, place in
         // Today: 2 s, 1, 1.
-        let choices = zip(request.candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
+        let choices = zip(candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
         var settings = HTTPConfig()
         settings.backoff.baseBackoffInterval = Int64(choices[0] + 1) * 1_000_000
         settings.rateLimit.maxRetryCount = choices[1] + 1
         settings.backoff.maxRetryCount = choices[2] + 1
         return .planted(
-          duration: .seconds(Int64(10 + request.scenario)), devices: devices, settings: settings)
+          duration: .seconds(Int64(10 + place)), devices: devices, settings: settings)
       }
-      return Tuner(study, runs: runs)
     }
     func tuned(_ study: TuneStudy) throws -> TuneResult {
       var tuner = tuner(study)
@@ -526,8 +525,8 @@ struct TunerTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=5..600:log").taking(10),
     ])
     let runner = Runs(.summary, workers: 2)
-    let maker = CandidateRuns(runner) {
-      try file.decode(overrides: space.overrides($0.candidate)).scenario
+    let scenario: Tuner.Making = { candidate, _ in
+      try file.decode(overrides: space.overrides(candidate)).scenario
     }
     let objectives = try ["time_to_delivery_p99_s", "attempts_mean_per_device_day:2"].map {
       try TuneObjective($0)
@@ -536,13 +535,13 @@ struct TunerTests {
       space: space, todaysValues: ["0.5", "300"], objectives: objectives, requirements: [],
       scenarios: ["real"], seeds: 3)
     study.candidates = try #require(study.candidates(budget: 75))
-    var tuner = Tuner(study, runs: maker)
+    var tuner = Tuner(study, runs: runner, scenario: scenario)
     let found = try #require(try tuner.best())
-    #expect(maker.counts.made <= 75)
+    #expect(runner.counts.made <= 75)
 
     study.candidates = .max
     study.finalists = 100
-    var all = Tuner(study, runs: maker)
+    var all = Tuner(study, runs: runner, scenario: scenario)
     let best = try #require(
       try all.run().standings.filter { $0.seeds == 3 && !$0.candidate.choices.contains(nil) }
         .min { $0.isBetter(than: $1) }

@@ -38,18 +38,17 @@ struct SearchReportTests {
       series: TimeSeries(interval: 1, duration: 0, rows: 0), deliveries: Histogram(), offeredPer100ms: [],
       nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
     let runs = Runs(recording, workers: 1, engine: { _, _, _ in record })
-    let maker = CandidateRuns(runs) { request in
-      var scenario = scenario()
-      let choices = request.candidate.choices
-      scenario.fleet[0].devices = 1 + (choices[0] ?? 0) + 100 * (choices[1] ?? 0)
-      scenario.duration = .seconds(Int64(10 + request.scenario))
-      return scenario
-    }
     var study = TuneStudy(
       space: space, todaysValues: ["10", "none"], objectives: objectives, requirements: [],
       scenarios: ["short", "long, silent"], seeds: 3)
     study.candidates = 30
-    var tuner = Tuner(study, runs: maker)
+    var tuner = Tuner(study, runs: runs) { candidate, place in
+      var scenario = scenario()
+      let choices = candidate.choices
+      scenario.fleet[0].devices = 1 + (choices[0] ?? 0) + 100 * (choices[1] ?? 0)
+      scenario.duration = .seconds(Int64(10 + place))
+      return scenario
+    }
     return try tuner.run()
   }
 

@@ -73,119 +73,60 @@ struct DecideCommand: Study {
     var input = try StudyInput(
       loaded(environment.files), environment.console, warnsOfSettings: false)
     try input.takeSmallFleet(leaving: Self.enoughDevices, margin: 1)
-    let loaded = input.loaded
-    let today = input.scenario
-    let named = try proposedPath.map { name in
-      Proposal(
-        scenario: input.bases[1].scenario, whole: try Self.whole(loaded[1]),
-        settings: try decided(loaded[0], loaded[1].settingsDocument, of: input.bases[1].scenario, name))
-    }
+    let (loaded, today) = (input.loaded[0], input.scenario)
     try Self.refuseLate(today, "\(path): tapi.incidents")
     let suite = IncidentSuite(
-      of: today, given: try given(loaded[0], environment.files), isStandard: !isOnlyGiven)
-    let allowed = Set(allowed.flatMap(\.metrics))
-    let isFetched = today.fleet.contains(where: \.fetchesSettings)
-    let search = named == nil && isFetched ? try ProposalSearch(loaded[0], today, suite: suite) : nil
-    let unrun = { @Sendable (settings: DecidedSettings, kept: String?) in
-      Decided(suite: suite, today: today, proposed: today, settings: settings, kept: kept)
+      of: today, given: try given(loaded, environment.files), isStandard: !isOnlyGiven)
+    let given = try proposedPath.map { name in
+      Proposal(
+        loaded: input.loaded[1], scenario: input.bases[1].scenario,
+        settings: try settings(loaded, input.loaded[1].settingsDocument, of: today, name))
+    }
+    let unrun = { @Sendable [self] (settings: DecidedSettings?, name: String, kept: String?) in
+      Decided(
+        suite: suite, today: today,
+        settings: try settings ?? self.settings(loaded, nil, of: today, name), kept: kept)
     }
     var answer: Decided?
-    if !isFetched {
-      answer = unrun(
-        try named?.settings ?? decided(loaded[0], nil, of: today, "new Settings"),
-        "no client of this fleet fetches Settings, so that none reach it")
-    } else if let named {
-      if !runsAnyway, !named.settings.refusals.isEmpty {
-        answer = unrun(named.settings, nil)
-      } else if today == named.scenario || named.settings.reachesNobody {
-        answer = unrun(
-          named.settings,
-          "no client of this fleet reads anything else out of \(named.settings.names.proposed) than out of "
-            + named.settings.names.today)
+    var search: ProposalSearch?
+    if !today.fleet.contains(where: \.fetchesSettings) {
+      answer = try unrun(
+        given?.settings, "new Settings", "no client of this fleet fetches Settings, so that none reach it")
+    } else if let given {
+      let (names, differences) = (given.settings.names, given.settings.differences)
+      if !runsAnyway, !given.settings.refusals.isEmpty {
+        answer = try unrun(given.settings, "", nil)
+      } else if today == given.scenario || given.settings.unread.count == differences.count {
+        answer = try unrun(
+          given.settings, "",
+          "no client of this fleet reads anything else out of \(names.proposed) than out of \(names.today)")
       }
+    } else {
+      search = try ProposalSearch(loaded, today, suite: suite)
     }
-    let largest = input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) }
     var plan = StudyPlan(
-      input, heading: input.heading(Decided.facts(suite, today)), largest: largest,
-      find: { [self, answer] (runs: StudyRuns) -> Decided in
+      input, heading: input.heading(Decided.facts(suite, today)),
+      largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
+      find: { [self, answer, search] (runs: StudyRuns) -> Decided in
         if let answer { return answer }
-        let terms = Decision.Terms(
-          allowed: allowed, skipping: named == nil ? ProposalSearch.seedsBehind : 0,
-          budget: budget ?? Decision.defaultBudget)
-        if let search {
-          let left = Decision(suite.cases(today: today, proposed: nil), terms).left
-          runs.control.expect(more: search.scenarios + left.compared, alone: left.alone)
+        guard let proposed = try given ?? found(search, loaded, today, runs) else {
+          return try unrun(
+            nil, "the Settings found",
+            "none of \(FigureText.count(search?.count ?? 0, "candidate")) is better in one case and worse in none, "
+              + "and no limit that is searched loses events")
         }
-        guard let proposed = try named ?? found(search, loaded[0], runs) else {
-          let settings = try decided(loaded[0], nil, of: today, "the Settings found")
-          let count = FigureText.count(search?.count ?? 0, "candidate")
-          return unrun(
-            settings,
-            "none of \(count) is better in one case and worse in none, and no limit that is searched loses events"
-          )
-        }
-        let summaries = runs.summaries
-        func progress(_ decision: Decision, _ left: Decision.Left) {
-          runs.control.expect(more: left.compared, alone: left.alone)
-          if !options.isQuiet, let line = decision.soFar(left: left.count) {
-            environment.console.printError(line + "\n")
-          }
-        }
-        let asked = Decision(suite.cases(today: today, proposed: proposed.scenario), terms)
-        progress(asked, asked.left)
-        let first = [today, proposed.scenario].map { $0.with(seed: $0.seed &+ terms.skipped) }
-        if let illness = try suite.illness(of: first[0], run: summaries.values) {
-          let load = percent(NormalLoad(today).peakUtilisation)
-          throw CommandFailure(
-            .data,
-            "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
-              + "give it more capacity or less load"
-              + notesOfSmallness([Variant(name: "today", scenario: today)]).map {
-                "\n" + warning(ofSmallness: $0)
-              }.joined())
-        }
-        let fitted = try suite.lengthened(for: first, run: summaries.values)
-        var decision = Decision(fitted.cases(today: today, proposed: proposed.scenario), terms)
-        try decision.run(
-          summaries.valuesUntilCancelled, failures: runs.runs(.failure).valuesUntilCancelled,
-          progress: progress)
-        var decided = Decided(
-          suite: fitted, today: today, proposed: proposed.scenario, decision: decision,
-          settings: proposed.settings)
-        let words = [
-          ["decide", path], $todayPath.words, options.input.words, options.input.scaleWords,
-          options.journalWords, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [], $allowed.words,
-          runsAnyway ? ["--anyway"] : [],
-        ]
-        decided.command = words.flatMap(\.self)
-        decided.output = options.outputPath
-        decided.whole = decided.isPublished ? proposed.whole : try Self.whole(loaded[0])
-        if decision.isFinished {
-          try decided.add(runs)
-          let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1], fitted)
-          decided.trials = try KeyTrials(decision, trials, run: summaries.values)
-          if let cause = decided.trials?.cause, let trial = trials.first(where: { $0.key == cause.key }) {
-            // Its first seeds alone: today's runs are there already.
-            var instead = Decision(
-              zip(decision.cases, trial.scenarios).map { one, scenario in
-                Decision.Case(
-                  name: one.name, phrase: one.phrase, scenarios: (one.scenarios.today, scenario))
-              }, Decision.Terms(allowed: allowed, budget: 0))
-            try instead.run(summaries.values, failures: summaries.values)
-            decided.instead = instead
-          }
-        }
-        return decided
+        return try decided(proposed, suite, today, loaded, runs)
       }, isFinished: \.decision.isFinished, answer: { $0.answer })
-    let todayName = todayPath ?? "today's Settings"
+    let question = { (what: String) in
+      "\(what) be published in place of \(todayPath ?? "today's Settings")?"
+    }
     plan.page = (
-      proposedPath.map(Decided.file) ?? loaded[0].name,
-      proposedPath.map { "May \($0) be published in place of \(todayName)?" }
-        ?? "Which Settings may be published in place of \(todayName)?"
+      proposedPath.map(Decided.file) ?? loaded.name,
+      question(proposedPath.map { "May \($0)" } ?? "Which Settings may")
     )
     let markdown = try markdownPath.map { try MarkdownFile($0, environment) }
     if let markdown, markdown.isStandardOutput { plan.text = { $0.markdown } }
-    plan.goesOn = { if case .needsMore = $0.outcome { true } else { false } }
+    plan.goesOn = { $0.outcome == .needsMore }
     plan.finish = { found in
       try markdown?.write(found.markdown)
       if let failure = found.failure { throw failure }
@@ -193,53 +134,107 @@ struct DecideCommand: Study {
     return plan
   }
 
-  /// Returns the changes that the proposed Settings make.
-  private func decided(
-    _ loaded: LoadedScenario, _ proposed: SettingsDocument?, of scenario: Scenario, _ name: String,
-    isFound: Bool = false
-  ) throws -> DecidedSettings {
-    var settings = try DecidedSettings(
-      fleet: scenario.fleet, today: loaded.settingsDocument, proposed: proposed,
-      names: (todayPath ?? path, name))
-    if isFound { settings.found = proposed?.cdnJSON }
-    return settings
-  }
-
-  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today. A key whose value of today
-  /// breaks a client is left out: nobody should put it back.
-  private func trials(
-    of settings: DecidedSettings, _ proposed: LoadedScenario, _ suite: IncidentSuite
-  ) throws -> [KeyTrials.Trial] {
-    try settings.differences.map(\.path).filter { settings.readers[$0] != nil }.compactMap { key in
-      try settings.keeping(key).flatMap {
-        if settings.breaksMore($0) { return nil }
-        let scenario = try proposed.with(settings: $0).decode().scenario
-        return KeyTrials.Trial(
-          key: key, scenarios: suite.cases.map { suite.scenario($0, of: scenario) })
-      }
-    }
+  private var terms: Decision.Terms {
+    Decision.Terms(
+      allowed: Set(allowed.flatMap(\.metrics)),
+      skipping: proposedPath == nil ? ProposalSearch.seedsBehind : 0,
+      budget: budget ?? Decision.defaultBudget)
   }
 
   /// Proposed Settings, given or found.
   private struct Proposal {
+    var loaded: LoadedScenario
+    /// What a search puts in place of the file's Settings.
+    var overrides: [Override] = []
     var scenario: Scenario
-    /// With the whole fleet; nil: it is simulated whole.
-    var whole: Scenario?
     var settings: DecidedSettings
   }
 
   /// Settings that a search has found; nil: none are better.
-  private func found(_ search: ProposalSearch?, _ loaded: LoadedScenario, _ runs: StudyRuns) throws
-    -> Proposal?
-  {
-    var search = search
-    guard let best = try search?.best(runs), let search else { return nil }
-    let scenario = try search.scenario(best)
+  private func found(
+    _ search: ProposalSearch?, _ loaded: LoadedScenario, _ today: Scenario, _ runs: StudyRuns
+  ) throws -> Proposal? {
+    guard var search else { return nil }
+    let left = Decision(search.suite.cases(today: today, proposed: nil), terms).left
+    runs.control.expect(more: search.scenarios + left.compared, alone: left.alone)
+    guard let best = try search.best(runs) else { return nil }
     let document = (loaded.settingsDocument ?? SettingsDocument(HTTPConfig())).setting(
       loaded.overrides + best)
+    var settings = try settings(loaded, document, of: today, "the Settings found")
+    settings.found = document.cdnJSON
     return Proposal(
-      scenario: scenario, whole: try Self.whole(loaded, best),
-      settings: try decided(loaded, document, of: scenario, "the Settings found", isFound: true))
+      loaded: loaded, overrides: best, scenario: try search.scenario(best), settings: settings)
+  }
+
+  /// The decision on proposed Settings, with what is run for its answer alone.
+  private func decided(
+    _ proposed: Proposal, _ suite: IncidentSuite, _ today: Scenario, _ loaded: LoadedScenario,
+    _ runs: StudyRuns
+  ) throws -> Decided {
+    let (terms, summaries) = (terms, runs.summaries)
+    func progress(_ decision: Decision, _ left: Decision.Left) {
+      runs.control.expect(more: left.compared, alone: left.alone)
+      if !options.isQuiet, let line = decision.soFar(left: left.count) {
+        runs.environment.console.printError(line + "\n")
+      }
+    }
+    let asked = Decision(suite.cases(today: today, proposed: proposed.scenario), terms)
+    progress(asked, asked.left)
+    let first = [today, proposed.scenario].map { $0.with(seed: $0.seed &+ terms.skipped) }
+    if let illness = try suite.illness(of: first[0], run: summaries.values) {
+      let load = percent(NormalLoad(today).peakUtilisation)
+      throw CommandFailure(
+        .data,
+        "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
+          + "give it more capacity or less load"
+          + notesOfSmallness([Variant(name: "today", scenario: today)]).map {
+            "\n" + warning(ofSmallness: $0)
+          }.joined())
+    }
+    let suite = try suite.lengthened(for: first, run: summaries.values)
+    var decision = Decision(suite.cases(today: today, proposed: proposed.scenario), terms)
+    try decision.run(
+      summaries.valuesUntilCancelled, failures: runs.runs(.failure).valuesUntilCancelled,
+      progress: progress)
+    var decided = Decided(suite: suite, today: today, settings: proposed.settings, decision: decision)
+    let words = [
+      ["decide", path], $todayPath.words, options.input.words, options.input.scaleWords,
+      options.journalWords, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [], $allowed.words,
+      runsAnyway ? ["--anyway"] : [],
+    ]
+    decided.command = words.flatMap(\.self)
+    decided.output = options.outputPath
+    let (served, overrides) =
+      decided.outcome == .publish ? (proposed.loaded, proposed.overrides) : (loaded, [])
+    decided.served = try served.with(scale: .whole)
+      .decode(VariantChoice(name: "", overrides: overrides)).scenario
+    if decision.isFinished {
+      try decided.add(runs)
+      let trials = try proposed.settings.found == nil ? trials(of: proposed, suite) : []
+      decided.trials = try KeyTrials(decision, trials, run: summaries.values)
+    }
+    return decided
+  }
+
+  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today. A key whose value of today
+  /// breaks a client is left out: nobody should put it back.
+  private func trials(of proposed: Proposal, _ suite: IncidentSuite) throws -> [KeyTrials.Trial] {
+    let settings = proposed.settings
+    return try settings.differences.map(\.path).compactMap { key in
+      guard !settings.readers(of: key).isEmpty, let kept = settings.keeping(key), !settings.breaksMore(kept)
+      else { return nil }
+      let scenario = try proposed.loaded.with(settings: kept).decode().scenario
+      return (key, suite.cases.map { suite.scenario($0, of: scenario) })
+    }
+  }
+
+  /// Returns the changes that the proposed Settings make; nil: none are.
+  private func settings(
+    _ loaded: LoadedScenario, _ proposed: SettingsDocument?, of today: Scenario, _ name: String
+  ) throws -> DecidedSettings {
+    try DecidedSettings(
+      fleet: today.fleet, today: loaded.settingsDocument, proposed: proposed,
+      names: (todayPath ?? path, name))
   }
 
   /// The fleet with today's and with the proposed Settings.
@@ -248,12 +243,6 @@ struct DecideCommand: Study {
       try LoadedScenario(
         path, settingsPath: $0, overrides: options.input.overrides, allowsUnread: proposedPath == nil, files)
     }
-  }
-
-  /// The whole fleet, for the files to go on with; nil: it is simulated whole.
-  private static func whole(_ loaded: LoadedScenario, _ more: [Override] = []) throws -> Scenario? {
-    if try loaded.decode().scenario.scale == 1 { return nil }
-    return try loaded.with(scale: .whole).decode(VariantChoice(name: "", overrides: more)).scenario
   }
 
   /// - Throws: `CommandFailure` 65 about an incident that never happens.

@@ -11,26 +11,22 @@ import TextEscaping
 /// The findings of `decide`, with the Settings that it is about.
 struct Decided: Sendable {
   var suite: IncidentSuite
-  /// The fleet with today's and with the proposed Settings.
+  /// The fleet with today's Settings.
   var today: Scenario
-  var proposed: Scenario
-  var decision = Decision([])
   var settings: DecidedSettings
   /// Why today's Settings stay where no run was made of others; nil: some were proposed or found.
   var kept: String?
-  /// The fleet at its full size with the Settings that are to be served from now on; nil: it is simulated whole.
-  var whole: Scenario?
+  /// Without cases the answer needed no runs.
+  var decision = Decision([])
+  /// The fleet at its full size with the Settings that are to be served from now on; nil without runs.
+  var served: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
   /// What the proposed Settings still lose, and the figures of a run without the limit to which they lose most.
   var checked: LossReport?
-
   /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
-  /// The decision on the proposed Settings without that key, by the first seeds of each case; nil: not run.
-  var instead: Decision?
-
-  /// The words of the story's next command, without what is proposed; empty: it has none.
+  /// The words of the story's next command, without what is proposed.
   var command: [String] = []
   /// The directory of `--out`.
   var output: String?
@@ -53,32 +49,34 @@ struct Decided: Sendable {
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
   }
 
-  enum Outcome: Sendable, Hashable {
-    case publish, keep, refuse
-    case needsMore(runs: Int)
+  enum Outcome: String, CaseIterable {
+    case publish
+    case keep = "keep today's"
+    case refuse = "do not publish"
+    case needsMore = "needs more runs"
   }
 
   var outcome: Outcome {
     if kept != nil { return .keep }
-    if !settings.breaks.isEmpty || isUnrun { return .refuse }
+    if settings.isBreaking || isUnrun { return .refuse }
     return switch decision.outcome {
     case .publish: .publish
     case .worse, .noBetter: settings.found == nil ? .refuse : .keep
-    case .needsMore(let runs): .needsMore(runs: runs)
+    case .needsMore: .needsMore
     }
   }
 
   /// Whether the answer needed no decision by runs.
-  var isUnrun: Bool { decision.cases.isEmpty }
+  private var isUnrun: Bool { decision.cases.isEmpty }
 
   /// Whether nothing but a price, which a person may accept, keeps the proposed Settings from being published.
-  private var isAtAPrice: Bool { settings.breaks.isEmpty && decision.isAtAPrice && !isBetterWithoutCause }
+  private var isAtAPrice: Bool { !settings.isBreaking && decision.isAtAPrice && !isBetterWithoutCause }
 
   /// Whether the proposed Settings gain as much without the key that does the harm.
   private var isBetterWithoutCause: Bool {
-    guard settingsWithoutCause != nil, let instead, !instead.isRefused, !instead.cells(.better).isEmpty else {
-      return false
-    }
+    guard settingsWithoutCause != nil, let instead = trials?.instead, !instead.isRefused,
+      !instead.cells(.better).isEmpty
+    else { return false }
     return !decision.isAtAPrice || Set(instead.gains).isSuperset(of: decision.gains)
   }
 
@@ -114,23 +112,6 @@ struct Decided: Sendable {
 // MARK: - Tables
 
 extension Decided {
-  private static let lossTitle = "Who loses what, and where late events wait"
-
-  private var changes: TextTable {
-    let clients = Set(today.fleet.map(\.preset.name)).count
-    return TextTable(
-      header: ["key", "today", "proposed", "read by"],
-      rows: settings.differences.map { difference in
-        let readers = settings.readers[difference.path] ?? []
-        return [
-          difference.path, difference.old ?? "not set", difference.new ?? "not set",
-          readers.isEmpty
-            ? "no client"
-            : readers.count == clients ? "all" : "\(readers.count) of \(clients) clients",
-        ]
-      }, words: 4)
-  }
-
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
     let fleet = FigureText.fleet(of: today.fullSize, scale: isUnrun ? 1 : Int64(today.scale))
@@ -147,10 +128,12 @@ extension Decided {
       story.add(.note, "no run was made for that; --anyway makes them all the same")
     } else {
       if outcome == .keep { story.add(.reason, "the best that a search found:") }
-      story.add(.breaks, settings.harms.sorted { $0.severity > $1.severity }.map(text))
-      decision.tell(&story, trials: trials, instead: instead, checked: checked)
+      story.add(.breaks, settings.harms.map(text))
+      decision.tell(&story, trials: trials, checked: checked)
     }
-    let unread = settings.unread.map(Self.corrected)
+    let unread = settings.unread.map { path in
+      path + (SettingsDocument.correction(of: path).map { " (did you mean \($0)?)" } ?? "")
+    }
     if !unread.isEmpty {
       story.add(
         .unread,
@@ -164,17 +147,18 @@ extension Decided {
 
   /// The command to go on with.
   private var next: String? {
-    guard !command.isEmpty, !isUnrun else { return nil }
+    if isUnrun { return nil }
     func proposing(_ file: String, _ more: [String]?) -> String? {
       more.map { (command + ["--proposed", file] + $0).shellCommand }
     }
     let directory = output ?? "DIR"
     let isAccepted = "if what is worse is accepted: "
     switch outcome {
-    case .needsMore(let runs):
+    case .needsMore:
       // With some to spare, in millions.
-      let each = Double(decision.attempts) / Double(max(decision.runCount, 1))
-      let millions = Int((each * Double(decision.runCount + runs) * 1.2 / 1e6).rounded(.up))
+      let runs = Double(decision.runCount)
+      let share = (runs + Double(decision.missingRuns ?? 0)) / max(runs, 1)
+      let millions = Int((Double(decision.attempts) * share * 1.2 / 1e6).rounded(.up))
       let needed = millions * 1_000_000 > Decision.defaultBudget ? ["--budget", "\(millions)M"] : []
       // What a search found is found again.
       let proposal = settings.found == nil ? ["--proposed", settings.names.proposed] : []
@@ -190,7 +174,7 @@ extension Decided {
 
   /// What would keep the events that the proposed Settings still lose, where they are not to be published as they are.
   private var cure: String? {
-    guard !isUnrun, !command.isEmpty, outcome == .refuse, let cure = checked?.cure else { return nil }
+    guard outcome == .refuse, let cure = checked?.cure else { return nil }
     return "set \(cure) in \(settings.names.proposed): a run of the case that loses most lost none then"
   }
 
@@ -201,11 +185,6 @@ extension Decided {
     return harm.text
       + (isMended
         ? "; the proposed file mends that" + (isPublished ? "" : ": publish that key in any case") : "")
-  }
-
-  /// A key, with the one that it may be a slip of.
-  private static func corrected(_ path: String) -> String {
-    path + (SettingsDocument.correction(of: path).map { " (did you mean \($0)?)" } ?? "")
   }
 
   /// The assumptions of the answer, for the person who signs it: the fleet, its load, the endpoint, and the number of runs.
@@ -276,17 +255,9 @@ extension Decided {
   static let document = CommandDocument<Findings<Decided>>.study(
     "whether Settings are to be published, and why.",
     [
-      .choice("decision", "What to do.", ["publish", "keep today's", "do not publish", "needs more runs"]) {
-        switch $0.outcome {
-        case .publish: "publish"
-        case .keep: "keep today's"
-        case .refuse: "do not publish"
-        case .needsMore: "needs more runs"
-        }
-      },
+      .choice("decision", "What to do.") { $0.outcome },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
-        found -> Int? in
-        if case .needsMore(let runs) = found.outcome { runs } else { nil }
+        $0.outcome == .needsMore ? $0.decision.missingRuns : nil
       },
       .init("today", "The Settings file of today.") { $0.settings.names.today },
       .init("proposed", "The proposed Settings file.") { $0.settings.names.proposed },
@@ -322,55 +293,73 @@ extension Decided {
       .rows("criteria", "The rows of `decision.csv`.", Decision.columns) { $0.decision.rows },
     ] as [JSONShape<Decided>.Member], story: { $0.story })
 
+  private var figures: Answer.Part {
+    .table(
+      decision.figures, title: "The figures, of the whole fleet",
+      note: decision.cases.map { "\($0.name): \($0.phrase)" }.joined(separator: "; ") + ".")
+  }
+
+  private var changes: Answer.Part {
+    let clients = Set(today.fleet.map(\.preset.name)).count
+    let rows = settings.differences.map { difference in
+      let readers = settings.readers(of: difference.path).count
+      return [
+        difference.path, difference.old ?? "not set", difference.new ?? "not set",
+        readers == 0 ? "no client" : readers == clients ? "all" : "\(readers) of \(clients) clients",
+      ]
+    }
+    return .table(
+      TextTable(header: ["key", "today", "proposed", "read by"], rows: rows, words: 4),
+      title: "What changes in the Settings")
+  }
+
+  private static func lost(_ losses: TextTable) -> Answer.Part {
+    .table(
+      losses, title: "Who loses what, and where late events wait",
+      note: "The mean of the runs under the same seeds, of the whole fleet.")
+  }
+
   var answer: Answer {
     var answer = Answer(story, facts: Self.facts(suite, today))
-    let changes: Answer.Part = .table(changes, title: "What changes in the Settings")
-    if isUnrun {
-      answer.page = settings.differences.isEmpty ? [] : [changes]
-      answer.details = answer.page
-      answer.data = [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
-      return answer
-    }
-    let shownFigures: Answer.Part = .table(decision.figures, title: "The figures, of the whole fleet")
-    let lost: Answer.Part = .table(
-      decision.losses(atMost: 40), title: Self.lossTitle,
-      note: "The mean of the runs under the same seeds, of the whole fleet.")
-    answer.details = [shownFigures] + (decision.losses.isEmpty ? [] : [lost]) + [changes]
-    if !shown.runs.isEmpty {
-      answer.page.append(
-        .html(
-          TrialReport(Trial(shown.runs)).overlays(
-            title: "Today and proposed, round \(decision.cases[shown.place].phrase)",
-            note:
-              "One run of each, under seed \(shown.runs[0].summary.seed); the tables have the means of all runs. "
-          )))
-    }
-    answer.page.append(changes)
-    answer.page.append(
-      .folded(
-        [
-          .table(
-            decision.figures, title: "The figures, of the whole fleet",
-            note: decision.cases.map { "\($0.name): \($0.phrase)" }.joined(separator: "; ") + ".")
-        ], title: "What was better or worse, case by case?"))
-    if !decision.losses.isEmpty { answer.page.append(.folded([lost], title: "Who loses what?")) }
-    answer.page.append(.folded([.list(assumptions)], title: "What was assumed?"))
-    let readings = settings.readingLines
-    if !readings.isEmpty {
-      answer.page.append(
-        .folded([.list(readings)], title: "What do the clients make of the proposed Settings?"))
-    }
-    answer.page.append(
-      .terms(
-        PageWords.comparison.terms([
-          "Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered",
-        ])
-          + PageWords.decision.terms))
-    answer.data =
-      [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
-      + (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
+    let lost = decision.losses(atMost: 40)
+    answer.details = [figures, Self.lost(lost), changes]
+    answer.data = [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]
+    if !settings.differences.isEmpty { answer.page = [changes] }
+    if isUnrun { return answer }
+    answer.data +=
+      (settings.found.map { [OutputFile(.settings, text: $0)] } ?? [])
       + (settingsWithoutCause.map { [OutputFile(.withoutCause, text: $0.cdnJSON)] } ?? []) + suiteFiles
+    if !shown.runs.isEmpty {
+      let overlays = TrialReport(Trial(shown.runs)).overlays(
+        title: "Today and proposed, round \(decision.cases[shown.place].phrase)",
+        note:
+          "One run of each, under seed \(shown.runs[0].summary.seed); the tables have the means of all runs. "
+      )
+      answer.page.insert(.html(overlays), at: 0)
+    }
+    answer.page.append(.folded([figures], title: "What was better or worse, case by case?"))
+    if !lost.rows.isEmpty { answer.page.append(.folded([Self.lost(lost)], title: "Who loses what?")) }
+    answer.page.append(.folded([.list(assumptions)], title: "What was assumed?"))
+    if !settings.readings.isEmpty {
+      answer.page.append(
+        .folded([.list(settings.readings)], title: "What do the clients make of the proposed Settings?"))
+    }
+    let words = ["Twin", "Endpoint well", "Caught up", "Possible", "Lost", "Late", "99 % delivered"]
+    answer.page.append(.terms(PageWords.comparison.terms(words) + PageWords.decision.terms))
     return answer
+  }
+
+  /// The answer for a pull request.
+  var markdown: String {
+    let story = story
+    let parts = [
+      figures, Self.lost(decision.losses(atMost: 12)), changes,
+      .list(isUnrun ? [] : assumptions, title: "What was assumed"),
+      .list(settings.readings, title: "What the clients make of them"),
+    ]
+    return "\(MarkdownFile.opening): \(story.title)\n\n"
+      + story.lines.map { "- **\($0.subject.rawValue)** \(Escaping.cell($0.text))\n" }.joined() + "\n"
+      + parts.map(\.markdown).joined()
   }
 }
 
@@ -383,28 +372,24 @@ extension Decided {
   /// A scenario for each case with the Settings that are to be served from now on, and their results as a baseline. With them
   /// `check` warns anyone who changes something later.
   private var suiteFiles: [OutputFile] {
-    let base = isPublished ? proposed : today
+    guard let served else { return [] }
     var baseline = BaselineFile(path: "")
-    let scale = Scaling(divisor: Int(base.scale))
     let scenarios = zip(suite.cases, decision.cases).map { incidents, one in
-      let scenario = suite.scenario(incidents, of: whole ?? base)
+      let scenario = suite.scenario(incidents, of: served)
       // All that were compared: a check of the same two files comes to the same.
       let runs = Array((isPublished ? one.proposed : one.today).prefix(one.pairs))
-      let mayGetWorse = Dictionary(
-        decision.terms.allowed.map { ($0, Metric.Tolerance.informational) },
-        uniquingKeysWith: { first, _ in first }
-      )
+      let mayGetWorse = decision.terms.allowed.map { ($0, Metric.Tolerance.informational) }
       var recorded = Baseline(
         scenario: one.name, overrides: [],
         seeds: SeedRange(first: runs[0].seed, count: runs.count), summaries: runs,
-        tolerances: mayGetWorse)
+        tolerances: Dictionary(uniqueKeysWithValues: mayGetWorse))
       recorded.results = CommandLineTool.resultsVersion
       baseline.replace(recorded)
       return OutputFile(
         "\(FileName.suite)/\(one.name).json5",
         text:
           "// \(one.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n"
-          + scenario.normalisedJSON(at: whole == nil ? .whole : scale)
+          + scenario.normalisedJSON(at: Scaling(divisor: Int(today.scale)))
       )
     }
     return scenarios + [OutputFile("\(FileName.suite)/\(BaselineFile.name)", text: baseline.text)]
@@ -413,33 +398,21 @@ extension Decided {
 
 // MARK: - Markdown
 
-extension Decided {
-  /// The answer for a pull request.
-  var markdown: String {
-    let story = story
-    let verdict =
-      "\(MarkdownFile.opening): \(story.title)\n\n"
-      + story.lines.map { "- **\($0.subject.rawValue)** \(Escaping.cell($0.text))\n" }.joined() + "\n"
-    func section(_ title: String, _ table: TextTable) -> String {
-      table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
-    }
-    return verdict + section("The figures, of the whole fleet", decision.figures)
-      + section(Self.lossTitle, decision.losses(atMost: 12))
-      + section("What changes in the Settings", changes)
-      + (isUnrun ? "" : "### What was assumed\n\n" + assumptions.map { "- \($0)\n" }.joined() + "\n")
-      + (settings.readings.isEmpty
-        ? ""
-        : "### What the clients make of them\n\n" + settings.readingLines.map { "- \($0)\n" }.joined() + "\n")
-  }
-}
-
-extension TextTable {
+extension Answer.Part {
+  /// A table or a list as Markdown has it; empty without rows.
   fileprivate var markdown: String {
+    func section(_ title: String?, _ body: String) -> String { "### \(title ?? "")\n\n\(body)\n" }
     func row(_ cells: [String]) -> String {
       "| " + cells.map(Escaping.cell).joined(separator: " | ") + " |\n"
     }
-    return row(columns.map(\.title)) + row(columns.map { $0.isNumber ? "---:" : "---" })
-      + rows.map(row).joined()
+    switch self {
+    case .table(let table, let title, _) where !table.rows.isEmpty:
+      let rule = table.columns.map { $0.isNumber ? "---:" : "---" }
+      return section(title, ([table.columns.map(\.title), rule] + table.rows).map(row).joined())
+    case .list(let items, let title, _) where !items.isEmpty:
+      return section(title, items.map { "- \($0)\n" }.joined())
+    default: return ""
+    }
   }
 }
 

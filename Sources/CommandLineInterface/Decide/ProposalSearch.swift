@@ -41,9 +41,8 @@ struct ProposalSearch: Sendable {
     let hurting = Self.raced.compactMap { names in
       names.lazy.compactMap { name in suite.cases.firstIndex { $0.name == name } }.first
     }
-    cases =
-      hurting.isEmpty
-      ? Array(suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }.prefix(3)) : hurting
+    let others = suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }
+    cases = hurting.isEmpty ? Array(others.prefix(3)) : hurting
     let fetching = base.fleet.filter(\.fetchesSettings)
     let parameters = try Self.parameters(of: fetching)
     guard !parameters.isEmpty else {
@@ -60,23 +59,18 @@ struct ProposalSearch: Sendable {
   static func parameters(of fleet: [Cohort]) throws -> [SearchParameter] {
     try keys.compactMap { key, values in
       let path = SearchableSettings.prefix + key
+      let readers = fleet.map(\.settingsDialect).filter { $0.readKeyPaths.contains(key) }
       // A client that takes less of a value in its place is no reason to keep it from the others.
       let taken = VariantChoice.splitList(values).filter { value in
-        let found = fleet.compactMap { effects($0.settingsDialect, path, value) }
-        return found.contains { !$0.contains(.repaired) } && !found.joined().contains(where: \.isHarmful)
+        let document = SettingsDocument(HTTPConfig()).setting([Override(path: path, value: value)])
+        let effects = readers.map { reader in
+          document.findings(in: reader).filter { $0.path == key }.map(\.finding.effect)
+        }
+        return effects.contains { !$0.contains(.repaired) }
+          && !effects.joined().contains(where: \.isHarmful)
       }
       return taken.count > 1 ? try SearchParameter("\(path)=\(taken.joined(separator: ","))") : nil
     }
-  }
-
-  /// What a value leads to at a client; nil: it does not read the key.
-  private static func effects(
-    _ dialect: SettingsDialect, _ path: String, _ value: String
-  ) -> [SettingsFinding.Effect]? {
-    let key = String(path.dropFirst(SearchableSettings.prefix.count))
-    guard dialect.readKeyPaths.contains(key) else { return nil }
-    let document = SettingsDocument(HTTPConfig()).setting([Override(path: path, value: value)])
-    return document.findings(in: dialect).filter { $0.path == key }.map(\.finding.effect)
   }
 
   /// The best that was found, as overrides, or else today's with the limits raised that lose events; nil: neither is there.
@@ -87,22 +81,16 @@ struct ProposalSearch: Sendable {
       space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, requirements: [],
       scenarios: cases.map { suite.cases[$0].name }, seeds: Self.seeds)
     study.candidates = Self.candidates
-    let maker = CandidateRuns(runs.summaries) { [self] request in
-      try suite.scenario(
-        suite.cases[cases[request.scenario]], of: scenario(space.overrides(request.candidate)))
+    var tuner = Tuner(study, runs: runs.summaries) { [self] candidate, place in
+      try suite.scenario(suite.cases[cases[place]], of: scenario(space.overrides(candidate)))
     }
-    var tuner = Tuner(study, runs: maker)
     // Whether it is any good the decision says, by seeds of its own.
     return try tuner.best().map(space.overrides) ?? withoutLosingLimits(runs)
   }
 
   /// Today's Settings with every limit raised that loses events in a case; nil: none does.
   private func withoutLosingLimits(_ runs: StudyRuns) throws -> [Override]? {
-    let scenarios = suite.cases.flatMap { one in
-      let scenario = suite.scenario(one, of: today)
-      return (0..<Self.seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
-    }
-    let summaries = try runs.summaries.values(of: scenarios)
+    let summaries = try runs.summaries.values(of: suite.cases.flatMap { todays($0, Self.seeds) })
     let keys = Set(
       summaries.flatMap { LossCharge.charges(of: $0.cohorts) }.flatMap { $0.limit?.settingsKeys ?? [] })
     let raised = zip(space.parameters, todaysValues).compactMap { parameter, today -> Override? in
@@ -123,10 +111,13 @@ struct ProposalSearch: Sendable {
 
   /// About the runs that it takes: each candidate in each case.
   var scenarios: [Scenario] {
-    cases.flatMap { place in
-      let scenario = suite.scenario(suite.cases[place], of: today)
-      return (0..<count * Self.seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
-    }
+    cases.flatMap { todays(suite.cases[$0], count * Self.seeds) }
+  }
+
+  /// A case with today's Settings under so many seeds.
+  private func todays(_ one: IncidentSuite.Case, _ seeds: Int) -> [Scenario] {
+    let scenario = suite.scenario(one, of: today)
+    return (0..<seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
   }
 
   var count: Int { min(Self.candidates, space.size) }

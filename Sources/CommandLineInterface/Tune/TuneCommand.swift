@@ -143,7 +143,7 @@ struct TuneCommand: Study {
       answer: { found in
         found.result.answer(
           found.story, facts: facts(bases, found.result.study), settings: found.settings,
-          readings: judged(found.result.winner.candidate)?.readingLines ?? [])
+          readings: judged(found.result.winner.candidate)?.readings ?? [])
       })
     plan.page = (study.scenarios.joined(separator: ", "), nil)
     plan.describe = { [study] manifest, _ in
@@ -225,12 +225,9 @@ struct TuneCommand: Study {
     runs.control.expect(
       runs: each * scenarios.count,
       duration: Int64(each) * scenarios.reduce(0) { $0 + $1.duration.microseconds })
-    let maker = CandidateRuns(runs.summaries, failures: runs.runs(.failure)) { [study] run in
-      try loaded[run.scenario].decode(
-        VariantChoice(name: "", overrides: study.space.overrides(run.candidate))
-      ).scenario
+    var tuner = Tuner(study, runs: runs.summaries, failures: runs.runs(.failure)) { candidate, place in
+      try loaded[place].decode(VariantChoice(name: "", overrides: study.space.overrides(candidate))).scenario
     }
-    var tuner = Tuner(study, runs: maker)
     var result = try tuner.run()
     try result.loss?.checkLimit(options: runs.options, control: runs.control)
     return result
@@ -395,7 +392,7 @@ struct TuneFindings: Sendable {
     var index: Int
     var result: TuneResult { found.result }
     var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
-    var unmet: Standing? { result.unmet?.best.first { $0.requirement == index }?.standing }
+    var unmet: Standing? { result.unmet?.first { $0.requirement == index }?.standing }
   }
 
   private func parts(_ indices: some Sequence<Int>) -> [Part] {
@@ -447,8 +444,7 @@ struct TuneFindings: Sendable {
       },
       .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
-        found -> Int? in
-        if case .needsMore(let runs)? = found.result.decision?.outcome { runs } else { nil }
+        $0.result.decision?.missingRuns
       },
       .init(
         "raceScale", "The part of the fleets on which candidates raced; the finalists had the whole, `1:1`."

@@ -3,10 +3,9 @@ import FleetMetrics
 extension Decision {
   /// What the runs show, a line each: of the whole fleet, criteria in their order, the largest changes first.
   /// - Parameter trials: of which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
-  /// - Parameter instead: the decision without the harmful key; nil: it was not run.
   /// - Parameter checked: the main loss with the proposed Settings, and what a run without its limit loses; nil: no such run was made.
   package func tell(
-    _ story: inout Story, trials: KeyTrials? = nil, instead: Decision? = nil, checked: LossReport? = nil
+    _ story: inout Story, trials: KeyTrials? = nil, checked: LossReport? = nil
   ) {
     if outcome == .noBetter {
       let isUnchanged = cases.allSatisfy { $0.cells.allSatisfy { $0.bounds ?? "none" == "none" } }
@@ -19,7 +18,7 @@ extension Decision {
     story.add(.better, lines(told(.better)), atMost: 2)
     let remainingLoss = remainingLoss
     story.add(.same, same(losesEvents: remainingLoss != nil))
-    if let trials { story.add(.cause, cause(trials, instead)) }
+    story.add(.cause, trials.map(cause))
     if let (place, report) = remainingLoss {
       story.add(.lost, (checked ?? report).notes.map { text(place, $0) })
     }
@@ -109,25 +108,23 @@ extension Decision {
     cell.metric?.name == MetricCatalogue.affectedDelivery ? "delivery" : cell.words
   }
 
-  private func cause(_ trials: KeyTrials, _ instead: Decision?) -> String {
+  private func cause(_ trials: KeyTrials) -> String {
     guard let first = trials.harmful.first else {
-      return "several of the \(trials.tried.count) changed keys: with today's value of one it is still worse"
+      return "several of the \(trials.count) changed keys: with today's value of one it is still worse"
     }
     let isOne = trials.harmful.count == 1
     let keys =
       isOne ? "\(first.key): with" : "\(Story.list(trials.harmful.map(\.key))) together: with any as"
-    return "\(keys) today's value \(without(first, instead))"
+    return "\(keys) today's value \(without(first, trials.instead))"
   }
 
   /// What is left of the change without its harmful key.
   private func without(_ cause: KeyTrials.Cause, _ instead: Decision?) -> String {
     guard let instead else {
-      return cause.stillWorse > 0
-        ? "that is not worse, but \(FigureText.count(cause.stillWorse, "other figure")) still \(cause.stillWorse == 1 ? "is" : "are")"
-        : "that is not worse; other cases were not run"
+      return
+        "that is not worse, but \(FigureText.count(cause.stillWorse, "other figure")) still \(cause.stillWorse == 1 ? "is" : "are")"
     }
-    let worse = instead.cells(.worse).filter(\.cell.counts)
-    if !worse.isEmpty {
+    if instead.cases.contains(where: { $0.has(.worse) }) {
       return instead.isAtAPrice ? "only the price is left" : "that is not worse, others are"
     }
     let missed = Set(gains).subtracting(instead.gains)
@@ -148,8 +145,8 @@ extension Decision {
 
   /// What is not decided, and about how many more runs would do it.
   private var openLine: String? {
-    let open = cells(.open).filter(\.cell.counts)
-    guard !open.isEmpty, case .needsMore(let runs) = outcome else { return nil }
+    let open = cells(.open).filter { !$0.cell.isAllowed }
+    guard !open.isEmpty, let runs = missingRuns else { return nil }
     // What is worse in no run is open for the number of runs alone.
     if open.allSatisfy({
       $0.cell.criterion == .failures ? $0.cell.finding.mean <= 0 : $0.cell.bounds == "none"
@@ -249,7 +246,7 @@ package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
 extension Decision {
   /// The options that let the worse be: nil where a run more fails, or nothing is better.
   package var waiver: [String]? {
-    let worse = cells(.worse).filter(\.cell.counts).map(\.cell.metric?.name)
+    let worse = cells(.worse).filter { !$0.cell.isAllowed }.map(\.cell.metric?.name)
     guard !worse.isEmpty, !worse.contains(nil), !cells(.better).isEmpty else { return nil }
     return DecisionCriterion.allCases.filter { criterion in
       worse.contains { $0.map(criterion.metrics.contains) ?? false }

@@ -12,14 +12,14 @@ import ScenarioModel
 ///     try decision.run(runs.values, failures: runs.values)
 ///     decision.outcome   // .publish
 package struct Decision: Sendable {
-  package enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable {
     /// Something is better, nothing worse, and nothing open that could be.
     case publish
     case worse
     /// Nothing is worse, and nothing better.
     case noBetter
-    /// The budget ended it; about so many more runs would decide it.
-    case needsMore(runs: Int)
+    /// The budget ended it.
+    case needsMore
   }
 
   /// What a decision asks for.
@@ -148,49 +148,39 @@ package struct Decision: Sendable {
   private mutating func makeRuns(
     _ wanted: [(today: Int, proposed: Int)], _ run: Run, _ failures: Run
   ) throws {
-    typealias Part = (place: Int, isToday: Bool, seeds: Range<Int>)
-    var (compared, alone): ([Part], [Part]) = ([], [])
+    typealias Asked = (seed: Int, place: Int, isProposed: Int)
+    var (pairs, alone): ([Asked], [Asked]) = ([], [])
     for (place, one) in cases.enumerated() {
       let (a, b, new) = (one.today.count, one.proposed.count, wanted[place])
-      let pairs = min(new.today, new.proposed)
-      compared += [(place, true, a..<new.today), (place, false, min(a, b, pairs)..<pairs)]
-      alone.append((place, false, max(b, pairs)..<new.proposed))
+      let both = min(new.today, new.proposed)
+      pairs += (a..<new.today).map { ($0, place, 0) } + (min(b, both)..<both).map { ($0, place, 1) }
+      alone += (max(b, both)..<new.proposed).map { ($0, place, 1) }
     }
     var isStopped = false
     // Seed by seed: stopped, all have the seeds before the first that misses a run.
-    func make(_ parts: [Part], _ run: Run) throws -> [(Part, rows: [RunSummary])] {
+    func make(_ asked: [Asked], _ run: Run) throws -> [(asked: Asked, row: RunSummary)] {
       if isStopped { return [] }
-      let asked: [(seed: Int, part: Int)] = parts.indices.flatMap { part in
-        parts[part].seeds.map { (seed: $0, part: part) }
-      }.sorted { $0 < $1 }
+      let asked = asked.sorted { $0 < $1 }
       let rows = try run(
-        asked.flatMap { seed, part in
-          let both = cases[parts[part].place].scenarios
-          return scenarios(parts[part].isToday ? both.today : both.proposed, seed..<seed + 1)
+        asked.flatMap { seed, place, isProposed in
+          let both = cases[place].scenarios
+          return scenarios(isProposed == 1 ? both.proposed : both.today, seed..<seed + 1)
         })
       let missing = zip(asked, rows).first { $1 == nil }?.0.seed
       isStopped = missing != nil
-      return parts.indices.map { part in
-        let own = zip(asked, rows).filter { asked, _ in asked.part == part && asked.seed < missing ?? .max }
-        return (parts[part], own.compactMap(\.1))
+      return zip(asked, rows).compactMap { asked, row in
+        asked.seed < missing ?? .max ? row.map { (asked, $0) } : nil
       }
     }
-    let pairs = try make(compared, run)
-    var others = try make(alone, terms.requirements.isEmpty ? failures : run)
+    var made = try make(pairs, run)
+    let others = try make(alone, terms.requirements.isEmpty ? failures : run)
     // What fails against its twin need not fail against an ideal run.
-    let doubtful = others.flatMap { part, rows in
-      zip(part.seeds, rows).filter { $0.1.fails }.map { (part.place, false, $0.0..<$0.0 + 1) }
+    let sure = try make(others.filter(\.row.fails).map(\.asked), run)
+    made += isStopped && terms.requirements.isEmpty ? others.filter { !$0.row.fails } : others
+    for (asked, row) in made + (isStopped ? [] : sure) {
+      cases[asked.place].put(row, at: asked.seed, isToday: asked.isProposed == 0)
     }
-    let sure = try make(doubtful, run)
-    if isStopped, terms.requirements.isEmpty {
-      others = others.map { ($0, $1.prefix { !$0.fails }.map(\.self)) }
-    }
-    let made = pairs + others + (isStopped ? [] : sure)
-    for (part, rows) in made where !rows.isEmpty {
-      let first = part.seeds.lowerBound
-      cases[part.place].put(rows, at: first..<first + rows.count, isToday: part.isToday)
-    }
-    for place in Set(made.map(\.0.place)) where cases[place].pairs > 0 { cases[place].judge(terms) }
+    for place in Set(made.map(\.asked.place)) where cases[place].pairs > 0 { cases[place].judge(terms) }
     if isStopped { throw CancellationError() }
   }
 
@@ -198,13 +188,12 @@ package struct Decision: Sendable {
 
   /// Whether something is worse that may not be, or a requirement broken.
   package var isRefused: Bool {
-    cases.contains { $0.cells.contains { $0.state == .worse && $0.counts } } || !broken.isEmpty
+    cases.contains { $0.has(.worse) } || !broken.isEmpty
   }
 
   /// Whether all that is worse may be the price of fewer failures or losses.
   package var isAtAPrice: Bool {
-    isRefused && broken.isEmpty
-      && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
+    isRefused && broken.isEmpty && cells(.worse).allSatisfy { $0.cell.isAllowed || $0.cell.isPrice }
   }
 
   /// The requirements that a run with the proposed Settings breaks, or that more of them break than of today's.
@@ -219,7 +208,7 @@ package struct Decision: Sendable {
   package var gains: [Int] { cases.indices.filter { cases[$0].cells.contains(where: \.isGain) } }
 
   /// Whether some figure is better: without that nobody needs to know how rarely the proposed Settings fail.
-  private var isBetter: Bool { cases.contains { $0.cells.contains { $0.state == .better } } }
+  private var isBetter: Bool { !cells(.better).isEmpty }
 
   /// Whether some figure is better, or more seeds may show that it is.
   private var mayGetBetter: Bool {
@@ -236,7 +225,7 @@ package struct Decision: Sendable {
     // Runs of a large fleet cost minutes, and the answer is there.
     if isRefused, next > Self.enoughToRefuse || attempts > SeedPlan.defaultBudget { return nil }
     let open = one.cells.contains { cell in
-      cell.state == .open && cell.counts && !(cell.criterion == .failures && one.failures == 0)
+      cell.state == .open && !cell.isAllowed && !(cell.criterion == .failures && one.failures == 0)
         || !isBetter && cell.mayGetBetter
     }
     // Losses of the longer series alone have to be held against as many runs of today's.
@@ -254,14 +243,15 @@ package struct Decision: Sendable {
   package var outcome: Outcome {
     if isRefused { return .worse }
     if isFinished, !mayGetBetter { return .noBetter }
-    let isOpen = cases.contains { $0.cells.contains { $0.state == .open && $0.counts } }
-    return isOpen || !isBetter ? .needsMore(runs: missingRuns) : .publish
+    let isOpen = cases.contains { $0.has(.open) }
+    return isOpen || !isBetter ? .needsMore : .publish
   }
 
-  /// About how many more runs would decide what is open.
-  private var missingRuns: Int {
-    cases.reduce(0) { sum, one in
-      let open = one.cells.filter { $0.state == .open && $0.counts }
+  /// About how many more runs would decide what is open; nil: it is decided.
+  package var missingRuns: Int? {
+    guard outcome == .needsMore else { return nil }
+    return cases.reduce(0) { sum, one in
+      let open = one.cells.filter { $0.state == .open && !$0.isAllowed }
       let pairs =
         open.filter { !($0.criterion == .failures && one.failures == 0) }.compactMap(\.seedsNeeded).max() ?? 0
       let proposed = max(pairs, open.compactMap(\.seedsNeeded).max() ?? 0)

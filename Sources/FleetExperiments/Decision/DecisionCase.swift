@@ -20,13 +20,12 @@ extension Decision {
     package var figures: (today: Figure, proposed: Figure)
     package var finding: MetricRule.Finding
     package var state: State
-    /// Whether it may get worse, as was asked for.
+    /// Whether it may get worse, as was asked for. What may not keeps the Settings from being published if it does: whether the
+    /// price is worth it a person decides.
     package var isAllowed: Bool
     /// Whether it may be the price of fewer failures or losses in the same case. Kept events have to be delivered, which takes
     /// time and requests.
     package fileprivate(set) var isPrice = false
-    /// Whether it keeps the Settings from being published if it gets worse: whether the price is worth it a person decides.
-    package var counts: Bool { !isAllowed }
     /// About how many seeds would decide it; nil of what is decided.
     package var seedsNeeded: Int?
     /// Whether more seeds may show that it is better.
@@ -81,6 +80,8 @@ extension Decision {
       (self.today, self.proposed) = (today, proposed)
     }
 
+    /// Whether a criterion that may not get worse is in that state.
+    func has(_ state: Cell.State) -> Bool { cells.contains { $0.state == state && !$0.isAllowed } }
     package var pairs: Int { min(today.count, proposed.count) }
     /// Runs with the proposed Settings under the seeds of today's: figures are means over the same seeds.
     package var compared: [RunSummary] { Array(proposed.prefix(max(today.count, 1))) }
@@ -96,10 +97,14 @@ extension Decision {
       return known.count < times.count ? nil : known.map(Double.init).mean.map { $0 / 1e6 }
     }
 
-    mutating func put(_ rows: [RunSummary], at seeds: Range<Int>, isToday: Bool) {
-      let old = isToday ? today : proposed
-      let new = Array(old.prefix(seeds.lowerBound) + rows + old.dropFirst(seeds.upperBound))
-      if isToday { today = new } else { proposed = new }
+    /// Enters a run: the next one, or one in place of another. One behind a seed that is missing is left out.
+    mutating func put(_ row: RunSummary, at seed: Int, isToday: Bool) {
+      let rows = isToday ? \Self.today : \.proposed
+      if seed < self[keyPath: rows].count {
+        self[keyPath: rows][seed] = row
+      } else if seed == self[keyPath: rows].count {
+        self[keyPath: rows].append(row)
+      }
     }
 
     // MARK: Judging

@@ -2,37 +2,27 @@ import FleetMetrics
 import FleetSimulation
 
 extension Decision {
-  /// The loss of a cohort in a case, and its causes: the mean of its runs, as simulated.
-  package struct Loss: Sendable {
-    package var place: Int
-    package var isProposed: Bool
-    package var row: LossReport.Row
-  }
-
-  /// Every cohort that loses events or leaves some late, the worst first.
-  package var losses: [Loss] {
-    cases.indices.flatMap { place in
-      [false, true].flatMap { isProposed in
-        lossReport(place, isProposed: isProposed).rows.filter(\.isHarmed).map {
-          Loss(place: place, isProposed: isProposed, row: $0)
-        }
-      }
-    }.sorted { ($0.row.lost, $0.row.late) > ($1.row.lost, $1.row.late) }
-  }
-
-  private func lossReport(_ place: Int, isProposed: Bool = true) -> LossReport {
-    let one = cases[place]
-    let scenario = isProposed ? one.scenarios.proposed : one.scenarios.today
-    return LossReport(
-      [Variant(name: one.name, scenario: scenario)], runs: [isProposed ? one.compared : one.today])
+  /// What cohorts lose and have late, as simulated: a variant for each case with today's Settings, and behind it one with the proposed.
+  package var losses: LossReport {
+    let reports = cases.map { one in
+      [
+        (Variant(name: one.name, scenario: one.scenarios.today), one.today),
+        (Variant(name: one.name, scenario: one.scenarios.proposed), one.compared),
+      ]
+    }.flatMap(\.self)
+    return LossReport(reports.map(\.0), runs: reports.map(\.1))
   }
 
   /// The case with the main loss that the proposed Settings would still have, and its losses; nil: less is lost than matters.
   var remainingLoss: (place: Int, report: LossReport)? {
-    guard let worst = losses.first(where: { $0.isProposed && $0.row.lost > 0 }) else { return nil }
-    let created = cases[worst.place].compared.map { Double($0[.createdEvents]) }.mean ?? 0
-    return worst.row.lost < Metric.relevantEvents * created
-      ? nil : (worst.place, lossReport(worst.place))
+    guard let worst = losses.rows.first(where: { $0.variant % 2 == 1 && $0.lost > 0 }) else { return nil }
+    let one = cases[worst.variant / 2]
+    let created = one.compared.map { Double($0[.createdEvents]) }.mean ?? 0
+    if worst.lost < Metric.relevantEvents * created { return nil }
+    return (
+      worst.variant / 2,
+      LossReport([Variant(name: one.name, scenario: one.scenarios.proposed)], runs: [one.compared])
+    )
   }
 
   /// The lost events of the case that loses most.

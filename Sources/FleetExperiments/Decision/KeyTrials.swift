@@ -1,44 +1,27 @@
 import FleetMetrics
-import FleetStatistics
 import ScenarioModel
 
 /// The search for the changed key that does the harm an answer names first. It runs the proposed Settings again, with one key
 /// after the other as it is today.
 package struct KeyTrials: Sendable {
-  /// The proposed Settings with one key as it is today.
-  package struct Trial: Sendable {
-    /// From the section on: `backoffConfig.maxRetryCount`.
-    package var key: String
-    /// Of each case.
-    package var scenarios: [Scenario]
+  /// The proposed Settings with one key as it is today: the key from the section on, and the scenario of each case.
+  package typealias Trial = (key: String, scenarios: [Scenario])
 
-    package init(key: String, scenarios: [Scenario]) { (self.key, self.scenarios) = (key, scenarios) }
-  }
-
-  /// The case that was run again: its place.
-  package let place: Int
-  /// How many runs each key had.
-  package let seeds: Int
-  package let tried: [String]
+  /// How many keys were put back.
+  let count: Int
   /// Those without whose change it is not worse any more. The one is first that leaves something of the change, then the fewest criteria
   /// worse, then the most better.
   package let harmful: [Cause]
+  /// The decision on the proposed Settings without the first of them, by the first seeds of each case; nil: it stays worse.
+  package var instead: Decision?
 
-  /// The first of them, where nothing else stays worse in that case.
-  package var cause: Cause? { harmful.first.flatMap { $0.stillWorse == 0 ? $0 : nil } }
-
-  package struct Cause: Sendable, Hashable {
-    package var key: String
+  package struct Cause: Sendable {
+    package let key: String
     /// Criteria of the case that stay worse, and better.
-    package var stillWorse: Int
-    package var stillBetter = 0
+    let stillWorse: Int
+    let stillBetter: Int
     /// Whether the case is as with today's Settings then, run by run.
-    package var isAsToday = false
-
-    package init(key: String, stillWorse: Int, stillBetter: Int = 0, isAsToday: Bool = false) {
-      (self.key, self.stillWorse, self.stillBetter) = (key, stillWorse, stillBetter)
-      self.isAsToday = isAsToday
-    }
+    let isAsToday: Bool
   }
 
   /// nil where nothing is worse, or fewer than two keys are named: then there is nothing to tell apart.
@@ -48,7 +31,9 @@ package struct KeyTrials: Sendable {
   package init?(
     _ decision: Decision, _ trials: [Trial], run: ([Scenario]) throws -> [RunSummary]
   ) throws {
-    guard trials.count > 1, let worst = decision.cells(.worse).first(where: \.cell.counts) else { return nil }
+    guard trials.count > 1, let worst = decision.cells(.worse).first(where: { !$0.cell.isAllowed }) else {
+      return nil
+    }
     let one = decision.cases[worst.place]
     let today = Array(one.today.prefix(one.pairs))
     var made = try run(
@@ -60,7 +45,7 @@ package struct KeyTrials: Sendable {
       var tried = Decision.Case(
         name: one.name, phrase: one.phrase, scenarios: one.scenarios, today: today, proposed: runs)
       tried.judge(decision.terms)
-      let worse = tried.cells.filter { $0.finding.standing == .worse && $0.counts }
+      let worse = tried.cells.filter { $0.finding.standing == .worse && !$0.isAllowed }
       if worse.contains(where: { $0.criterion == worst.cell.criterion }) { continue }
       ended.append(
         Cause(
@@ -70,10 +55,21 @@ package struct KeyTrials: Sendable {
             $0.totals == $1.totals && $0.recoveryTime == $1.recoveryTime
           }))
     }
-    (place, seeds, tried) = (worst.place, today.count, trials.map(\.key))
+    count = trials.count
     harmful = ended.sorted { first, second in
       if first.isAsToday != second.isAsToday { return second.isAsToday }
       return (first.stillWorse, -first.stillBetter) < (second.stillWorse, -second.stillBetter)
     }
+    guard let cause = harmful.first, cause.stillWorse == 0,
+      let trial = trials.first(where: { $0.key == cause.key })
+    else { return }
+    // Its first seeds alone: today's runs are there already.
+    var decision = Decision(
+      zip(decision.cases, trial.scenarios).map { one, scenario in
+        Decision.Case(
+          name: one.name, phrase: one.phrase, scenarios: (one.scenarios.today, scenario))
+      }, Decision.Terms(allowed: decision.terms.allowed, budget: 0))
+    try decision.run(run, failures: run)
+    instead = decision
   }
 }

@@ -11,7 +11,7 @@ extension TuneResult {
     if !isFinished { return unfinished(field) }
     guard let decision else {
       var story = Story(unmetFinding ?? Self.leave, basis: field)
-      tell(&story, unmet)
+      tellUnmet(&story)
       if unmet == nil {
         story.add(.reason, "no candidate is better over \(scenarioCount) and holds in each")
         story.add(.open, temptationText)
@@ -32,7 +32,7 @@ extension TuneResult {
     } else {
       story.add(.reason, "fresh seeds do not confirm the best: \(Story.list(keys))")
     }
-    tell(&story, unmet)
+    tellUnmet(&story)
     decision.tell(&story)
     return story
   }
@@ -126,19 +126,18 @@ extension TuneResult {
   private var unmetFinding: String? {
     unmet.map { unmet in
       let names =
-        unmet.best.isEmpty
+        unmet.isEmpty
         ? Story.list(study.requirements.map(\.text)) + " together"
-        : unmet.best.map { study.requirements[$0.requirement].text }.joined(separator: " or ")
-      let field = unmet.count == standings.count ? "candidate" : "finalist"
+        : unmet.map { study.requirements[$0.requirement].text }.joined(separator: " or ")
+      let field = finalists.count == standings.count ? "candidate" : "finalist"
       return "No \(field) keeps \(names) in every run, nor do today's Settings"
     }
   }
 
   /// Which are not kept, what was reached, and what loses the events.
-  private func tell(_ story: inout Story, _ unmet: UnmetRequirements?) {
+  private func tellUnmet(_ story: inout Story) {
     guard let unmet else { return }
-    story.add(
-      .reason, unmet.best.isEmpty ? ["each of them alone is kept by some"] : unmet.best.map(reached))
+    story.add(.reason, unmet.isEmpty ? ["each of them alone is kept by some"] : unmet.map(reached))
     if let loss {
       story.add(.lost, loss.notes, atMost: 1)
       story.add(.lost, loss.checkedKey.map(searched))

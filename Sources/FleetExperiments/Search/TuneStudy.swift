@@ -83,26 +83,17 @@ package struct TuneStudy: Sendable {
   /// how-searches-work.md has how close the scores are.
   package static let raceDevices = 5_000
 
-  /// Seeds of each round, doubling up to those of the finalists.
-  package var ladder: [Int] {
-    var seeds = [1]
-    while let last = seeds.last, last * 2 <= self.seeds / 2 { seeds.append(last * 2) }
-    return self.seeds > 1 || raceScale != .whole ? seeds + [self.seeds] : seeds
-  }
+  /// A round of the race: how many candidates it has, each with how many seeds of fleets at a scale.
+  typealias Round = (candidates: Int, seeds: Int, scale: Scaling)
 
-  /// Returns the scale of a round of the ladder: the last round is the finalists'.
-  func scale(round: Int) -> Scaling { round == ladder.count - 1 ? .whole : raceScale }
-
-  /// Candidates of each round of the ladder, if the first has `first`.
-  package func field(first: Int) -> [Int] {
-    var field = [first]
-    for round in ladder.indices.dropFirst() {
-      let divisor = round == 1 ? 4 : 3
-      field.append(
-        round == ladder.count - 1
-          ? min(finalists, first) : min(first, max(finalists, field[round - 1] / divisor)))
+  /// Returns the rounds of a race that begins with so many candidates, each with a seed; the last one is the finalists'.
+  func rounds(first: Int) -> [Round] {
+    var rounds: [Round] = [(first, 1, raceScale)]
+    while let last = rounds.last, last.seeds * 2 <= seeds / 2 {
+      let kept = last.candidates / (rounds.count == 1 ? 4 : 3)
+      rounds.append((min(first, max(finalists, kept)), last.seeds * 2, raceScale))
     }
-    return field
+    return seeds > 1 || raceScale != .whole ? rounds + [(min(finalists, first), seeds, .whole)] : rounds
   }
 
   /// Returns the most runs, without twins, if the first round has `first` candidates. They are the race, today's Settings, and the
@@ -111,12 +102,12 @@ package struct TuneStudy: Sendable {
     // The winner and each key put back on the race's fleets, two choices without some keys, and each key of that put back.
     let runsOfKeys = 2 * space.parameters.count + (raceScale == .whole ? 0 : 3)
     var perScenario = (1 + runsOfKeys) * seeds
-    var before = (seeds: 0, scale: scale(round: 0))
-    for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
+    var before: Round?
+    for round in rounds(first: first) {
       // Seeds on another scale are others.
-      let scale = scale(round: round)
-      perScenario += count * (scale == before.scale ? seeds - before.seeds : seeds)
-      before = (seeds, scale)
+      let known = before.map { $0.scale == round.scale ? $0.seeds : 0 } ?? 0
+      perScenario += round.candidates * (round.seeds - known)
+      before = round
     }
     return perScenario * scenarios.count
   }
@@ -135,92 +126,52 @@ package struct TuneStudy: Sendable {
 /// How a candidate fares against today's Settings under the same seeds.
 package struct Standing: Sendable {
   package var candidate: SearchCandidate
-  package var seeds: Int
-  package var scale: Scaling
+  package let scale: Scaling
   /// Mean value for each scenario and objective; times up to the horizon, nil where no run has one.
-  package var values: [[Double?]]
+  let values: [[Double?]]
   /// Mean of ln(value / today's) for each scenario and objective; nil where neither has a value.
-  package var logRatios: [[Double?]]
+  package let logRatios: [[Double?]]
   /// ln of the score for each scenario: the weighted mean over the objectives.
-  package var scenarioScores: [Double]
-  /// ln of the score over all scenarios.
-  package var score: Double
-  /// The same for each seed.
-  package var scoreBySeed: [Double]
-  /// Share of runs that did not recover or broke a requirement.
-  package var violations: Double
-
+  package let scenarioScores: [Double]
+  /// ln of the score over all scenarios, for each seed.
+  let scoreBySeed: [Double]
   /// For each requirement the share of the runs that break it, the mean over the scenarios, and what the run comes to that is
   /// furthest from keeping it; nil where no run has a value.
-  package var requirements: [(broken: Double, worst: Requirement.Reading?)]
-  /// Whether each of its runs keeps each of them.
-  package var keepsRequirements: Bool { requirements.allSatisfy { $0.broken == 0 } }
-
-  /// The same as `violations` for each scenario, less today's share.
-  package var violationsAgainstToday: [Double]
-
+  package let requirements: [(broken: Double, worst: Requirement.Reading?)]
+  /// Share of runs that did not recover or broke a requirement.
+  package let violations: Double
+  /// The same for each scenario, less today's share.
+  private let violationsAgainstToday: [Double]
   /// Whether its means are worse than today's by what matters, in a scenario and criterion of the verdict that may not get worse.
-  private var looksWorse: Bool
-
+  private let looksWorse: Bool
   /// The order of the race after `violations`: the score, and what is worse than today in a scenario. A race compares each many
   /// times.
-  package private(set) var cost = 0.0
+  private(set) var cost = 0.0
 
-  /// Whether it is in no scenario worse than today's. It recovers and keeps the requirements as often, with a score within the
-  /// tolerance, and no criterion of the verdict looks worse by what matters.
-  package var holdsEverywhere: Bool {
-    violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 }
-      && !looksWorse
-  }
-
-  /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
-  /// costs few attempts.
-  private var scoreLosses: [Double] {
-    let limit = DeterministicMath.log(TuneStudy.tolerance)
-    return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }
-  }
-
-  /// 1 is as today; 0.5 half of it.
-  package var ratio: Double { DeterministicMath.exp(score) }
-
-  package func isBetter(than other: Standing) -> Bool {
-    (violations, cost) < (other.violations, other.cost)
-  }
-}
-
-extension Standing {
   /// - Parameter own: its runs by scenario.
   /// - Parameter today: those of today's Settings under the same seeds.
   init(
     _ candidate: SearchCandidate, _ own: [[RunSummary]], today: [[RunSummary]], scale: Scaling,
     study: TuneStudy
   ) {
-    self.candidate = candidate
-    self.scale = scale
-    let seeds = today.first?.count ?? 0
-    self.seeds = seeds
+    (self.candidate, self.scale) = (candidate, scale)
     let objectives = study.objectives
-    let weights = objectives.map(\.weight)
     // Scenario, objective, seed.
     let ratios = zip(own, today).map { own, today in
       objectives.map { objective in zip(own, today).map { objective.logRatio($0, to: $1) } }
     }
     /// An objective without a value in a scenario, as a recovery without an incident, has no weight in it.
     func weighted(_ values: [Double?]) -> Double {
-      var (sum, weight) = (0.0, 0.0)
-      for case (let value?, let share) in zip(values, weights) {
-        sum += value * share
-        weight += share
-      }
-      return weight > 0 ? sum / weight : 0
+      let known = zip(values, objectives).filter { $0.0 != nil }
+      let weight = known.reduce(0) { $0 + $1.1.weight }
+      return weight > 0 ? known.reduce(0) { $0 + ($1.0 ?? 0) * $1.1.weight } / weight : 0
     }
     logRatios = ratios.map { $0.map { $0.compactMap(\.self).mean } }
     values = own.map { own in
       objectives.map { objective in own.compactMap { objective.metric.value(of: $0).restricted }.mean }
     }
     scenarioScores = logRatios.map(weighted)
-    score = scenarioScores.mean ?? 0
-    scoreBySeed = (0..<seeds).map { k in ratios.map { weighted($0.map { $0[k] }) }.mean ?? 0 }
+    scoreBySeed = (today.first ?? []).indices.map { k in ratios.map { weighted($0.map { $0[k] }) }.mean ?? 0 }
     func bad(_ runs: [RunSummary]) -> Double {
       let bad = runs.count { run in
         run.neverRecovers || study.requirements.contains { !$0.isKept(by: run) }
@@ -234,16 +185,40 @@ extension Standing {
       let standings = Standings(
         ["today", "new"], rows: [today[s], own[s]], interval: study.intervals[s],
         metrics: MetricCatalogue.headline)
-      let criteria = standings.criteria(0, 1).filter { criterion in
+      return standings.criteria(0, 1).filter { criterion in
         guard case .metric(let index) = criterion else { return true }
         return !study.allowed.contains(MetricCatalogue.headline[index].name)
-      }
-      return criteria.map { standings.finding(of: 1, to: 0, on: $0) }
+      }.map { standings.finding(of: 1, to: 0, on: $0) }
     }
     looksWorse = findings.contains { $0.standing == .worse || $0.mean > 1 }
     cost =
       score + 5 * scoreLosses.reduce(0, +)
       + findings.reduce(0) { $0 + DeterministicMath.log(max(1, $1.mean)) }
+  }
+
+  package var seeds: Int { scoreBySeed.count }
+  /// ln of the score over all scenarios.
+  package var score: Double { scenarioScores.mean ?? 0 }
+  /// 1 is as today; 0.5 half of it.
+  package var ratio: Double { DeterministicMath.exp(score) }
+  /// Whether each of its runs keeps each of them.
+  package var keepsRequirements: Bool { requirements.allSatisfy { $0.broken == 0 } }
+
+  /// Whether it is in no scenario worse than today's. It recovers and keeps the requirements as often, with a score within the
+  /// tolerance, and no criterion of the verdict looks worse by what matters.
+  package var holdsEverywhere: Bool {
+    violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 } && !looksWorse
+  }
+
+  /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
+  /// costs few attempts.
+  private var scoreLosses: [Double] {
+    let limit = DeterministicMath.log(TuneStudy.tolerance)
+    return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }
+  }
+
+  package func isBetter(than other: Standing) -> Bool {
+    (violations, cost) < (other.violations, other.cost)
   }
 }
 
@@ -302,27 +277,5 @@ extension TuneObjective {
     let days = (reference.column("duration_s") ?? 0) / 86_400
     let all = (reference.column(MetricCatalogue.attempts) ?? 0) * days
     return max(0.5, (all - (reference.column(metric.name) ?? 0)) / 10)
-  }
-}
-
-/// The finding that no searched candidate keeps all requirements.
-package struct UnmetRequirements: Sendable {
-  /// The number of candidates that it holds for.
-  package var count: Int
-  /// The requirements that none of them keeps, each with the candidate whose worst run is nearest to it. Empty: each is kept by some
-  /// of them, all together by none.
-  package var best: [(requirement: Int, standing: Standing)]
-
-  /// Nil without requirements, and where a candidate or today's Settings keep all of them in every run of the search.
-  /// - Parameter field: those that had the whole fleet.
-  init?(_ field: [Standing], today: Standing, _ study: TuneStudy) {
-    let all = field + [today]
-    guard !study.requirements.isEmpty, !all.contains(where: \.keepsRequirements) else { return nil }
-    count = field.count
-    best = study.requirements.indices.compactMap { index -> (Int, Standing)? in
-      guard !all.contains(where: { $0.requirements[index].broken == 0 }) else { return nil }
-      let reached = all.compactMap { standing in standing.requirements[index].worst.map { (standing, $0) } }
-      return reached.min { $0.1.badness < $1.1.badness }.map { (index, $0.0) }
-    }
   }
 }

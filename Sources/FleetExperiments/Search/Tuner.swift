@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetStatistics
 import ScenarioModel
 
@@ -12,8 +13,13 @@ import ScenarioModel
 /// it changes is put back, and what makes no difference goes back for good. A `Decision` on fresh seeds has to confirm it; where
 /// it does not, the next finalist is tried.
 package struct Tuner {
+  /// Returns a scenario of the study, by its place, with a candidate's Settings.
+  package typealias Making = (SearchCandidate, _ place: Int) throws -> Scenario
+
   let study: TuneStudy
-  let runs: CandidateRuns
+  /// Those that are compared, and those that need only tell whether they fail.
+  private let runs: (compared: Runs<RunSummary>, alone: Runs<RunSummary>)
+  private let scenario: Making
   /// In the order in which they were first tried.
   var order: [SearchCandidate] = []
   /// The place in the sequence of spread candidates behind which none was looked at.
@@ -21,9 +27,12 @@ package struct Tuner {
   var standings: [SearchCandidate: Standing] = [:]
   private var all: [Standing] { order.compactMap { standings[$0] } }
 
-  package init(_ study: TuneStudy, runs: CandidateRuns) {
-    self.study = study
-    self.runs = runs
+  /// - Parameter failures: makes runs that need only tell whether they fail; nil: as all others.
+  /// - Parameter scenario: what is run, with the seed of its first run, at full size.
+  package init(
+    _ study: TuneStudy, runs: Runs<RunSummary>, failures: Runs<RunSummary>? = nil, scenario: @escaping Making
+  ) {
+    (self.study, self.runs, self.scenario) = (study, (runs, failures ?? runs), scenario)
   }
 
   /// Runs the whole search.
@@ -33,7 +42,7 @@ package struct Tuner {
       return try search()
     } catch let error as CancellationError {
       guard let best = ranked().first.flatMap({ standings[$0] }),
-        let today = standing(of: study.space.today, study.raced.prefix(best.seeds), best.scale)
+        let today = try standings(of: [study.space.today], study.raced.prefix(best.seeds), best.scale)[0]
       else { throw error }
       var result = result(today, best)
       result.isFinished = false
@@ -91,7 +100,7 @@ package struct Tuner {
     var terms = study.terms
     terms.breaksAsToday = breaksAsToday
     var decision = Decision(try cases(winner, against: study.space.today), terms)
-    try runs.decide(&decision)
+    try decision.run(runs.compared.valuesUntilCancelled, failures: runs.alone.valuesUntilCancelled)
     return decision
   }
 
@@ -100,15 +109,12 @@ package struct Tuner {
   private func cases(
     _ candidate: SearchCandidate, against other: SearchCandidate, _ seeds: Range<Int> = 0..<0
   ) throws -> [Decision.Case] {
-    let both = [other, candidate]
-    let rows = both.map { requests($0, seeds, .whole).map { runs.summaries($0) ?? [] } }
+    let rows = try rows(of: [other, candidate], seeds)
     return try study.scenarios.enumerated().map { place, name in
-      let scenarios = try both.map {
-        try runs.scenario(of: .init(candidate: $0, scenario: place, seed: 0))
-      }
-      return Decision.Case(
-        name: name, phrase: study.scenarios.count > 1 ? name : "", scenarios: (scenarios[0], scenarios[1]),
-        today: rows[0][place], proposed: rows[1][place])
+      Decision.Case(
+        name: name, phrase: study.scenarios.count > 1 ? name : "",
+        scenarios: (try scenario(other, place), try scenario(candidate, place)),
+        today: rows[0]?[place] ?? [], proposed: rows[1]?[place] ?? [])
     }
   }
 
@@ -123,23 +129,25 @@ package struct Tuner {
     } catch is CancellationError where result.isRecommended {
       // Fresh seeds have confirmed it.
     }
-    result.standings = all
-    result.runs = runs.counts
+    result.runs = counts
     return result
   }
 
   private func result(_ today: Standing, _ winner: Standing) -> TuneResult {
-    TuneResult(
-      study: study, today: today, winner: winner,
-      unmet: UnmetRequirements(all.filter { $0.scale == .whole }, today: today, study), standings: all,
-      runs: runs.counts)
+    TuneResult(study: study, today: today, winner: winner, standings: all, runs: counts)
+  }
+
+  /// Runs made anew and runs found in the store, twins not counted.
+  private var counts: (made: Int, readBack: Int) {
+    let (all, alone) = (runs.compared.counts, runs.alone.counts)
+    return runs.alone === runs.compared ? all : (all.made + alone.made, all.readBack + alone.readBack)
   }
 
   /// The candidate with the lowest score, against today's Settings; nil where none is better by it.
   private func temptation(_ result: TuneResult) throws -> (standing: Standing, decision: Decision)? {
-    let whole = result.standings.filter { $0.scale == .whole }
-    let most = whole.map(\.seeds).max() ?? 0
-    guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
+    let most = result.finalists.map(\.seeds).max() ?? 0
+    guard let best = result.finalists.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }),
+      best.score < -0.01
     else { return nil }
     let cases = try cases(best.candidate, against: study.space.today, study.raced.prefix(most))
     return (best, Decision(cases, study.terms))
@@ -149,7 +157,7 @@ package struct Tuner {
   private func loss(_ result: TuneResult) throws -> LossReport? {
     guard let unmet = result.unmet, study.requirements.contains(where: \.isOfLosses) else { return nil }
     let nearest =
-      unmet.best.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
+      unmet.first { study.requirements[$0.requirement].isOfLosses }?.standing ?? result.winner
     let cases = try cases(nearest.candidate, against: study.space.today, study.raced.prefix(nearest.seeds))
     return LossReport(
       cases.map { Variant(name: $0.name, scenario: $0.scenarios.proposed) }, runs: cases.map(\.proposed))
@@ -183,10 +191,9 @@ package struct Tuner {
   /// - Returns: the finalists: all candidates where there is a single round.
   private mutating func finalists() throws -> [Standing] {
     var candidates = order
-    let field = study.field(first: order.count)
-    for (round, seeds) in study.ladder.enumerated().dropFirst() {
-      candidates = Array(distinct(ranked()).prefix(field[round]))
-      try evaluate(candidates, 0..<seeds, study.scale(round: round))
+    for round in study.rounds(first: order.count).dropFirst() {
+      candidates = Array(distinct(ranked()).prefix(round.candidates))
+      try evaluate(candidates, 0..<round.seeds, round.scale)
     }
     return candidates.compactMap { standings[$0] }
   }
@@ -235,51 +242,56 @@ package struct Tuner {
   private mutating func evaluate(
     _ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
   ) throws {
-    do {
-      try make([study.space.today] + candidates, seeds, scale)
-    } catch let error as CancellationError {
-      // Before the first round is over, a few are better than none; later they would not be the best of all.
-      if order.isEmpty { note(candidates, seeds, scale) }
-      throw error
+    let found = try standings(of: [study.space.today] + candidates, seeds, scale)
+    // Before the first round is over, a few are better than none; later they would not be the best of all.
+    if !found.contains(where: { $0 == nil }) || order.isEmpty {
+      for case let standing? in found.dropFirst() {
+        if standings.updateValue(standing, forKey: standing.candidate) == nil {
+          order.append(standing.candidate)
+        }
+      }
     }
-    note(candidates, seeds, scale)
+    if found.contains(where: { $0 == nil }) { throw CancellationError() }
   }
 
-  /// Enters the standings of those whose runs are there.
-  private mutating func note(_ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling) {
-    for candidate in candidates {
-      guard let standing = standing(of: candidate, seeds, scale) else { continue }
-      if standings[candidate] == nil { order.append(candidate) }
-      standings[candidate] = standing
+  /// How candidates fare against today's Settings under some seeds; nil where a run of either is missing, as it was stopped.
+  private func standings(
+    of candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling
+  ) throws -> [Standing?] {
+    let rows = try rows(of: [study.space.today] + candidates, seeds, scale)
+    return zip(candidates, rows.dropFirst()).map { candidate, own in
+      guard let own, let today = rows[0] else { return nil }
+      return Standing(candidate, own, today: today, scale: scale, study: study)
     }
+  }
+
+  /// How several fare with all seeds. They do not become candidates of the search.
+  private func standings(of candidates: [SearchCandidate], _ scale: Scaling) throws -> [Standing] {
+    let found = try standings(of: candidates, study.raced, scale).compactMap(\.self)
+    if found.count < candidates.count { throw CancellationError() }
+    return found
   }
 
   /// Makes the runs of candidates under some seeds, all together, so that they share workers.
-  private func make(_ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling) throws {
-    try runs.make(candidates.flatMap { requests($0, seeds, scale).flatMap(\.self) })
-  }
-
-  /// By scenario.
-  private func requests(
-    _ candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling
-  ) -> [[CandidateRuns.Request]] {
-    study.scenarios.indices.map { scenario in
-      seeds.map { .init(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
+  /// - Returns: of each candidate by scenario and seed; nil where not all of them are there, as it was stopped.
+  private func rows(
+    of candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
+  ) throws -> [[[RunSummary]]?] {
+    let asked = try candidates.flatMap { candidate in
+      try study.scenarios.indices.flatMap { place in
+        let scenario = scale.scaled(try scenario(candidate, place))
+        return seeds.map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
+      }
     }
-  }
-
-  /// How a candidate fares against today's Settings under some seeds; nil where runs of either are not there.
-  private func standing(of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling) -> Standing? {
-    let own = requests(candidate, seeds, scale).compactMap(runs.summaries)
-    let today = requests(study.space.today, seeds, scale).compactMap(runs.summaries)
-    guard own.count == study.scenarios.count, today.count == own.count else { return nil }
-    return Standing(candidate, own, today: today, scale: scale, study: study)
-  }
-
-  /// How several fare with all seeds, whose runs are made first. They do not become candidates of the search.
-  private func standings(of candidates: [SearchCandidate], _ scale: Scaling) throws -> [Standing] {
-    try make([study.space.today] + candidates, study.raced, scale)
-    return candidates.compactMap { standing(of: $0, study.raced, scale) }
+    var made = try runs.compared.valuesUntilCancelled(of: asked)[...]
+    return candidates.map { _ in
+      let rows = study.scenarios.map { _ in
+        let row = made.prefix(seeds.count)
+        made = made.dropFirst(seeds.count)
+        return row.compactMap(\.self)
+      }
+      return rows.allSatisfy { $0.count == seeds.count } ? rows : nil
+    }
   }
 
   // MARK: Idle keys
@@ -361,10 +373,8 @@ package struct TuneResult: Sendable {
   package var today: Standing
   /// Today's Settings if nothing better was found.
   package var winner: Standing
-  /// Nil where a candidate or today's Settings keep every requirement.
-  package var unmet: UnmetRequirements?
   /// Every candidate, in the order of the search.
-  package var standings: [Standing]
+  package let standings: [Standing]
   package var runs: (made: Int, readBack: Int)
   /// Whether fresh seeds, on which no choice was based, confirm the winner; nil: there is none, or it was stopped before.
   package var decision: Decision?
@@ -388,6 +398,21 @@ package struct TuneResult: Sendable {
   package var freshInterval: ConfidenceInterval? {
     fresh.flatMap { ConfidenceInterval(SampleStatistics($0.scoreBySeed)) }
   }
+
+  /// The requirements that no candidate with the whole fleet keeps in every run, nor today's Settings. Each has the candidate whose
+  /// worst run is nearest to it; empty: each is kept by some, all together by none. Nil where some keep all.
+  package var unmet: [(requirement: Int, standing: Standing)]? {
+    let all = finalists + [today]
+    guard !study.requirements.isEmpty, !all.contains(where: \.keepsRequirements) else { return nil }
+    return study.requirements.indices.compactMap { index in
+      guard !all.contains(where: { $0.requirements[index].broken == 0 }) else { return nil }
+      let reached = all.compactMap { standing in standing.requirements[index].worst.map { (standing, $0) } }
+      return reached.min { $0.1.badness < $1.1.badness }.map { (index, $0.0) }
+    }
+  }
+
+  /// The candidates that had the whole fleet.
+  var finalists: [Standing] { standings.filter { $0.scale == .whole } }
 
   /// Whether there are Settings to publish.
   package var isRecommended: Bool { isFinished && decision?.outcome == .publish }

@@ -16,13 +16,25 @@ struct LimitTests {
       server: .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(1)), queueLimit: 1))),
     fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
 
+  private func search(
+    _ range: String, _ requirement: String = "lost = 0", seeds: Int = 59,
+    meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
+    scenario: (String) throws -> Scenario = { _ in Self.scenario },
+    run: ([Scenario]) throws -> [RunSummary]
+  ) throws -> LimitSearch {
+    var search = try LimitSearch(
+      QuantityRange(range), requirements: [Requirement(requirement)], seeds: seeds)
+    search.meaning = meaning
+    try search.run(scenario, run)
+    return search
+  }
+
   /// Searches a range of whole numbers in which a run with a value and a seed keeps the limit or not, as `isMet` says.
   private func search(
     _ range: ClosedRange<Int>, seeds: Int = 59, isMet: @escaping (_ value: Int, _ seed: UInt64) -> Bool
   ) throws -> LimitSearch {
-    try LimitSearch(
-      QuantityRange("key=\(range.lowerBound)..\(range.upperBound)"), own: nil,
-      requirements: [Requirement("lost = 0")], seeds: seeds,
+    try search(
+      "key=\(range.lowerBound)..\(range.upperBound)", seeds: seeds,
       scenario: { text in
         var scenario = Self.scenario
         scenario.fleet[0].devices = Int(text)!
@@ -91,9 +103,8 @@ struct LimitTests {
 
   @Test("the verdict names the reason for which the neighbour fails, and a campaign's pace")
   func reasonAndPace() throws {
-    let found = try LimitSearch(
-      QuantityRange("push.0.over=0s..60m"), own: nil,
-      requirements: [Requirement("peak_offered_ratio <= 100%")], seeds: 59,
+    let found = try search(
+      "push.0.over=0s..60m", "peak_offered_ratio <= 100%",
       meaning: { "That is \(Int(6_000 / ($0.value / 60e6))) a minute." },
       scenario: { text in
         var scenario = Self.scenario
@@ -117,9 +128,8 @@ struct LimitTests {
   @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")
   func stopped() throws {
     var left = 40
-    let found = try LimitSearch(
-      QuantityRange("key=0..64"), own: nil, requirements: [Requirement("lost = 0")], seeds: 59,
-      scenario: { _ in Self.scenario },
+    let found = try search(
+      "key=0..64",
       run: { scenarios in
         left -= scenarios.count
         if left < 0 { throw CancellationError() }
@@ -128,9 +138,7 @@ struct LimitTests {
     #expect(!found.isFinished && !found.points.isEmpty)
     #expect(LimitSearch.defaultSeeds == 59)
     #expect(throws: CancellationError.self) {
-      try LimitSearch(
-        QuantityRange("key=0..64"), own: nil, requirements: [Requirement("lost = 0")], seeds: 59,
-        scenario: { _ in Self.scenario }, run: { _ in throw CancellationError() })
+      try search("key=0..64", run: { _ in throw CancellationError() })
     }
   }
 

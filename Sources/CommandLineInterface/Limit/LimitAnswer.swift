@@ -48,7 +48,7 @@ extension LimitSearch {
 
   /// The answer first, then what it is worth.
   package var story: Story {
-    let values = "\(range.path) from \(range.low.words) to \(range.high.words)"
+    let values = "\(range.path) from \(range.words)"
     if points.allSatisfy({ $0.baselines.allSatisfy { !$0.isHealthy } }) {
       var story = Story("The fleet does not hold its load even without any incident", basis: values)
       story.add(.unwell, HealthWording(points.flatMap(\.baselines)).reason)
@@ -67,9 +67,7 @@ extension LimitSearch {
       basis: Self.basis(answer))
     story.add(.reason, Self.surely(answer))
     story.add(.reason, meaning(answer.value))
-    story.add(
-      .fails,
-      [beyond, tooMuch].compactMap { $0.map(failing) })
+    story.add(.fails, [beyond, tooMuch].compactMap { $0.map(failing) })
     if answer.mostLost > 0, !requirements.contains(where: \.isOfLosses) {
       story.add(.lost, Self.lost(answer))
     }
@@ -119,11 +117,7 @@ extension LimitSearch {
 
 extension LimitSearch {
   /// A row of `limit.csv`.
-  struct Row: Sendable {
-    var key: String
-    var point: Point
-    var isAnswer: Bool
-  }
+  typealias Row = (key: String, point: Point, isAnswer: Bool)
 
   static let columns: [CSVColumn<Row>] = [
     .init("key", "", "The key, or `length of outage` and the like.") { .text($0.key) },
@@ -155,7 +149,7 @@ extension LimitSearch {
       .integer($0.point.mostLost)
     }.shown("most lost") { FigureText.grouped($0.point.mostLostAtFullSize) },
     .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {
-      $0.point.highestLoad.map { .decimal($0) } ?? .empty
+      .decimal($0.point.highestLoad)
     }.shown("busiest second") { $0.point.highestLoad.map { FigureText.percent($0) } ?? "" },
     .init("scale", "1", "One of so many devices was simulated; counts are as simulated.") {
       .integer($0.point.runs[0].scale)
@@ -164,7 +158,7 @@ extension LimitSearch {
 
   /// A row for each value that was looked at.
   var table: Table<Row> {
-    Table(Self.columns, points.map { Row(key: range.path, point: $0, isAnswer: $0.step == answer?.step) })
+    Table(Self.columns, points.map { (range.path, $0, $0.step == answer?.step) })
   }
 }
 

@@ -53,15 +53,11 @@ struct LimitCommand: Study {
   let options = StudyOptions()
 
   /// A key or a kind of incident, of which the limit is looked for.
-  private struct Subject: Sendable {
-    var range: QuantityRange
-    var own: Quantity?
-    var isLessBetter = false
-    var meaning: @Sendable (Quantity) -> String? = { _ in nil }
-    var largest: [Scenario]
-    /// Returns the scenarios with a value, by its text.
-    var scenario: @Sendable (StudyRuns) -> (String) throws -> Scenario
-  }
+  /// Its scenarios come by the text of a value.
+  private typealias Subject = (
+    search: LimitSearch, largest: [Scenario],
+    scenario: @Sendable (StudyRuns) -> (String) throws -> Scenario
+  )
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Limits> {
     guard (range == nil) == !troubles.isEmpty else {
@@ -74,22 +70,21 @@ struct LimitCommand: Study {
     // A message alone breaks nothing: it must not ask for more than there is.
     let hasIncidents = range == nil || !input.scenario.tapi.incidents.isEmpty
     let standard = try Requirement(hasIncidents ? "failures = 0" : "peak_offered_ratio <= 100%")
-    let requirements = requirements.isEmpty ? [standard] : requirements
+    let required = requirements.isEmpty ? [standard] : requirements
     let subjects =
-      try range.map { [try subject($0, input)] } ?? troubles.map { try subject($0, input.scenario) }
+      try range.map { [try subject($0, required, input)] }
+      ?? troubles.map { try subject($0, required, input.scenario) }
     let names = troubles.map(\.rawValue).joined(separator: ", ")
     let what = range.map { "\($0.path) from \($0.words)" } ?? "\(names) of 1 min to 4 h"
     let facts = "\(input.scenario.sizeText), \(what), \(FigureText.count(seeds, "seed")) for the answer"
     return StudyPlan(
       input, heading: input.heading(facts), largest: subjects.flatMap(\.largest),
-      find: { [seeds] runs in
+      find: { runs in
         var limits = Limits(searches: [])
         for subject in subjects where limits.isFinished {
           do {
-            let search = try LimitSearch(
-              subject.range, own: subject.own, isLessBetter: subject.isLessBetter, requirements: requirements,
-              seeds: seeds, meaning: subject.meaning, scenario: subject.scenario(runs),
-              run: runs.summaries.values)
+            var search = subject.search
+            try search.run(subject.scenario(runs), runs.summaries.values)
             limits.searches.append(search)
             limits.isFinished = search.isFinished
           } catch let error as CancellationError {
@@ -101,7 +96,9 @@ struct LimitCommand: Study {
       }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
   }
 
-  private func subject(_ range: QuantityRange, _ input: StudyInput) throws -> Subject {
+  private func subject(
+    _ range: QuantityRange, _ required: [Requirement], _ input: StudyInput
+  ) throws -> Subject {
     let scenario = { @Sendable [loaded = input.loaded[0]] (value: String) in
       try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
         .scenario
@@ -112,23 +109,28 @@ struct LimitCommand: Study {
     } catch let problems as ScenarioProblems {
       throw problems.naming { $0 == range.path ? "--key" : nil }
     }
+    var search = LimitSearch(range, requirements: required, seeds: seeds)
     // A key has the figures of the whole fleet.
-    let own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON)
-    return Subject(
-      range: range, own: own.flatMap { Quantity($0) },
-      meaning: { ends[0].pace(of: range.path, $0) }, largest: ends, scenario: { _ in scenario })
+    search.own = try Override.value(at: range.path, in: input.whole.bases[0].normalisedJSON)
+      .flatMap { Quantity($0) }
+    search.meaning = { ends[0].pace(of: range.path, $0) }
+    return (search, ends, { _ in scenario })
   }
 
   /// A kind by itself, with the shortest run in which its recovery can be seen.
-  private func subject(_ trouble: IncidentSuite.Trouble, _ scenario: Scenario) throws -> Subject {
+  private func subject(
+    _ trouble: IncidentSuite.Trouble, _ required: [Requirement], _ scenario: Scenario
+  ) throws -> Subject {
+    let range = try QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log")
+    var search = LimitSearch(range, requirements: required, seeds: seeds)
+    search.isLessBetter = true
     @Sendable func suite(_ length: Span) -> IncidentSuite {
       IncidentSuite(of: scenario, given: [.init(trouble, length, in: scenario)], isStandard: false)
     }
     @Sendable func alone(_ suite: IncidentSuite) -> Scenario { suite.scenario(suite.cases[0], of: scenario) }
-    return Subject(
-      range: try QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log"),
-      isLessBetter: true, largest: [alone(suite(.hours(4)))],
-      scenario: { runs in
+    return (
+      search, [alone(suite(.hours(4)))],
+      { runs in
         var known: [String: Scenario] = [:]
         return { text in
           if let found = known[text] { return found }
@@ -137,7 +139,8 @@ struct LimitCommand: Study {
           known[text] = scenario
           return scenario
         }
-      })
+      }
+    )
   }
 }
 

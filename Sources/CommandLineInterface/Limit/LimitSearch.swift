@@ -11,7 +11,8 @@ import SimulationKernel
 /// the next one must. Where the middle of the range alone keeps them, the least value there is the answer. A fleet that does not
 /// hold its load without incidents keeps nothing.
 ///
-///     let search = try LimitSearch(range, own: nil, requirements: [Requirement("lost = 0")], seeds: 59, scenario: scenario, run: run)
+///     var search = LimitSearch(range, requirements: [Requirement("lost = 0")], seeds: 59)
+///     try search.run(scenario, run)
 ///     search.answer?.value  // 18: no event is lost in any of 59 runs
 package struct LimitSearch: Sendable {
   /// One value with its runs.
@@ -57,12 +58,13 @@ package struct LimitSearch: Sendable {
   /// Runs that have to agree.
   let seeds: Int
   /// The scenario's own value of the key; nil where it has none with a number.
-  let own: Quantity?
+  var own: Quantity?
+  /// Whether smaller values are known to do better.
+  var isLessBetter = false
   /// The meaning of a value in another unit, as a sentence; nil: the value says it all.
-  let meaning: @Sendable (Quantity) -> String?
+  package var meaning: @Sendable (Quantity) -> String? = { _ in nil }
   package private(set) var points: [Point] = []
-  let isLessBetter: Bool
-  private let steps: Int
+  private var steps: Int { min(Self.mostSteps, range.mostSteps) }
   /// False where the search was stopped: the answer may still move.
   package private(set) var isFinished = false
 
@@ -91,26 +93,18 @@ package struct LimitSearch: Sendable {
   /// Seeds of an answer that fails in at most 5 % of such runs, with 95 % confidence, if it fails in none: 59.
   package static let defaultSeeds = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
 
+  package init(_ range: QuantityRange, requirements: [Requirement], seeds: Int) {
+    (self.range, self.requirements, self.seeds) = (range, requirements, seeds)
+  }
+
+  /// Makes the search.
   /// - Parameters:
-  ///   - isLessBetter: whether smaller values are known to do better.
-  ///   - meaning: of a value, as a sentence.
   ///   - scenario: the scenario with the key set to a value, as text.
   ///   - run: summaries of scenarios, in their order.
   /// - Throws: `CancellationError` where it is stopped before anything is known; what the closures throw.
-  package init(
-    _ range: QuantityRange, own: Quantity?, isLessBetter: Bool = false, requirements: [Requirement],
-    seeds: Int,
-    meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
-    scenario: (String) throws -> Scenario,
-    run: ([Scenario]) throws -> [RunSummary]
+  package mutating func run(
+    _ scenario: (String) throws -> Scenario, _ run: ([Scenario]) throws -> [RunSummary]
   ) throws {
-    self.range = range
-    self.own = own
-    self.isLessBetter = isLessBetter
-    self.requirements = requirements
-    self.seeds = seeds
-    self.meaning = meaning
-    steps = min(Self.mostSteps, range.mostSteps)
     do {
       try search { asked in
         let scenarios = try asked.flatMap { point, seeds in

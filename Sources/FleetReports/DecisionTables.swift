@@ -3,10 +3,7 @@ import FleetMetrics
 
 extension Decision {
   /// A row of `decision.csv`: a criterion of a case.
-  package struct Row: Sendable {
-    fileprivate var one: Case
-    fileprivate var cell: Cell
-  }
+  package typealias Row = (one: Case, cell: Cell)
 
   package static let columns: [CSVColumn<Row>] = [
     .init("case", "", "Name of the case.") { .text($0.one.name) },
@@ -32,19 +29,17 @@ extension Decision {
     .init(
       "today_mean", "",
       "The same as a number. Of a time that a run does not live to see, the time that it was watched."
-    ) { $0.cell.figures.today.number.map { .decimal($0) } ?? .empty },
+    ) { .decimal($0.cell.figures.today.number) },
     .init("proposed_mean", "", "The same with the proposed Settings.") {
-      $0.cell.figures.proposed.number.map { .decimal($0) } ?? .empty
+      .decimal($0.cell.figures.proposed.number)
     },
     .init("difference", "", "Proposed less today, of the whole fleet, under the same seeds.") {
-      $0.cell.difference.map { .decimal($0.mean) } ?? .empty
+      .decimal($0.cell.difference?.mean)
     },
     .init("difference_low", "", "The least that the difference may be, at the level of the decision.") {
-      $0.cell.difference.map { .decimal($0.low) } ?? .empty
+      .decimal($0.cell.difference?.low)
     },
-    .init("difference_high", "", "The most that it may be.") {
-      $0.cell.difference.map { .decimal($0.high) } ?? .empty
-    },
+    .init("difference_high", "", "The most that it may be.") { .decimal($0.cell.difference?.high) },
     .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
     .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
       .integer(Int64($0.one.proposed.count))
@@ -54,7 +49,7 @@ extension Decision {
     },
   ]
 
-  package var rows: [Row] { cases.flatMap { one in one.cells.map { Row(one: one, cell: $0) } } }
+  package var rows: [Row] { cases.flatMap { one in one.cells.map { (one, $0) } } }
 
   /// Every figure: today beside the proposed, with what each comes to, and the battery.
   package var figures: TextTable {

@@ -14,7 +14,7 @@ package struct ParetoRow: Sendable {
       "kind", "",
       "`recommended`, `finalist` (the best one, where it is not recommended), `today`, `front`, `beaten` or `broken` (a requirement)."
     ) {
-      .text($0.kind.name)
+      .text($0.kind.rawValue)
     },
     .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
     .init("scale", "", "The part of the fleets that it had: `1:1`, the whole.") {
@@ -90,8 +90,7 @@ extension TuneResult {
           )
         ]
       } ?? []
-    answer.details =
-      figures + (readings.isEmpty ? [] : [.list(readings, title: "What the clients make of these Settings")])
+    answer.details = figures
     answer.page = [
       .figure(
         chart.html, title: "Candidates",
@@ -99,57 +98,44 @@ extension TuneResult {
           "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
           + "better. Hover a mark for its Settings.")
     ]
+    answer.data = [OutputFile(.pareto, CSVFile.bytes(columns, rows))]
     if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
-    if !figures.isEmpty { answer.page.append(.folded(figures, title: "What was better or worse?")) }
+    if let decision {
+      answer.page.append(.folded(figures, title: "What was better or worse?"))
+      answer.data.append(OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows)))
+    }
     if !readings.isEmpty {
+      answer.details.append(.list(readings, title: "What the clients make of these Settings"))
       answer.page.append(.folded([.list(readings)], title: "What do the clients make of them?"))
+    }
+    if let settings {
+      answer.data += [
+        OutputFile(.settings, text: settings.cdn), OutputFile(.documentSettings, text: settings.document),
+      ]
     }
     let objectives = study.objectives.map { ($0.metric.title, $0.metric.definition) }
     answer.page.append(.terms(PageWords.tune.terms + PageWords.decision.terms + objectives))
 
-    let published =
-      settings.map {
-        [OutputFile(.settings, text: $0.cdn), OutputFile(.documentSettings, text: $0.document)]
-      } ?? []
-    answer.data =
-      [OutputFile(.pareto, CSVFile.bytes(columns, rows))]
-      + (decision.map { [OutputFile(.decision, CSVFile.bytes(Decision.columns, $0.rows))] } ?? [])
-      + published
     answer.pictures = [OutputFile(.paretoPicture, text: chart.svg)]
     return answer
   }
-
 }
 
 // MARK: - Picture
 
 extension ParetoRow {
-  /// A candidate's part in the picture, in the order in which they are drawn.
-  fileprivate enum Kind: Int {
+  /// A candidate's part in the picture, in the order of drawing, as `pareto.csv` has it.
+  fileprivate enum Kind: String, CaseIterable {
     case broken, beaten, front, today, finalist, recommended
 
-    /// As `pareto.csv` has it.
-    var name: String { "\(self)" }
-
-    var words: String {
+    var drawing: (words: String, look: Chart.Dot.Look, ink: Ink) {
       switch self {
-      case .broken: "does not always recover, or breaks a requirement"
-      case .beaten: "beaten by another candidate"
-      case .front: "on the Pareto front"
-      case .today: "today's Settings"
-      case .finalist: "best finalist, not recommended"
-      case .recommended: "recommended"
-      }
-    }
-
-    var look: (Chart.Dot.Look, Ink) {
-      switch self {
-      case .broken: (.point(width: 3), .incident)
-      case .beaten: (.point(width: 4), .other)
-      case .front: (.point(width: 6), .text)
-      case .today: (.ring, .text)
-      case .finalist: (.star, .other)
-      case .recommended: (.star, .accent)
+      case .broken: ("does not always recover, or breaks a requirement", .point(width: 3), .incident)
+      case .beaten: ("beaten by another candidate", .point(width: 4), .other)
+      case .front: ("on the Pareto front", .point(width: 6), .text)
+      case .today: ("today's Settings", .ring, .text)
+      case .finalist: ("best finalist, not recommended", .star, .other)
+      case .recommended: ("recommended", .star, .accent)
       }
     }
   }
@@ -159,7 +145,8 @@ extension TuneResult {
   /// A plot for each objective in which candidates differ, against that in which they differ most; the score stands in where there
   /// is one alone.
   package var chart: Chart {
-    let points = rows.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { row in
+    let rows = rows
+    let points = ParetoRow.Kind.allCases.flatMap { kind in rows.filter { $0.kind == kind } }.map { row in
       (row: row, coordinates: coordinates(row.standing) + [row.standing.score])
     }
     let titles = study.objectives.map(\.metric.title) + ["score"]
@@ -176,10 +163,10 @@ extension TuneResult {
       Chart.Panel(
         name: "↑ " + titles[axis], y: axes[axis], height: 220,
         dots: points.map { point in
-          let kind = point.row.kind
+          let (words, look, ink) = point.row.kind.drawing
           return Chart.Dot(
-            x: point.coordinates[first], y: point.coordinates[axis], look: kind.look.0, ink: kind.look.1,
-            name: kind.words, details: details(point.row, zip(titles.dropLast(), point.coordinates)))
+            x: point.coordinates[first], y: point.coordinates[axis], look: look, ink: ink,
+            name: words, details: details(point.row, zip(titles.dropLast(), point.coordinates)))
         })
     }
     return Chart(
@@ -191,7 +178,7 @@ extension TuneResult {
 
   private func details(_ row: ParetoRow, _ coordinates: some Sequence<(String, Double)>) -> String {
     let standing = row.standing
-    var lines = [row.kind.words]
+    var lines = [row.kind.drawing.words]
     if standing.violations > 0 {
       lines[0] += ": \(FigureText.decimal(standing.violations * 100, decimals: 1)) % of its runs"
     }

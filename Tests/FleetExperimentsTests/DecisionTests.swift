@@ -105,7 +105,10 @@ struct DecisionTests {
     var decision = Decision(Self.cases)
     try decision.run(
       { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) },
-      progress: { lines.append(($0.cases.map(\.pairs), $0.soFar(left: $1.count), $1.count)) })
+      progress: { decision in
+        let left = decision.left.compared.count + decision.left.alone.count
+        lines.append((decision.cases.map(\.pairs), decision.soFar, left))
+      })
     let said = lines.filter { $0.line != nil }
     #expect(!said.isEmpty && said.count < lines.count)
     #expect(lines.allSatisfy { ($0.line != nil) == ($0.left > 0 && $0.pairs.allSatisfy { $0 >= 6 }) })

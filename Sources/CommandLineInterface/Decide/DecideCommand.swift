@@ -172,14 +172,12 @@ struct DecideCommand: Study {
     _ runs: StudyRuns
   ) throws -> Decided {
     let (terms, summaries) = (terms, runs.summaries)
-    func progress(_ decision: Decision, _ left: Decision.Left) {
+    func progress(_ decision: Decision) {
+      let left = decision.left
       runs.control.expect(more: left.compared, alone: left.alone)
-      if !options.isQuiet, let line = decision.soFar(left: left.count) {
-        runs.environment.console.printError(line + "\n")
-      }
+      if !options.isQuiet, let line = decision.soFar { runs.environment.console.printError(line + "\n") }
     }
-    let asked = Decision(suite.cases(today: today, proposed: proposed.scenario), terms)
-    progress(asked, asked.left)
+    progress(Decision(suite.cases(today: today, proposed: proposed.scenario), terms))
     let first = [today, proposed.scenario].map { $0.with(seed: $0.seed &+ terms.skipped) }
     if let illness = try suite.illness(of: first[0], run: summaries.values) {
       let load = percent(NormalLoad(today).peakUtilisation)
@@ -216,8 +214,8 @@ struct DecideCommand: Study {
     return decided
   }
 
-  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today. A key whose value of today
-  /// breaks a client is left out: nobody should put it back.
+  /// The proposed Settings, once for each changed key that a client reads, with today's value of it.
+  /// A value that breaks a client is left out: nobody should put it back.
   private func trials(of proposed: Proposal, _ suite: IncidentSuite) throws -> [KeyTrials.Trial] {
     let settings = proposed.settings
     return try settings.differences.map(\.path).compactMap { key in
@@ -264,8 +262,7 @@ struct DecideCommand: Study {
       }
       return []
     }
-    let file = try IncidentFile(text: files.text(name), name: name)
-    return try file.cases.map { one in
+    return try IncidentFile.cases(files.text(name), name: name).map { one in
       let scenario: Scenario
       do {
         scenario = try loaded.decode(

@@ -18,7 +18,7 @@ struct Decided: Sendable {
   var kept: String?
   /// Without cases the answer needed no runs.
   var decision = Decision([])
-  /// The fleet at its full size with the Settings that are to be served from now on; nil without runs.
+  /// The whole fleet with the Settings to serve from now on; nil without runs.
   var served: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
@@ -32,21 +32,19 @@ struct Decided: Sendable {
   var output: String?
 
   /// The case that says most: the first that changes.
-  var showcase: Int {
+  private var showcase: Int {
     let hasIncident = { (place: Int) in !decision.cases[place].incidents.isEmpty }
     return (decision.cells(.worse) + decision.cells(.better)).map(\.place).first(where: hasIncident)
       ?? decision.cases.indices.first(where: hasIncident) ?? 0
   }
 
-  /// Runs the case that says most with both Settings under the first seed, for the parts of the page beside the decision.
+  /// Runs the case that says most under its first seed, for the page.
   mutating func add(_ runs: StudyRuns) throws {
-    let scenarios = decision.firstRuns(showcase)
-    var results = try runs.runs(Recording<VariantResult>.result).values(of: scenarios)
-    for (index, name) in ["today", "proposed"].enumerated() where results.indices.contains(index) {
-      results[index].name = name
-    }
+    let results = try runs.runs(.result).values(of: decision.firstRuns(showcase))
     shown = (showcase, results)
-    checked = try decision.checkedLoss(options: runs.options, control: runs.control)
+    for (index, name) in ["today", "proposed"].enumerated() { shown.runs[index].name = name }
+    checked = decision.remainingLoss?.report
+    try checked?.checkLimit(options: runs.options, control: runs.control)
   }
 
   enum Outcome: String, CaseIterable {

@@ -21,9 +21,10 @@ struct DecidedSettings: Sendable {
     var today: [Finding]
     var proposed: [Finding]
 
-    /// Whether a file breaks it.
-    static func isBroken(_ findings: [Finding]) -> Bool {
-      findings.contains(where: \.finding.effect.breaksClient)
+    /// Whether a file breaks it, and another does not.
+    func isBroken(by file: [Finding], notBy other: [Finding]) -> Bool {
+      let broken = [file, other].map { $0.contains(where: \.finding.effect.breaksClient) }
+      return broken == [true, false]
     }
   }
   private typealias Finding = (path: String, finding: SettingsFinding)
@@ -66,7 +67,7 @@ struct DecidedSettings: Sendable {
     }
   }
 
-  /// The clients of the fleet that read a key, or the object that it is in, by the document's name for it or the CDN's.
+  /// The clients that read a key, or the object that it is in, by either of its names.
   func readers(of key: String) -> [String] {
     let names = RateLimitDurationKey.names(of: key)
     return clients.filter { client in
@@ -107,7 +108,7 @@ struct DecidedSettings: Sendable {
     }
   }
 
-  /// Values in the files that harm a client, whatever the runs show: those of the proposed file first, then the worst effects.
+  /// Values that harm a client, whatever runs show: the proposed file's first, then the worst.
   var harms: [Harm] {
     clients.flatMap { client in
       var seen: Set<[String]> = []
@@ -129,14 +130,12 @@ struct DecidedSettings: Sendable {
     documents.today.flatMap { documents.proposed?.taking(key, from: $0) }
   }
 
-  /// Whether the proposed file breaks a client that today's does not: no figure of a run could outweigh that.
-  var isBreaking: Bool { clients.contains { Client.isBroken($0.proposed) && !Client.isBroken($0.today) } }
+  /// Whether the proposed file breaks a client that today's does not; no run outweighs that.
+  var isBreaking: Bool { clients.contains { $0.isBroken(by: $0.proposed, notBy: $0.today) } }
 
   /// Whether some client is broken by a file, and not by the proposed one.
   func breaksMore(_ document: SettingsDocument) -> Bool {
-    clients.contains {
-      Client.isBroken(document.findings(in: $0.dialect)) && !Client.isBroken($0.proposed)
-    }
+    clients.contains { $0.isBroken(by: document.findings(in: $0.dialect), notBy: $0.proposed) }
   }
 
   /// The harm that the proposed file does to a client and today's does not, whatever runs show.

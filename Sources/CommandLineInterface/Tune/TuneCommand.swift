@@ -95,11 +95,12 @@ struct TuneCommand: Study {
         "No client of these scenarios fetches Settings, so that none reach them; give --all-keys to search as if they did."
       )
     }
-    let space = try space(file, fleet)
-    let clients = TuneClients(fleet, asked: client)
-    if !allowsAllKeys { try clients.check(space) }
+    let clients = fleet.map { Reader(name: $0.preset.name, dialect: $0.settingsDialect) }.uniqued
+    let asked = client.map { [Reader(name: $0.name, dialect: $0.settingsDialect)] }
+    let readers = asked ?? clients
+    let space = try space(file, fleet, readers)
     let config = try todaysConfig(fleet, space)
-    if let document = loaded[0].settingsDocument { try clients.check(document) }
+    if let document = loaded[0].settingsDocument { try check(document, clients + (asked ?? [])) }
     try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
       space: space,
@@ -111,7 +112,11 @@ struct TuneCommand: Study {
     study.seed = options.input.seed ?? 1
     study.raceScale = .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
     // There are Settings to publish where some were found and fresh seeds confirm them.
-    let todays = loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config)
+    let dialects = Set(readers.map(\.dialect))
+    let defaults =
+      dialects.count > 1 || dialects.contains(.document)
+      ? SettingsDocument(config) : SettingsDocument(defaultsOf: readers[0].dialect)
+    let todays = loaded[0].settingsDocument ?? defaults
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
       todays.setting(loaded[0].overrides + space.overrides(candidate))
     }
@@ -171,7 +176,7 @@ struct TuneCommand: Study {
   /// Returns the space to search: the parameters of the search-space file, then those of the options; without any, what `decide`
   /// searches.
   /// - Throws: `UsageError`.
-  private func space(_ file: SearchFile?, _ fleet: [Cohort]) throws -> SearchSpace {
+  private func space(_ file: SearchFile?, _ fleet: [Cohort], _ readers: [Reader]) throws -> SearchSpace {
     let asked = ((file?.parameters ?? []) + parameters).map { parameter in
       // As Settings files and `decide` write a key.
       var parameter = parameter
@@ -197,6 +202,10 @@ struct TuneCommand: Study {
         throw UsageError(
           "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
       }
+      if allowsAllKeys || readers.contains(where: { $0.reads(parameter) }) { continue }
+      throw UsageError(
+        "'\(parameter.path)' is not read by \(readers.map(\.name).joined(separator: " nor ")): this key of the CDN is useless "
+          + "to you; leave it out of the search, or give --all-keys to search it all the same.")
     }
     return space
   }
@@ -218,10 +227,8 @@ struct TuneCommand: Study {
       study.candidates = candidates
     }
     // The race has a twin and an ideal run for each seed, a decision's first look too; what needs only not fail has a twin.
-    let first = Decision.looks[0]
-    let each =
-      study.runs(first: min(study.candidates, study.space.size)) / scenarios.count + 2 * study.seeds
-      + 4 * first + 2 * (Decision.faultless - first)
+    let race = study.runs(first: min(study.candidates, study.space.size)) / scenarios.count
+    let each = race + 2 * study.seeds + 2 * (Decision.looks[0] + Decision.faultless)
     runs.control.expect(
       runs: each * scenarios.count,
       duration: Int64(each) * scenarios.reduce(0) { $0 + $1.duration.microseconds })
@@ -250,9 +257,7 @@ struct TuneCommand: Study {
         )
       }
       for parameter in space.parameters
-      where TuneClients.reads(cohort.settingsDialect, parameter)
-        && TuneClients.reads(first.settingsDialect, parameter)
-      {
+      where [cohort, first].allSatisfy({ Reader(name: "", dialect: $0.settingsDialect).reads(parameter) }) {
         let one = SearchableSettings.value(of: parameter.path, in: first.settings)
         let other = SearchableSettings.value(of: parameter.path, in: cohort.settings)
         if one == other { continue }
@@ -263,6 +268,16 @@ struct TuneCommand: Study {
       }
     }
     return first.settings
+  }
+
+  /// - Throws: `UsageError` about a client that reads today's file otherwise once it is published.
+  private func check(_ document: SettingsDocument, _ readers: [Reader]) throws {
+    for reader in readers
+    where reader.dialect != .document && !document.isPublishedAsRead(by: reader.dialect) {
+      throw UsageError(
+        "\(reader.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
+          + "into httpConfig.")
+    }
   }
 
   /// Every value of every parameter on its own.
@@ -318,57 +333,15 @@ struct TuneCommand: Study {
   }
 }
 
-/// The clients that a search finds Settings for, and the keys that they read.
-struct TuneClients {
-  /// Those that read Settings as a shipped SDK does.
-  private let shipped: [ClientPreset]
-  /// Everyone whose reading decides which keys make sense.
-  private let readers: [(name: String, dialect: SettingsDialect)]
+/// A client that a search finds Settings for, and how it reads them.
+private struct Reader: Hashable {
+  var name: String
+  var dialect: SettingsDialect
 
-  /// - Parameter asked: the client that the user names; nil: those of the cohorts.
-  init(_ cohorts: [Cohort], asked: ClientPreset?) {
-    let own = cohorts.filter { $0.settingsDialect == $0.preset.settingsDialect }.map(\.preset)
-    shipped = (own + [asked].compactMap(\.self)).filter { $0.settingsDialect != .document }
-    let names = cohorts.map(\.preset.name).uniqued
-    readers =
-      asked.map { [($0.name, $0.settingsDialect)] }
-      ?? names.flatMap { name in
-        cohorts.filter { $0.preset.name == name }.map(\.settingsDialect).uniqued.map { (name, $0) }
-      }
-  }
-
-  /// Whether clients of that kind read the key of a parameter; of a key that there is not, something else is said.
-  static func reads(_ dialect: SettingsDialect, _ parameter: SearchParameter) -> Bool {
-    let key = parameter.path.dropFirst(SearchableSettings.prefix.count)
-    return !HTTPConfig.knownKeyPaths.contains(String(key)) || dialect.readKeyPaths.contains(String(key))
-  }
-
-  /// - Throws: `UsageError` about the first key that none of the clients reads.
-  func check(_ space: SearchSpace) throws {
-    for parameter in space.parameters
-    where !readers.contains(where: { Self.reads($0.dialect, parameter) }) {
-      let names = readers.map(\.name).joined(separator: " nor ")
-      throw UsageError(
-        "'\(parameter.path)' is not read by \(names): this key of the CDN is useless to you; leave it out of the search, or "
-          + "give --all-keys to search it all the same.")
-    }
-  }
-
-  /// - Throws: `UsageError` about the first client that would read what is published otherwise than what was searched from.
-  func check(_ document: SettingsDocument) throws {
-    for preset in shipped where !document.isPublishedAsRead(by: preset.settingsDialect) {
-      throw UsageError(
-        "\(preset.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
-          + "into httpConfig.")
-    }
-  }
-
-  /// The Settings to publish where the scenarios give none; nil: the document's defaults, which someone reads.
-  var defaults: SettingsDocument? {
-    guard let first = readers.first, readers.allSatisfy({ $0.dialect == first.dialect }),
-      first.dialect != .document
-    else { return nil }
-    return SettingsDocument(defaultsOf: first.dialect)
+  /// Whether it reads the key of a parameter; of a key that there is not, something else is said.
+  func reads(_ parameter: SearchParameter) -> Bool {
+    let key = String(parameter.path.dropFirst(SearchableSettings.prefix.count))
+    return !HTTPConfig.knownKeyPaths.contains(key) || dialect.readKeyPaths.contains(key)
   }
 }
 
@@ -388,15 +361,14 @@ struct TuneFindings: Sendable {
 
   /// A key, a requirement or a scenario, by its place in the study.
   private struct Part: Sendable {
-    var found: TuneFindings
+    var result: TuneResult
     var index: Int
-    var result: TuneResult { found.result }
     var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
     var unmet: Standing? { result.unmet?.first { $0.requirement == index }?.standing }
   }
 
   private func parts(_ indices: some Sequence<Int>) -> [Part] {
-    indices.map { Part(found: self, index: $0) }
+    indices.map { Part(result: result, index: $0) }
   }
 
   static let document = CommandDocument.study(
@@ -418,14 +390,10 @@ struct TuneFindings: Sendable {
           .init("value", "The new value.") { $0.result.value($0.index, of: $0.result.winner.candidate) },
           .init("today", "Today's; null: not set.") { $0.result.study.todaysValues[$0.index] },
           .init("scoreRatio", "The score with it, divided by that with today's value of this key alone.") {
-            $0.effect.map { DeterministicMath.exp($0.score) }
+            $0.effect?.score.mean
           },
-          .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
-            $0.effect?.scoreInterval.map { DeterministicMath.exp($0.low) }
-          },
-          .init("scoreRatioHigh95", "Upper end of the same.") {
-            $0.effect?.scoreInterval.map { DeterministicMath.exp($0.high) }
-          },
+          .init("scoreRatioLow95", "Lower end of its 95 % interval.") { $0.effect?.score.interval?.low },
+          .init("scoreRatioHigh95", "Upper end of the same.") { $0.effect?.score.interval?.high },
           .init("seeds", "How many of the finalists' seeds these are from; null: none.") {
             $0.effect?.with.seeds
           },
@@ -433,15 +401,9 @@ struct TuneFindings: Sendable {
       ) { $0.parts($0.result.winner.candidate.changed) },
       .init(
         "scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better; null: no decision."
-      ) {
-        $0.result.fresh?.ratio
-      },
-      .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
-        $0.result.freshInterval.map { DeterministicMath.exp($0.low) }
-      },
-      .init("scoreRatioHigh95", "Upper end of the same.") {
-        $0.result.freshInterval.map { DeterministicMath.exp($0.high) }
-      },
+      ) { $0.result.freshScore?.mean },
+      .init("scoreRatioLow95", "Lower end of its 95 % interval.") { $0.result.freshScore?.interval?.low },
+      .init("scoreRatioHigh95", "Upper end of the same.") { $0.result.freshScore?.interval?.high },
       .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
       .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
         $0.result.decision?.missingRuns

@@ -30,7 +30,8 @@ extension Decision {
   }
 
   /// What is known while so many runs are left, in a line; nil before every case has had its first look, and once it is decided.
-  package func soFar(left: Int) -> String? {
+  package var soFar: String? {
+    let left = left.compared.count + left.alone.count
     guard left > 0, cases.allSatisfy({ $0.pairs >= Self.looks[0] }) else { return nil }
     let (better, worse) = (told(.better).count, told(.worse).count)
     return "So far, in \(FigureText.count(runCount, "run")): \(FigureText.count(better, "figure")) better, "

@@ -46,14 +46,6 @@ package struct Decision: Sendable {
     }
   }
 
-  /// Runs that are still to be made.
-  package struct Left {
-    package var compared: [Scenario] = []
-    /// Those that need only tell whether they fail.
-    package var alone: [Scenario] = []
-
-    package var count: Int { compared.count + alone.count }
-  }
   /// Makes runs, in order; nil for those that were not there yet when it was stopped.
   package typealias Run = ([Scenario]) throws -> [RunSummary?]
 
@@ -77,15 +69,15 @@ package struct Decision: Sendable {
   }
 
   /// Makes the runs that it takes.
-  /// - Parameter progress: hears what is known and which runs are left, whenever that changes.
+  /// - Parameter progress: hears what is known, whenever that changes.
   /// - Parameter run: summaries of scenarios, in their order.
   /// - Parameter failures: of runs that need only tell whether they fail and what they lose (`Recording.failure`).
   /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
   package mutating func run(
-    _ run: Run, failures: Run, progress: (Decision, Left) -> Void = { _, _ in }
+    _ run: Run, failures: Run, progress: (Decision) -> Void = { _ in }
   ) throws {
     do {
-      progress(self, left)
+      progress(self)
       try look(progress, run, failures)
       isFinished = true
     } catch let error as CancellationError {
@@ -93,10 +85,10 @@ package struct Decision: Sendable {
     }
   }
 
-  private mutating func look(_ progress: (Decision, Left) -> Void, _ run: Run, _ failures: Run) throws {
+  private mutating func look(_ progress: (Decision) -> Void, _ run: Run, _ failures: Run) throws {
     let first = cases.map { (max($0.today.count, Self.looks[0]), max($0.proposed.count, Self.looks[0])) }
     try makeRuns(first, run, failures)
-    progress(self, left)
+    progress(self)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
       let wanted = cases.indices.map { place -> (today: Int, proposed: Int) in
@@ -113,13 +105,14 @@ package struct Decision: Sendable {
       }
       guard more.contains(where: { $0 > 0 }), Double(attempts) + cost <= Double(terms.budget) else { return }
       try makeRuns(wanted, run, failures)
-      progress(self, left)
+      progress(self)
     }
   }
 
   /// The runs that are left if nothing that is known by now changes: to be published, each case needs as many as exclude a failure.
-  package var left: Left {
-    var left = Left()
+  /// Those alone need only tell whether they fail.
+  package var left: (compared: [Scenario], alone: [Scenario]) {
+    var left: (compared: [Scenario], alone: [Scenario]) = ([], [])
     if isRefused || cases.allSatisfy({ $0.pairs > 0 }) && !mayGetBetter { return left }
     for one in cases {
       let (a, b, first) = (one.today.count, one.proposed.count, Self.looks[0])
@@ -156,10 +149,11 @@ package struct Decision: Sendable {
       pairs += (a..<new.today).map { ($0, place, 0) } + (min(b, both)..<both).map { ($0, place, 1) }
       alone += (max(b, both)..<new.proposed).map { ($0, place, 1) }
     }
-    var isStopped = false
     // Seed by seed: stopped, all have the seeds before the first that misses a run.
-    func make(_ asked: [Asked], _ run: Run) throws -> [(asked: Asked, row: RunSummary)] {
-      if isStopped { return [] }
+    func make(
+      _ asked: [Asked], _ run: Run, after before: Bool = false
+    ) throws -> (rows: [(asked: Asked, row: RunSummary)], isStopped: Bool) {
+      if before { return ([], true) }
       let asked = asked.sorted { $0 < $1 }
       let rows = try run(
         asked.flatMap { seed, place, isProposed in
@@ -167,21 +161,22 @@ package struct Decision: Sendable {
           return scenarios(isProposed == 1 ? both.proposed : both.today, seed..<seed + 1)
         })
       let missing = zip(asked, rows).first { $1 == nil }?.0.seed
-      isStopped = missing != nil
-      return zip(asked, rows).compactMap { asked, row in
+      let known = zip(asked, rows).compactMap { asked, row in
         asked.seed < missing ?? .max ? row.map { (asked, $0) } : nil
       }
+      return (known, missing != nil)
     }
-    var made = try make(pairs, run)
-    let others = try make(alone, terms.requirements.isEmpty ? failures : run)
+    let needsOnlyFailures = terms.requirements.isEmpty
+    let both = try make(pairs, run)
+    let others = try make(alone, needsOnlyFailures ? failures : run, after: both.isStopped)
     // What fails against its twin need not fail against an ideal run.
-    let sure = try make(others.filter(\.row.fails).map(\.asked), run)
-    made += isStopped && terms.requirements.isEmpty ? others.filter { !$0.row.fails } : others
-    for (asked, row) in made + (isStopped ? [] : sure) {
-      cases[asked.place].put(row, at: asked.seed, isToday: asked.isProposed == 0)
-    }
+    let sure = try make(others.rows.filter(\.row.fails).map(\.asked), run, after: others.isStopped)
+    let made =
+      both.rows + others.rows.filter { !(sure.isStopped && needsOnlyFailures && $0.row.fails) }
+      + (sure.isStopped ? [] : sure.rows)
+    for (asked, row) in made { cases[asked.place].put(row, asked.seed, isToday: asked.isProposed == 0) }
     for place in Set(made.map(\.asked.place)) where cases[place].pairs > 0 { cases[place].judge(terms) }
-    if isStopped { throw CancellationError() }
+    if sure.isStopped { throw CancellationError() }
   }
 
   // MARK: What is left to do

@@ -20,8 +20,8 @@ extension Decision {
     package var figures: (today: Figure, proposed: Figure)
     package var finding: MetricRule.Finding
     package var state: State
-    /// Whether it may get worse, as was asked for. What may not keeps the Settings from being published if it does: whether the
-    /// price is worth it a person decides.
+    /// Whether it may get worse, as was asked for: of what may not, a person decides whether it is
+    /// worth its price.
     package var isAllowed: Bool
     /// Whether it may be the price of fewer failures or losses in the same case. Kept events have to be delivered, which takes
     /// time and requests.
@@ -97,8 +97,8 @@ extension Decision {
       return known.count < times.count ? nil : known.map(Double.init).mean.map { $0 / 1e6 }
     }
 
-    /// Enters a run: the next one, or one in place of another. One behind a seed that is missing is left out.
-    mutating func put(_ row: RunSummary, at seed: Int, isToday: Bool) {
+    /// Enters the next run, or one in place of another; none behind a seed that is missing.
+    mutating func put(_ row: RunSummary, _ seed: Int, isToday: Bool) {
       let rows = isToday ? \Self.today : \.proposed
       if seed < self[keyPath: rows].count {
         self[keyPath: rows][seed] = row

@@ -2,7 +2,7 @@ import FleetMetrics
 import FleetSimulation
 
 extension Decision {
-  /// What cohorts lose and have late, as simulated: a variant for each case with today's Settings, and behind it one with the proposed.
+  /// What cohorts lose or have late: a variant for each case with today's Settings, then the proposed.
   package var losses: LossReport {
     let reports = cases.map { one in
       [
@@ -14,7 +14,7 @@ extension Decision {
   }
 
   /// The case with the main loss that the proposed Settings would still have, and its losses; nil: less is lost than matters.
-  var remainingLoss: (place: Int, report: LossReport)? {
+  package var remainingLoss: (place: Int, report: LossReport)? {
     guard let worst = losses.rows.first(where: { $0.variant % 2 == 1 && $0.lost > 0 }) else { return nil }
     let one = cases[worst.variant / 2]
     let created = one.compared.map { Double($0[.createdEvents]) }.mean ?? 0
@@ -29,13 +29,6 @@ extension Decision {
   var mostLost: Cell? {
     cases.flatMap(\.cells).filter { $0.metric?.name == MetricCatalogue.lost }
       .max { ($0.figures.proposed.number ?? 0) < ($1.figures.proposed.number ?? 0) }
-  }
-
-  /// Returns that case's losses, and what a run comes to with the limit raised that loses most.
-  package func checkedLoss(options: RunOptions, control: ComparisonControl) throws -> LossReport? {
-    var report = remainingLoss?.report
-    try report?.checkLimit(options: options, control: control)
-    return report
   }
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.

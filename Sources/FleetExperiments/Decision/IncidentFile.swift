@@ -2,30 +2,25 @@ import ScenarioFormat
 import ScenarioModel
 
 /// A file of incidents by name: `{ "friday": [{ kind: "outage", at: "1h", for: "5m", status: 503 }] }`.
-package struct IncidentFile: Sendable {
-  /// In the order of the file; the incidents as a scenario's `tapi.incidents` has them.
-  package private(set) var cases: [(name: String, incidents: String)] = []
-
+package enum IncidentFile {
+  /// Returns the cases in their order, with incidents as `tapi.incidents` has them.
   /// - Throws: `ScenarioProblems` of a file that is something else.
-  package init(text: String, name: String) throws {
+  package static func cases(_ text: String, name: String) throws -> [(name: String, incidents: String)] {
     let tree = try JSON5Parser.parse(text, file: name)
-    let right = "write { name: [{ kind: \"outage\", at: \"1h\", for: \"5m\", status: 503 }] }"
-    guard let members = tree.members, !members.isEmpty else {
-      throw ScenarioProblems(diagnostics: [
-        Diagnostic(
-          file: name, line: Int(tree.position.line),
-          message: "a file of incidents is an object of lists by name: \(right)")
+    func problem(_ value: PositionedValue, _ path: String, _ message: String) -> ScenarioProblems {
+      let right = "write { name: [{ kind: \"outage\", at: \"1h\", for: \"5m\", status: 503 }] }"
+      return ScenarioProblems(diagnostics: [
+        Diagnostic(file: name, line: Int(value.position.line), path: path, message: "\(message): \(right)")
       ])
     }
-    for member in members {
+    guard let members = tree.members, !members.isEmpty else {
+      throw problem(tree, "", "a file of incidents is an object of lists by name")
+    }
+    return try members.map { member in
       guard let elements = member.value.elements, !elements.isEmpty else {
-        throw ScenarioProblems(diagnostics: [
-          Diagnostic(
-            file: name, line: Int(member.value.position.line), path: member.key,
-            message: "a list of at least one incident is expected: \(right)")
-        ])
+        throw problem(member.value, member.key, "a list of at least one incident is expected")
       }
-      cases.append((member.key, JSONText.pretty(member.value)))
+      return (member.key, JSONText.pretty(member.value))
     }
   }
 }

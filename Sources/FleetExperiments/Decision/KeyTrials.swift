@@ -4,7 +4,7 @@ import ScenarioModel
 /// The search for the changed key that does the harm an answer names first. It runs the proposed Settings again, with one key
 /// after the other as it is today.
 package struct KeyTrials: Sendable {
-  /// The proposed Settings with one key as it is today: the key from the section on, and the scenario of each case.
+  /// A key, from the section on, and the scenario of each case with today's value of it.
   package typealias Trial = (key: String, scenarios: [Scenario])
 
   /// How many keys were put back.
@@ -12,7 +12,7 @@ package struct KeyTrials: Sendable {
   /// Those without whose change it is not worse any more. The one is first that leaves something of the change, then the fewest criteria
   /// worse, then the most better.
   package let harmful: [Cause]
-  /// The decision on the proposed Settings without the first of them, by the first seeds of each case; nil: it stays worse.
+  /// The decision without the first of them, by each case's first seeds; nil: it stays worse.
   package var instead: Decision?
 
   package struct Cause: Sendable {

@@ -19,9 +19,7 @@ package struct Quantity: Sendable, Hashable {
   package var isWhole: Bool
 
   package init(value: Double, unit: Unit, isWhole: Bool = false) {
-    self.value = value
-    self.unit = unit
-    self.isWhole = isWhole
+    (self.value, self.unit, self.isWhole) = (value, unit, isWhole)
   }
 
   /// nil if the text is no number with or without a unit.
@@ -88,14 +86,11 @@ package struct Quantity: Sendable, Hashable {
 
   /// The same quantity rounded to so many significant digits of the unit that people read it in.
   package func rounded(digits: Int) -> Quantity {
+    // Whole milliseconds; a span of a second or more in whole tenths where the digits reach so far.
+    let rounded = Self.rounded(unit == .span ? value / 1_000 : value, digits: digits)
     var result = self
-    if unit == .span {
-      // Whole milliseconds; a span of a second or more in whole tenths where the digits reach so far.
-      result.value = max(1_000, Self.rounded(value / 1_000, digits: digits).rounded() * 1_000)
-    } else {
-      result.value = Self.rounded(value, digits: digits)
-      if isWhole { result.value = result.value.rounded() }
-    }
+    result.value =
+      unit == .span ? max(1_000, rounded.rounded() * 1_000) : isWhole ? rounded.rounded() : rounded
     return result
   }
 
@@ -187,17 +182,14 @@ package struct QuantityRange: Sendable, Hashable {
     guard !isLogarithmic || low.value > 0 else {
       throw RangeProblem("'\(path)=\(range)' cannot be logarithmic: it begins at 0 or below.")
     }
-    self.path = path
-    self.low = low
-    self.high = converted
+    (self.path, self.low, self.high) = (path, low, converted)
     self.low.isWhole = low.isWhole && converted.isWhole
     self.high.isWhole = self.low.isWhole
   }
 
   /// Splits at `..`; three dots would leave a stray one.
   static func bounds(_ text: String) -> [String] {
-    guard let dots = text.firstRange(of: "..") else { return [text] }
-    return [String(text[..<dots.lowerBound]), String(text[dots.upperBound...])]
+    text.split(separator: "..", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
   }
 
   private static func malformed(_ text: String) -> RangeProblem {

@@ -44,21 +44,19 @@ extension SearchParameter {
 
   /// - Parameter range: `lo..hi`, `lo..hi:step` or `lo..hi:log`.
   package init(path: String, range text: String) throws(RangeProblem) {
-    isOrdered = true
-    self.path = path
-    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix(":log") else {
-      let range = try QuantityRange(path: path, range: text)
+    (self.path, isOrdered) = (path, true)
+    let colon = text.hasSuffix(":log") ? nil : text.lastIndex(of: ":")
+    let range = try QuantityRange(path: path, range: String(text[..<(colon ?? text.endIndex)]))
+    guard let colon else {
       let steps = min(Self.defaultSteps, range.mostSteps)
+      // Round values are easier to agree on, and the ends stay as they are.
       values =
         (0...steps).map { step in
-          let share = Double(step) / Double(steps)
-          // Round values are easier to agree on, and the ends stay as they are.
-          let quantity = range.quantity(at: share)
+          let quantity = range.quantity(at: Double(step) / Double(steps))
           return (step == 0 || step == steps ? quantity : quantity.rounded(digits: 2)).text()
         }.uniqued
       return
     }
-    let range = try QuantityRange(path: path, range: String(text[..<colon]))
     let stepText = String(text[text.index(after: colon)...])
     guard let step = Quantity(stepText)?.converted(to: range.low.unit), step.value > 0 else {
       throw RangeProblem(
@@ -133,12 +131,11 @@ extension SearchSpace {
   /// The `index`-th candidate of the whole space, the last parameter turning fastest.
   package func candidate(_ index: Int) -> SearchCandidate {
     var rest = index
-    var choices: [Int?] = []
-    for parameter in parameters.reversed() {
-      choices.append(rest % parameter.values.count)
-      rest /= parameter.values.count
+    var candidate = today
+    for (place, parameter) in parameters.enumerated().reversed() {
+      (candidate.choices[place], rest) = (rest % parameter.values.count, rest / parameter.values.count)
     }
-    return SearchCandidate(choices: choices.reversed())
+    return candidate
   }
 
   /// The `index`-th of a sequence of which few candidates cover the whole space evenly.
@@ -152,20 +149,18 @@ extension SearchSpace {
 
   /// The candidates one parameter away: `stride` steps up or down, or any other name.
   package func neighbours(of candidate: SearchCandidate, stride: [Int]) -> [SearchCandidate] {
-    var result: [SearchCandidate] = []
-    for (i, parameter) in parameters.enumerated() {
-      guard let choice = candidate.choices[i] else { continue }
+    parameters.enumerated().flatMap { i, parameter -> [SearchCandidate] in
+      guard let choice = candidate.choices[i] else { return [] }
       let others =
         parameter.isOrdered
         ? [choice - stride[i], choice + stride[i]].filter(parameter.values.indices.contains)
         : parameter.values.indices.filter { $0 != choice }
-      for other in others {
+      return others.map { other in
         var neighbour = candidate
         neighbour.choices[i] = other
-        result.append(neighbour)
+        return neighbour
       }
     }
-    return result
   }
 }
 

@@ -1,4 +1,3 @@
-import FleetStatistics
 import ScenarioFormat
 import SimulationKernel
 
@@ -63,16 +62,9 @@ extension TuneResult {
   }
 
   private var scoreText: String? {
-    fresh.map { fresh in
-      "score (geometric mean of \(Story.list(study.objectives.map(\.metric.title)))"
-        + ") " + Self.ratio(fresh.score, freshInterval) + " of today's"
+    freshScore.map {
+      "score (geometric mean of \(Story.list(study.objectives.map(\.metric.title)))) \($0.text) of today's"
     }
-  }
-
-  /// `0.6 (0.55 to 0.66)`
-  private static func ratio(_ logRatio: Double, _ interval: ConfidenceInterval?) -> String {
-    func text(_ log: Double) -> String { Quantity.decimal(DeterministicMath.exp(log)) }
-    return text(logRatio) + (interval.map { " (\(text($0.low)) to \(text($0.high)))" } ?? "")
   }
 
   // MARK: Keys
@@ -90,7 +82,7 @@ extension TuneResult {
       }
       reasons += effect.decision.lines(today: "without it") { $0.finding.mean < -1 }
       if reasons.isEmpty {
-        reasons = ["score \(Self.ratio(effect.score, effect.scoreInterval)) of that without it"]
+        reasons = ["score \(effect.score.text) of that without it"]
       }
       let costs = effect.decision.lines(today: "without it") { $0.finding.mean > 1 }
       return

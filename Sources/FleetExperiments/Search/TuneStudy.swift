@@ -35,13 +35,9 @@ package struct TuneStudy: Sendable {
     space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], requirements: [Requirement],
     scenarios: [String], intervals: [Int64] = [], seeds: Int
   ) {
-    self.intervals = scenarios.indices.map { $0 < intervals.count ? intervals[$0] : 0 }
-    self.space = space
-    self.todaysValues = todaysValues
-    self.objectives = objectives
-    self.requirements = requirements
-    self.scenarios = scenarios
-    self.seeds = max(1, seeds)
+    (self.space, self.todaysValues, self.objectives) = (space, todaysValues, objectives)
+    (self.requirements, self.scenarios, self.seeds) = (requirements, scenarios, seeds)
+    self.intervals = intervals.isEmpty ? scenarios.map { _ in 0 } : intervals
   }
 
   /// By how much a setting may be worse than today's in one scenario and still hold there.
@@ -83,10 +79,10 @@ package struct TuneStudy: Sendable {
   /// how-searches-work.md has how close the scores are.
   package static let raceDevices = 5_000
 
-  /// A round of the race: how many candidates it has, each with how many seeds of fleets at a scale.
+  /// A round of the race: its candidates, the seeds that each has, the fleets' scale.
   typealias Round = (candidates: Int, seeds: Int, scale: Scaling)
 
-  /// Returns the rounds of a race that begins with so many candidates, each with a seed; the last one is the finalists'.
+  /// Returns the rounds of a race of so many candidates; the last one is the finalists'.
   func rounds(first: Int) -> [Round] {
     var rounds: [Round] = [(first, 1, raceScale)]
     while let last = rounds.last, last.seeds * 2 <= seeds / 2 {
@@ -204,14 +200,14 @@ package struct Standing: Sendable {
   /// Whether each of its runs keeps each of them.
   package var keepsRequirements: Bool { requirements.allSatisfy { $0.broken == 0 } }
 
-  /// Whether it is in no scenario worse than today's. It recovers and keeps the requirements as often, with a score within the
-  /// tolerance, and no criterion of the verdict looks worse by what matters.
+  /// Whether it is in no scenario worse than today's. It recovers and keeps the requirements as often,
+  /// its score is within the tolerance, and no criterion of the verdict looks worse.
   package var holdsEverywhere: Bool {
     violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 } && !looksWorse
   }
 
-  /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
-  /// costs few attempts.
+  /// The loss of each scenario beyond the tolerance, as ln of the score. Nothing where it recovers
+  /// more often: not to recover costs few attempts.
   private var scoreLosses: [Double] {
     let limit = DeterministicMath.log(TuneStudy.tolerance)
     return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }

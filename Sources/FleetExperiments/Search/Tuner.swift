@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 import ScenarioModel
+import SimulationKernel
 
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
@@ -41,7 +42,7 @@ package struct Tuner {
     do {
       return try search()
     } catch let error as CancellationError {
-      guard let best = ranked().first.flatMap({ standings[$0] }),
+      guard let best = ranked().first,
         let today = try standings(of: [study.space.today], study.raced.prefix(best.seeds), best.scale)[0]
       else { throw error }
       var result = result(today, best)
@@ -192,7 +193,7 @@ package struct Tuner {
   private mutating func finalists() throws -> [Standing] {
     var candidates = order
     for round in study.rounds(first: order.count).dropFirst() {
-      candidates = Array(distinct(ranked()).prefix(round.candidates))
+      candidates = distinct(ranked()).prefix(round.candidates).map(\.candidate)
       try evaluate(candidates, 0..<round.seeds, round.scale)
     }
     return candidates.compactMap { standings[$0] }
@@ -209,8 +210,10 @@ package struct Tuner {
       let ranked = ranked()
       let room = min(Self.batch, study.candidates - order.count)
       var seen = Set(order)
-      let proposals = ranked.prefix(Self.elites).flatMap { study.space.neighbours(of: $0, stride: stride) }
-        .filter { study.isSensible($0) && seen.insert($0).inserted }.prefix(room)
+      let proposals = ranked.prefix(Self.elites).flatMap {
+        study.space.neighbours(of: $0.candidate, stride: stride)
+      }
+      .filter { study.isSensible($0) && seen.insert($0).inserted }.prefix(room)
       if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
         let more = fresh(room)
         if more.isEmpty { return }
@@ -218,24 +221,20 @@ package struct Tuner {
         continue
       }
       if !proposals.isEmpty { try evaluate(Array(proposals), TuneStudy.found, study.raceScale) }
-      if self.ranked().first == ranked.first { stride = stride.map { max(1, $0 / 2) } }
+      if self.ranked().first?.candidate == ranked.first?.candidate { stride = stride.map { max(1, $0 / 2) } }
     }
   }
 
-  /// All candidates, those with most seeds first, then the best first.
-  func ranked() -> [SearchCandidate] {
+  /// The candidates with most seeds, the best first.
+  private func ranked() -> [Standing] {
     let most = all.map(\.seeds).max() ?? 0
-    return all.filter { $0.seeds == most }.enumerated().sorted { a, b in
-      a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
-    }.map(\.1.candidate)
+    return all.filter { $0.seeds == most }.sorted { $0.isBetter(than: $1) }
   }
 
   /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
-  func distinct(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
+  private func distinct(_ standings: [Standing]) -> [Standing] {
     var seen: Set<[[Double?]]> = []
-    return candidates.filter { candidate in
-      standings[candidate].map { seen.insert($0.values).inserted } ?? true
-    }
+    return standings.filter { seen.insert($0.values).inserted }
   }
 
   /// Gives candidates, and today's Settings, these seeds and no others.
@@ -254,7 +253,7 @@ package struct Tuner {
     if found.contains(where: { $0 == nil }) { throw CancellationError() }
   }
 
-  /// How candidates fare against today's Settings under some seeds; nil where a run of either is missing, as it was stopped.
+  /// How candidates fare against today's Settings; nil where a run of either is missing.
   private func standings(
     of candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling
   ) throws -> [Standing?] {
@@ -273,7 +272,7 @@ package struct Tuner {
   }
 
   /// Makes the runs of candidates under some seeds, all together, so that they share workers.
-  /// - Returns: of each candidate by scenario and seed; nil where not all of them are there, as it was stopped.
+  /// - Returns: of each candidate by scenario and seed; nil where it was stopped before.
   private func rows(
     of candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
   ) throws -> [[[RunSummary]]?] {
@@ -359,13 +358,32 @@ package struct KeyEffect: Sendable {
   /// The winner in place of that without the change.
   var decision: Decision
 
-  /// ln(with / without) of the score, by seed.
-  private var scores: SampleStatistics {
-    SampleStatistics(zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 })
+  /// The score with it, divided by that without.
+  package var score: ScoreRatio {
+    ScoreRatio(logsBySeed: zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 })
   }
-  package var score: Double { scores.mean }
-  /// nil with a single seed.
-  package var scoreInterval: ConfidenceInterval? { ConfidenceInterval(scores) }
+}
+
+/// What a score is divided by another, under the same seeds; below 1 is better.
+package struct ScoreRatio: Sendable {
+  package let mean: Double
+  /// The 95 % interval; nil with a single seed.
+  package let interval: (low: Double, high: Double)?
+
+  /// - Parameter log: ln of the ratio; nil: the mean over the seeds.
+  init(_ log: Double? = nil, logsBySeed: [Double]) {
+    let logs = SampleStatistics(logsBySeed)
+    mean = DeterministicMath.exp(log ?? logs.mean)
+    interval = ConfidenceInterval(logs).map {
+      (DeterministicMath.exp($0.low), DeterministicMath.exp($0.high))
+    }
+  }
+
+  /// `0.6 (0.55 to 0.66)`
+  var text: String {
+    Quantity.decimal(mean)
+      + (interval.map { " (\(Quantity.decimal($0.low)) to \(Quantity.decimal($0.high)))" } ?? "")
+  }
 }
 
 package struct TuneResult: Sendable {
@@ -394,13 +412,11 @@ package struct TuneResult: Sendable {
       today: cases.map { Array($0.today.prefix(seeds)) }, scale: .whole, study: study)
   }
 
-  /// The interval of ln of its score on fresh seeds; nil of a single one.
-  package var freshInterval: ConfidenceInterval? {
-    fresh.flatMap { ConfidenceInterval(SampleStatistics($0.scoreBySeed)) }
-  }
+  /// Its score on fresh seeds, divided by today's.
+  package var freshScore: ScoreRatio? { fresh.map { ScoreRatio($0.score, logsBySeed: $0.scoreBySeed) } }
 
-  /// The requirements that no candidate with the whole fleet keeps in every run, nor today's Settings. Each has the candidate whose
-  /// worst run is nearest to it; empty: each is kept by some, all together by none. Nil where some keep all.
+  /// The requirements that no finalist keeps in every run, nor today's Settings, each with the
+  /// candidate that comes nearest. Empty: some keep each, none all together; nil: some keep all.
   package var unmet: [(requirement: Int, standing: Standing)]? {
     let all = finalists + [today]
     guard !study.requirements.isEmpty, !all.contains(where: \.keepsRequirements) else { return nil }

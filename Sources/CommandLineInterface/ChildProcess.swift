@@ -53,21 +53,13 @@ enum ChildProcess {
   /// Descriptors that a child must not inherit are made while this is held, and so are children.
   static let descriptors = Mutex<Void>(())
 
-  /// Makes descriptors that no child inherits.
-  /// - Parameter make: returns them; one below 0 is none.
-  static func privately(_ make: () -> [Int32]) -> [Int32] {
-    descriptors.withLock { _ in
-      let made = make()
-      for descriptor in made where descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-      return made
-    }
-  }
-
   /// The ends of a pipe that no child inherits, to read and to write; none: `errno` says why.
   static func pipe() -> [Int32] {
-    privately {
+    descriptors.withLock { _ in
       var ends: [Int32] = [-1, -1]
-      return systemPipe(&ends) == 0 ? ends : []
+      guard systemPipe(&ends) == 0 else { return [] }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return ends
     }
   }
 

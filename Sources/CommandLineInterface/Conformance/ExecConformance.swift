@@ -6,11 +6,18 @@ import Synchronization
 
 /// Judges a command by all cases, several at once.
 struct ExecConformance: Sendable {
-  var cases: ProcessCases
-  var setup: ExecSetup
+  /// A command of the shell, without `--input`.
+  var command: String
+  /// So long until its first connection, microseconds.
+  var startLimit: Int64
+  /// Whether `flushInterval` is milliseconds.
+  var isMilliseconds: Bool
+  /// Keys of `config` that the SDK does not heed.
+  var ignored: Set<String>
   var judge: ProcessJudge
   /// Processes at once.
   var jobs: Int
+  var environment: CommandEnvironment
 
   struct Outcome: Sendable {
     var vector: ProcessCase
@@ -20,33 +27,32 @@ struct ExecConformance: Sendable {
     var verdict: ProcessVerdict
 
     var log: ExchangeLog? { runs.last }
+    var level: ProcessVerdict.Level { verdict.level }
+    var remark: String { verdict.remark ?? "" }
 
     /// Whether another run may say more. A process that stood still between two flushes sends their events together, and a case
     /// that keeps them apart fails. This one failure may be the machine's, if it is seen only once.
     var isOpen: Bool {
-      switch verdict {
-      case .inconclusive: true
-      case .fails:
-        vector.conditions.contains { if case .apart = $0 { true } else { false } }
-      case .holds, .notApplicable: false
-      }
+      level == .inconclusive
+        || level == .fails && vector.conditions.contains { if case .apart = $0 { true } else { false } }
     }
   }
 
   /// Runs an upload that is accepted, then every case; then the undecided ones once more, while fewer run beside them. A case
   /// that is late twice runs a third time: three waits of one length are the client's own.
   /// - Throws: `CommandFailure` about a command that can't be judged at all, or after a signal.
-  func outcomes() throws -> [Outcome] {
+  func outcomes(of cases: [ProcessCase]) throws -> [Outcome] {
     try probe()
-    var outcomes = cases.cases.map { vector -> Outcome in
-      let reason = setup.missing(of: vector).map { "the command ignores \($0)" }
-      return Outcome(vector: vector, verdict: reason.map { .notApplicable($0) } ?? .inconclusive(""))
+    var outcomes = cases.map { vector in
+      let missing = vector.needs.intersection(ignored).sorted().joined(separator: " and ")
+      return Outcome(
+        vector: vector,
+        verdict: missing.isEmpty ? .inconclusive("") : .notApplicable("the command ignores \(missing)"))
     }
     try run(&outcomes, jobs: jobs)
     try run(&outcomes, jobs: min(jobs, 2))
     try run(&outcomes, jobs: min(jobs, 2)) { !judge.lateAlike($0.vector, $0.runs).isEmpty }
-    for index in outcomes.indices {
-      guard case .inconclusive = outcomes[index].verdict else { continue }
+    for index in outcomes.indices where outcomes[index].level == .inconclusive {
       let late = judge.steadilyLate(outcomes[index].vector, outcomes[index].runs)
       if !late.isEmpty { outcomes[index].verdict = .fails(late) }
     }
@@ -60,26 +66,24 @@ struct ExecConformance: Sendable {
   ) throws {
     let open = outcomes.indices.filter { outcomes[$0].isOpen && isWorth(outcomes[$0]) }
     let cases = open.map { outcomes[$0].vector }
-    let work = Work()
-    SystemThreads.perform(min(jobs, cases.count)) { [setup] in
-      while !setup.isStopped {
-        let number = work.next.add(1, ordering: .relaxed).oldValue
+    let next = Atomic<Int>(0)
+    let found = Mutex<[Int: ExchangeLog]>([:])
+    SystemThreads.perform(min(jobs, cases.count)) {
+      while !isStopped {
+        let number = next.add(1, ordering: .relaxed).oldValue
         guard number < cases.count else { break }
-        let log = ExecSession(cases[number], setup).run()
-        work.found.withLock { $0[number] = log }
+        let log = ExecSession(cases[number], self).run()
+        found.withLock { $0[number] = log }
       }
     }
-    try setup.environment.signals.check()
-    for (number, log) in work.found.withLock({ $0 }) {
+    try environment.signals.check()
+    for (number, log) in found.withLock({ $0 }) {
       outcomes[open[number]].runs.append(log)
       outcomes[open[number]].verdict = judge.verdict(on: cases[number], log)
     }
   }
 
-  private final class Work: Sendable {
-    let next = Atomic<Int>(0)
-    let found = Mutex<[Int: ExchangeLog]>([:])
-  }
+  var isStopped: Bool { environment.signals.pending != nil }
 
   // MARK: A command that can't be judged
 
@@ -87,8 +91,8 @@ struct ExecConformance: Sendable {
     var vector = ProcessCase("probe", "S21", "One event is accepted")
     vector.limit = 15_000_000
     for attempt in 0..<2 {
-      let log = ExecSession(vector, setup).run()
-      try setup.environment.signals.check()
+      let log = ExecSession(vector, self).run()
+      try environment.signals.check()
       guard let trouble = trouble(log) else { return }
       // A busy machine may have been the cause of it.
       if attempt > 0 || log.child.end != .stopped || log.child.flooded { throw trouble }
@@ -98,7 +102,7 @@ struct ExecConformance: Sendable {
   /// Returns the problem that keeps the command from being judged, in a sentence; nil: there is none.
   func trouble(_ log: ExchangeLog) -> CommandFailure? {
     let child = log.child
-    let complaint = child.lastComplaint.isEmpty ? "" : ": \(child.lastComplaint.prefix(200))"
+    let complaint = Tail.complaint(child.lastComplaint)
     let silence =
       log.connections == 0
       ? "sent nothing" : "opened \(FigureText.count(log.connections, "connection")) without an upload"
@@ -128,6 +132,6 @@ struct ExecConformance: Sendable {
           "the last line of its standard output is no JSON object with 'success': \(child.lastLine.prefix(120))"
         )
       }
-    return trouble.map { CommandFailure($0.code, "--exec '\(setup.command)': \($0.text)") }
+    return trouble.map { CommandFailure($0.code, "--exec '\(command)': \($0.text)") }
   }
 }

@@ -3,22 +3,42 @@ import FleetExperiments
 import FleetReports
 import TextEscaping
 
+extension ProcessVerdict {
+  enum Level: String, Sendable, CaseIterable {
+    case holds
+    case fails = "does not hold"
+    case inconclusive
+    case notApplicable = "not applicable"
+  }
+
+  var level: Level {
+    switch self {
+    case .holds: .holds
+    case .fails: .fails
+    case .inconclusive: .inconclusive
+    case .notApplicable: .notApplicable
+    }
+  }
+
+  /// What stands beside the level.
+  var remark: String? {
+    switch self {
+    case .holds(let note): note
+    case .fails(let reasons): reasons.joined(separator: "; ")
+    case .inconclusive(let reason), .notApplicable(let reason): reason
+    }
+  }
+}
+
 struct ExecFindings: Sendable {
   /// How a requirement stands.
   struct Row: Sendable {
     var requirement: String
     var title: String
-    var verdict: Word
-    var cases: Int
+    var level: ProcessVerdict.Level
+    var outcomes: [ExecConformance.Outcome]
     /// Why nothing was judged.
     var reason: String?
-  }
-
-  enum Word: String, Sendable, CaseIterable {
-    case holds
-    case fails = "does not hold"
-    case inconclusive
-    case notApplicable = "not applicable"
   }
 
   var command: String
@@ -29,31 +49,21 @@ struct ExecFindings: Sendable {
   var folder: String?
   var seconds: Double
 
-  static func word(_ verdict: ProcessVerdict) -> Word {
-    switch verdict {
-    case .holds: .holds
-    case .fails: .fails
-    case .inconclusive: .inconclusive
-    case .notApplicable: .notApplicable
-    }
-  }
-
   /// Each requirement once: the worst of its cases.
   var rows: [Row] {
     ProcessCases.requirements.map { id, title in
-      let words = outcomes.filter { $0.vector.requirement == id }.map { Self.word($0.verdict) }
-      let worst: [Word] = [.fails, .inconclusive, .holds]
-      let verdict = worst.first(where: words.contains) ?? .notApplicable
+      let own = outcomes.filter { $0.vector.requirement == id }
+      let worst: [ProcessVerdict.Level] = [.fails, .inconclusive, .holds]
+      let level = worst.first(where: own.map(\.level).contains) ?? .notApplicable
       let reason =
-        verdict == .notApplicable
-        ? ProcessCases.obstacle(id, fetchesSettings: fetchesSettings)
-          ?? outcomes.first { $0.vector.requirement == id }.map { Self.remark($0.verdict) ?? "" }
+        level == .notApplicable
+        ? ProcessCases.obstacle(id, fetchesSettings: fetchesSettings) ?? own.first.map(\.remark)
           ?? "no case of it was judged" : nil
-      return Row(requirement: id, title: title, verdict: verdict, cases: words.count, reason: reason)
+      return Row(requirement: id, title: title, level: level, outcomes: own, reason: reason)
     }
   }
 
-  func count(_ word: Word) -> Int { rows.count { $0.verdict == word } }
+  func count(_ level: ProcessVerdict.Level) -> Int { rows.count { $0.level == level } }
 
   var counts: String {
     "\(FigureText.count(count(.holds), "requirement")) hold\(count(.holds) == 1 ? "s" : ""), \(count(.fails)) "
@@ -61,50 +71,43 @@ struct ExecFindings: Sendable {
       + "\(count(.notApplicable)) not applicable"
   }
 
-  /// Returns the remark beside the verdict's word.
-  static func remark(_ verdict: ProcessVerdict) -> String? {
-    switch verdict {
-    case .holds(let note): note
-    case .fails(let reasons): reasons.joined(separator: "; ")
-    case .inconclusive(let reason), .notApplicable(let reason): reason
-    }
+  /// The file of an outcome's exchange.
+  private func file(_ outcome: ExecConformance.Outcome) -> String? {
+    outcome.log == nil ? nil : folder.map { "\($0)/\(outcome.vector.id).json" }
   }
 
-  func path(of id: String) -> String? { folder.map { "\($0)/\(id).json" } }
+  /// The remark on an outcome, and where to see more.
+  private func reason(_ outcome: ExecConformance.Outcome) -> String {
+    outcome.remark + (outcome.level == .holds ? "" : file(outcome).map { " (\($0))" } ?? "")
+  }
 
   func text(width: Int) -> String {
     let table = TextTable(
       header: ["requirement", "what it says", "verdict", "cases"],
-      rows: rows.map { [$0.requirement, $0.title, $0.verdict.rawValue, "\($0.cases)"] }, words: 3
+      rows: rows.map { [$0.requirement, $0.title, $0.level.rawValue, "\($0.outcomes.count)"] }, words: 3
     ).terminal(width: width)
-    var text =
-      "\(command): \(FigureText.count(outcomes.count, "case")) in \(Int(seconds.rounded())) s\n\n\(table)\n\(counts)\n"
-    for (word, title) in [
-      (Word.fails, "Does not hold"), (.inconclusive, "Inconclusive"), (.holds, "Holds, with a remark"),
-    ] {
-      let told = outcomes.filter { Self.word($0.verdict) == word && Self.remark($0.verdict) != nil }
-      if told.isEmpty { continue }
-      text += "\n\(title):\n"
-      for outcome in told { text += line(outcome) }
+    func lines(_ level: ProcessVerdict.Level) -> [String] {
+      outcomes.filter { $0.level == level && $0.verdict.remark != nil }.map {
+        "\($0.vector.requirement.padded(to: 5))\($0.vector.id): \(reason($0))"
+      }
     }
-    text += "\nNot applicable:\n"
-    for row in rows where row.verdict == .notApplicable {
-      text += "  \(row.requirement.padded(to: 5))\(row.reason ?? "")\n"
-    }
-    for outcome in outcomes where Self.word(outcome.verdict) == .notApplicable { text += line(outcome) }
-    let others = inexpressible.count
-    if others > 0 {
-      text +=
-        "  \(FigureText.count(others, "vector")) without a case; --json names each, with the reason\n"
-    }
-    return text
-  }
-
-  private func line(_ outcome: ExecConformance.Outcome) -> String {
-    let file = Self.word(outcome.verdict) == .holds ? nil : path(of: outcome.vector.id)
+    let vectors = FigureText.count(inexpressible.count, "vector")
+    let sections = [
+      ("Does not hold", lines(.fails)), ("Inconclusive", lines(.inconclusive)),
+      ("Holds, with a remark", lines(.holds)),
+      (
+        "Not applicable",
+        rows.filter { $0.level == .notApplicable }.map {
+          $0.requirement.padded(to: 5) + ($0.reason ?? "")
+        } + lines(.notApplicable)
+          + (inexpressible.isEmpty ? [] : ["\(vectors) without a case; --json names each, with the reason"])
+      ),
+    ]
     return
-      "  \(outcome.vector.requirement.padded(to: 5))\(outcome.vector.id): \(Self.remark(outcome.verdict) ?? "")"
-      + (outcome.log == nil ? "" : file.map { " (\($0))" } ?? "") + "\n"
+      "\(command): \(FigureText.count(outcomes.count, "case")) in \(Int(seconds.rounded())) s\n\n\(table)\n\(counts)\n"
+      + sections.filter { !$1.isEmpty }.map { title, lines in
+        "\n\(title):\n" + lines.map { "  \($0)\n" }.joined()
+      }.joined()
   }
 
   // MARK: Files
@@ -113,7 +116,7 @@ struct ExecFindings: Sendable {
   static let exchangeStart = "{\n  \"program\": \"fleetsim\",\n  \"exchange\": "
 
   /// An exchange as JSON; times are seconds since the process was started.
-  static func exchange(_ vector: ProcessCase, _ log: ExchangeLog, _ verdict: ProcessVerdict) -> String {
+  static func exchange(_ outcome: ExecConformance.Outcome, _ log: ExchangeLog) -> String {
     func time(_ microseconds: Int64) -> JSONValue { .decimal(Double(microseconds) / 1e6) }
     let uploads = log.uploads.map { upload -> JSONValue in
       .object([
@@ -133,9 +136,9 @@ struct ExecFindings: Sendable {
       }
     return JSONValue.text(
       .object([
-        ("program", .string("fleetsim")), ("exchange", .string(vector.id)),
-        ("requirement", .string(vector.requirement)), ("says", .string(vector.says)),
-        ("verdict", .string(word(verdict).rawValue)), ("remark", remark(verdict).json),
+        ("program", .string("fleetsim")), ("exchange", .string(outcome.vector.id)),
+        ("requirement", .string(outcome.vector.requirement)), ("says", .string(outcome.vector.says)),
+        ("verdict", .string(outcome.level.rawValue)), ("remark", outcome.verdict.remark.json),
         ("uploads", .array(uploads)), ("settingsFetches", .array(log.settingsFetches.map(time))),
         ("end", .string(end)), ("endedAt", time(log.endedAt)), ("lastLine", .string(log.child.lastLine)),
         ("lastComplaint", .string(log.child.lastComplaint)),
@@ -149,24 +152,21 @@ struct ExecFindings: Sendable {
   /// A suite a requirement, a case a case; what says nothing is skipped.
   var junit: String {
     func counts(_ all: [ExecConformance.Outcome]) -> String {
-      let failures = all.count { Self.word($0.verdict) == .fails }
-      let skipped = all.count { [.inconclusive, .notApplicable].contains(Self.word($0.verdict)) }
+      let failures = all.count { $0.level == .fails }
+      let skipped = all.count { [.inconclusive, .notApplicable].contains($0.level) }
       return "tests=\"\(all.count)\" failures=\"\(failures)\" skipped=\"\(skipped)\""
     }
     let suites = rows.map { row -> String in
-      let own = outcomes.filter { $0.vector.requirement == row.requirement }
       let name = Escaping.markup("\(row.requirement) \(row.title)")
-      let cases = own.map { outcome -> String in
+      let cases = row.outcomes.map { outcome -> String in
         let opening =
           "    <testcase classname=\"\(row.requirement)\" name=\"\(Escaping.markup(outcome.vector.id))\""
-        let word = Self.word(outcome.verdict)
-        guard word != .holds else { return "\(opening)/>\n" }
-        let file = outcome.log == nil ? "" : path(of: outcome.vector.id).map { " (\($0))" } ?? ""
-        let remark = Escaping.markup((Self.remark(outcome.verdict) ?? "") + file)
-        let element = word == .fails ? "failure" : "skipped"
-        return "\(opening)>\n      <\(element) message=\"\(remark)\"/>\n    </testcase>\n"
+        if outcome.level == .holds { return "\(opening)/>\n" }
+        let element = outcome.level == .fails ? "failure" : "skipped"
+        let message = Escaping.markup(reason(outcome))
+        return "\(opening)>\n      <\(element) message=\"\(message)\"/>\n    </testcase>\n"
       }
-      return "  <testsuite name=\"\(name)\" \(counts(own))>\n\(cases.joined())  </testsuite>\n"
+      return "  <testsuite name=\"\(name)\" \(counts(row.outcomes))>\n\(cases.joined())  </testsuite>\n"
     }
     return "\(Self.junitStart) \(counts(outcomes))>\n\(suites.joined())</testsuites>\n"
   }
@@ -185,13 +185,13 @@ struct ExecFindings: Sendable {
         JSONShape<Row>([
           .init("requirement", "Its number.") { $0.requirement },
           .init("title", "What it says.") { $0.title },
-          .choice("level", "The worst of its cases.") { $0.verdict },
-          .init("cases", "How many were made of it.") { $0.cases },
+          .choice("level", "The worst of its cases.") { $0.level },
+          .init("cases", "How many were made of it.") { $0.outcomes.count },
           .init("reason", "Why it is not applicable.") { $0.reason },
         ])
       ) { $0.rows },
       .list("cases", "In the order of the requirements.", outcome) { found in
-        found.outcomes.map { ($0, found.path(of: $0.vector.id)) }
+        found.outcomes.map { ($0, found.file($0)) }
       },
       .list(
         "inexpressible", "Vectors without a case, most because no process can be asked for them.",
@@ -207,9 +207,9 @@ struct ExecFindings: Sendable {
     .init("id", "The case's name.") { $0.0.vector.id },
     .init("requirement", "What it tests.") { $0.0.vector.requirement },
     .init("says", "What has to happen.") { $0.0.vector.says },
-    .choice("level", "How it ended.") { word($0.0.verdict) },
-    .init("remark", "What was seen, or why nothing can be said.") { remark($0.0.verdict) },
+    .choice("level", "How it ended.") { $0.0.level },
+    .init("remark", "What was seen, or why nothing can be said.") { $0.0.verdict.remark },
     .init("uploads", "How many came.") { $0.0.log?.uploads.count ?? 0 },
-    .init("exchange", "The file of the exchange.") { $0.0.log == nil ? nil : $0.1 },
+    .init("exchange", "The file of the exchange.") { $0.1 },
   ])
 }

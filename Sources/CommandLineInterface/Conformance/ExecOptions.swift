@@ -45,7 +45,7 @@ struct ExecOptions: ParameterGroup {
   /// Judges a command, and prints what was found.
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
   func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
-    let (console, signals) = (environment.console, environment.signals)
+    let console = environment.console
     let junit = try junitPath.map { path throws(CommandFailure) in
       try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit", environment.files)
     }
@@ -57,13 +57,19 @@ struct ExecOptions: ParameterGroup {
     if !chosen.isEmpty { cases.cases.removeAll { !chosen.contains($0.id) } }
     let files = try exchangeFiles(cases.cases.map(\.id), environment.files)
     let started = environment.monotonicSeconds()
-    let outcomes = try outcomes(command, cases, environment)
+    // A signal ends the cases with their processes.
+    environment.signals.hold()
+    let outcomes = try ExecConformance(
+      command: command, startLimit: startLimit.microseconds, isMilliseconds: unit == .milliseconds,
+      ignored: Set((ignored ?? []).map(\.rawValue)),
+      judge: ProcessJudge(exitStatusCounts: !hasAnyExitStatus), jobs: jobs, environment: environment
+    ).outcomes(of: cases.cases)
     let found = ExecFindings(
       command: command, outcomes: outcomes, inexpressible: cases.inexpressible,
       fetchesSettings: fetchesSettings, folder: folder, seconds: environment.monotonicSeconds() - started)
     for outcome in outcomes {
       guard let log = outcome.log else { continue }
-      try files[outcome.vector.id]?.write(ExecFindings.exchange(outcome.vector, log, outcome.verdict))
+      try files[outcome.vector.id]?.write(ExecFindings.exchange(outcome, log))
     }
     try junit?.write(found.junit)
     if isJSON {
@@ -71,25 +77,10 @@ struct ExecOptions: ParameterGroup {
     } else {
       try console.print(found.text(width: console.columns))
     }
-    if let signal = signals.pending {
-      throw Signals.failure(signal, "the report has what was judged by then")
-    }
     if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(command): \(found.counts)") }
     if found.count(.inconclusive) > 0 {
       throw CommandFailure(.undecided, "\(command): \(found.counts)")
     }
-  }
-
-  private func outcomes(
-    _ command: String, _ cases: ProcessCases, _ environment: CommandEnvironment
-  ) throws -> [ExecConformance.Outcome] {
-    // A signal ends the cases, and what was judged is told.
-    environment.signals.hold()
-    let setup = ExecSetup(
-      command: command, startLimit: startLimit.microseconds, isMilliseconds: unit == .milliseconds,
-      ignored: Set((ignored ?? []).map(\.rawValue)), environment: environment)
-    let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
-    return try ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs).outcomes()
   }
 
   private func exchangeFiles(_ ids: [String], _ disk: Files) throws -> [String: SingleFile] {

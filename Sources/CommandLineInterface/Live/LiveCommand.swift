@@ -5,7 +5,6 @@ import FleetSimulation
 import HTTPTransport
 import ScenarioModel
 import SimulationKernel
-import Synchronization
 import TAPIModel
 import UploadRetry
 
@@ -73,25 +72,38 @@ struct LiveCommand: Study {
     let input = try StudyInput(path, options, environment)
     let scenario = input.scenario
     try check(scenario, path)
-    let hook = hook.map { Hook($0, environment) }
     let exec = try command.map { try LiveExec($0, scenario, path, server: server, warmUp: warmUp) }
+    let pace = speed == 1 ? "" : ", \(MetricText.plain(speed)) times as fast"
+    let length = FigureText.span(scenario.duration.microseconds)
     var plan = StudyPlan(
-      input: input, heading: heading(scenario), keepsOnlyAsked: true, outlivesSignals: true,
+      input: input, heading: input.heading("\(scenario.sizeText), \(length)\(pace), against \(server)"),
+      keepsOnlyAsked: true, outlivesSignals: true,
       find: { runs in
         let predicted = try predict(scenario, runs)
-        let result =
-          try exec.map {
-            let control = runs.control.runControl(runs.control.add(scenario))
-            return try $0.run(scenario, control: control, tell: teller(hook, scenario), runs.environment)
-          } ?? measure(scenario, transport, hook, runs)
-        return LiveFindings(scenario, result, predicted, server: server, speed: speed)
+        let control = runs.control.runControl(runs.control.add(scenario))
+        var hook = hook.map { Hook($0, runs.environment) }
+        func tell(_ moment: LiveRun.Moment) { hook?.start(moment, scenario.tapi.incidents[moment.incident]) }
+        var (trouble, warnings): (String?, [String]) = (nil, [])
+        let result: LiveRun.Result
+        if let exec {
+          (result, trouble, warnings) = try exec.run(control: control, tell: tell, runs.environment)
+        } else {
+          let environment = runs.environment
+          let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
+          result = try run.run(control: control, tell: tell) {
+            AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
+          }
+          trouble = transport.trouble
+        }
+        var found = LiveFindings(scenario, result, predicted, server: server, speed: speed)
+        found.warnings = (notes(found, scenario, trouble) + warnings + (hook?.problems() ?? [])).map {
+          "warning: \($0)"
+        }
+        return found
       }, isFinished: \.isFinished,
       report: .own { found, end in
-        let warnings =
-          notes(found, scenario, exec?.trouble ?? transport.trouble) + (exec?.problems ?? [])
-          + (hook?.problems() ?? [])
-        for warning in warnings { environment.console.printError(warning + "\n") }
-        try write(found, scenario, warnings, end)
+        for warning in found.warnings { environment.console.printError(warning + "\n") }
+        try write(found, scenario, end)
       })
     plan.showsScenario = true
     plan.describe = { manifest, found in
@@ -109,9 +121,7 @@ struct LiveCommand: Study {
   }
 
   /// Writes the findings so far, whatever ended the run.
-  private func write(
-    _ found: LiveFindings, _ scenario: Scenario, _ warnings: [String], _ end: StudyEnd
-  ) throws {
+  private func write(_ found: LiveFindings, _ scenario: Scenario, _ end: StudyEnd) throws {
     let result = found.result
     var answer = found.comparison.answer(
       found.story,
@@ -122,7 +132,7 @@ struct LiveCommand: Study {
       [OutputFile(.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
       + (found.comparison.figures.isEmpty ? [] : [OutputFile(.live, found.comparison.table.csv)])
       + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
-    try end.writer.write(answer, end.manifest) { end.document(warnings) }
+    try end.writer.write(answer, end.manifest) { end.document(found.warnings) }
     if let signal = end.signal {
       throw Signals.failure(
         signal,
@@ -156,29 +166,26 @@ struct LiveCommand: Study {
       command == nil
       ? (Self.mostDevices, "one machine can be")
       : (Self.mostProcesses, "'--exec' can start processes for")
+    var problem: String?
     if devices > most {
-      throw CommandFailure(
-        .data,
-        "\(path): fleet: \(FigureText.grouped(devices)) devices are more than \(who): at most "
-          + "\(FigureText.grouped(most)); --scale 1:\((devices - 1) / most + 1) runs a part of them, with a part of the capacity"
-      )
+      problem =
+        "fleet: \(FigureText.grouped(devices)) devices are more than \(who): at most \(FigureText.grouped(most)); "
+        + "--scale 1:\((devices - 1) / most + 1) runs a part of them, with a part of the capacity"
     }
-    if let cohort = scenario.fleet.first(where: {
-      min($0.queue.maximumBatchEvents, Int(UInt16.max)) * $0.eventBytes > Self.largestBody
-    }) {
-      throw CommandFailure(
-        .data,
-        "\(path): fleet.\(cohort.name): a batch of \(FigureText.count(cohort.queue.maximumBatchEvents, "event")) of "
-          + "\(FigureText.count(cohort.eventBytes, "byte")) is more than a live "
-          + "run sends at once: at most \(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize"
-      )
+    for cohort in scenario.fleet where problem == nil {
+      let events = cohort.queue.maximumBatchEvents
+      if min(events, Int(UInt16.max)) * cohort.eventBytes > Self.largestBody {
+        problem =
+          "fleet.\(cohort.name): a batch of \(FigureText.count(events, "event")) of "
+          + "\(FigureText.count(cohort.eventBytes, "byte")) is more than a live run sends at once: at most "
+          + "\(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize"
+      } else if cohort.gates.reconciles {
+        problem =
+          "fleet.\(cohort.name).gates.reconcile: clients that ask whether an upload was applied can't be run live: there is no "
+          + "such request that servers agree on; leave it out"
+      }
     }
-    if let cohort = scenario.fleet.first(where: { $0.gates.reconciles }) {
-      throw CommandFailure(
-        .data,
-        "\(path): fleet.\(cohort.name).gates.reconcile: clients that ask whether an upload was applied can't be run live: there is "
-          + "no such request that servers agree on; leave it out")
-    }
+    if let problem { throw CommandFailure(.data, "\(path): \(problem)") }
   }
 
   /// - Throws: `CommandFailure` 71 of a system that gives no files or no thread for it.
@@ -202,63 +209,37 @@ struct LiveCommand: Study {
     return try Comparison.run(variants, workers: runs.workers, control: runs.control)
   }
 
-  private func measure(
-    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ runs: StudyRuns
-  ) throws -> LiveRun.Result {
-    let run = LiveRun(scenario, transport: transport, unixSeconds: runs.environment.unixSeconds)
-    let control = runs.control.runControl(runs.control.add(scenario))
-    return try run.run(control: control, tell: teller(hook, scenario)) {
-      AcceleratedClock(speed: speed, monotonicSeconds: runs.environment.monotonicSeconds)
-    }
-  }
-
-  private func teller(_ hook: Hook?, _ scenario: Scenario) -> (LiveRun.Moment) -> Void {
-    { hook?.start($0, scenario.tapi.incidents[$0.incident]) }
-  }
-
   /// The command of `--on-incident`, each time that it is started.
-  private final class Hook: Sendable {
+  private struct Hook {
     private let command: String
     private let environment: CommandEnvironment
-    private let children = Mutex<[pid_t]>([])
-    private let failures = Mutex<[String]>([])
+    private var children: [pid_t] = []
+    private var failures: [String] = []
 
     init(_ command: String, _ environment: CommandEnvironment) {
       (self.command, self.environment) = (command, environment)
     }
 
     /// The run does not wait for it. A server that it has started stays.
-    func start(_ moment: LiveRun.Moment, _ incident: Incident) {
+    mutating func start(_ moment: LiveRun.Moment, _ incident: Incident) {
       let child = environment.start(
         shell: command,
         variables: [
           "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.wording.label,
           "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
         ], leavesOthers: true)
-      if let child {
-        children.withLock { $0.append(child) }
-      } else {
-        failures.withLock { $0.append("it could not be started") }
-      }
+      if let child { children.append(child) } else { failures.append("it could not be started") }
     }
 
     /// Waits until all have ended, for five seconds at most, and ends the others.
     func problems() -> [String] {
-      let ends = ChildProcess.wait(for: children.withLock { $0 }, atMost: 5_000_000)
-      return (failures.withLock { $0 } + ends).map {
-        "warning: --on-incident '\(command)': \($0); the server may not have done what the prediction says"
+      (failures + ChildProcess.wait(for: children, atMost: 5_000_000)).map {
+        "--on-incident '\(command)': \($0); the server may not have done what the prediction says"
       }
     }
   }
 
   // MARK: What is told
-
-  private func heading(_ scenario: Scenario) -> String {
-    let pace = speed == 1 ? "" : ", \(MetricText.plain(speed)) times as fast"
-    return "\(path) against \(server): seed \(scenario.seed), \(scenario.sizeText), "
-      + "\(FigureText.span(scenario.duration.microseconds))\(pace)\n"
-      + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
-  }
 
   /// Returns notes on everything that makes the measurement less than was asked for.
   private func notes(_ found: LiveFindings, _ scenario: Scenario, _ trouble: String?) -> [String] {
@@ -289,7 +270,7 @@ struct LiveCommand: Study {
           + "clients hang up then, and what the server makes of it is not seen"
       ),
     ]
-    return notes.compactMap { $0.0 ? "warning: " + $0.1 : nil }
+    return notes.compactMap { $0.0 ? $0.1 : nil }
   }
 
   private static let predictionFolder = "predicted"
@@ -321,6 +302,8 @@ struct LiveFindings: Sendable {
   let server: String
   let speed: Double
   let isFinished: Bool
+  /// About the run.
+  var warnings: [String] = []
 
   init(
     _ scenario: Scenario, _ result: LiveRun.Result, _ predictions: [VariantResult], server: LoopbackURL,

@@ -103,7 +103,6 @@ package struct ChildReport: Sendable {
   package var lastLine = ""
   /// `success` of that line; nil: the line is no JSON object that has it.
   package var success: Bool?
-  package var outputBytes = 0
   /// The client wrote more than it may and was ended.
   package var flooded = false
   /// The last line of its standard error.

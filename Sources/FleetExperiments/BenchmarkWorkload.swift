@@ -7,22 +7,9 @@ import UploadRetry
 /// same work at every size.
 public struct BenchmarkWorkload: Sendable {
   public let name: String
-  /// nil: it is that of a client preset.
-  private let purpose: String?
-  private let make: @Sendable (_ devices: Int) -> Scenario
-
-  private init(
-    name: String, meaning: String? = nil, make: @escaping @Sendable (_ devices: Int) -> Scenario
-  ) {
-    (self.name, purpose, self.make) = (name, meaning, make)
-  }
-
   /// The purpose of the workload, on one line.
-  public var meaning: String {
-    purpose ?? "experiment 001 answered with 503, client \(name.dropFirst(Self.presetPrefix.count))"
-  }
-
-  private static let presetPrefix = "preset-"
+  public let meaning: String
+  private let make: @Sendable (_ devices: Int) -> Scenario
 
   /// The scenario with a fleet of `devices`, at least 1.
   public func scenario(devices: Int) -> Scenario { make(devices) }
@@ -54,7 +41,7 @@ public struct BenchmarkWorkload: Sendable {
     ]
     // The benchmark measures the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
     + ClientPreset.documentedNames.filter { !$0.hasPrefix("segment-browser") }.map { name in
-      .init(name: presetPrefix + name) {
+      .init(name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)") {
         answeredOutage(devices: $0, client: .shipped(name))
       }
     }

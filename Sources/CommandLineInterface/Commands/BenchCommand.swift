@@ -107,16 +107,18 @@ struct BenchCommand: Command {
     let scenario = try scenario(workload)
     var measurement = try environment.inBackground(showsProgress: false) { [options, repeats] control in
       func run() throws -> BenchMeasurement {
-        try BenchMeasurement(
-          workload: workload.name, scenario, options: options,
-          control: control.runControl(control.add(scenario)), seriesFile: file, environment: environment)
+        let control = control.runControl(control.add(scenario))
+        return try BenchMeasurement(workload.name, scenario, options, control, file, environment)
       }
       // A single run makes nothing else that would count as its allocations.
-      let first = try run()
-      return repeats == 1
-        ? first : try BenchMeasurement(medianOf: [first] + (1..<repeats).map { _ in try run() })
+      var measurement = try run()
+      if repeats > 1 { try measurement.takeMedian(of: (1..<repeats).map { _ in try run() }) }
+      return measurement
     }.value
-    if workload.name != workloads[0].name { measurement.forgetMemory() }
+    // The most memory behind another workload's run is that of both.
+    if workload.name != workloads[0].name {
+      (measurement.peakMemoryBytes, measurement.runMemoryBytes) = (nil, nil)
+    }
     return measurement
   }
 
@@ -136,15 +138,12 @@ struct BenchCommand: Command {
   }
 
   private func line(_ measurement: BenchMeasurement) -> String {
-    let whole = { (value: Double?) in
-      value.flatMap { Int64(exactly: $0.rounded()) }.map(FigureText.grouped) ?? "–"
-    }
+    func text(_ value: Double?) -> String { BenchMeasurement.whole(value).map(FigureText.grouped) ?? "–" }
     let mebibytes = measurement.peakMemoryBytes.map { FigureText.decimal($0 / 1_048_576) + " MiB" }
     return Self.row([
-      measurement.workload, FigureText.grouped(measurement.results.attempts),
-      FigureText.decimal(measurement.nanosecondsPerAttempt), whole(measurement.attemptsPerSecond),
-      mebibytes ?? "–", whole(measurement.bytesPerDevice),
-      String(measurement.results.digest.prefix(12)),
+      measurement.workload, FigureText.grouped(measurement.totals.attempts),
+      FigureText.decimal(measurement.nanosecondsPerAttempt), text(measurement.attemptsPerSecond),
+      mebibytes ?? "–", text(measurement.bytesPerDevice), String(measurement.digest.prefix(12)),
     ])
   }
 
@@ -175,81 +174,55 @@ extension ValueReader where Value == [BenchmarkWorkload] {
 
 struct BenchMeasurement: Sendable {
   var workload: String
-  var devices: Int64
-  /// Virtual microseconds of the run.
-  var duration: Int64
+  var scenario: Scenario
   /// How many runs `nanoseconds` is the median of.
   var repeats = 1
-  var results: Results
+  var totals: MeasureTotals
+  /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
+  var digest: String
+  var deliveryDigest: String
   /// Wall time of the run alone.
   var nanoseconds: Double
   /// The most memory that the process had resident; nil where the system does not say.
   var peakMemoryBytes: Double?
   /// The same less what it had before the run.
   var runMemoryBytes: Double?
-  /// The estimate that `MemoryEstimate` makes beforehand.
-  var estimatedMemoryBytes: Int64
 
-  /// What does not depend on the machine.
-  struct Results: Hashable, Sendable {
-    var attempts: Int64
-    var answers2xx: Int64
-    var answers429: Int64
-    var answers503: Int64
-    /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
-    var digest: String
-    var deliveryDigest: String
-  }
-
-  var nanosecondsPerAttempt: Double { nanoseconds / Double(results.attempts) }
-  var attemptsPerSecond: Double { Double(results.attempts) * 1e9 / nanoseconds }
-  var bytesPerDevice: Double? { runMemoryBytes.map { $0 / Double(devices) } }
+  var nanosecondsPerAttempt: Double { nanoseconds / Double(totals.attempts) }
+  var attemptsPerSecond: Double { Double(totals.attempts) * 1e9 / nanoseconds }
+  var bytesPerDevice: Double? { runMemoryBytes.map { $0 / Double(scenario.devices) } }
 
   /// Runs the scenario in this process.
   init(
-    workload: String, _ scenario: Scenario, options: RunOptions, control: RunControl, seriesFile: SingleFile?,
-    environment: CommandEnvironment
+    _ workload: String, _ scenario: Scenario, _ options: RunOptions, _ control: RunControl,
+    _ seriesFile: SingleFile?, _ environment: CommandEnvironment
   ) throws {
-    estimatedMemoryBytes = MemoryEstimate(scenario).expected
+    (self.workload, self.scenario) = (workload, scenario)
     let memoryBefore = SystemMemory.peakBytes
     let started = environment.monotonicSeconds()
     let record = try Simulation.run(scenario, options: options, control: control)
     nanoseconds = (environment.monotonicSeconds() - started) * 1e9
     peakMemoryBytes = SystemMemory.peakBytes.map(Double.init)
     if let peakMemoryBytes, let memoryBefore { runMemoryBytes = peakMemoryBytes - Double(memoryBefore) }
-    self.workload = workload
-    devices = record.devices
-    duration = scenario.duration.microseconds
-    let (totals, series) = (record.series.totals, TimeSeriesCSV.bytes(of: record.series))
-    results = Results(
-      attempts: totals.attempts, answers2xx: totals[.answers2xx], answers429: totals[.answers429],
-      answers503: totals[.answers503], digest: SHA256.hexadecimal(series),
-      deliveryDigest: SHA256.hexadecimal(HistogramCSV.bytes(of: record.deliveries)))
+    let series = TimeSeriesCSV.bytes(of: record.series)
+    (totals, digest) = (record.series.totals, SHA256.hexadecimal(series))
+    deliveryDigest = SHA256.hexadecimal(HistogramCSV.bytes(of: record.deliveries))
     try seriesFile?.write(String(decoding: series, as: UTF8.self))
   }
 
-  /// The median time of repeated measurements, whose results must be the same, and the memory of the first.
-  /// - Throws: `CommandFailure` 70 if they are not.
-  init(medianOf runs: [BenchMeasurement]) throws(CommandFailure) {
-    self = runs[0]
-    if let other = runs.first(where: { $0.results != results }) {
+  /// Takes the median time of this run and others; the memory stays that of this one.
+  /// - Throws: `CommandFailure` 70 if their results are not the same.
+  mutating func takeMedian(of others: [BenchMeasurement]) throws(CommandFailure) {
+    for other in others where (other.digest, other.deliveryDigest) != (digest, deliveryDigest) {
       throw CommandFailure(
         .internalError,
-        "Two runs of '\(workload)' with \(FigureText.count(devices, "device")) gave different results "
-          + "(timeseries.csv \(results.digest) and \(other.results.digest)); please report it.")
+        "Two runs of '\(workload)' with \(FigureText.count(scenario.devices, "device")) gave different results "
+          + "(timeseries.csv \(digest) and \(other.digest)); please report it.")
     }
-    repeats = runs.count
-    nanoseconds = Self.median(runs.map(\.nanoseconds))
-  }
-
-  /// The most memory behind another workload's run is that of both.
-  mutating func forgetMemory() { (peakMemoryBytes, runMemoryBytes) = (nil, nil) }
-
-  /// Returns the value in the middle; for an even number of values the mean of the two in the middle.
-  static func median(_ values: [Double]) -> Double {
-    let sorted = values.sorted()
-    let middle = sorted.count / 2
-    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    repeats = 1 + others.count
+    let times = ([nanoseconds] + others.map(\.nanoseconds)).sorted()
+    // For an even number the mean of the two in the middle.
+    nanoseconds = (times[(repeats - 1) / 2] + times[repeats / 2]) / 2
   }
 
   // MARK: JSON
@@ -263,29 +236,26 @@ struct BenchMeasurement: Sendable {
   var json: JSONValue {
     .object([
       ("workload", .string(workload)),
-      ("devices", .integer(devices)),
-      ("duration_s", .decimal(Double(duration) / 1e6)),
+      ("devices", .integer(scenario.devices)),
+      ("duration_s", .decimal(Double(scenario.duration.microseconds) / 1e6)),
       ("repeats", .integer(Int64(repeats))),
-      ("attempts", .integer(results.attempts)),
-      ("answers_2xx", .integer(results.answers2xx)),
-      ("answers_429", .integer(results.answers429)),
-      ("answers_503", .integer(results.answers503)),
-      ("run_ns", Self.whole(nanoseconds)),
+      ("attempts", .integer(totals.attempts)),
+      ("answers_2xx", .integer(totals[.answers2xx])),
+      ("answers_429", .integer(totals[.answers429])),
+      ("answers_503", .integer(totals[.answers503])),
+      ("run_ns", Self.whole(nanoseconds).json),
       ("ns_per_attempt", .decimal(nanosecondsPerAttempt)),
       ("attempts_per_second", .decimal(attemptsPerSecond)),
-      ("peak_memory_bytes", Self.whole(peakMemoryBytes)),
-      ("run_memory_bytes", Self.whole(runMemoryBytes)),
-      ("estimated_memory_bytes", .integer(estimatedMemoryBytes)),
+      ("peak_memory_bytes", Self.whole(peakMemoryBytes).json),
+      ("run_memory_bytes", Self.whole(runMemoryBytes).json),
+      ("estimated_memory_bytes", .integer(MemoryEstimate(scenario).expected)),
       ("bytes_per_device", .decimal(bytesPerDevice ?? .nan)),
-      ("digest", .string(results.digest)),
-      ("delivery_digest", .string(results.deliveryDigest)),
+      ("digest", .string(digest)),
+      ("delivery_digest", .string(deliveryDigest)),
       ("version", .string(CommandLineTool.version)),
       ("build", .string(Self.build)),
     ])
   }
 
-  /// null if it is not known.
-  private static func whole(_ value: Double?) -> JSONValue {
-    value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .decimal(.nan)
-  }
+  static func whole(_ value: Double?) -> Int64? { value.flatMap { Int64(exactly: $0.rounded()) } }
 }

@@ -114,7 +114,7 @@ package enum FigureText {
   }
 
   /// `scaled` / `unit`, which is a power of ten, without trailing zeros.
-  static func fraction(_ scaled: UInt64, of unit: UInt64) -> String {
+  package static func fraction(_ scaled: UInt64, of unit: UInt64) -> String {
     let (whole, rest) = scaled.quotientAndRemainder(dividingBy: unit)
     // The 1 in front keeps the zeros behind the point.
     var digits = String(unit + rest).dropFirst()

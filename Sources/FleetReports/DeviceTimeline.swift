@@ -5,15 +5,15 @@ import UploadRetry
 /// The story of one device as aligned lines of text: when, how much it holds, what happens to which batch.
 package struct DeviceTimeline {
   /// One line of the story.
-  package struct Line: Sendable, Hashable {
+  fileprivate struct Line {
     /// Microseconds.
-    package var time: Int64
+    var time: Int64
     /// Events held after it; nil where it does not matter.
-    package var queue: Int?
-    package var what: String
+    var queue: Int?
+    var what: String
     /// `#3`, or empty.
-    package var batch = ""
-    package var details: String
+    var batch = ""
+    var details: String
   }
 
   /// What lasts, for a trace viewer.
@@ -29,8 +29,10 @@ package struct DeviceTimeline {
   fileprivate private(set) var spans: [Span] = []
   /// The number of each batch by that of its first event, in the order in which a reader meets them.
   private var numbers: [Int: Int] = [:]
-  /// When each upload left that is still open to the client.
-  private var sentAt: [UploadName: Int64] = [:]
+  /// Uploads that are still open to the client, by batch and attempt.
+  private var uploads: [(batch: Int, attempt: Int, sentAt: Int64)] = []
+  /// The server's incidents that have not begun or ended yet.
+  private var incidents: [Line] = []
   /// Batches that wait for a backoff, from when until when.
   private var backoffs: [Int: Range<Int64>] = [:]
   private var waitUntil: Int64 = 0
@@ -105,48 +107,49 @@ extension DeviceTimeline {
   fileprivate static let gapMark = "⋮"
 
   private mutating func tell() {
-    var incidents = trace.incidents.flatMap { incident in
+    incidents = trace.incidents.flatMap { incident in
       [(incident.start, "begins"), (incident.end, "ends")].map {
         Line(time: $0, what: "server", details: "\(incident.label) \($1)")
       }
     }
     .filter { $0.time < trace.duration }
-    .sorted { $0.time < $1.time }[...]
-    var i = 0
-    while i < trace.events.count {
-      let event = trace.events[i]
-      while let incident = incidents.first, incident.time <= event.time {
-        incidents.removeFirst()
-        move(to: incident.time)
-        lines.append(incident)
-      }
-      move(to: event.time)
-      var next = i + 1
+    .sorted { $0.time < $1.time }
+    var rest = trace.events[...]
+    while let event = rest.first {
+      advance(to: event.time)
+      var last = event
       if case .trigger(let trigger, let newEvents) = event.kind {
-        while next < trace.events.count, trace.events[next].time == event.time,
-          trace.events[next].kind.belongsToTrigger
-        {
-          next += 1
+        let group = rest.dropFirst().prefix { next in
+          guard next.time == event.time else { return false }
+          if case .sealed = next.kind { return true }
+          return whyNot(next) != nil
         }
-        tell(trigger, newEvents, trace.events[i..<next])
+        last = group.last ?? event
+        tell(trigger, newEvents, group, last)
+        rest = rest.dropFirst(group.count)
       } else {
-        tell(event, i)
+        tell(event, rest.startIndex)
       }
-      queue = trace.events[next - 1].queuedEvents
-      follow(trace.events[next - 1])
-      i = next
+      rest = rest.dropFirst()
+      queue = last.queuedEvents
+      follow(last)
     }
-    for incident in incidents {
-      move(to: incident.time)
-      lines.append(incident)
-    }
-    move(to: trace.duration)
+    advance(to: trace.duration)
     for incident in trace.incidents {
       span(.server, incident.label, incident.start, min(incident.end, trace.duration))
     }
     spanGate(to: trace.duration)
     endUploads("under way at the end", at: trace.duration)
     for batch in backoffs.keys.sorted() { endBackoff(batch, at: trace.duration) }
+  }
+
+  /// Time passes, with what happens to the server on the way.
+  private mutating func advance(to time: Int64) {
+    while let incident = incidents.first, incident.time <= time {
+      move(to: incident.time)
+      lines.append(incidents.removeFirst())
+    }
+    move(to: time)
   }
 
   /// `#1`, `#2`.
@@ -167,12 +170,19 @@ extension DeviceTimeline {
 
   /// Those that the client hears no more of.
   private mutating func endUploads(_ words: String, at time: Int64) {
-    for upload in sentAt.keys.sorted() { endUpload(upload, words, at: time) }
+    for upload in uploads { _ = endUpload(upload.batch, upload.attempt, words, at: time) }
   }
 
-  private mutating func endUpload(_ upload: UploadName, _ words: String, at time: Int64) {
-    guard let sent = sentAt.removeValue(forKey: upload) else { return }
-    span(.upload, "\(name(upload.batch)) try \(upload.attempt): \(words)", sent, time)
+  /// Returns how long it took; nil: no such upload was open.
+  private mutating func endUpload(
+    _ batch: Int, _ attempt: Int, _ words: String, at time: Int64
+  ) -> Int64? {
+    guard let index = uploads.firstIndex(where: { ($0.batch, $0.attempt) == (batch, attempt) }) else {
+      return nil
+    }
+    let start = uploads.remove(at: index).sentAt
+    span(.upload, "\(name(batch)) try \(attempt): \(words)", start, time)
+    return time - start
   }
 
   /// A backoff is over in time, however long the batch then still waits for a flush.
@@ -184,23 +194,22 @@ extension DeviceTimeline {
   /// Time passes: a wait that ends on the way, and long waits.
   private mutating func move(to time: Int64) {
     if gateSince < waitUntil, waitUntil <= time { spanGate(to: waitUntil) }
-    let last = lines.last?.time ?? 0
+    var last = lines.last?.time ?? 0
     if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
       gap(from: last, to: waitUntil)
       let transition = RetryTransition.pipeline(waitUntil: waitUntil, lastLookedAt: last, now: waitUntil)
       let details = "\(transition.map(Self.states) ?? "READY"): the wait is over"
       lines.append(Line(time: waitUntil, queue: queue, what: "gate", details: details))
-      gap(from: waitUntil, to: time)
-    } else {
-      gap(from: last, to: time)
+      last = waitUntil
     }
+    gap(from: last, to: time)
   }
 
   private mutating func gap(from start: Int64, to end: Int64) {
     guard end - start >= Self.longWait, queue > 0, !lines.isEmpty else { return }
     let length = Self.seconds(end - start)
     let waits: String
-    if let open = sentAt.keys.min() {
+    if let open = uploads.first {
       waits = "waits for the answer to \(name(open.batch))"
     } else if isOffline {
       waits = "offline"
@@ -240,48 +249,47 @@ extension DeviceTimeline {
   }
 
   private mutating func tell(
-    _ trigger: DeviceTrace.Trigger, _ newEvents: Int, _ events: ArraySlice<DeviceTrace.Event>
+    _ trigger: DeviceTrace.Trigger, _ newEvents: Int, _ events: ArraySlice<DeviceTrace.Event>,
+    _ last: DeviceTrace.Event
   ) {
-    var parts: [String] = []
     let more = newEvents == 0 ? "" : ", \(Self.events(newEvents))"
-    switch trigger {
-    case .count: parts.append("\(Self.events(newEvents)) make a flush")
-    case .interval:
-      let interval = trace.cohort.flush.interval.map { "interval of \(Self.seconds($0.microseconds))" }
-      parts.append("\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
-    case .launch: parts.append("at the launch" + more)
-    case .window: parts.append("window" + more)
-    case .spike: parts.append("with the others" + more)
-    case .reconnect: parts.append("online again" + more)
-    case .foreground: parts.append("in the foreground" + more)
-    case .background: parts.append("to the background" + more)
-    case .wakeUp: parts.append("a wait is over")
-    }
+    let first =
+      switch trigger {
+      case .count: "\(Self.events(newEvents)) make a flush"
+      case .interval:
+        "interval\(trace.cohort.flush.interval.map { " of \(Self.seconds($0.microseconds))" } ?? ""), "
+          + (newEvents == 0 ? "nothing new" : Self.events(newEvents))
+      case .launch: "at the launch" + more
+      case .window: "window" + more
+      case .spike: "with the others" + more
+      case .reconnect: "online again" + more
+      case .foreground: "in the foreground" + more
+      case .background: "to the background" + more
+      case .wakeUp: "a wait is over"
+      }
+    var parts = [first]
     var sealed: [String] = []
     for event in events {
-      switch event.kind {
-      case .sealed(let batch, let count):
+      if case .sealed(let batch, let count) = event.kind {
         let numbers = count == 1 ? "event \(batch + 1)" : "events \(batch + 1) to \(batch + count)"
         sealed.append("\(name(batch)) (\(numbers))")
-      case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading: parts.append(whyNot(event))
-      default: break
+      } else if let reason = whyNot(event) {
+        parts.append(reason)
       }
     }
     if !sealed.isEmpty { parts[0] += ": seals " + sealed.joined(separator: ", ") }
-    lines.append(
-      Line(
-        time: events.first!.time, queue: events.last!.queuedEvents,
-        what: trigger == .wakeUp ? "timer" : "flush", details: parts.joined(separator: "; ")))
+    add(last, trigger == .wakeUp ? "timer" : "flush", "", parts.joined(separator: "; "))
   }
 
-  /// Why a trigger sends nothing of its own.
-  private func whyNot(_ event: DeviceTrace.Event) -> String {
+  /// Why a trigger sends nothing of its own; nil: the event says nothing of that.
+  private func whyNot(_ event: DeviceTrace.Event) -> String? {
     switch event.kind {
     case .alreadyUploading(joins: true): "an upload loop runs already"
     case .alreadyUploading(joins: false): "ignored, uploads run already"
     case .heldBackOffline: "held back: offline"
     case .heldBackBySystem: "held back: in the background, no window is open"
-    default: "held back: the pipeline is WAITING until \(Self.clock(event.waitUntil))"
+    case .heldBack: "held back: the pipeline is WAITING until \(Self.clock(event.waitUntil))"
+    default: nil
     }
   }
 
@@ -290,26 +298,26 @@ extension DeviceTimeline {
     switch event.kind {
     case .trigger, .sealed: break
     case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading:
-      add(event, "flush", "", whyNot(event))
+      add(event, "flush", "", whyNot(event) ?? "")
     case .heldByGate(let until):
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .asked(let batch): add(event, "question", name(batch), "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
       endBackoff(batch, at: event.time)
       (attempts, sizes[batch]) = (attempts + 1, count)
-      sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
+      uploads.removeAll { ($0.batch, $0.attempt) == (batch, attempt) }
+      uploads.append((batch, attempt, event.time))
+      uploads.sort { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }
       let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
       add(event, "send", name(batch), "try \(attempt), \(header), \(Self.events(count))")
     case .answered(let batch, let attempt, let response):
-      let upload = UploadName(batch: batch, attempt: attempt)
-      let latency = sentAt[upload].map { " after \(Self.seconds(event.time - $0))" } ?? ""
-      var words = "no answer"
-      var wait = ""
+      var (words, wait) = ("no answer", "")
       if case .status(let code, let asked) = response {
         words = "\(code)"
         wait = asked.map { ", \(trace.waitHeader) \(Self.seconds($0))," } ?? ""
       }
-      endUpload(upload, words, at: event.time)
+      let latency =
+        endUpload(batch, attempt, words, at: event.time).map { " after \(Self.seconds($0))" } ?? ""
       add(event, response == .noStatus ? "time-out" : "answer", name(batch), words + wait + latency)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
@@ -325,9 +333,8 @@ extension DeviceTimeline {
       add(event, "drop", name(batch), "\(Self.events(count)) \(fate): \(Self.reason(loss))")
     case .acceptedUnheard(let batch, let attempt):
       add(event, "server", name(batch), "accepts try \(attempt); the client does not learn of it")
-    case .wentOffline(let cutOff):
-      let uploads = cutOff == 0 ? "" : "; \(cutOff == 1 ? "an upload is" : "\(cutOff) uploads are") cut off"
-      add(event, "offline", "", "the network is gone" + uploads)
+    case .wentOffline(let count):
+      add(event, "offline", "", "the network is gone" + (count == 0 ? "" : "; " + Self.cutOff(count)))
       isOffline = true
     case .cameOnline:
       add(event, "online", "", "the network is back")
@@ -358,10 +365,14 @@ extension DeviceTimeline {
     }
   }
 
+  private static func cutOff(_ count: Int) -> String {
+    "\(count == 1 ? "an upload is" : "\(count) uploads are") cut off"
+  }
+
   private func launch(_ settings: DeviceTrace.LaunchSettings, _ cutOff: Int) -> String {
     let keeps = trace.cohort.lifecycle?.keepsState ?? true
     var text = "the app restarts, its retry state is \(keeps ? "restored" : "forgotten")"
-    if cutOff > 0 { text += ", \(cutOff == 1 ? "an upload is" : "\(cutOff) uploads are") cut off" }
+    if cutOff > 0 { text += ", " + Self.cutOff(cutOff) }
     switch settings {
     case .base: return text
     case .rollout: return text + "; it has the new Settings"
@@ -374,17 +385,16 @@ extension DeviceTimeline {
   private func decision(_ outcome: RetryOutcome, at now: Int64) -> String? {
     switch outcome {
     case .delivered: "delivered"
-    case .retry(let time) where trace.cohort.queue.mode == .rebatch:
+    case .backOff(let time),
+      .retry(let time) where trace.cohort.queue.mode == .rebatch:
       "the whole client backs off \(Self.seconds(time - now))"
     case .retry(let time): "backs off \(Self.seconds(time - now)), until \(Self.clock(time))"
-    case .pause(let time): "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
-    case .backOff(let time): "the whole client backs off \(Self.seconds(time - now))"
+    case .pause(let time), .dropAndPause(_, let time):
+      "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
     case .retryAtNextTrigger: "tried again at the next flush"
     case .refreshThenRetry(let time): "refreshes its credentials and backs off, until \(Self.clock(time))"
     case .refreshCredentials: "refreshes its credentials and tries once more"
     case .drop: nil
-    case .dropAndPause(_, let time):
-      "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
     case .discarded: "takes it for delivered"
     }
   }
@@ -406,47 +416,25 @@ extension DeviceTimeline {
   }
 }
 
-extension DeviceTrace.Kind {
-  /// Told in the line of the trigger before it.
-  fileprivate var belongsToTrigger: Bool {
-    switch self {
-    case .sealed, .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading: true
-    default: false
-    }
-  }
-}
-
-/// One attempt to upload a batch.
-private struct UploadName: Hashable, Comparable {
-  /// Number of the batch's first event.
-  var batch: Int
-  var attempt: Int
-
-  static func < (one: UploadName, other: UploadName) -> Bool {
-    (one.batch, one.attempt) < (other.batch, other.attempt)
-  }
-}
-
 /// How times, counts and reasons are worded.
 extension DeviceTimeline {
   /// `0:20:35.120`; what is finer than a millisecond is cut off.
-  package static func clock(_ microseconds: Int64) -> String {
+  fileprivate static func clock(_ microseconds: Int64) -> String {
     let milliseconds = max(0, microseconds) / 1_000
     let (seconds, rest) = (milliseconds / 1_000, milliseconds % 1_000)
     return "\(seconds / 3_600):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2)).\(padded(rest, 3))"
   }
 
   /// `0.12 s`, `29.875 s`, `5 min 00.5 s`, to the millisecond.
-  package static func seconds(_ microseconds: Int64) -> String {
+  fileprivate static func seconds(_ microseconds: Int64) -> String {
     let milliseconds = max(0, microseconds) / 1_000 + (max(0, microseconds) % 1_000 >= 500 ? 1 : 0)
-    let (seconds, rest) = (milliseconds / 1_000, milliseconds % 1_000)
-    var fraction = rest == 0 ? "" : "." + padded(rest, 3)
-    while fraction.last == "0" { fraction.removeLast() }
-    if seconds < 60 { return "\(seconds)\(fraction) s" }
-    let minutes = seconds % 3_600 / 60
-    let tail = seconds % 60 == 0 && rest == 0 ? "" : " \(padded(seconds % 60, 2))\(fraction) s"
-    if seconds < 3_600 { return "\(minutes) min\(tail)" }
-    return "\(seconds / 3_600) h" + (minutes == 0 && tail.isEmpty ? "" : " \(padded(minutes, 2)) min") + tail
+    let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000)
+    let seconds = FigureText.fraction(UInt64(rest), of: 1_000) + " s"
+    if minutes == 0 { return seconds }
+    let tail = rest == 0 ? "" : rest < 10_000 ? " 0" + seconds : " " + seconds
+    if minutes < 60 { return "\(minutes) min\(tail)" }
+    let hours = "\(minutes / 60) h"
+    return minutes % 60 == 0 && rest == 0 ? hours : hours + " \(padded(minutes % 60, 2)) min" + tail
   }
 
   static func events(_ count: Int) -> String { FigureText.count(count, "event") }
@@ -528,7 +516,8 @@ package enum ChromeTrace {
   package static func text(_ trace: DeviceTrace) -> String {
     let timeline = DeviceTimeline(trace)
     let spans = timeline.spans.sorted { $0.time.lowerBound < $1.time.lowerBound }
-    var lines = [metadata("process_name", nil, "device \(trace.device) (\(trace.cohort.name))")]
+    let process = "device \(trace.device) (\(trace.cohort.name))"
+    var lines = [event("M", "process_name", nil, 0, [arguments("name", process.asJSON)])]
     lines += track(gate, "pipeline") + track(story, "story")
     if !trace.incidents.isEmpty { lines += track(server, "server incidents") }
     var busyUntil: [Int64] = []
@@ -556,8 +545,8 @@ package enum ChromeTrace {
     lines.append(counter(queue, at: 0))
     for line in timeline.lines where line.what != DeviceTimeline.gapMark {
       let name = line.batch.isEmpty ? line.what : "\(line.what) \(line.batch)"
-      let details = object([("details", line.details.asJSON)])
-      lines.append(event("i", name, story, line.time, [("s", "t".asJSON), ("args", details)]))
+      let details = arguments("details", line.details.asJSON)
+      lines.append(event("i", name, story, line.time, [("s", "t".asJSON), details]))
       guard let held = line.queue, held != queue else { continue }
       queue = held
       lines.append(counter(queue, at: line.time))
@@ -584,18 +573,18 @@ package enum ChromeTrace {
   }
 
   private static func counter(_ value: Int, at time: Int64) -> String {
-    event("C", "queued events", nil, time, [("args", object([("events", "\(value)")]))])
+    event("C", "queued events", nil, time, [arguments("events", "\(value)")])
   }
 
   private static func track(_ number: Int, _ name: String) -> [String] {
-    let order = object([("sort_index", "\(number)")])
-    return [
-      metadata("thread_name", number, name), event("M", "thread_sort_index", number, 0, [("args", order)]),
+    [
+      event("M", "thread_name", number, 0, [arguments("name", name.asJSON)]),
+      event("M", "thread_sort_index", number, 0, [arguments("sort_index", "\(number)")]),
     ]
   }
 
-  private static func metadata(_ kind: String, _ track: Int?, _ name: String) -> String {
-    event("M", kind, track, 0, [("args", object([("name", name.asJSON)]))])
+  private static func arguments(_ name: String, _ value: String) -> (String, String) {
+    ("args", object([(name, value)]))
   }
 
   private static func object(_ members: [(String, String)]) -> String {

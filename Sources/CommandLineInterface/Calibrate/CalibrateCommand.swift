@@ -73,7 +73,7 @@ struct CalibrateCommand: Study {
     try check(study, interval, decode)
     let facts = facts(scenario, study)
     return StudyPlan(
-      input, heading: "\(loaded.path): seed \(scenario.seed), \(facts)\n\n", largest: [scenario],
+      input, heading: input.heading(facts), largest: [scenario],
       find: { [observedPath] runs in
         let runs = runs.runs(.counts(of: study))
         var calibrator = Calibrator(study) { requests in

@@ -130,7 +130,8 @@ package struct Calibrator {
     var place: [Double]
     /// By how much the readings of the runs are off, for each of them.
     var errors: [[Double]]
-    var variances: [Double]
+    /// Of the features.
+    var weights: [Double]
 
     var isInside: Bool { place.allSatisfy { abs($0) <= 1.2 } }
 
@@ -155,41 +156,28 @@ package struct Calibrator {
   private static let folds = 10
   /// A surface says nothing far from the runs that it was laid through; 1 is the edge of their box.
   private static let farthest = 1.5
-  /// No interval is trusted more than to half the standard deviation of a Poisson count.
-  private static let leastVariance = 0.25
 
   private func read(in box: CalibrationBox) -> Reading {
     let pool = members.filter { box.contains($0.point) }
     let places = pool.map { box.inside($0.point) }
-    let prior = prior(in: box)
-    func reader(_ members: [Int]) -> (SeriesSurface.Reader, variances: [Double]) {
-      let surface = SeriesSurface(
-        places: members.map { places[$0] }, features: members.map { pool[$0].features })
-      return (
-        SeriesSurface.Reader(surface, weights: weights(surface.variances), prior: prior), surface.variances
-      )
+    // Without the series a value lies in its range, as likely here as there: a normal distribution
+    // with the variance of that, 1/12 of the range's square.
+    let prior = zip(box.centre, box.half).map { ((0.5 - $0) / $1, 12 * $1 * $1) }
+    func surface(_ members: [Int]) -> SeriesSurface {
+      SeriesSurface(
+        places: members.map { places[$0] }, features: members.map { pool[$0].features }, prior: prior)
     }
     var errors = Array(repeating: [Double](), count: pool.count)
     for fold in 0..<min(Self.folds, pool.count) {
-      let (reader, _) = reader(pool.indices.filter { $0 % Self.folds != fold })
+      let others = surface(pool.indices.filter { $0 % Self.folds != fold })
       for index in pool.indices where index % Self.folds == fold {
-        let place = reader.place(pool[index].features, limit: Self.farthest)
+        let place = others.place(pool[index].features, limit: Self.farthest)
         errors[index] = zip(place, places[index]).map { $0 - $1 }
       }
     }
-    let (all, variances) = reader(Array(pool.indices))
+    let all = surface(Array(pool.indices))
     return Reading(
-      box: box, place: all.place(observed, limit: Self.farthest), errors: errors, variances: variances)
-  }
-
-  private func weights(_ variances: [Double]) -> [Double] {
-    variances.map { 1 / max($0, Self.leastVariance) }
-  }
-
-  /// Returns the knowledge without the series: a value lies in its range, as likely here as there. A normal distribution with the
-  /// variance of that, 1/12 of the range's square.
-  private func prior(in box: CalibrationBox) -> [(centre: Double, strength: Double)] {
-    zip(box.centre, box.half).map { ((0.5 - $0) / $1, 12 * $1 * $1) }
+      box: box, place: all.place(observed, limit: Self.farthest), errors: errors, weights: all.weights)
   }
 
   // MARK: Result
@@ -206,7 +194,7 @@ package struct Calibrator {
     let found = try counts(
       (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) })
     let scatter = CalibrationScatter(
-      study, found, observed: observed, weights: weights(reading.variances))
+      study, found, observed: observed, weights: reading.weights)
     // A scenario that does not explain the series is not known as well as its own runs would have it.
     let factor = scatter.isExplained ? 1 : max(1, scatter.ratio).squareRoot()
     let draws = reading.errors.map { error in

@@ -1,56 +1,65 @@
-/// The dependence of a series on the keys within a box. Each feature has a surface of second order, which is fitted by least
-/// squares to runs that each had a seed of their own.
+/// The dependence of a series on the keys within a box, and where it comes nearest to another one.
+///
+/// Each feature has a surface of second order, which is fitted by least squares to runs that each
+/// had a seed of their own. The squares of the differences to a series are a form of second order in
+/// the terms, whose matrix does not depend on the series.
 ///
 /// Source: Box and Wilson, "On the experimental attainment of optimum conditions", J. R. Statist. Soc. B 13 (1951).
 struct SeriesSurface: Sendable {
   private let keys: Int
   private let terms: Int
-  /// Feature after feature, a coefficient for each term.
-  private var coefficients: [Double]
-  /// The runs' scatter round the surface, by feature.
-  private(set) var variances: [Double]
+  private let prior: [(centre: Double, strength: Double)]
+  /// By feature, a coefficient for each term.
+  private var coefficients: [[Double]]
+  /// By feature: one divided by the runs' scatter round the surface.
+  let weights: [Double]
+  private var matrix: [[Double]]
+  /// No interval is trusted more than to half the standard deviation of a Poisson count.
+  private static let leastVariance = 0.25
 
   static func terms(keys: Int) -> Int { (keys + 1) * (keys + 2) / 2 }
 
   /// - Parameters:
   ///   - places: of each run, -1 … 1 in each key.
   ///   - features: of each run.
-  init(places: [[Double]], features: [[Double]]) {
+  ///   - prior: how strongly each key is drawn to a place where the series says nothing. The squares
+  ///     of (place - centre) times the strength are added.
+  init(places: [[Double]], features: [[Double]], prior: [(centre: Double, strength: Double)]) {
     keys = places.first?.count ?? 0
     terms = Self.terms(keys: keys)
+    self.prior = prior
     let count = features.first?.count ?? 0
     let rows = places.map(Self.terms)
-    var normal = SymmetricMatrix(size: terms)
+    var normal = [[Double]](size: terms)
     for row in rows { normal.addSquare(of: row) }
     // Runs that all have the same value of a key say nothing of it.
-    for i in 0..<terms { normal[i, i] += 1e-6 * Double(max(places.count, 1)) }
+    for i in 0..<terms { normal[i][i] += 1e-6 * Double(max(places.count, 1)) }
     let factor = Cholesky(nearest: normal)
-    let solved = rows.map { factor.solution($0) }
-    coefficients = Array(repeating: 0, count: count * terms)
-    variances = Array(repeating: 0, count: count)
-    for (row, values) in zip(solved, features) {
+    coefficients = Array(repeating: Array(repeating: 0, count: terms), count: count)
+    for (row, values) in zip(rows.map(factor.solution), features) {
       for f in 0..<count {
-        let value = values[f]
-        for t in 0..<terms { coefficients[f * terms + t] += row[t] * value }
+        for t in 0..<terms { coefficients[f][t] += row[t] * values[f] }
       }
     }
+    var variances = Array(repeating: 0.0, count: count)
     let freedom = Double(max(places.count - terms, 1))
     for (row, values) in zip(rows, features) {
       for f in 0..<count {
         var difference = values[f]
-        for t in 0..<terms { difference -= row[t] * coefficients[f * terms + t] }
+        for t in 0..<terms { difference -= row[t] * coefficients[f][t] }
         variances[f] += difference * difference / freedom
       }
+    }
+    weights = variances.map { 1 / max($0, Self.leastVariance) }
+    matrix = [[Double]](size: terms)
+    for (coefficients, weight) in zip(coefficients, weights) {
+      matrix.addSquare(of: coefficients, times: weight)
     }
   }
 
   /// 1, the keys, and their products.
   private static func terms(_ place: [Double]) -> [Double] {
     [1] + place + place.indices.flatMap { i in place[i...].map { place[i] * $0 } }
-  }
-
-  private func coefficients(of feature: Int) -> ArraySlice<Double> {
-    coefficients[feature * terms..<(feature + 1) * terms]
   }
 
   /// For each key how each term changes with it.
@@ -64,129 +73,92 @@ struct SeriesSurface: Sendable {
     }
   }
 
-  /// Finds where the surface comes nearest to a series, by weighted least squares.
-  ///
-  /// The squares are a form of second order in the terms, whose matrix does not depend on the series.
-  struct Reader: Sendable {
-    private let surface: SeriesSurface
-    private let weights: [Double]
-    private let prior: [(centre: Double, strength: Double)]
-    private var matrix: SymmetricMatrix
-
-    /// - Parameter weights: by feature.
-    /// - Parameter prior: how strongly each key is drawn to a place where the series says nothing. The squares of (place -
-    ///   centre) times the strength are added.
-    init(_ surface: SeriesSurface, weights: [Double], prior: [(centre: Double, strength: Double)]) {
-      (self.surface, self.weights, self.prior) = (surface, weights, prior)
-      matrix = SymmetricMatrix(size: surface.terms)
-      for (feature, weight) in weights.enumerated() {
-        matrix.addSquare(of: surface.coefficients(of: feature), times: weight)
-      }
+  /// Finds where the surface comes nearest to a series: weighted least squares, by Levenberg and
+  /// Marquardt's method, from the middle.
+  /// - Parameter limit: no place is farther from the middle.
+  func place(_ series: [Double], limit: Double) -> [Double] {
+    var right = Array(repeating: 0.0, count: terms)
+    for (feature, value) in series.enumerated() {
+      let weighted = weights[feature] * value
+      for t in right.indices { right[t] += weighted * coefficients[feature][t] }
     }
-
-    /// By Levenberg and Marquardt's method, from the middle.
-    /// - Parameter limit: no place is farther from the middle.
-    func place(_ series: [Double], limit: Double) -> [Double] {
-      var right = Array(repeating: 0.0, count: surface.terms)
-      for (feature, value) in series.enumerated() {
-        let weighted = weights[feature] * value
-        for (t, coefficient) in surface.coefficients(of: feature).enumerated() {
-          right[t] += weighted * coefficient
-        }
+    var place = Array(repeating: 0.0, count: keys)
+    var current = derivatives(at: place, right)
+    var damping = 1e-3
+    for _ in 0..<60 where damping < 1e6 {
+      var damped = current.curvature
+      for i in 0..<keys { damped[i][i] *= 1 + damping }
+      let step = Cholesky(nearest: damped).solution(current.gradient)
+      let next = zip(place, step).map { min(max($0 - $1, -limit), limit) }
+      let found = derivatives(at: next, right)
+      let moved = zip(place, next).map { abs($0 - $1) }.max() ?? 0
+      if found.cost <= current.cost {
+        (place, current) = (next, found)
+        damping = max(damping / 10, 1e-9)
+      } else {
+        damping *= 10
       }
-      var place = Array(repeating: 0.0, count: surface.keys)
-      var current = derivatives(at: place, right)
-      var damping = 1e-3
-      for _ in 0..<60 where damping < 1e6 {
-        var damped = current.curvature
-        for i in 0..<surface.keys { damped[i, i] *= 1 + damping }
-        let step = Cholesky(nearest: damped).solution(current.gradient)
-        let next = zip(place, step).map { min(max($0 - $1, -limit), limit) }
-        let found = derivatives(at: next, right)
-        let moved = zip(place, next).map { abs($0 - $1) }.max() ?? 0
-        if found.cost <= current.cost {
-          (place, current) = (next, found)
-          damping = max(damping / 10, 1e-9)
-        } else {
-          damping *= 10
-        }
-        // No series tells a ten-thousandth of the box.
-        if moved < 1e-4 { break }
-      }
-      return place
+      // No series tells a ten-thousandth of the box.
+      if moved < 1e-4 { break }
     }
+    return place
+  }
 
-    /// The cost but for what does not depend on the place, and half of its derivatives.
-    private func derivatives(
-      at place: [Double], _ right: [Double]
-    ) -> (cost: Double, gradient: [Double], curvature: SymmetricMatrix) {
-      let keys = surface.keys
-      let values = SeriesSurface.terms(place)
-      let slopes = surface.slopes(place)
-      let products = matrix.times(values)
-      var cost = 0.0
-      var gradient = Array(repeating: 0.0, count: keys)
-      for t in values.indices {
-        cost += values[t] * (products[t] - 2 * right[t])
-        for k in 0..<keys { gradient[k] += slopes[k][t] * (products[t] - right[t]) }
-      }
-      var curvature = SymmetricMatrix(size: keys)
-      for i in 0..<keys {
-        let product = matrix.times(slopes[i])
-        for j in 0..<keys { for t in values.indices { curvature[i, j] += product[t] * slopes[j][t] } }
-        let distance = place[i] - prior[i].centre
-        cost += prior[i].strength * distance * distance
-        gradient[i] += prior[i].strength * distance
-        curvature[i, i] += prior[i].strength
-      }
-      return (cost, gradient, curvature)
+  /// The cost but for what does not depend on the place, and half of its derivatives.
+  private func derivatives(
+    at place: [Double], _ right: [Double]
+  ) -> (cost: Double, gradient: [Double], curvature: [[Double]]) {
+    let values = Self.terms(place)
+    let slopes = self.slopes(place)
+    let products = matrix.times(values)
+    var cost = 0.0
+    var gradient = Array(repeating: 0.0, count: keys)
+    for t in values.indices {
+      cost += values[t] * (products[t] - 2 * right[t])
+      for k in 0..<keys { gradient[k] += slopes[k][t] * (products[t] - right[t]) }
     }
+    var curvature = [[Double]](size: keys)
+    for i in 0..<keys {
+      let product = matrix.times(slopes[i])
+      for j in 0..<keys { for t in values.indices { curvature[i][j] += product[t] * slopes[j][t] } }
+      let distance = place[i] - prior[i].centre
+      cost += prior[i].strength * distance * distance
+      gradient[i] += prior[i].strength * distance
+      curvature[i][i] += prior[i].strength
+    }
+    return (cost, gradient, curvature)
   }
 }
 
-struct SymmetricMatrix: Sendable {
-  let size: Int
-  fileprivate var cells: [Double]
+/// A square matrix, row by row.
+extension [[Double]] {
+  init(size: Int) { self = Array(repeating: [Double](repeating: 0, count: size), count: size) }
 
-  init(size: Int) { (self.size, cells) = (size, Array(repeating: 0, count: size * size)) }
-
-  subscript(i: Int, j: Int) -> Double {
-    get { cells[i * size + j] }
-    set { cells[i * size + j] = newValue }
-  }
-
-  mutating func addSquare(of row: some RandomAccessCollection<Double>, times weight: Double = 1) {
-    let row = Array(row)
-    for i in 0..<size {
+  fileprivate mutating func addSquare(of row: [Double], times weight: Double = 1) {
+    for i in indices {
       let value = weight * row[i]
-      for j in 0..<size { cells[i * size + j] += value * row[j] }
+      for j in indices { self[i][j] += value * row[j] }
     }
   }
 
-  func times(_ vector: [Double]) -> [Double] {
-    (0..<size).map { i in
-      var sum = 0.0
-      for j in 0..<size { sum += cells[i * size + j] * vector[j] }
-      return sum
-    }
+  fileprivate func times(_ vector: [Double]) -> [Double] {
+    map { zip($0, vector).reduce(0) { $0 + $1.0 * $1.1 } }
   }
 }
 
-/// The lower triangle L with L Lᵀ = a positive matrix, row by row.
+/// The lower triangle L with L Lᵀ = a positive matrix.
 struct Cholesky {
-  private var rows: [Double]
-  private let size: Int
+  private var rows: [[Double]]
 
   /// Where the matrix is not positive, of the nearest that is.
-  init(nearest matrix: SymmetricMatrix) {
-    (size, rows) = (matrix.size, matrix.cells)
-    for i in 0..<size {
+  init(nearest matrix: [[Double]]) {
+    rows = matrix
+    for i in rows.indices {
       for j in 0...i {
-        let cell = matrix[i, j]
+        let cell = matrix[i][j]
         var sum = cell
-        for k in 0..<j { sum -= rows[i * size + k] * rows[j * size + k] }
-        rows[i * size + j] =
-          i == j ? max(sum, 1e-12 * max(cell, 1e-12)).squareRoot() : sum / rows[j * size + j]
+        for k in 0..<j { sum -= rows[i][k] * rows[j][k] }
+        rows[i][j] = i == j ? max(sum, 1e-12 * max(cell, 1e-12)).squareRoot() : sum / rows[j][j]
       }
     }
   }
@@ -195,14 +167,12 @@ struct Cholesky {
   func solution(_ right: [Double]) -> [Double] {
     var x = right
     for i in x.indices {
-      var sum = x[i]
-      for j in 0..<i { sum -= rows[i * size + j] * x[j] }
-      x[i] = sum / rows[i * size + i]
+      for j in 0..<i { x[i] -= rows[i][j] * x[j] }
+      x[i] /= rows[i][i]
     }
-    for i in (0..<size).reversed() {
-      var sum = x[i]
-      for j in i + 1..<max(size, i + 1) { sum -= rows[j * size + i] * x[j] }
-      x[i] = sum / rows[i * size + i]
+    for i in x.indices.reversed() {
+      for j in i + 1..<max(x.count, i + 1) { x[i] -= rows[j][i] * x[j] }
+      x[i] /= rows[i][i]
     }
     return x
   }

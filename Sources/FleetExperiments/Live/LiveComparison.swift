@@ -13,10 +13,10 @@ package struct LiveComparison: Sendable {
   package struct Figure: Sendable {
     package var metric: Metric
     package var measured: MetricValue
-    /// The prediction under the measured run's seed.
-    package var predicted: MetricValue
-    /// The predictions under all seeds, `predicted` first.
+    /// The predictions under all seeds, that of the measured run first.
     package var all: [MetricValue]
+
+    package var predicted: MetricValue { all[0] }
 
     /// Over all seeds; a time that did not come counts as how long was watched.
     package var low: MetricValue? { all.filter { $0.restricted != nil }.min(by: isLess) }
@@ -64,12 +64,9 @@ package struct LiveComparison: Sendable {
   package init(measured: RunSummary, predictions: [RunSummary]) {
     seeds = predictions.count
     figures = Self.names.compactMap { name in
-      guard let metric = MetricCatalogue.metric(named: name), let first = predictions.first else {
-        return nil
-      }
-      let all = predictions.map(metric.value)
+      guard let metric = MetricCatalogue.metric(named: name), !predictions.isEmpty else { return nil }
       let figure = Figure(
-        metric: metric, measured: metric.value(of: measured), predicted: metric.value(of: first), all: all)
+        metric: metric, measured: metric.value(of: measured), all: predictions.map(metric.value))
       return figure.isNothing ? nil : figure
     }
   }

@@ -272,7 +272,7 @@ struct PresetsCommandTests {
     let said = try run("segment-swfit", code: 64).standardError
     let names = ClientPreset.names.joined(separator: ", ")
     #expect(
-      said == "Error: The preset 'segment-swfit' does not exist; there are \(names). Did you mean "
+      said == "Error: The client 'segment-swfit' does not exist; there are \(names). Did you mean "
         + "'segment-swift'?\nSee 'fleetsim presets --help'.\n")
     #expect(try run("android", code: 64).standardError.contains("\(ClientPreset.names.last!).\nSee "))
   }

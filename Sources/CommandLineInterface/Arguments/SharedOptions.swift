@@ -82,7 +82,7 @@ extension [Requirement] {
 }
 
 extension ValueReader where Value == ClientPreset {
-  static let client = ValueReader { try ClientPreset.named($0, kind: "client") }
+  static let client = ValueReader { try ClientPreset.named($0) }
 }
 
 extension ValueReader where Value == [ClientPreset] {
@@ -90,7 +90,7 @@ extension ValueReader where Value == [ClientPreset] {
   static let clientsOrFiles = ValueReader(
     .several(of: ClientPreset.names),
     readingFiles: { list, files in
-      try ValueReader<[String]>.words(list).map { try ClientPreset.namedOrFile($0, kind: "client", files) }
+      try ValueReader<[String]>.words(list).map { try ClientPreset.namedOrFile($0, files) }
     })
 }
 

@@ -3,17 +3,16 @@ import FleetReports
 import ScenarioModel
 
 extension ClientPreset {
-  /// - Throws: `UsageError` for one that does not exist, which calls it a `kind`.
-  static func named(_ name: String, kind: String) throws -> ClientPreset {
+  /// - Throws: `UsageError` for one that does not exist.
+  static func named(_ name: String) throws -> ClientPreset {
     if let preset = builtIn(name) { return preset }
-    throw UsageError(no: kind, name, among: names)
+    throw UsageError(no: "client", name, among: names)
   }
 
   /// A client that fleetsim has, or that of a client file.
   /// - Throws: as `named`; `CommandFailure` and `ScenarioProblems` about the file.
-  static func namedOrFile(_ name: String, kind: String, _ files: Files) throws -> ClientPreset {
-    isFileName(name)
-      ? try ClientPreset(file: files.text(name), name: name) : try named(name, kind: kind)
+  static func namedOrFile(_ name: String, _ files: Files) throws -> ClientPreset {
+    isFileName(name) ? try ClientPreset(file: files.text(name), name: name) : try named(name)
   }
 }
 
@@ -43,11 +42,8 @@ struct PresetsCommand: Command {
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
     let console = invocation.environment.console
-    let files = invocation.environment.files
-    let presets = try names.map { list in
-      try ValueReader<[String]>.list().value(list, of: "<a,b,c>", files).map {
-        try ClientPreset.namedOrFile($0, kind: "preset", files)
-      }
+    let presets = try names.map {
+      try ValueReader.clientsOrFiles.value($0, of: "<a,b,c>", invocation.environment.files)
     }
     if isJSON {
       return try console.printData(ClientPreset.document.text("presets", presets ?? ClientPreset.all))
@@ -118,31 +114,34 @@ struct PresetsCommand: Command {
   }
 
   private static func description(_ preset: ClientPreset) -> String {
-    let title = preset.meaning.isEmpty ? preset.name : "\(preset.name): \(preset.meaning)"
-    var text = folded(title + ".") + "\n"
+    var lines = [
+      folded((preset.meaning.isEmpty ? preset.name : "\(preset.name): \(preset.meaning)") + ".")
+    ]
     if preset != document {
       let count = ClientPreset.switches.count
-      text += "It differs from the document in \(preset.differences) of \(count) switches.\n"
+      lines.append("It differs from the document in \(preset.differences) of \(count) switches.")
     }
-    if let version = preset.version { text += folded(version.sentence) + "\n" }
-    if !preset.notes.isEmpty { text += "What no switch says:\n" }
-    for note in preset.notes { text += folded("- " + note, indent: 2) + "\n" }
+    if let version = preset.version {
+      let published = version.date.map { " of \($0)" } ?? ""
+      let run = version.run.map { "whose own code was run on \($0)." } ?? "read, not run."
+      lines.append(folded("Version \(version.number)\(published), \(run)"))
+    }
+    if !preset.notes.isEmpty { lines.append("What no switch says:") }
+    lines += preset.notes.map { folded("- " + $0, indent: 2) }
     for entry in ClientPreset.switches {
       let value = "\(entry.path): \(entry.value(preset))"
       let note = entry.isChanged(in: preset) ? "(\(mark)\(entry.value(document)) of the document)" : ""
-      if value.count + note.count + 2 <= 100 {
-        text += "\n" + value + (note.isEmpty ? "" : "  " + note) + "\n"
-      } else {
-        text += "\n" + folded(value) + "\n" + (note.isEmpty ? "" : folded(note, indent: 2) + "\n")
-      }
-      text += folded("\(entry.requirement): \(entry.meaning)", indent: 2) + "\n"
-      text += folded("allowed: \(entry.values.joined(separator: ", "))", indent: 2) + "\n"
-      if let source = preset.source(of: entry.path) {
-        text += folded("source: \(source)", indent: 2) + "\n"
-      }
+      let isShort = value.count + note.count + 2 <= 100
+      lines += ["", isShort ? value + (note.isEmpty ? "" : "  " + note) : folded(value)]
+      let more = [
+        isShort || note.isEmpty ? nil : note, "\(entry.requirement): \(entry.meaning)",
+        "allowed: \(entry.values.joined(separator: ", "))",
+        preset.source(of: entry.path).map { "source: \($0)" },
+      ]
+      lines += more.compactMap { $0.map { folded($0, indent: 2) } }
     }
-    return text
-      + """
+    return lines.joined(separator: "\n") + """
+
 
       \(folded("In a scenario: fleet: [{ client: \"\(preset.name)\", policy: { noStatus: \"backoff\" }, … }]"))
       What the scenario says goes before the preset, and --set fleet.NAME.policy.noStatus=untouched
@@ -155,15 +154,6 @@ struct PresetsCommand: Command {
 extension ClientPreset.Switch {
   /// Whether it is not as the document has it.
   fileprivate func isChanged(in preset: ClientPreset) -> Bool { value(preset) != value(.tapiDocument) }
-}
-
-extension ClientPreset.Version {
-  /// On one line, for people.
-  fileprivate var sentence: String {
-    let published = date.map { " of \($0)" } ?? ""
-    return "Version \(number)\(published), "
-      + (run.map { "whose own code was run on \($0)." } ?? "read, not run.")
-  }
 }
 
 extension ClientPreset {

@@ -74,8 +74,10 @@ struct ValidateCommand: Command {
 
 extension ScenarioFindings {
   private static func span(_ span: Span) -> String { FigureText.span(span.microseconds) }
-  private static func time(from start: Instant, for length: Span?) -> String {
-    "from \(span(start - .start)) " + (length.map { "for \(span($0))" } ?? "on")
+  /// - Parameter length: 0: it is over at once; nil: it lasts.
+  private static func time(_ start: Instant, _ length: Span?) -> String {
+    let start = span(start - .start)
+    return length == .zero ? "at \(start)" : "from \(start) " + (length.map { "for \(span($0))" } ?? "on")
   }
 
   fileprivate var text: String {
@@ -84,7 +86,7 @@ extension ScenarioFindings {
     let noted = warnings.isEmpty ? "" : ", with \(FigureText.count(warnings.count, "warning"))"
     var text = "\(path): valid\(noted)\n"
     func row(_ label: String, _ words: String) {
-      text += "  " + label + String(repeating: " ", count: 10 - label.count) + words + "\n"
+      text += "  \(label.padded(to: 10))\(words)\n"
     }
     row("run", "\(Self.span(scenario.duration)), seed \(scenario.seed)")
     row("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))")
@@ -130,10 +132,7 @@ extension ScenarioFindings {
     }
     row("memory", MemoryEstimate(scenario).description)
     for incident in scenario.tapi.incidents {
-      let when =
-        incident.duration == .zero
-        ? "at \(Self.span(incident.start - .start))" : Self.time(from: incident.start, for: incident.duration)
-      row("incident", "\(incident.kind.wording.phrase) \(when)")
+      row("incident", "\(incident.kind.wording.phrase) \(Self.time(incident.start, incident.duration))")
     }
     for campaign in scenario.push {
       row(
@@ -143,16 +142,14 @@ extension ScenarioFindings {
           + (campaign.every.map { ", every \(Self.span($0))" } ?? ""))
     }
     for action in scenario.tapi.actions {
-      let when =
-        action.duration == nil && action.kind == .restart
-        ? "at \(Self.span(action.start - .start))" : Self.time(from: action.start, for: action.duration)
-      row("action", "\(action.kind.wording.phrase) \(when)")
+      let length = action.duration ?? (action.kind == .restart ? .zero : nil)
+      row("action", "\(action.kind.wording.phrase) \(Self.time(action.start, length))")
     }
     for cohort in scenario.fleet {
       guard let rollout = cohort.rollout, rollout.isAction else { continue }
       let share = rollout.sharePartsPerMillion
       let whose = share == 1_000_000 ? cohort.name : "\(Units.text(partsPerMillion: share)) of \(cohort.name)"
-      row("action", "Settings published for \(whose) at \(FigureText.span(rollout.time.microseconds))")
+      row("action", "Settings published for \(whose) at \(Self.span(rollout.time - .start))")
     }
     if !choices.isEmpty {
       row(
@@ -219,10 +216,9 @@ extension ValidateCommand {
     } else {
       try console.print(readings.map { lines($0, path) }.joined())
     }
-    let harmed = readings.filter(\.isHarmful).map { reading in
-      let harmful = reading.findings.count(where: \.finding.effect.isHarmful)
-      return "\(reading.client): \(harmful) of \(FigureText.count(reading.findings.count, "finding")) "
-        + (harmful == 1 ? "does harm" : "do harm")
+    let harmed = readings.filter { $0.harmful > 0 }.map { reading in
+      "\(reading.client): \(reading.harmful) of \(FigureText.count(reading.findings.count, "finding")) "
+        + (reading.harmful == 1 ? "does harm" : "do harm")
     }
     if !harmed.isEmpty {
       throw CommandFailure(.failed, "\(path): not for \(harmed.joined(separator: "; not for "))")
@@ -232,16 +228,16 @@ extension ValidateCommand {
   /// Returns the lines about one client.
   private func lines(_ reading: SettingsFindings.Reading, _ path: String) -> String {
     let lines = reading.findings.map { line, finding in
-      let source = finding.source.map { " (\($0))" } ?? ""
-      return Diagnostic(file: path, line: line, path: finding.path, message: finding.message + source)
-        .description + "\n"
+      let message = finding.message + (finding.source.map { " (\($0))" } ?? "")
+      return Diagnostic(file: path, line: line, path: finding.path, message: message).description
     }
-    return lines.joined() + (isQuiet ? "" : reading.verdict(on: path) + "\n")
+    return (lines + (isQuiet ? [] : [reading.verdict(on: path)])).map { $0 + "\n" }.joined()
   }
 }
 
 extension SettingsFindings.Reading {
-  var isHarmful: Bool { findings.contains(where: \.finding.effect.isHarmful) }
+  /// How many findings do harm.
+  var harmful: Int { findings.count(where: \.finding.effect.isHarmful) }
 
   /// How many findings there are, and of which kind; the worst first.
   func verdict(on path: String) -> String {
@@ -337,7 +333,7 @@ struct SettingsFindings: Sendable {
         found.readings.map { $0.verdict(on: found.path) }.joined(separator: "; ")
       },
       .init("isHarmful", "Whether these Settings harm a client: the exit code is 1.") {
-        $0.readings.contains(where: \.isHarmful)
+        $0.readings.contains { $0.harmful > 0 }
       },
       .list(
         "findings", "By client, in the order of the file.",

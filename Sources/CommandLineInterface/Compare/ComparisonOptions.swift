@@ -140,7 +140,7 @@ extension ValueReader where Value == [VariantChoice] {
   fileprivate static let clients = ValueReader(.several(of: ClientPreset.names)) { list in
     let names = try ValueReader<[String]>.words(list)
     for name in names where !ClientPreset.isFileName(name) {
-      _ = try ClientPreset.named(name, kind: "client")
+      _ = try ClientPreset.named(name)
     }
     return VariantChoice.axis(ScenarioFile.Axis(path: Override.clientPath, values: names))
   }

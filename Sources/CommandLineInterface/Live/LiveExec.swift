@@ -6,9 +6,9 @@ import SimulationKernel
 
 /// A live run whose clients are real SDKs, a process for each device.
 ///
-/// Each process gets the device's events with the time between them, and begins at a time that is said
-/// to all of them. It sends to a relay of ours, which hands everything on to the server and sees what
-/// each upload has and how it ends.
+/// Each process gets the device's events with the time between them, and begins at a time that is
+/// said to all of them. It sends to a relay of ours, which hands everything on to the server and sees
+/// what each upload has and how it ends.
 struct LiveExec: Sendable {
   private let command: String
   private let scenario: Scenario

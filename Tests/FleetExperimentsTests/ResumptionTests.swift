@@ -3,7 +3,6 @@ import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import Synchronization
 import Testing
 
 /// Every study over one store of runs: killed after any number of them it goes on where it stood.
@@ -58,6 +57,16 @@ struct ResumptionTests {
         })
     }
     return try calibrator.run()
+  }
+
+  @Test("a search")
+  func search() throws {
+    var study = TunerTests().study()
+    study.candidates = 40
+    try resumes { store in
+      let found = try TunerTests.Field(journal: store, time: TunerTests.bowl).tuned(study)
+      return (found.standings + [found.winner]).map { "\($0.candidate.choices) \($0.score)" }
+    }
   }
 
   private struct Replicated: Equatable {
@@ -166,39 +175,13 @@ struct ResumptionTests {
   @Test("a tuning that is stopped in its first round names the best of the candidates whose runs it has")
   func stoppedTuning() throws {
     func tune(_ life: Int) throws -> TuneResult {
-      // As a signal does once so many runs are made.
-      let left = Counter(life)
-      let runs = Runs<RunSummary>.planted { scenario in
-        if !left.takeOne() { throw CancellationError() }
-        return try Self.summary(scenario)
-      }
-      let space = try SearchSpace([SearchParameter("settings.backoffConfig.maxRetryCount=1..100:1")])
-      var study = TuneStudy(
-        space: space, todaysValues: ["1"], objectives: TuneObjective.standard, requirements: [],
-        scenarios: ["a"], seeds: 2)
-      study.candidates = 50
-      var tuner = Tuner(study, runs: runs) { candidate, _ in
-        var scenario = Self.empty
-        scenario.fleet[0].devices = 1_000 + (candidate.choices[0] ?? 0)
-        return scenario
-      }
-      return try tuner.run()
+      try TunerTests.Field(life: life, time: TunerTests.bowl).tuned(TunerTests().study(seeds: 2))
     }
     let result = try tune(12)
-    #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
-    #expect(result.story.basis.hasPrefix("11 candidates, "))
-    #expect(throws: CancellationError.self) { try tune(1) }
-  }
-
-  private final class Counter: Sendable {
-    private let left: Mutex<Int>
-    init(_ count: Int) { left = Mutex(count) }
-    func takeOne() -> Bool {
-      left.withLock { left in
-        left -= 1
-        return left >= 0
-      }
-    }
+    // One of the candidates is as today's Settings, and has their run.
+    #expect(!result.isFinished && result.standings.count == 12 && result.runs.made == 12)
+    #expect(result.story.basis.hasPrefix("12 candidates, "))
+    #expect(throws: CancellationError.self) { try tune(0) }
   }
 
   private static let summary: @Sendable (Scenario) throws -> RunSummary = { scenario in

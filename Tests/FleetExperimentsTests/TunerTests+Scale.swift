@@ -28,18 +28,6 @@ extension TunerTests {
     #expect(sizes[5_000]! >= study.candidates)
   }
 
-  @Test("the budget is kept, too, where candidates race on a part of the fleet")
-  func budgetOfScales() throws {
-    for (seeds, budget) in [(1, 60), (3, 300), (10, 1_000)] {
-      let field = Field(time: Self.bowl, devices: 8_000)
-      var study = study(scenarios: 2, seeds: seeds)
-      study.raceScale = Scaling(divisor: 2)
-      study.candidates = try #require(study.candidates(budget: budget))
-      _ = try field.best(study)
-      #expect(field.made <= budget)
-    }
-  }
-
   @Test("a race has the smallest fleet that has enough devices and keeps its answer")
   func smallest() throws {
     func scenario(devices: Int, capacity: Int) throws -> Scenario {

@@ -260,15 +260,4 @@ struct BaselineTests {
         Self.check(Self.well, Self.recoveries.map { Self.run(lost: 20 + $0 % 3, recovery: $0) }).worse)
         == [MetricCatalogue.lost])
   }
-
-  @Test("tolerances that were edited outlive a new recording")
-  func tolerances() throws {
-    let baseline = Self.record(
-      [1, 2].map { Self.summary(Self.lower, $0) }, tolerances: [Self.lower: .absolute(3)])
-    #expect(baseline.entries.first { $0.metric == Self.lower }?.tolerance == .absolute(3))
-    // What the verdict does not decide by is told, and so is what has no better side.
-    for metric in [Self.higher, Self.neither] {
-      #expect(baseline.entries.first { $0.metric == metric }?.tolerance == .informational)
-    }
-  }
 }

@@ -404,26 +404,6 @@ struct DecisionTests {
     }
   }
 
-  @Test("a budget ends it, and the answer says about how many more runs would do")
-  func budget() throws {
-    let found = try decision(Decision.Terms(budget: 1), change: Self.halved)
-    // 53 runs of each case are missing.
-    let missing = found.cases.count * (Decision.faultless - Decision.looks[0])
-    #expect(found.outcome == .needsMore && found.missingRuns == missing)
-    #expect(told(found)[.open].first?.hasSuffix(": about \(missing) more runs") ?? false)
-  }
-
-  @Test("a fleet that does not hold without incidents has no decision")
-  func ill() throws {
-    var count = 0
-    let illness = try IncidentSuite(of: Self.today).illness(of: Self.today) { scenarios in
-      count += scenarios.count
-      return Self.runs(of: scenarios) { run, _, _ in run.baseline.grows = true }
-    }
-    #expect(illness?.contains("does not hold even without any incident") ?? false)
-    #expect(count == 2)
-  }
-
   @Test("figures are those of the whole fleet")
   func fullSize() throws {
     var today = Self.today

@@ -72,24 +72,4 @@ struct HealthWordingTests {
     #expect(mixed.groups.map(\.reason) == [loss, Self.growth])
     #expect(HealthWording([[twin()]]).groups.isEmpty)
   }
-
-  @Test("Verdicts say it first, of one variant as of several")
-  func verdict() {
-    func run(_ name: String, _ twin: BaselineHealth) -> RunSummary {
-      var run = RunSummary.planted(name, recovery: 60, within: 600)
-      run.baseline = twin
-      return run
-    }
-    let lost = run("a", twin(lost: 996))
-    #expect(!lost.baselineIsHealthy)
-    func told(_ runs: RunSummary...) -> [String] { VerdictTests().standings(runs).story[.unwell] }
-    let loss =
-      "it loses 99.6 % of its events (1 % at most is healthy), most of them dropped because of the answer's status"
-    #expect(told(lost) == [loss])
-    var calm = lost
-    (calm.hasIncidents, calm.recoveryTime, calm.recoveryHorizon) = (false, nil, nil)
-    #expect(told(calm) == [loss])
-    #expect(
-      told(lost, run("b", twin(grows: true)), run("c", twin())) == ["a: \(loss)", "b: \(Self.growth)"])
-  }
 }

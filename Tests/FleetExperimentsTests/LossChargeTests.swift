@@ -91,45 +91,6 @@ struct LossChargeTests {
     }
   }
 
-  @Test("A charge says whose limit was reached, and which")
-  func words() throws {
-    var scenario = Scenario.planted(duration: .minutes(20))
-    scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    scenario.fleet[0].preset.name = "segment-swift"
-    let charge = LossCharge(cohort: 0, reason: .droppedByRetryLimit, events: 5)
-    #expect(charge.text(in: scenario) == "phones (segment-swift): backoffConfig.maxRetryCount 3 reached")
-    scenario.fleet[0].preset.name = "phones"
-    let status = LossCharge(cohort: 0, reason: .droppedByStatus, events: 5)
-    #expect(status.text(in: scenario) == "phones: dropped because of the answer's status")
-    #expect(status.limit == nil)
-  }
-
-  private static func lossyVariants() throws -> [Variant] {
-    var random = SeededGenerator(seed: 33)
-    var variants: [Variant] = []
-    for seed in 1...20 as ClosedRange<UInt64> where variants.count < 2 {
-      let variant = Variant(name: "v\(seed)", scenario: lossy(&random, seed))
-      let record = try Simulation.run(variant.scenario)
-      if LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record), late: 0)).count > 1 {
-        variants.append(variant)
-      }
-    }
-    return variants
-  }
-
-  @Test("Of one variant the worst two charges are lines, of several the worst of each with its name")
-  func notes() throws {
-    let variants = try Self.lossyVariants()
-    try #require(variants.count == 2)
-    let results = try Comparison.run(variants, workers: 2)
-    let notes = LossReport(variants, runs: results.map { [$0.summary] }).notes
-    #expect(notes.count == 2)
-    #expect(notes.allSatisfy { $0.contains(" events: ") })
-    #expect(zip(notes, variants).allSatisfy { $0.hasPrefix("\($1.name): ") })
-    let alone = LossReport([variants[0]], runs: [[results[0].summary]]).notes
-    #expect(alone.count == 2 && alone.allSatisfy { !$0.hasPrefix("\(variants[0].name): ") })
-  }
-
   /// A run in which each cohort gave up so many of a thousand events.
   private static func run(_ cohorts: (retries: Int64, page: Int64)...) -> RunSummary {
     var run = RunSummary(run: "s", seed: 1)
@@ -146,8 +107,14 @@ struct LossChargeTests {
     try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0].summary
   }
 
-  private static func report(_ scenario: Scenario, _ run: RunSummary) -> LossReport {
-    LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]])
+  private static func report(_ scenario: Scenario, _ runs: RunSummary...) -> LossReport {
+    LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
+  }
+  /// With its worst charge checked.
+  private static func checked(_ scenario: Scenario, _ runs: RunSummary...) throws -> LossReport {
+    var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
+    try report.checkLimit()
+    return report
   }
 
   @Test("What was accepted after it was given up is in no line: of several reasons nobody knows which")
@@ -202,8 +169,7 @@ struct LossChargeTests {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
     let run = try Self.run(scenario)
-    var report = Self.report(scenario, run)
-    try report.checkLimit()
+    let report = try Self.checked(scenario, run)
     let lost = run.lostOrBlockedEvents
     #expect(lost > 0)
     #expect(
@@ -220,10 +186,8 @@ struct LossChargeTests {
   func severalRuns() throws {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    let seeds = [1, 2].map { Variant(name: "\($0)", scenario: scenario.with(seed: $0)) }
-    let runs = try Comparison.run(seeds, workers: 2).map(\.summary)
-    var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
-    try report.checkLimit()
+    let runs = try [1, 2].map { try Self.run(scenario.with(seed: $0)) }
+    let report = try Self.checked(scenario, runs[0], runs[1])
     let mean = Double(runs.reduce(0) { $0 + $1.lostOrBlockedEvents }) / 2
     #expect(Set(runs.map(\.lostOrBlockedEvents)).count == 2)
     #expect(
@@ -243,13 +207,11 @@ struct LossChargeTests {
     scenario.fleet[1].name = "others"
     func lost(_ counts: [Int]) throws -> RunSummary {
       for place in [0, 1] { scenario.fleet[place].settings.backoff.maxRetryCount = counts[place] }
-      return try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0].summary
+      return try Self.run(scenario)
     }
     func checked(_ counts: [Int]) throws -> LossReport {
       let run = try lost(counts)
-      var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [[run]])
-      try report.checkLimit()
-      return report
+      return try Self.checked(scenario, run)
     }
     // 600 s at a wait of one second and more are no more than 600 tries.
     #expect(try lost([1_000, 1_000]).lostOrBlockedEvents == 0)
@@ -278,8 +240,7 @@ struct LossChargeTests {
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
     let run = try Self.run(scenario)
-    var report = Self.report(scenario, run)
-    try report.checkLimit()
+    let report = try Self.checked(scenario, run)
     let before = FigureText.grouped(run.lostOrBlockedEvents)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
@@ -291,8 +252,7 @@ struct LossChargeTests {
       ) == true, "\(report.notes)")
 
     let quiet = Self.outage(minutes: 1)
-    var none = Self.report(quiet, try Self.run(quiet))
-    try none.checkLimit()
+    let none = try Self.checked(quiet, Self.run(quiet))
     #expect(none.check == nil && none.notes.isEmpty)
   }
 

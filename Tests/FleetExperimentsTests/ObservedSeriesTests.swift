@@ -10,6 +10,7 @@ struct ObservedSeriesTests {
   private static func table(_ rows: [String], header: String = header) -> String {
     ([header] + rows).joined(separator: "\n") + "\n"
   }
+  private static let digits = String(repeating: "1", count: 1_000)
   private static let tenRows = (0..<10).map { "\($0 * 5),\(100 + $0),\(90 + $0)" }
 
   private func message(_ body: () throws -> Void) -> String? {
@@ -71,29 +72,6 @@ struct ObservedSeriesTests {
     #expect(observed[.answers5xx]?[2] == 2 && observed[.requests]?[2] == 17)
   }
 
-  @Test(
-    "a Prometheus answer that is an error, a series without a code and a time that a series has twice are refused with their lines",
-    arguments: [
-      (
-        "{\"status\":\"error\",\n\"errorType\":\"bad_data\",\"error\":\"end before start\",\"data\":{\"result\":[]}}",
-        "1: Prometheus answered with an error (bad_data): end before start;"
-      ),
-      ("{\"status\":\"error\",\"data\":{\"result\":[]}}", "1: Prometheus answered with an error; the answer"),
-      ("{\n\"status\":3}", "2: Prometheus answered with an error; the answer"),
-      (
-        "{\"data\":{\"result\":[{\"metric\":{\"code\":\"200\"},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
-        "3: a second sample of the time 15 in one series"
-      ),
-      (
-        "{\"data\":{\"result\":[\n{\"metric\":{\"status\":\"200\"},\"values\":[[15,\"1\"]]}]}}",
-        "2: a series without the label code; the answer to sum by (code) "
-      ),
-    ])
-  func wrongAnswer(text: String, expected: String) throws {
-    let found = message { _ = try ObservedSeries(text: text, name: "prom.json") }
-    #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
-  }
-
   @Test("lines end at LF, CR or CR LF, and quotes, blanks and a mark of byte order are taken away")
   func lines() throws {
     for end in ["\n", "\r", "\r\n"] {
@@ -108,19 +86,25 @@ struct ObservedSeriesTests {
     }
   }
 
-  @Test("what nobody would read to its end is shortened")
-  func long() {
-    let digits = String(repeating: "1", count: 1_000_000)
-    func found(_ text: String) -> String {
-      message { _ = try ObservedSeries(text: text, name: "m.csv") } ?? ""
-    }
-    #expect(found(digits).hasPrefix("1: found the columns \(digits.prefix(40))…; expected"))
-    #expect(found("\(Self.header)\n\(digits),1,1\n").hasPrefix("2: '\(digits.prefix(40))…' is no time"))
-  }
-
   @Test(
-    "what is wrong with a table is said with its line",
+    "what is wrong with a table or a Prometheus answer is said with its line, shortened where it is long",
     arguments: [
+      (digits, "1: found the columns \(digits.prefix(40))…; expected"),
+      ("\(header)\n\(digits),1,1\n", "2: '\(digits.prefix(40))…' is no time"),
+      (
+        "{\"status\":\"error\",\n\"errorType\":\"bad_data\",\"error\":\"end before start\",\"data\":{\"result\":[]}}",
+        "1: Prometheus answered with an error (bad_data): end before start;"
+      ),
+      ("{\"status\":\"error\",\"data\":{\"result\":[]}}", "1: Prometheus answered with an error; the answer"),
+      ("{\n\"status\":3}", "2: Prometheus answered with an error; the answer"),
+      (
+        "{\"data\":{\"result\":[{\"metric\":{\"code\":\"200\"},\"values\":[[15,\"1\"],\n[30,\"2\"],\n[15,\"3\"]]}]}}",
+        "3: a second sample of the time 15 in one series"
+      ),
+      (
+        "{\"data\":{\"result\":[\n{\"metric\":{\"status\":\"200\"},\"values\":[[15,\"1\"]]}]}}",
+        "2: a series without the label code; the answer to sum by (code) "
+      ),
       ("", "1: the file is empty"), ("time,hits\n0,1\n", "1: found the columns time, hits"),
       (table(Array(tenRows.prefix(3))), "4: 3 rows are too few"),
       (table(tenRows + ["50,1"]), "12: 2 values where the header has 3 columns"),
@@ -132,7 +116,8 @@ struct ObservedSeriesTests {
       (table(tenRows + ["52.5,1,1"] + ["55,1,1"]), "nothing"),
     ])
   func wrong(text: String, expected: String) {
-    let found = message { _ = try ObservedSeries(text: text, name: "m.csv") } ?? "nothing"
+    let name = text.hasPrefix("{") ? "prom.json" : "m.csv"
+    let found = message { _ = try ObservedSeries(text: text, name: name) } ?? "nothing"
     #expect(found.hasPrefix(expected), "\(found)")
   }
 }

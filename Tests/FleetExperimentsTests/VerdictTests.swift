@@ -239,15 +239,6 @@ struct VerdictTests {
     #expect(text[.fails] == ["no variant catches up in any run"])
   }
 
-  @Test("the herd factor never counts")
-  func herdFactor() {
-    var idle = run("idle", recovery: 900)
-    idle.herdFactor = 0.5
-    var busy = run("busy", recovery: 300)
-    busy.herdFactor = 9
-    #expect(decision(idle, busy).best == ["busy"])
-  }
-
   @Test("events accepted after their client dropped them are not lost")
   func acceptedAfterDrop() {
     var full = run("full", recovery: 300, lost: 500)
@@ -278,23 +269,6 @@ struct VerdictTests {
   }
 
   // MARK: Several seeds
-
-  /// Thirty seeds of fleets that recover in about `mean` seconds, and never in every tenth run where `fails`.
-  func seeds(_ name: String, mean: Int64, fails: Bool = false) -> [RunSummary] {
-    (0..<30).map { i in
-      let recovery = mean + Int64(i % 7) - 3
-      return run(name, recovery: fails && i % 10 == 3 ? nil : recovery, seed: UInt64(i))
-    }
-  }
-
-  @Test("a variant that never recovers in 3 of 30 runs is not decided, whatever its variance")
-  func varianceBuysNoTie() {
-    let rows = [seeds("60", mean: 600), seeds("80", mean: 800), seeds("100", mean: 610, fails: true)]
-    let standings = Standings(["60", "80", "100"], rows: rows, interval: Self.second)
-    #expect(standings.pair(0, against: 1).standing == .better)
-    #expect(standings.pair(0, against: 2) == (.undecided, .failures))
-    #expect(standings.firstChoice == 0)
-  }
 
   @Test(
     "failing in 10 of 10 runs against none is decided, exactly by McNemar; 6 of 10 against none is not")

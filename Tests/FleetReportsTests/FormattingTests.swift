@@ -37,39 +37,3 @@ struct FormattingTests {
     #expect(Axis.time(-60e6...120e6, "").ticks(4).map(\.label) == ["−60", "0", "60", "120"])
   }
 }
-
-@Suite("Result table")
-struct TerminalTableTests {
-  private func table(named name: String = "full") -> TextTable {
-    TextTable(
-      header: ["", "lost", "endpoint well", "caught up", "99 % delivered"],
-      rows: [
-        [name, "0", "1 min 15 s", "12 min 30 s\n± 4 s", "3.2 s"],
-        ["a|b", "1,234,567", "never", "never", "> 2 h"],
-      ])
-  }
-
-  @Test("Columns are aligned, numbers to the right")
-  func aligned() {
-    #expect(
-      table().terminal(width: 100) == """
-                   lost  endpoint well          caught up  99 % delivered
-        full          0     1 min 15 s  12 min 30 s ± 4 s           3.2 s
-        a|b   1,234,567          never              never           > 2 h
-
-        """)
-  }
-
-  @Test("A long name loses its middle, so that the table stays within 100 columns")
-  func narrow() throws {
-    let long =
-      "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true, settings.backoffConfig.baseBackoffInterval=5"
-    let lines = table(named: long).terminal(width: 100).split(separator: "\n")
-    #expect(lines.allSatisfy { $0.count <= 100 })
-    let row = try #require(lines.first { $0.contains("…") })
-    // As much of both ends as there is room for.
-    let parts = row.prefix { $0 != " " }.split(separator: "…")
-    #expect(long.hasPrefix(parts[0]) && long.hasSuffix(parts[1]) && parts[0].count >= 14)
-    #expect(row.count > 90)
-  }
-}

@@ -4,19 +4,6 @@ import Testing
 /// Bad input: which code, which words, and nothing written.
 @Suite("Bad input")
 struct ExitCodeTests {
-  @Test("an unknown path is 64 when the command line says it, 65 when the file does")
-  func unknownPath() throws {
-    let scratch = try Scratch.with()
-    for option in ["--set", "--vary"] {
-      let output = try scratch.run(["compare", "s.json5", option, "tapi.bukket.capacity=3/s"], code: 64)
-      #expect(output.standardError.hasPrefix("\(option): "))
-    }
-    try scratch.write("bad.json5", Scenarios.small.replacing("overload:", with: "overlaod:"))
-    let output = try scratch.run("run bad.json5 --out out", code: 65, says: "overload")
-    #expect(output.standardError.hasPrefix("bad.json5:4: "))
-    #expect(scratch.contents == ["bad.json5", "s.json5"])
-  }
-
   @Test(
     "all problems of a file come at once, one a line, for every command",
     arguments: ["run", "compare", "validate"])
@@ -33,26 +20,15 @@ struct ExitCodeTests {
     }
   }
 
-  @Test("an empty file, half a file and one that is no text are 65")
-  func unusableFiles() throws {
-    let scratch = try Scratch(["empty.json5": "", "half.json5": String(Scenarios.small.prefix(100))])
-    for name in ["empty.json5", "half.json5"] {
-      let output = try scratch.run(["run", name], code: 65)
-      #expect(output.standardError.hasPrefix("\(name):"))
-    }
-    try scratch.write("latin.json5", [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D])
-    let output = try scratch.run("run latin.json5", code: 65)
-    #expect(
-      output.standardError
-        == "latin.json5:2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
-    )
-  }
-
-  @Test("half a character at the end is found where it begins, and a file above the limit says the limit")
+  @Test("what is no text is found where it begins to be none, and a file above the limit says the limit")
   func largeAndBroken() throws {
     let scratch = try Scratch()
     for (bytes, place) in [
-      ([0x61, 0xEF, 0xBF] as [UInt8], "1: not UTF-8 text: byte 0xEF at offset 1"),
+      (
+        [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D] as [UInt8],
+        "2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
+      ),
+      ([0x61, 0xEF, 0xBF], "1: not UTF-8 text: byte 0xEF at offset 1"),
       ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
     ] {
       try scratch.write("broken", bytes)
@@ -161,13 +137,6 @@ struct ExitCodeTests {
         && output.standardError.hasSuffix(
           "; raise the limit of this user or container, as with 'ulimit -u 4096'\n"),
       "\(output.standardError)")
-  }
-
-  @Test("a Settings file that the scenario names and that is missing is reported at its line")
-  func missingSettings() throws {
-    let scenario = Scenarios.small.replacing("retries:", with: "settings: \"cdn.json\", retries:")
-    let output = try Scratch.with(scenario).run("validate s.json5", code: 65, says: "cdn.json")
-    #expect(output.standardError.hasPrefix("s.json5:7"))
   }
 
   @Test("a broken --settings file is reported, and nothing about the Settings that it was to replace")

@@ -198,13 +198,4 @@ struct JSONDocumentTests {
       #expect(report?[level]?.number == Double(cases.count { $0["level"] == .string(level) }))
     }
   }
-
-  @Test("what is wrong is a message on standard error, and no document")
-  func errors() throws {
-    let scratch = try scratch()
-    try scratch.write("broken.json5", "{ format: 1 }")
-    for (command, code) in [("run broken", Int32(65)), ("validate broken", 65), ("compare none", 66)] {
-      #expect(try !scratch.run(command + ".json5 --json", code: code).standardError.isEmpty)
-    }
-  }
 }

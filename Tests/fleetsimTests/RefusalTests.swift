@@ -1,3 +1,4 @@
+import ScenarioModel
 import Testing
 
 /// What makes no sense: which code, which words, and nothing written.
@@ -5,6 +6,10 @@ import Testing
 struct RefusalTests {
   /// How a command line goes on, with `␣` for a blank within a word, and what standard error has to have.
   typealias Case = (line: String, message: String)
+
+  private static let sizes: [Case] = [
+    "20", "GiB", "20Gib", "0GiB", "0.1B", "-1GiB", "1e3MiB␣", "unlimited",
+  ].map { ($0, "'\($0.replacing("␣", with: " "))' is invalid for '--memory-limit <size>'") }
 
   private static let usage: KeyValuePairs<String, [Case]> = [
     "": [
@@ -20,6 +25,13 @@ struct RefusalTests {
       ("completions", "Error: Missing expected argument '<what>': one of bash, zsh, fish.\n"),
       ("man run", "Error: Unexpected argument 'run'\n"), ("run json", "Error: Unexpected argument 'json'\n"),
     ],
+    "run s.json5 --memory-limit": sizes,
+    "presets": [
+      ("toggl,toggl", "'toggl' is there twice"), ("toggl,,datafly", "there is nothing between two commas"),
+      ("segment-swfit", "Error: The preset 'segment-swfit' does not exist; there are tapi-document, "),
+      ("segment-swfit", ". Did you mean 'segment-swift'?\nSee 'fleetsim presets --help'.\n"),
+      ("android", "\(ClientPreset.names.last!).\nSee "),
+    ],
     "run s.json5": [
       ("--sed 4", "Error: Unknown option '--sed'. Did you mean '--seed'?"),
       ("--loud", "Error: Unknown option '--loud'."), ("--jitter full", "Error: Unknown option '--jitter'."),
@@ -31,9 +43,9 @@ struct RefusalTests {
       ("--set duration", "is invalid for '--set <path=value>': it is written as duration=1h."),
       ("--twin-series", "goes with '--out <dir>'"), ("--openmetrics", "goes with '--out <dir>'"),
       ("--require recovry␣<=␣20m", "'--require <limit>': 'recovry' is neither a criterion"),
-      ("--require recovry␣<=␣20m", "did you mean 'recovery'?"),
     ],
     "compare s.json5": [
+      ("--set tapi.bukket.capacity=3/s", "--set: "), ("--vary tapi.bukket.capacity=3/s", "--vary: "),
       ("--jitter fulll,none", "The jitter strategy 'fulll' does not exist. Did you mean 'full'?"),
       ("--jitter additive:101", "P from 0 to 100"), ("--jitter full,full", "'full' is there twice"),
       ("--jitter additive:500", "Error: 'additive:500' is no jitter strategy: allowed is additive:P, "),
@@ -166,6 +178,14 @@ struct RefusalTests {
   ]
 
   private static let data: KeyValuePairs<String, [Case]> = [
+    "": [
+      ("run misspelt.json5 --out out", "misspelt.json5:4: tapi.overlaod"),
+      ("run empty.json5", "empty.json5:"),
+      ("run half.json5 --json", "half.json5:"), ("validate half.json5 --json", "half.json5:"),
+      ("validate lacking.json5", "lacking.json5:7: fleet.phones.settings: cannot read \"gone.json\""),
+      ("validate --settings half.json5 --client segment-swift", "half.json5:"),
+      ("validate --settings list.json5 --client segment-swift", "list.json5:1:1: "),
+    ],
     "check s.json5 --record": [("--baseline s.json5", "s.json5:1: this is no baseline of fleetsim")],
     "decide fleet.json5 --today today.json --proposed": [
       ("other.json", "no retry settings here"),
@@ -193,6 +213,7 @@ struct RefusalTests {
   private static let input: KeyValuePairs<String, [Case]> = [
     "": [
       ("run no.json5", "no.json5: cannot be read: "), ("validate s.json5/x", "s.json5/x: cannot be read: "),
+      ("compare no.json5 --json", "no.json5: cannot be read: "),
       ("run s.json5 --settings no.json5", "no.json5: cannot be read: "),
       ("run folder", "folder: is a directory; a file is expected\n"),
       ("report nowhere", "nowhere/run.json: is not there"),
@@ -215,7 +236,10 @@ struct RefusalTests {
       "folder/x": "", "fleet.json5": DecideCommandTests.fleet, "today.json": DecideCommandTests.settings(3),
       "new.json": DecideCommandTests.settings(1_000), "other.json": #"{ "sampleRate": 0.5 }"#,
       "late.json5": #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#,
-      "list.json5": "[]", "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
+      "list.json5": "[]", "empty.json5": "", "half.json5": String(Scenarios.small.prefix(100)),
+      "misspelt.json5": Scenarios.small.replacing("overload:", with: "overlaod:"),
+      "lacking.json5": Scenarios.small.replacing("retries:", with: "settings: \"gone.json\", retries:"),
+      "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
       "space.json5": SearchCommandTests.space, "kiosks.json5": CalibrateCommandTests.scenario,
       "m.csv": "time,requests\n" + rows, "bad.csv": "time,requests\n0,1\n5,2\n10,x\n",
     ])

@@ -77,7 +77,7 @@ struct DecideCommandTests {
     #expect(back.code == 1 && lines[0].hasPrefix("DO NOT PUBLISH today.json ("), "\(back)")
     #expect(lines[1].hasPrefix("worse ") && lines[1].contains(" events lost (today 0)"), "\(back)")
     #expect(back.story("lost").contains { $0.contains("backoffConfig.maxRetryCount 3") }, "\(back)")
-    #expect(back.story("fails").map { $0.hasPrefix("\"friday\": 15 of 15 ") } == [true], "\(back)")
+    back.tells("fails", "\"friday\": 15 of 15 ")
     #expect(back.standardError == "")
   }
 
@@ -95,11 +95,9 @@ struct DecideCommandTests {
       losing.replacing(#""429": "drop""#, with: #""429": "retry""#).replacing("none", with: "full"))
     let output = try scratch.run(
       Self.asked(today: "losing.json", proposed: "mended.json") + ["--budget", "1"])
-    let breaks = try #require(output.story("breaks").first, "\(output)")
-    #expect(
-      breaks.hasPrefix("segment-swift loses data (today's file): backoffConfig.statusCodeOverrides.429"),
-      "\(output)")
-    #expect(output.story("unread").map { $0.hasPrefix("backoffConfig.jitterStrategy: ") } == [true])
+    output.tells(
+      "breaks", "segment-swift loses data (today's file): backoffConfig.statusCodeOverrides.429")
+    output.tells("unread", "backoffConfig.jitterStrategy: ")
   }
 
   @Test(
@@ -209,10 +207,7 @@ struct DecideCommandTests {
       says: "slip.json: backoffConfig.maxRetryCont is no key of Settings, and every client ignores it; "
         + "did you mean backoffConfig.maxRetryCount?\n")
     let told = try scratch.run(Self.asked(today: "slip.json") + ["--budget", "1"])
-    #expect(
-      told.story("unread").map {
-        $0.hasPrefix("backoffConfig.maxRetryCont (did you mean backoffConfig.maxRetryCount?): ")
-      } == [true], "\(told)")
+    told.tells("unread", "backoffConfig.maxRetryCont (did you mean backoffConfig.maxRetryCount?): ")
   }
 
   @Test("a file of today without retry settings is told as what it does to each client")
@@ -220,10 +215,8 @@ struct DecideCommandTests {
     let scratch = try Self.folder()
     try scratch.write("today.json", #"{ "integrations": { "Segment.io": { "apiKey": "x" } } }"#)
     let output = try scratch.run(Self.command + ["--budget", "1"])
-    #expect(
-      output.story("breaks").map {
-        $0.hasPrefix("segment-swift runs without Settings (today's file): there is no httpConfig: ")
-      } == [true], "\(output)")
+    output.tells(
+      "breaks", "segment-swift runs without Settings (today's file): there is no httpConfig: ")
   }
 
   @Test("the scenarios that a decision leaves have the whole fleet and its scale, and give the figures again")
@@ -269,9 +262,9 @@ struct DecideCommandTests {
         #""enabled": true, "maxRetryCount": 1000, "base"#,
         with: #""enabled": true, "maxRetryCount": 3, "base"#))
     let output = try scratch.run(Self.command + ["--out", "out"], code: 1)
-    let (cause, next) = (output.story("cause"), output.story("next"))
-    #expect(cause.map { $0.hasPrefix("backoffConfig.maxRetryCount: with today's value ") } == [true])
-    #expect(next.last?.hasPrefix("set backoffConfig.maxRetryCount to 1000 in new.json: ") == true)
+    output.tells("cause", "backoffConfig.maxRetryCount: with today's value ")
+    let next = output.story("next").last ?? ""
+    #expect(next.hasPrefix("set backoffConfig.maxRetryCount to 1000 in new.json: "), "\(output)")
     let written = try scratch.text("out/without-cause.json")
     #expect(written.split(separator: "\"maxRetryCount\": 1000").count == 3, "\(written)")
     #expect(written.contains("\"baseBackoffInterval\": 0.6"), "\(written)")
@@ -307,7 +300,7 @@ struct DecideCommandTests {
       Self.fleet.replacing(
         #"flush: {"#, with: #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#))
     let output = try scratch.run(Self.asked("closed.json5") + ["--budget", "1", "--anyway", "--verbose"])
-    #expect(output.story("possible").map { $0.hasPrefix("\"friday\": ") } == [true], "\(output)")
+    output.tells("possible", "\"friday\": ")
     #expect(!output.standardOutput.contains("never"), "\(output)")
   }
 
@@ -340,8 +333,8 @@ struct DecideCommandTests {
     try scratch.write("new.json", Self.settings(1_000).replacing("0.5", with: "0.6"))
     let output = try scratch.run(Self.command)
     #expect(output.code == 1 && output.standardOutput.hasPrefix("DO NOT PUBLISH new.json ("), "\(output)")
-    #expect(output.story("reason") == ["nothing is better"] && output.story("next") == [], "\(output)")
-    #expect(output.story("worse") == [] && output.story("better") == [], "\(output)")
+    output.tells("reason", "nothing is better")
+    for subject in ["next", "worse", "better"] { output.tells(subject) }
   }
 
   @Test("Markdown goes to a file, to standard output alone, or is added to the summary of a job")

@@ -59,17 +59,4 @@ struct DocumentedCommandTests {
       }
     }
   }
-
-  @Test("a scenario made as the guide says is valid")
-  func ownQuestion() throws {
-    let scratch = try Scratch()
-    let experiment = Tool.repository.appending(path: "experiments/001-outage-herd")
-    let copies = [("scenario.json5", "my.json5"), ("settings-cdn.json", "cdn.json")]
-    for (from, to) in copies {
-      let text = try String(contentsOf: experiment.appending(path: from), encoding: .utf8)
-      let own = text.replacing("settings-cdn.json", with: "cdn.json")
-      try scratch.write(to, own)
-    }
-    try scratch.run("validate my.json5", code: 0)
-  }
 }

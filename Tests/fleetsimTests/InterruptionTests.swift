@@ -77,16 +77,4 @@ struct InterruptionTests {
       #expect(try scratch.files() == before && !scratch.contents.contains("a"))
     }
   }
-
-  @Test("a process notes a signal while it runs, and what was found is told")
-  func process() throws {
-    let scratch = try Scratch.with(Scenarios.endless)
-    let output = try Tool.process(
-      ["compare", "s.json5", "--seeds", "2", "--journal", "d"], in: scratch.url, signal: SIGINT,
-      when: { scratch.contents.contains { $0.hasPrefix("d/") } })
-    #expect(output.code == 130)
-    #expect(
-      output.standardError
-        == "Interrupted: d keeps the finished runs, and the same command makes the rest.\n")
-  }
 }

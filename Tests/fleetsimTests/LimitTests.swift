@@ -1,7 +1,6 @@
 import CommandLineInterface
 import FleetExperiments
 import FleetMetrics
-import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel

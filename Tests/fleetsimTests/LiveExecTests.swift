@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
 
@@ -20,17 +21,31 @@ struct LiveExecTests {
   private static func sdk(_ input: URL) throws {
     let asked = try #require(
       JSONSerialization.jsonObject(with: Data(contentsOf: input)) as? [String: Any])
-    let host = asked["apiHost"] as? String ?? ""
-    let port = Int(host.split(separator: ":").last ?? "") ?? 0
+    let server = try LoopbackURL(asked["apiHost"] as? String ?? "")
     var due = (asked["startAt"] as? Double ?? 0) / 1_000
     for sequence in asked["sequences"] as? [[String: Any]] ?? [] {
       due += (sequence["delayMs"] as? Double ?? 0) / 1_000
       Thread.sleep(until: Date(timeIntervalSince1970: due))
       for event in sequence["events"] as? [[String: Any]] ?? [] {
         let body = try JSONSerialization.data(withJSONObject: ["batch": [event]])
-        _ = try Loopback.request("POST", "/v1/b", body: String(decoding: body, as: UTF8.self), port: port)
+        try send(body, to: server)
       }
     }
+  }
+
+  /// Waits for the answer.
+  private static func send(_ body: Data, to server: LoopbackURL) throws {
+    let client = try #require(server.connect { _ in }).descriptor
+    defer { close(client) }
+    let lines = ["POST /v1/b HTTP/1.1", "Host: \(server.authority)", "Content-Length: \(body.count)"]
+    let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
+    var chunk = [UInt8](repeating: 0, count: 1 << 12)
+    for event in [POLLOUT, POLLIN] {
+      var wait = pollfd(fd: client, events: Int16(event), revents: 0)
+      poll(&wait, 1, -1)
+      if event == POLLOUT { #expect(write(client, bytes, bytes.count) == bytes.count) }
+    }
+    _ = read(client, &chunk, chunk.count)
   }
 
   /// Lets threads of this process be the SDKs of so many processes.

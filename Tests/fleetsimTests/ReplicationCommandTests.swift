@@ -39,20 +39,6 @@ struct ReplicationCommandTests {
     #expect(Array(all.suffix(2)) == Array(one.suffix(2)))
   }
 
-  @Test("several --vary make a full factorial of replications")
-  func factorial() throws {
-    let scratch = try Scratch.with()
-    try scratch.run(
-      "compare s.json5 --vary fleet.phones.retries=timer,gate --vary tapi.bucket.capacity=4/s,8/s "
-        + "--jitter none,full --seeds 2 -q --out out",
-      code: 0)
-    #expect(try scratch.text("out/replications.csv").split(separator: "\n").count == 1 + 2 * 8)
-    let statistics = try scratch.text("out/statistics.csv")
-    #expect(
-      statistics.contains("none · retries=timer · capacity=4/s,lost_events")
-        && statistics.contains("full · retries=gate · capacity=8/s,"))
-  }
-
   @Test(
     "without --seeds there are seeds until all is decided or the budget is used up, with the same bytes from any number of jobs"
   )
@@ -129,14 +115,5 @@ struct ReplicationCommandTests {
     #expect(document["isDecided"] == .bool(true) && document["missingSeeds"] == .null)
     #expect([60, 120, 240, 480].contains(document["seeds"]?.elements.count))
     #expect(document["story"]?.elements.contains { $0["subject"] == .string("open") } == false)
-  }
-
-  @Test("results with replications replace results without, and the other way round")
-  func replaced() throws {
-    let scratch = try Scratch.with()
-    for options in [["--seeds", "2"], ["--seed", "5"], ["--seeds", "3"]] {
-      try scratch.run("compare s.json5 -q --out out", options, code: 0)
-    }
-    #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
   }
 }

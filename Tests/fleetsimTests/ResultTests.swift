@@ -1,5 +1,4 @@
 import CommandLineInterface
-import FleetExperiments
 import FleetMetrics
 import Foundation
 import Testing
@@ -11,7 +10,8 @@ struct ResultTests {
     "delivery_histogram.csv", "report.html", "run.json", "summary.csv", "timeseries.csv",
   ]
 
-  @Test("run prints verdict and table, with --verbose a heading, and writes its five files")
+  @Test(
+    "run prints verdict and table, with --verbose a heading, with --quiet the verdict, and writes five files")
   func run() throws {
     let scratch = try Scratch(["scenarios/s.json5": Scenarios.small])
     let output = try scratch.run("run scenarios/s.json5 --seed 5 --out a/b/out", code: 0, says: "")
@@ -23,9 +23,13 @@ struct ResultTests {
     #expect(scratch.contents.filter { $0.hasPrefix("a/b/out/") } == Self.runFiles.map { "a/b/out/" + $0 })
     #expect(try scratch.text("a/b/out/summary.csv").split(separator: "\n").count == 2)
     #expect(try scratch.text("a/b/out/timeseries.csv").split(separator: "\n").count == 121)
+    // Without --out nothing is written.
+    let written = scratch.contents
     let whole = try scratch.run("run scenarios/s.json5 --seed 5 --verbose")
     #expect(whole.standardOutput.hasPrefix("scenarios/s.json5: seed 5, 60 devices, 20 min\n"))
     #expect(whole.standardOutput.contains("\n\n\(lines[0])\n"), "\(whole)")
+    let brief = try scratch.run("run scenarios/s.json5 --seed 5 --quiet", code: 0, says: "")
+    #expect(brief.standardOutput == lines[0] + "\n" && scratch.contents == written)
   }
 
   @Test("compare writes a folder per variant and a summary with a row for each")
@@ -45,24 +49,7 @@ struct ResultTests {
     #expect(runs == ["additive:10", "additive:10+clamp", "full"])
   }
 
-  @Test("the same seed gives the same bytes, whatever the number of jobs; another seed gives others")
-  func determinism() throws {
-    let scratch = try Scratch.with()
-    for (out, more) in [
-      ("a", ["--seed", "5", "--jobs", "1"]), ("b", ["--seed", "5", "--jobs", "3"]), ("c", ["--seed", "6"]),
-    ] {
-      try scratch.run(["compare", "s.json5", "--quiet", "--out", out] + more, code: 0)
-    }
-    let tables = scratch.contents.filter { $0.hasPrefix("a/") && $0.hasSuffix(".csv") }
-    #expect(tables.count == 5)
-    for table in tables {
-      let other = table.dropFirst(2)
-      #expect(try scratch.read(table) == scratch.read("b/\(other)"), "\(table)")
-      #expect(try scratch.read(table) != scratch.read("c/\(other)"), "\(table)")
-    }
-  }
-
-  @Test("run.json says what was run and carries the digests of the tables")
+  @Test("run.json says what was run, by which version and build, and carries the digests of the tables")
   func manifest() throws {
     let scratch = try Scratch.with()
     let arguments = "run s.json5 --seed 18446744073709551615 --set duration=10m --out out"
@@ -71,6 +58,14 @@ struct ResultTests {
       JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
     #expect(json["program"] as? String == "fleetsim")
     #expect(json["version"] as? String == CommandLineTool.version)
+    #expect(json["results"] as? Int == CommandLineTool.resultsVersion)
+    let build = try #require(json["build"] as? [String: String])
+    #if DEBUG
+      #expect(build == ["kind": "debug"])
+    #else
+      let digest = SHA256.hexadecimal(Array(try Data(contentsOf: Tool.executable)))
+      #expect(build == ["kind": "release", "executableSHA256": digest])
+    #endif
     #expect((json["arguments"] as? [String])?.joined(separator: " ") == arguments)
     #expect((json["seed"] as? NSNumber)?.uint64Value == .max)
     let scenario = try #require(json["scenario"] as? [String: Any])
@@ -85,15 +80,6 @@ struct ResultTests {
       #expect(file["bytes"] as? Int == bytes.count)
       #expect(file["sha256"] as? String == SHA256.hexadecimal(bytes))
     }
-  }
-
-  @Test("without --out nothing is written, with --quiet only the verdict is printed")
-  func quiet() throws {
-    let scratch = try Scratch.with()
-    let output = try scratch.run("run s.json5 --seed 5 --quiet", code: 0, says: "")
-    let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines.count == 1 && lines[0].hasSuffix(" (seed 5, 60 devices)"))
-    #expect(scratch.contents == ["s.json5"])
   }
 
   @Test("a repaired Settings value is a warning with its file and path, and the run goes on")

@@ -150,19 +150,4 @@ struct ResultsVersionTests {
     #expect(try scratch.text("baseline.json") == recorded)
     try scratch.run("check s.json5", code: 0)
   }
-
-  @Test("run.json says of which version the results are, and which build made them")
-  func manifest() throws {
-    let scratch = try Scratch.with()
-    try scratch.run("run s.json5 --seed 5 --out o", code: 0)
-    let json = try scratch.json("o/run.json")
-    #expect(json["results"]?.number == Double(CommandLineTool.resultsVersion))
-    #if DEBUG
-      #expect(json["build"] == .object(["kind": .string("debug")]))
-    #else
-      let digest = SHA256.hexadecimal(Array(try Data(contentsOf: Tool.executable)))
-      #expect(
-        json["build"] == .object(["kind": .string("release"), "executableSHA256": .string(digest)]))
-    #endif
-  }
 }

@@ -49,21 +49,4 @@ struct ShardCommandTests {
       Self.command + ["--journal", "d", "--shard", "1/1"], code: 0, says: "d/\(runs[1]): warning: is damaged")
     #expect(try files(scratch, "d") == before)
   }
-
-  @Test("kill -9 at any moment loses nothing: the next process goes on, and the bytes are the same")
-  func killed() throws {
-    let scratch = try Scratch.with(Scenarios.scenario(devices: 600, duration: "1h", capacity: "40/s"))
-    let command = Self.command + ["--jobs", "1", "--shard", "1/1", "--journal"]
-    try scratch.run(command + ["whole"])
-    let whole = try files(scratch, "whole")
-    for finished in [0, 1, 4] {
-      _ = try Tool.process(
-        command + ["killed"], in: scratch.url, signal: SIGKILL,
-        when: { scratch.contents.contains("killed") && scratch.runs("killed").count >= finished })
-    }
-    // What a process of another machine leaves when it is killed between its two steps.
-    try scratch.write("killed/.\(scratch.runs("whole")[0]).fleetsim-0123456789abcdef.tmp", "half a ru")
-    try scratch.run(command + ["killed"], code: 0)
-    #expect(try files(scratch, "killed") == whole)
-  }
 }

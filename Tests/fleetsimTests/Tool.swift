@@ -17,6 +17,15 @@ enum Tool {
       standardOutput.split(separator: "\n").filter { $0.hasPrefix(subject + "  ") }
         .map { String($0.dropFirst(subject.count).drop { $0 == " " }) }
     }
+
+    /// Expects that the story has these lines about a subject alone, by how they begin.
+    func tells(
+      _ subject: String, _ beginnings: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      let lines = story(subject)
+      let isTold = lines.count == beginnings.count && zip(lines, beginnings).allSatisfy { $0.hasPrefix($1) }
+      #expect(isTold, "\(self)", sourceLocation: sourceLocation)
+    }
   }
 
   static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -165,20 +174,6 @@ final class Running: Sendable {
   }
 }
 
-/// Does on a thread of its own what waits more than it computes, so that other tests go on meanwhile.
-func aside<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    Thread.detachNewThread {
-      slots.wait()
-      continuation.resume(with: Result(catching: work))
-      slots.signal()
-    }
-  }
-}
-
-/// As many at a time as are no burden to each other.
-private let slots = DispatchSemaphore(value: 4)
-
 /// A file without a name for what a command prints.
 final class Capture {
   let descriptor: Int32
@@ -196,41 +191,6 @@ final class Capture {
     var bytes = [UInt8](repeating: 0, count: Int(max(0, lseek(descriptor, 0, SEEK_END))))
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-  }
-}
-
-/// A client of servers on this machine.
-enum Loopback {
-  /// What a request is answered.
-  static func request(
-    _ method: String, _ path: String, body: String = "", port: Int
-  ) throws -> String {
-    #if canImport(Darwin)
-      let kind = SOCK_STREAM
-    #else
-      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    #endif
-    let descriptor = socket(AF_INET, kind, 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    let isConnected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    try #require(isConnected)
-    let lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Length: \(body.utf8.count)"]
-    let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
-    #expect(write(descriptor, bytes, bytes.count) == bytes.count)
-    var (answer, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 12))
-    while true {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count <= 0 { return String(decoding: answer, as: UTF8.self) }
-      answer += chunk[..<count]
-    }
   }
 }
 
@@ -282,17 +242,27 @@ final class Scratch: Sendable {
     return output
   }
 
-  /// On a thread of its own (`aside`).
+  /// As many threads at a time as are no burden to each other.
+  private static let slots = DispatchSemaphore(value: 4)
+
+  /// On a thread of its own, for what waits more than it computes, so that other tests go on meanwhile.
   @discardableResult
   func runAside(
     _ words: [String], code: Int32? = nil, says part: String? = nil, signal: Int32? = nil,
     when isTime: @escaping @Sendable () -> Bool = { true }, variables: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> Tool.Output {
-    try await aside {
-      try self.run(
-        words, code: code, says: part, signal: signal, when: isTime, variables: variables,
-        sourceLocation: sourceLocation)
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        Self.slots.wait()
+        continuation.resume(
+          with: Result {
+            try self.run(
+              words, code: code, says: part, signal: signal, when: isTime, variables: variables,
+              sourceLocation: sourceLocation)
+          })
+        Self.slots.signal()
+      }
     }
   }
 

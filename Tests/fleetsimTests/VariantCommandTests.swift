@@ -120,28 +120,17 @@ struct VariantCommandTests {
     #expect(try alone.standardOutput == scratch.run("run s.json5 --seed 5").standardOutput)
   }
 
-  @Test("a warning about a value to compare names the option that gave it, or the scenario")
+  @Test(
+    "a warning about a value to compare names the option that gave it, or the scenario; the verdict the key")
   func warned() throws {
     let scratch = try scratch()
     let key = "settings.backoffConfig.maxRetryCount"
-    try scratch.run("compare s.json5 --seed 5 --vary \(key)=0,9", says: "--vary: warning: \(key): with 0, ")
+    let compared = try scratch.run(
+      "compare s.json5 --seed 5 -q --vary \(key)=0,9", says: "--vary: warning: \(key): with 0, ")
+    #expect(compared.standardOutput.contains("backoffConfig.maxRetryCount = 9"), "\(compared)")
     let text = try scratch.text("s.json5")
     try scratch.write("s.json5", text.replacing("fleet:", with: "compare: { \"\(key)\": [0, 9] }, fleet:"))
     try scratch.run("compare s.json5 --seed 5", says: "s.json5: warning: \(key): with 0, ")
-  }
-
-  @Test("verdicts call variants by label or key = value")
-  func verdicts() throws {
-    let scratch = try scratch()
-    func verdict(_ varied: [String]) throws -> String {
-      try scratch.run("compare s.json5 --seed 5 -q", varied).standardOutput
-    }
-    let count = try verdict(["--vary", "settings.backoffConfig.maxRetryCount=0,30"])
-    #expect(count.contains("backoffConfig.maxRetryCount = 30"), "\(count)")
-    let label = try verdict([
-      "--vary", "none=settings.backoffConfig.maxRetryCount=0", "--vary", "many=settings=new.json",
-    ])
-    #expect(label.contains("Use many") || label.contains("many"), "\(label)")
   }
 
   @Test("a compare section of too many variants is named by its line", arguments: ["compare", "validate"])

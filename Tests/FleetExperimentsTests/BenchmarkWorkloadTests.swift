@@ -26,41 +26,33 @@ struct BenchmarkWorkloadTests {
     try #require(BenchmarkWorkload.all.first { $0.name == name }).scenario(devices: devices)
   }
 
-  @Test("herd-1 in code is herd-1 in its file, and with 90 % capacity but for that")
-  func herd1() throws {
-    let file = "bench/herd-1.json5"
-    #expect(try workload("herd-1-150", devices: 100_000) == scenario(file))
-    let smaller = [
-      Override(path: "tapi.bucket.capacity", value: "3000/s"),
-      Override(path: "tapi.bucket.burst", value: "300"),
-    ]
-    #expect(try workload("herd-1-90", devices: 100_000) == scenario(file, smaller))
-  }
-
-  @Test("001 in code is experiment 001's file with full jitter")
-  func outageHerd() throws {
-    let jitter = Override(path: "settings.backoffConfig.jitterStrategy", value: "full")
-    #expect(try workload("001", devices: 20_000) == scenario("001-outage-herd/scenario.json5", [jitter]))
-  }
-
   @Test(
-    "A fleet that is rate limited and one that uploads everything at once are experiment 001's second file, but for that"
-  )
-  func variations() throws {
-    let file = "001-outage-herd/gate.json5"
-    let rateLimit = [
-      Override(path: "tapi.overload", value: #"{ status: 429, retryAfter: "5s" }"#),
-      Override(
-        path: "tapi.incidents",
-        value: #"[{ kind: "outage", at: "20m", for: "10m", status: 429, retryAfter: "5s" }]"#),
-    ]
-    #expect(try workload("429-gate", devices: 20_000) == scenario(file, rateLimit))
-    let atOnce = [
-      Override(path: "fleet.phones.retries", value: "timer"),
-      Override(path: "fleet.phones.uploadConcurrency", value: "unlimited"),
-      Override(path: "settings.backoffConfig.jitterStrategy", value: "full"),
-    ]
-    #expect(try workload("at-once", devices: 20_000) == scenario(file, atOnce))
+    "a workload in code is an experiment's file, but for what sets it apart",
+    arguments: [
+      ("herd-1-150", 100_000, "bench/herd-1.json5", [:]),
+      (
+        "herd-1-90", 100_000, "bench/herd-1.json5",
+        ["tapi.bucket.capacity": "3000/s", "tapi.bucket.burst": "300"]
+      ),
+      ("001", 20_000, "001-outage-herd/scenario.json5", ["settings.backoffConfig.jitterStrategy": "full"]),
+      (
+        "429-gate", 20_000, "001-outage-herd/gate.json5",
+        [
+          "tapi.overload": #"{ status: 429, retryAfter: "5s" }"#,
+          "tapi.incidents": #"[{ kind: "outage", at: "20m", for: "10m", status: 429, retryAfter: "5s" }]"#,
+        ]
+      ),
+      (
+        "at-once", 20_000, "001-outage-herd/gate.json5",
+        [
+          "fleet.phones.retries": "timer", "fleet.phones.uploadConcurrency": "unlimited",
+          "settings.backoffConfig.jitterStrategy": "full",
+        ]
+      ),
+    ] as [(String, Int, String, [String: String])])
+  func file(name: String, devices: Int, file: String, changes: [String: String]) throws {
+    let overrides = changes.map { Override(path: $0.key, value: $0.value) }
+    #expect(try workload(name, devices: devices) == scenario(file, overrides))
   }
 
   @Test(

@@ -66,7 +66,7 @@ struct CalibratorTests {
   private static let level = "level=20/s..500/s:log"
   private static let peak = "peak=0s..600s"
 
-  @Test("95 % intervals hold planted values in 90 to 99 % of many series, and fitted values are near")
+  @Test("95 % intervals hold planted values in 90 to 99 % of many series")
   func coverage() throws {
     let asked = ProcessInfo.processInfo.environment["FLEETSIM_COVERAGE"].flatMap(Int.init)
     var (held, all) = (0, 0)

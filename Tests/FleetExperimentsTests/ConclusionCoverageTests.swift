@@ -102,13 +102,10 @@ struct Coverage {
   private static func summary(_ row: [String: Double]) -> RunSummary {
     func microseconds(_ column: String) -> Int64? { row[column].map { Int64(($0 * 1e6).rounded()) } }
     func count(_ column: String) -> Int64 { Int64(row[column] ?? 0) }
-    var run = RunSummary(run: "v", seed: 0)
-    run.recoveryHorizon = microseconds("recovery_horizon_s")
-    run.hasIncidents = run.recoveryHorizon != nil
-    run.recoveryTime = microseconds(MetricCatalogue.recovery)
-    run[.createdEvents] = count("created_events")
+    var run = RunSummary.planted(
+      "v", seed: 0, recovery: row[MetricCatalogue.recovery], within: row["recovery_horizon_s"],
+      lost: count(MetricCatalogue.lost), of: count("created_events"))
     run[.settledBatches] = count("settled_batches")
-    run[.droppedByRetryLimit] = count(MetricCatalogue.lost)
     run.lateEvents = count(MetricCatalogue.late)
     run.affectedEvents = count("affected_events")
     run.affectedHorizon = microseconds("affected_horizon_s") ?? 0

@@ -98,7 +98,7 @@ struct DecisionTests {
     #expect(found.cases.allSatisfy { $0.today.count == Decision.looks[0] })
   }
 
-  @Test("what is known on the way is said from the first look at every case on, while runs are left")
+  @Test("what is known on the way is said from the first look on, while runs are left")
   func soFar() throws {
     let change = Self.halved
     var lines: [(pairs: [Int], line: String?, left: Int)] = []
@@ -286,7 +286,7 @@ struct DecisionTests {
       ])
   }
 
-  @Test("the time and the requests that kept events take are the price, which somebody has to allow")
+  @Test("the time and the requests that kept events take are a price to be allowed")
   func price() throws {
     let found = try decision { run, isProposed, isOutage in
       guard isOutage else { return }
@@ -442,7 +442,7 @@ struct DecisionTests {
     return (suite, longest)
   }
 
-  @Test("a case that recovers late in one of both Settings is watched until it does, the others are not")
+  @Test("a case that recovers late in one of both Settings is watched for longer, no other is")
   func lateRecovery() throws {
     let (suite, _) = try lengthened {
       $0.tapi.incidents.count == 2 && $0.fleet[0].timeout == .seconds(20) ? .hours(3) : .minutes(20)

@@ -61,7 +61,7 @@ struct LossChargeTests {
     #expect(limits.count >= 4)
   }
 
-  @Test("Another incident hours later hides no loss: no more events are affected, and the run still fails")
+  @Test("Another incident hours later hides no loss: the run still fails")
   func laterIncident() throws {
     var random = SeededGenerator(seed: 33)
     var scenario = Self.lossy(&random, 1)
@@ -117,7 +117,7 @@ struct LossChargeTests {
     return report
   }
 
-  @Test("What was accepted after it was given up is in no line: of several reasons nobody knows which")
+  @Test("What was accepted after it was given up is in no line")
   func acceptedAfterAll() {
     func notes(lost: Int64) -> [String] {
       var run = Self.run((retries: 40, page: 90))
@@ -198,7 +198,7 @@ struct LossChargeTests {
   }
 
   /// analytics-react-native makes 100 of any higher count (config-validation.ts:42-48).
-  @Test("A limit is raised to what its clients take, and a value that would not reach them is no cure")
+  @Test("A limit is raised to what its clients take; a value beyond that is no cure")
   func clamped() throws {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000

@@ -52,7 +52,7 @@ struct ObservedSeriesTests {
     #expect(series[.answers5xx] == Array(repeating: 3, count: 10))
   }
 
-  @Test("series of a Prometheus answer are added up by their codes, and a code that was not seen yet is none")
+  @Test("series of a Prometheus answer are added up by their codes, and a code not seen yet is 0")
   func prometheus() throws {
     func series(_ code: String, _ values: [(Int, String)]) -> String {
       let pairs = values.map { "[\($0.0),\"\($0.1)\"]" }.joined(separator: ",")

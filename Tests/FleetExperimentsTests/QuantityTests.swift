@@ -18,7 +18,7 @@ struct QuantityTests {
     #expect(Quantity(text) == nil)
   }
 
-  @Test("a linear range is even, a logarithmic one even in ratios, and both end where they are said to")
+  @Test("a linear range is even, a logarithmic one even in ratios, and both keep their ends")
   func positions() throws {
     let linear = try QuantityRange("tapi.bucket.capacity=100/s..300/s")
     #expect([0, 0.5, 1].map { linear.quantity(at: $0).text() } == ["100/s", "200/s", "300/s"])

@@ -57,7 +57,7 @@ struct RequirementTests {
     #expect(try Self.text("recovery <= 10m", [.planted(within: nil)]) == "✗ recovery <= 10m: no value")
   }
 
-  @Test("losses are what is on events that never come, and a requirement on them is what losses break")
+  @Test("losses are of events that never come, and break the requirements on them")
   func losses() throws {
     for (text, isOfLosses) in [
       ("lost = 0", true), ("lost_events = 0", true), ("undelivered_events = 0", true),

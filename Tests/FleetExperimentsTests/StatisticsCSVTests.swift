@@ -59,7 +59,7 @@ struct StatisticsCSVTests {
     #expect(difference["relative_difference_ratio"] == "1.000000")
   }
 
-  @Test("where a run or two never recover, no mean has an interval: they are of another kind than the rest")
+  @Test("where a run or two never recover, no mean has an interval")
   func twoKinds() throws {
     let bytes = StatisticsCSV.bytes(of: standings())
     let recovery = try row(bytes, "full", "recovery_s")

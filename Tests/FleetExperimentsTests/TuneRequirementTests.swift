@@ -1,5 +1,4 @@
 import FleetExperiments
-import Synchronization
 import Testing
 
 @Suite("A search for Settings that keep requirements")
@@ -52,7 +51,7 @@ struct TuneRequirementTests {
     #expect(story[.note].first?.hasPrefix("No candidate keeps affected_delivery_p99_s <= 10 ") ?? false)
   }
 
-  @Test("several requirements that no candidate keeps are named each, with what was reached of each")
+  @Test("several requirements that no candidate keeps are named, with what was reached of each")
   func several() throws {
     let story = try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"]).story
     #expect(
@@ -84,7 +83,7 @@ struct TuneRequirementTests {
     #expect(result.story.finding.hasPrefix("Change "))
   }
 
-  @Test("requirements of which each is kept by some candidate, but never all of them, are named together")
+  @Test("requirements of which each is kept by some candidate, but never all, are named together")
   func together() throws {
     // From the sixteenth value on the one is kept, up to the eleventh the other.
     let result = try search(
@@ -95,28 +94,5 @@ struct TuneRequirementTests {
     #expect(
       ([story.finding] + story[.note]).contains { $0.hasPrefix("No candidate keeps \(names) in every run") })
     #expect(story[.reason].contains("each of them alone is kept by some"))
-  }
-
-  @Test("what keeps a requirement in the search and breaks it on fresh seeds is not recommended")
-  func freshSeeds() throws {
-    // A candidate's fifth run is its first one on a fresh seed.
-    let calls = Mutex<[[Int]: Int]>([:])
-    let result = try search(
-      ["affected_delivery_p99_s<=90"],
-      time: { choices, _ in
-        if choices == [1, 0, 0] { return 98 }
-        let call = calls.withLock { calls in
-          calls[choices, default: 0] += 1
-          return calls[choices]!
-        }
-        return call > 4 ? 95 : 89 - Double(choices[0])
-      })
-    #expect(!result.isToday && !result.isRecommended && result.unmet == nil)
-    let story = result.story
-    #expect(story.finding == "Leave the Settings as they are" && story.basis.hasPrefix("81 candidates, "))
-    #expect(
-      story[.worse].contains(
-        "100 % of the runs break affected_delivery_p99_s <= 90 (today 100 %), the worst with 1 min 35 s"
-      ))
   }
 }

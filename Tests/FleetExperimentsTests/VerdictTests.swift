@@ -239,13 +239,6 @@ struct VerdictTests {
     #expect(text[.fails] == ["no variant catches up in any run"])
   }
 
-  @Test("events accepted after their client dropped them are not lost")
-  func acceptedAfterDrop() {
-    var full = run("full", recovery: 300, lost: 500)
-    full[.acceptedAfterDropEvents] = 500
-    #expect(decision(full, run("none", recovery: 900)) == (["full"], MetricCatalogue.recovery))
-  }
-
   @Test("a single run says first whether it recovers")
   func single() {
     #expect(story(run("plain", recovery: 312, lost: 1)).title == "Caught up after 5 min 12 s (one seed)")

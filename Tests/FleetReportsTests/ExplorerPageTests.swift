@@ -39,7 +39,7 @@ struct ExplorerPageTests {
     #expect(try Self.axis(Self.data(page))["name"] as? String == name)
   }
 
-  @Test("Its policy lets a browser run its own script alone, named by the SHA-256 that others count")
+  @Test("Its policy lets a browser run its own script alone, by the SHA-256 of OpenSSL")
   func policy() throws {
     let page = Self.page(try ReplicationReportTests.comparison())
     let start = try #require(page.range(of: "<script>")).upperBound

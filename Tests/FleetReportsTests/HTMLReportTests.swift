@@ -84,7 +84,7 @@ struct HTMLReportTests {
     #expect(html.contains("outage without answer"))
   }
 
-  @Test("The verdict's best are marked, and nobody else: not one that loses events, however fast it recovers")
+  @Test("The verdict's best are marked, and not one that loses events, however fast it recovers")
   func best() throws {
     let full = try #require(SyntheticFleet.four.first { $0.name == "full" })
     var lossy = full

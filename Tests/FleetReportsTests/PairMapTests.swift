@@ -116,7 +116,7 @@ struct PairMapTests {
     #expect(story.finding == TrialReport(compared, choices: choices).story.finding)
   }
 
-  @Test("two values of a key, values that are no numbers, one key and three keys make no map")
+  @Test("two values of a key, values that are no numbers, one key, three keys and no incident make no map")
   func noMap() {
     for (xs, ys) in [(["1/s", "2/s"], Self.lengths), (["a", "b", "c"], Self.lengths)] {
       let choices = Self.choices(xs, ys)
@@ -128,11 +128,6 @@ struct PairMapTests {
       VariantChoice(name: $0.name, overrides: $0.overrides + [Override(path: "duration", value: "1h")])
     }
     #expect(PairMap(Self.compared(three), three) == nil)
-  }
-
-  @Test("without an incident there is nothing to recover from, and no map")
-  func withoutIncident() {
-    let choices = Self.choices()
-    #expect(PairMap(Self.compared(choices) { $0.hasIncidents = false }, choices) == nil)
+    #expect(PairMap(Self.compared(Self.choices()) { $0.hasIncidents = false }, Self.choices()) == nil)
   }
 }

@@ -156,11 +156,6 @@ struct PictureTests {
     #expect(ComparisonPicture(TrialReport(Trial([]))).svg.contains("Nothing was run"))
   }
 
-  @Test("Pictures of searches have all their text within them")
-  func searches() throws {
-    Self.check(try SearchReportTests.result().chart)
-  }
-
   @Test(
     "Keys in words",
     arguments: [

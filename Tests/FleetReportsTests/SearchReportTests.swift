@@ -67,7 +67,7 @@ struct SearchReportTests {
           "phones read it", "fleetsim tune",
         ])
       #expect(html.contains("a&lt;b"))
-      #expect(HTMLReportTests.problem(in: result.chart.svg) == nil)
+      PictureTests.check(result.chart)
     }
   }
 

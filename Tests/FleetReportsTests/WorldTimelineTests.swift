@@ -22,7 +22,7 @@ struct WorldTimelineTests {
     return DeviceTimeline.text(try Simulation.trace(scenario, device: 0).trace)
   }
 
-  @Test("tells when it goes and comes, what it cuts off, what is held back and that the reconnect flushes")
+  @Test("tells when it goes and comes, what it cuts off and holds back, and the flush at its return")
   func offline() throws {
     let text = try text {
       $0.connectivity = Connectivity(

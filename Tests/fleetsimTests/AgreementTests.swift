@@ -78,21 +78,6 @@ struct AgreementTests {
   private static let outage = #"[{ kind: "outage", at: "1h", for: "20m", status: 503 }]"#
   private static let age = "maxTotalBackoffDuration"
 
-  @Test("the line of lost events has the number of the table, and no limit that does not matter")
-  func lostLine() throws {
-    let scenario = """
-      { format: 1, seed: 11, duration: "2h", interval: "5s", tapi: { bucket: { capacity: "20/s" },
-          incidents: [{ kind: "outage", at: "40m", for: "8m", status: "none" }] },
-        fleet: [{ name: "web", devices: 200, client: "posthog-js", events: { rate: "60/h" },
-          sessions: { share: "30%", length: { exponential: "4m" } } }] }
-      """
-    let output = try Scratch.with(scenario).run("run s.json5 --seed 11")
-    let lost = try #require(output.standardOutput.firstMatch(of: /but ([\d,]+) events lost/)?.1)
-    let line = try #require(output.story("lost").first)
-    #expect(line.hasPrefix("web (posthog-js) \(lost) events: lost with the page that held them"))
-    #expect(output.story("lost").count == 1 && !line.contains("maxRetryCount"), "\(output)")
-  }
-
   /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
   private func found(_ line: String, _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
     let output = try scratch.run(line + " --json")

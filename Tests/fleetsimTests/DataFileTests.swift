@@ -88,7 +88,7 @@ struct DataFileTests {
     #expect(!scratch.contents.contains("c/full"))
   }
 
-  @Test("OpenMetrics has the figures of every series, at the times since the epoch, and ends as it must")
+  @Test("OpenMetrics has the figures of every series, at the times since the epoch")
   func openMetrics() throws {
     let scratch = try scratch([
       "compare", "s.json5", "--seed", "5", "--set", "interval=30s", "--openmetrics", "--out", "o",

@@ -47,7 +47,7 @@ struct DecideCommandTests {
   /// Events that are kept take their time and requests.
   private static let worthIt = ["--allow", "endpoint", "--allow", "recovery", "--allow", "attempts"]
 
-  @Test("says publish where the proposed Settings keep what today's destroy, and the other way round not")
+  @Test("says publish where the proposed Settings keep what today's destroy, and not the reverse")
   func publish() throws {
     let scratch = try scratch()
     let priced = try scratch.run(Self.command)
@@ -179,7 +179,7 @@ struct DecideCommandTests {
     #expect(try isRun("segment-swift"))
   }
 
-  @Test("a value of today that ends the app is not put back, and the file that mends it gets the credit")
+  @Test("a value of today that ends the app is not put back; the file that mends it is told")
   func mends() throws {
     let scratch = try Self.folder()
     func with(_ jitter: Int, _ retries: Int) -> String {
@@ -196,7 +196,7 @@ struct DecideCommandTests {
     #expect(!(written ?? "").contains(#""jitterPercent": 0"#), "\(output)")
   }
 
-  @Test("a key misspelt in the proposed file is an error before any run, in today's a hint below the answer")
+  @Test("a key misspelt in the proposed file is an error before any run, in today's a hint")
   func misspelt() throws {
     let scratch = try scratch()
     try scratch.write(
@@ -219,7 +219,7 @@ struct DecideCommandTests {
       "breaks", "segment-swift runs without Settings (today's file): there is no httpConfig: ")
   }
 
-  @Test("the scenarios that a decision leaves have the whole fleet and its scale, and give the figures again")
+  @Test("the scenarios that a decision leaves have the whole fleet and its scale")
   func scaledSuite() throws {
     let scratch = try Self.folder()
     try scratch.write(
@@ -251,7 +251,7 @@ struct DecideCommandTests {
       ], "\(output)")
   }
 
-  @Test("of several changed keys the one that does the harm is named, and Settings without it are written")
+  @Test("of several changed keys the harmful one is named, and Settings without it are written")
   func cause() throws {
     let scratch = try Self.folder()
     let harmless = Self.settings(1_000).replacing("0.5", with: "0.6")

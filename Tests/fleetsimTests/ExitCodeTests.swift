@@ -20,7 +20,7 @@ struct ExitCodeTests {
     }
   }
 
-  @Test("what is no text is found where it begins to be none, and a file above the limit says the limit")
+  @Test("what is no text is found where it begins, and a file above the limit says the limit")
   func largeAndBroken() throws {
     let scratch = try Scratch()
     for (bytes, place) in [
@@ -139,7 +139,7 @@ struct ExitCodeTests {
       "\(output.standardError)")
   }
 
-  @Test("a broken --settings file is reported, and nothing about the Settings that it was to replace")
+  @Test("a broken --settings file is reported, and nothing about the Settings in its place")
   func brokenSettings() throws {
     let own = "settings: { backoffConfig: { baseBackoffInterval: 900 } }, retries:"
     let scratch = try Scratch.with(

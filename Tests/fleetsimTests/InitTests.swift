@@ -197,7 +197,7 @@ struct InitTests {
       says: "'--restart' stands in place of '--outage'")
   }
 
-  @Test("keys of Settings are compared where a client fetches any, whatever the others are, and one is one")
+  @Test("keys of Settings are compared where one client fetches any, whatever the others do")
   func partlyFetching() throws {
     let scratch = try Scratch()
     let made = try scratch.run(

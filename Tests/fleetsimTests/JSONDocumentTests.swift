@@ -82,7 +82,7 @@ struct JSONDocumentTests {
     #expect(document["format"] == .number(2) && document["command"] == .string(command[0]))
   }
 
-  @Test("the schema refuses a document that lacks a member, has one of another type or of another command")
+  @Test("the schema refuses a document with a member missing, of another type or command")
   func refused() throws {
     let scratch = try scratch()
     let schema = try Self.schema.get()
@@ -100,7 +100,7 @@ struct JSONDocumentTests {
     }
   }
 
-  @Test("a comparison's runs are the rows of summary.csv, and best and verdict name the same variant")
+  @Test("a comparison's runs are the rows of summary.csv; best and verdict name one variant")
   func comparison() throws {
     let scratch = try scratch()
     let document = try document(["compare", "s.json5", "--seed", "5", "--out", "o"], scratch)

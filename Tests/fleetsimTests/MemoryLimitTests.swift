@@ -24,12 +24,6 @@ struct MemoryLimitTests {
     }
   }
 
-  @Test("a benchmark is refused before any of its workloads runs")
-  func bench() throws {
-    let output = try Scratch().run("bench --only sparse,001 --devices 4000000000", code: 65)
-    #expect(output.standardError.hasPrefix("sparse with 4,000,000,000 devices: does not fit into memory"))
-  }
-
   @Test(
     "--memory-limit stands in for what the machine has",
     arguments: [("1MiB", 65), ("1000B", 65), ("0.5 GB", 0), ("2TiB", 0), ("none", 0)] as [(String, Int32)])
@@ -50,10 +44,5 @@ struct MemoryLimitTests {
       "compare", change + " --memory-limit 20MiB", says: "warning: 1 run at a time instead of ")
     #expect(free.standardError == "")
     #expect(tight.standardOutput == free.standardOutput)
-  }
-
-  @Test("validate says what a run needs, the largest parts first")
-  func validate() throws {
-    #expect(try run("validate").standardOutput.contains(#/\n  memory    about .* KiB a run; /#))
   }
 }

@@ -183,6 +183,8 @@ struct RefusalTests {
       ("run empty.json5", "empty.json5:"),
       ("run half.json5 --json", "half.json5:"), ("validate half.json5 --json", "half.json5:"),
       ("validate lacking.json5", "lacking.json5:7: fleet.phones.settings: cannot read \"gone.json\""),
+      ("compare many.json5", "many.json5:8: compare: 20 times 20 values make too many variants: at most 256"),
+      ("validate many.json5", "many.json5:8: compare: 20 times 20 values make too many variants"),
       ("validate --settings half.json5 --client segment-swift", "half.json5:"),
       ("validate --settings list.json5 --client segment-swift", "list.json5:1:1: "),
     ],
@@ -195,6 +197,7 @@ struct RefusalTests {
       ("new.json --set tapi.bucket.capacity=1/s", "\nSmall enough for chance to decide: tapi.bucket."),
     ],
     "tune a.json5": [("--space a.json5", "there is no such key in a search space")],
+    "bench --only sparse,001": [("--devices 4000000000", "sparse with 4,000,000,000 devices: does not fit")],
     "calibrate kiosks.json5 --fit tapi.bucket.burst=1..9": [
       ("--observed m.csv --set duration=30s", "give --set duration=50s"),
       ("--observed bad.csv", "bad.csv:4: 'x' is no count"),
@@ -231,6 +234,7 @@ struct RefusalTests {
   }
 
   private static func scratch() throws -> Scratch {
+    let many = (1...20).map(String.init).joined(separator: ",")
     let rows = (0..<10).map { "\($0 * 5),9\n" }.joined()
     return try Scratch.with(and: [
       "folder/x": "", "fleet.json5": DecideCommandTests.fleet, "today.json": DecideCommandTests.settings(3),
@@ -239,6 +243,8 @@ struct RefusalTests {
       "list.json5": "[]", "empty.json5": "", "half.json5": String(Scenarios.small.prefix(100)),
       "misspelt.json5": Scenarios.small.replacing("overload:", with: "overlaod:"),
       "lacking.json5": Scenarios.small.replacing("retries:", with: "settings: \"gone.json\", retries:"),
+      "many.json5": Scenarios.small.replacing(
+        /compare:.*/, with: #"compare: { seed: [\#(many)], "tapi.bucket.burst": [\#(many)] },"#),
       "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
       "space.json5": SearchCommandTests.space, "kiosks.json5": CalibrateCommandTests.scenario,
       "m.csv": "time,requests\n" + rows, "bad.csv": "time,requests\n0,1\n5,2\n10,x\n",

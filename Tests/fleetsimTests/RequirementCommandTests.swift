@@ -11,7 +11,7 @@ struct RequirementCommandTests {
     return (try scratch.run("run s.json5 --budget 60k", options, code: code), scratch)
   }
 
-  @Test("a line for each limit stands below the verdict, and the exit code says whether all are kept")
+  @Test("a line for each limit stands below the verdict; the exit code says if all are kept")
   func lines() throws {
     let kept = try run(Self.kept, code: 0).output
     kept.tells("required", "✓ created_events > 0: ")

@@ -133,7 +133,7 @@ struct ResultsVersionTests {
     try refused(tune, scratch, "out.journal: the journal was kept with results version 0")
   }
 
-  @Test("a baseline of another version is not checked against, and recorded anew it is one of this version")
+  @Test("a baseline of another version is not checked against, and can be recorded anew")
   func baseline() throws {
     let scratch = try Scratch.with()
     let record = ["check", "s.json5", "--record", "--seeds", "2"]

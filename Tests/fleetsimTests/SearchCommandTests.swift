@@ -55,7 +55,7 @@ struct SearchCommandTests {
     #expect(runs[0] == runs[1])
   }
 
-  @Test("the same search gives the same bytes, with one worker or two, journaled or killed and started again")
+  @Test("the same search gives the same bytes, with one worker or two, or killed and started again")
   func deterministic() throws {
     let scratch = try Scratch(Self.tuned.get())
     let command = Self.tune + ["--out", "two", "--jobs", "2"]
@@ -79,7 +79,7 @@ struct SearchCommandTests {
     }
   }
 
-  @Test("where no candidate keeps a requirement that is said first, and nothing is written to publish")
+  @Test("where no candidate keeps a requirement that is said first, and no Settings are written")
   func unmetConstraint() throws {
     let scratch = try scratch()
     // Neither value is better than today's. An event of the outage waits for its end, two minutes after its beginning.
@@ -131,7 +131,7 @@ struct SearchCommandTests {
     #expect(lost.last == "settings.backoffConfig.maxRetryCount was \(extent)", "\(output)")
   }
 
-  @Test("only keys that a client reads are searched; what shipped clients make of the result is said")
+  @Test("only keys that a client reads are searched; what clients make of the result is said")
   func clients() throws {
     let scratch = try scratch()
     let swift = Self.scenario.replacing(

@@ -151,7 +151,7 @@ struct SettingsCheckCommandTests {
     }
   }
 
-  @Test("analytics-react-native takes 1 for 0, and the shipped clients that count sends have no retry at 1")
+  @Test("analytics-react-native takes 1 for 0, and clients that count sends have no retry at 1")
   func limitsOfOne() throws {
     let clamped = try check(Self.noRetries, "segment-react-native", code: 0)
     #expect(clamped.standardOutput.contains("clamps"))

@@ -31,7 +31,7 @@ struct VariantCommandTests {
 
   private func figures(_ rows: [[String]]) -> [[String]] { rows.map { Array($0[1..<Self.plainColumns]) } }
 
-  @Test("several Settings files are a variant each, and each is what --settings with it alone gives")
+  @Test("several Settings files are a variant each, as --settings with each alone gives it")
   func settingsFiles() throws {
     let scratch = try scratch()
     for more in [[], ["--set", "settings.backoffConfig.maxRetryCount=9"]] {
@@ -97,7 +97,7 @@ struct VariantCommandTests {
     """
   }
 
-  @Test("a Settings file and a key for all reach only the clients that fetch any, and the others are named")
+  @Test("a Settings file and a key for all reach only clients that fetch any; others are named")
   func reach() throws {
     let scratch = try scratch()
     let swift =
@@ -121,7 +121,7 @@ struct VariantCommandTests {
   }
 
   @Test(
-    "a warning about a value to compare names the option that gave it, or the scenario; the verdict the key")
+    "a warning about a value to compare names the option, or the scenario; the verdict the key")
   func warned() throws {
     let scratch = try scratch()
     let key = "settings.backoffConfig.maxRetryCount"
@@ -131,17 +131,5 @@ struct VariantCommandTests {
     let text = try scratch.text("s.json5")
     try scratch.write("s.json5", text.replacing("fleet:", with: "compare: { \"\(key)\": [0, 9] }, fleet:"))
     try scratch.run("compare s.json5 --seed 5", says: "s.json5: warning: \(key): with 0, ")
-  }
-
-  @Test("a compare section of too many variants is named by its line", arguments: ["compare", "validate"])
-  func tooMany(command: String) throws {
-    let values = (1...20).map(String.init).joined(separator: ",")
-    let scenario = Scenarios.small.replacing(
-      /compare:.*/, with: #"compare: { seed: [\#(values)], "tapi.bucket.burst": [\#(values)] }"#)
-    let lines = scenario.split(separator: "\n", omittingEmptySubsequences: false)
-    let line = try #require(lines.firstIndex { $0.contains("compare") }) + 1
-    let output = try Scratch.with(scenario).run([command, "s.json5"], code: 65)
-    let message = "compare: 20 times 20 values make too many variants: at most 256 can be compared"
-    #expect(output.standardError.hasPrefix("s.json5:\(line): \(message)"))
   }
 }

@@ -47,15 +47,7 @@ struct Coverage {
   private let metrics = (shown + [MetricCatalogue.attempts]).compactMap { MetricCatalogue.metric(named: $0) }
 
   init(contentsOf path: String) throws {
-    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-    let names = lines[0].split(separator: ",").map(String.init)
-    rows = lines.dropFirst().map { line in
-      let fields = line.split(separator: ",", omittingEmptySubsequences: false)
-      return Dictionary(
-        uniqueKeysWithValues: zip(names, fields).compactMap { name, field in
-          Double(field).map { (name, $0) }
-        })
-    }
+    rows = records(Array(try Data(contentsOf: URL(filePath: path)))).map { $0.compactMapValues(Double.init) }
   }
 
   /// 400 comparisons of runs drawn from the pool, whose means are the truth.

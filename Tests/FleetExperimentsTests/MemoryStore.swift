@@ -39,6 +39,14 @@ final class MemoryStore: RunStore {
   func warn(_ file: String, _ problem: StoredRecord.Problem) { state.withLock { $0.damaged.append(file) } }
 }
 
+/// The records of a CSV file in which no cell is quoted, each by column.
+func records(_ csv: [UInt8]) -> [[String: String]] {
+  let rows = String(decoding: csv, as: UTF8.self).split(separator: "\n").map {
+    $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+  return rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
+}
+
 extension Runs where Value == RunSummary {
   /// Runs whose summaries are a formula of the scenario, for searches that can be looked through.
   static func planted(

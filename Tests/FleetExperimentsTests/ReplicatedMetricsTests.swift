@@ -59,10 +59,7 @@ struct ReplicatedMetricsTests {
   @Test("a metric read back from the text of summary.csv is the same as of the run itself")
   func readBack() throws {
     let summary = run(recovery: 1_234, attempts: 5_359.412_9)
-    let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
-    let names = lines[0].split(separator: ",").map(String.init)
-    let fields = lines[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    let row = Dictionary(uniqueKeysWithValues: zip(names, fields))
+    let row = records(SummaryCSV.bytes(of: [summary]))[0]
     for metric in MetricCatalogue.all {
       #expect(metric.value { row[$0].flatMap(Double.init) } == metric.value(of: summary), "\(metric.name)")
     }

@@ -18,11 +18,7 @@ struct StatisticsCSVTests {
   }
 
   func row(_ bytes: [UInt8], _ variant: String, _ metric: String) throws -> [String: String] {
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    let names = lines[0].split(separator: ",").map(String.init)
-    let line = try #require(lines.first { $0.hasPrefix(variant) && $0.contains(",\(metric),") })
-    let fields = line.dropFirst(variant.count + 1).split(separator: ",", omittingEmptySubsequences: false)
-    return Dictionary(uniqueKeysWithValues: zip(names.dropFirst(), fields.map(String.init)))
+    try #require(records(bytes).first { $0["variant"] == variant && $0["metric"] == metric })
   }
 
   @Test("a row has the mean, its interval by hand, the extremes and the rank")

@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import Synchronization
 
 /// Records that look like runs, made without the engine: an outage from 20 to 30 min, waves of retries after
 /// it.
@@ -22,11 +21,12 @@ enum SyntheticFleet {
     -> Trial
   {
     var trial = Trial(variants: names, plan: ReplicationPlan(firstSeed: 1, count: Int(seeds)))
+    let same = result("", wave: 0.5, rows: 2_400)
     for seed in 1...seeds {
       trial.add(
         names.map { name in
-          var result = result(name, wave: 0.5, rows: 2_400)
-          result.summary.seed = seed
+          var result = same
+          (result.name, result.summary.run, result.summary.seed) = (name, name, seed)
           change(&result.summary)
           return result
         })
@@ -34,25 +34,7 @@ enum SyntheticFleet {
     return trial
   }
 
-  private struct Course: Hashable {
-    var rows: Int
-    var wave: Double
-    var loses: Bool
-    var outage: Range<Int>?
-  }
-  /// Thousands of rows take a while in a debug build, and many tests look at the same ones.
-  private static let made = Mutex<[Course: RunRecord]>([:])
-
   static func record(rows: Int, wave: Double, loses: Bool, outage: Range<Int>?) -> RunRecord {
-    let course = Course(rows: rows, wave: wave, loses: loses, outage: outage)
-    if let record = made.withLock({ $0[course] }) { return record }
-    let record = record(course)
-    made.withLock { $0[course] = record }
-    return record
-  }
-
-  private static func record(_ course: Course) -> RunRecord {
-    let (rows, wave, loses, outage) = (course.rows, course.wave, course.loses, course.outage)
     var state: UInt64 = 42
     func noise(_ spread: Int64) -> Int64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -1,53 +1,47 @@
 import CommandLineInterface
 import FleetExperiments
 import FleetMetrics
-import ScenarioModel
-import SimulationKernel
-import TAPIModel
+import ScenarioFormat
 import Testing
 
 /// The least or greatest value of a key that keeps a limit.
 @Suite("Limits of keys")
 struct LimitTests {
-  private static let scenario = Scenario(
-    duration: .minutes(1), interval: .seconds(1),
-    tapi: TAPIConfiguration(
-      server: .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(1)), queueLimit: 1))),
-    fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
-
-  private func search(
-    _ range: String, _ requirement: String = "lost = 0", seeds: Int = 59,
-    meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
-    scenario: (String) throws -> Scenario = { _ in Self.scenario },
-    run: ([Scenario]) throws -> [RunSummary]
-  ) throws -> LimitSearch {
-    var search = try LimitSearch(
-      QuantityRange(range), requirements: [Requirement(requirement)], seeds: seeds)
-    search.meaning = meaning
-    try search.run(scenario, run)
-    return search
+  private static let scenario = Result {
+    try ScenarioFile(text: Scenarios.small, name: "s") { _ in "" }.decode().scenario.with(seed: 1)
   }
 
-  /// Searches a range of whole numbers in which a run with a value and a seed keeps the limit or not, as `isMet` says.
+  /// Searches a range; `run` says what a run with a value, spans in seconds, and a seed comes to.
   private func search(
-    _ range: ClosedRange<Int>, seeds: Int = 59, isMet: @escaping (_ value: Int, _ seed: UInt64) -> Bool
+    _ range: String, _ requirement: String = "lost = 0",
+    meaning: @escaping @Sendable (Quantity) -> String? = { _ in nil },
+    run: @escaping (_ value: Int, inout RunSummary) throws -> Void
   ) throws -> LimitSearch {
-    try search(
-      "key=\(range.lowerBound)..\(range.upperBound)", seeds: seeds,
+    try LimitSearch(
+      QuantityRange(range), own: nil, requirements: [Requirement(requirement)], seeds: 59, meaning: meaning,
       scenario: { text in
-        var scenario = Self.scenario
-        scenario.fleet[0].devices = Int(text)!
+        var scenario = try Self.scenario.get()
+        scenario.fleet[0].devices = Int(Quantity(text)!.baseValue)
         return scenario
       },
       run: { scenarios in
-        scenarios.map { scenario in
-          var run = RunSummary(run: "", seed: scenario.seed)
-          run[.droppedByAge] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
-          run.cohorts = [CohortLosses()]
-          if run[.droppedByAge] > 0 { run.cohorts[0].givenUp = [.droppedByAge: 1] }
-          return run
+        try scenarios.map { scenario in
+          var summary = RunSummary(run: "", seed: scenario.seed)
+          try run(scenario.fleet[0].devices, &summary)
+          return summary
         }
       })
+  }
+
+  /// Of whole numbers with which a seed keeps the limit or not, as `isMet` says.
+  private func search(
+    _ range: ClosedRange<Int>, isMet: @escaping (_ value: Int, _ seed: UInt64) -> Bool
+  ) throws -> LimitSearch {
+    try search("key=\(range.lowerBound)..\(range.upperBound)") { value, run in
+      run.cohorts = [CohortLosses()]
+      if isMet(value, run.seed) { return }
+      (run[.droppedByAge], run.cohorts[0].givenUp) = (1, [.droppedByAge: 1])
+    }
   }
 
   @Test(
@@ -105,18 +99,7 @@ struct LimitTests {
     let found = try search(
       "push.0.over=0s..60m", "peak_offered_ratio <= 100%",
       meaning: { "That is \(Int(6_000 / ($0.value / 60e6))) a minute." },
-      scenario: { text in
-        var scenario = Self.scenario
-        scenario.duration = try Units.span(text) + .minutes(1)
-        return scenario
-      },
-      run: { scenarios in
-        scenarios.map { scenario in
-          var run = RunSummary(run: "", seed: scenario.seed)
-          run.peakOfferedRatio = scenario.duration >= .minutes(31) ? 0.9 : 1.25
-          return run
-        }
-      })
+      run: { $1.peakOfferedRatio = $0 >= 1_800 ? 0.9 : 1.25 })
     #expect(found.answer?.value.words == "30 min" && found.isLeast)
     let story = found.story
     #expect(story.finding == "30 min is the least push.0.over that keeps peak_offered_ratio <= 100%")
@@ -127,9 +110,7 @@ struct LimitTests {
   @Test("stopped before its first run is there it says nothing")
   func stopped() {
     #expect(LimitSearch.defaultSeeds == 59)
-    #expect(throws: CancellationError.self) {
-      try search("key=0..64", run: { _ in throw CancellationError() })
-    }
+    #expect(throws: CancellationError.self) { try search("key=0..64") { _, _ in throw CancellationError() } }
   }
 
   // MARK: As a user runs it

@@ -36,7 +36,8 @@ public struct NormalLoad: Sendable, Hashable {
       let ownBatches = Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
       let ownEvents = Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
       batches += ownBatches
-      fewest += cohort.gathersWhatWaits ? min(ownBatches, ownEvents / Double(cohort.largestBatch)) : ownBatches
+      let full = ownEvents / Double(cohort.largestBatch)
+      fewest += cohort.gathersWhatWaits ? min(ownBatches, full) : ownBatches
       events += ownEvents
     }
     let push = Self.pushRates(scenario)

@@ -28,7 +28,7 @@ struct RefusalTests {
     "run s.json5 --memory-limit": sizes,
     "presets": [
       ("toggl,toggl", "'toggl' is there twice"), ("toggl,,datafly", "there is nothing between two commas"),
-      ("segment-swfit", "Error: The preset 'segment-swfit' does not exist; there are tapi-document, "),
+      ("segment-swfit", "Error: The client 'segment-swfit' does not exist; there are tapi-document, "),
       ("segment-swfit", ". Did you mean 'segment-swift'?\nSee 'fleetsim presets --help'.\n"),
       ("android", "\(ClientPreset.names.last!).\nSee "),
     ],

@@ -82,7 +82,9 @@ extension LimitSearch {
 
   /// No value keeps the requirements in every run.
   private func nothing(_ values: String) -> Story {
-    let best = points.max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
+    // Of those that fare alike the last towards the better end.
+    let best = (isLessBetter ? points : points.reversed())
+      .max { Double($0.met) / Double($0.seeds) < Double($1.met) / Double($1.seeds) }!
     var story = Story("No \(values) keeps \(goal)", basis: Self.basis(best))
     if best.met > 0 {
       story.add(

@@ -16,7 +16,7 @@ struct LimitCommand: Study {
       "With --incident it looks for the longest incident of each kind that the fleet stands, in place of the scenario's own: "
         + IncidentSuite.Trouble.allCases.map { "\($0.rawValue) (\($0.meaning))" }.joined(separator: ", ")
         + ". An incident lies at the busiest time, and the run goes on until a recovery can be seen.",
-      "A few values with \(LimitSearch.scouts) seeds each find where that changes, and bisection narrows it down to a thirty-second of "
+      "A few values with \(LimitSearch.scouts) seeds each find where that changes, and bisection narrows it down to a hundredth of "
         + "the answer or a whole number. The answer then has to do in every seed: \(LimitSearch.defaultSeeds) runs without a failure "
         + "leave at most 5 % of such runs that may fail, with 95 % confidence. If one fails, the next value has to. The fleet is taken to "
         + "do better towards one end of the range; what lies between two values that do is taken to do too.",
@@ -39,7 +39,7 @@ struct LimitCommand: Study {
   private var range: QuantityRange?
   @Option(
     "incident", "a,b,c", .names(),
-    help: "Kinds of incidents, in place of a key: lengths from 1 min to 4 h.")
+    help: "Kinds of incidents, in place of a key: lengths from 1 s to 4 h.")
   private var asked: [IncidentSuite.Trouble]?
   private var troubles: [IncidentSuite.Trouble] { asked ?? [] }
   @Option(
@@ -75,7 +75,7 @@ struct LimitCommand: Study {
       try range.map { [try subject($0, required, input)] }
       ?? troubles.map { try subject($0, required, input.scenario) }
     let names = troubles.map(\.rawValue).joined(separator: ", ")
-    let what = range.map { "\($0.path) from \($0.words)" } ?? "\(names) of 1 min to 4 h"
+    let what = range.map { "\($0.path) from \($0.words)" } ?? "\(names) of 1 s to 4 h"
     let facts = "\(input.scenario.sizeText), \(what), \(FigureText.count(seeds, "seed")) for the answer"
     return StudyPlan(
       input, heading: input.heading(facts), largest: subjects.flatMap(\.largest),
@@ -121,7 +121,7 @@ struct LimitCommand: Study {
   private func subject(
     _ trouble: IncidentSuite.Trouble, _ required: [Requirement], _ scenario: Scenario
   ) throws -> Subject {
-    let range = try QuantityRange(path: "length of \(trouble.rawValue)", range: "1m..4h:log")
+    let range = try QuantityRange(path: "length of \(trouble.rawValue)", range: "1s..4h:log")
     var search = LimitSearch(range, requirements: required, seeds: seeds)
     search.isLessBetter = true
     @Sendable func suite(_ length: Span) -> IncidentSuite {

@@ -84,6 +84,16 @@ package struct Quantity: Sendable, Hashable {
   /// As people read it.
   package var words: String { unit == .span ? FigureText.span(Int64(value.rounded())) : text(digits: 4) }
 
+  /// What `words` say.
+  package var asPrinted: Quantity {
+    guard unit == .span else { return rounded(digits: 4) }
+    // As `FigureText.span` rounds.
+    let unit = value < 1e6 ? 1e3 : value < 1e7 ? 1e5 : value < 3.6e9 ? 1e6 : 6e7
+    var result = self
+    result.value = (value / unit).rounded() * unit
+    return result
+  }
+
   /// The same quantity rounded to so many significant digits of the unit that people read it in.
   package func rounded(digits: Int) -> Quantity {
     // Whole milliseconds; a span of a second or more in whole tenths where the digits reach so far.

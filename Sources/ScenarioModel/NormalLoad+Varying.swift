@@ -195,8 +195,8 @@ extension NormalLoad {
     return sum
   }
 
-  /// About: the apps that are opened, evenly over the longest of the time that sending takes, the delay and the session. An app with
-  /// events of the background sends the first batch at once.
+  /// About: a session's batches are spread evenly over its length, so that their rate is that of the apps open at once. An app with
+  /// events of the background sends the first batch as it is opened.
   private static func peak(of campaign: PushCampaign, _ scenario: Scenario) -> Double {
     scenario.fleet.reduce(0) { sum, cohort in
       let openings = openings(of: campaign, cohort)
@@ -204,8 +204,47 @@ extension NormalLoad {
       let spread = max(1, campaign.over.seconds, campaign.delay.mean / 1e6)
       let batches = session(of: cohort, over: scenario.duration).batches
       let first = sessions.createsEventsInBackground ? min(batches, 1) : 0
-      return sum + openings * (first / spread + (batches - first) / max(spread, sessions.length.mean / 1e6))
+      let (open, length) = mostOpen(campaign, sessions.length)
+      return sum + openings * (first / spread + (batches - first) * open / length)
     }
+  }
+
+  /// The largest share of the opened apps that is open at once, and the mean of the lengths that it is of, seconds.
+  private static func mostOpen(_ campaign: PushCampaign, _ length: Distribution) -> (
+    share: Double, length: Double
+  ) {
+    let (parts, moments) = (48, 256)
+    func seconds(_ distribution: Distribution, _ quantile: Double) -> Double {
+      distribution.quantile(quantile / Double(parts)) / 1e6
+    }
+    // Each part of the messages is opened at a delay between two quantiles, and sent evenly over a time.
+    let over = max(1, campaign.over.seconds)
+    let delays = (0..<parts).map { part in
+      (
+        from: part == 0 ? campaign.delay.minimum.seconds : seconds(campaign.delay, Double(part)),
+        to: seconds(campaign.delay, min(Double(part + 1), Double(parts) - 0.25))
+      )
+    }
+    /// The integral of the share of a part that would be opened by a time, if all were sent at once.
+    func integral(_ delay: (from: Double, to: Double), to time: Double) -> Double {
+      let (since, width) = (time - delay.from, delay.to - delay.from)
+      if since <= 0 { return 0 }
+      return since < width ? since * since / (2 * width) : since - width / 2
+    }
+    func opened(by time: Double) -> Double {
+      delays.reduce(0) { $0 + (integral($1, to: time) - integral($1, to: time - over)) / over }
+        / Double(parts)
+    }
+    let isConstant = if case .constant = length { true } else { false }
+    let lengths =
+      isConstant ? [length.mean / 1e6] : (0..<parts).map { seconds(length, Double($0) + 0.5) }
+    let end = over + (delays.last?.to ?? 0)
+    let most = (1...moments).reduce(0) { most, moment in
+      let time = end * Double(moment) / Double(moments)
+      let closed = lengths.reduce(0) { $0 + opened(by: time - $1) } / Double(lengths.count)
+      return max(most, opened(by: time) - closed)
+    }
+    return (most, max(lengths.reduce(0, +) / Double(lengths.count), 1e-6))
   }
 
   /// Closed apps that are opened each time, in the mean.

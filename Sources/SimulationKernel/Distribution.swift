@@ -41,14 +41,19 @@ public enum Distribution: Sendable, Hashable {
     }
   }
 
-  /// Half of the samples are at most so long, within a microsecond.
-  public var median: Span {
-    switch self {
-    case .constant, .uniform: Span(microseconds: Int64(mean.rounded()))
-    case .exponential: Span(microseconds: Self.roundedMicroseconds(mean * DeterministicMath.log(2)))
-    case .logNormal(let median, _, let minimum): Self.clamp(max(median, minimum))
+  /// The span that a share `p` of all samples are no longer than, microseconds, by formula as `mean`; 0 < p < 1.
+  package func quantile(_ p: Double) -> Double {
+    switch Sampler(self).form {
+    case .constant(let value): Double(value)
+    case .uniform(let low, let high): Double(low) + p * (Double(high) - Double(low))
+    case .exponential(let mean): -DeterministicMath.log(1 - p) * mean
+    case .logNormal(let body):
+      body.minimum + DeterministicMath.exp(body.mu + body.sigma * DeterministicMath.inverseNormalCDF(p))
     }
   }
+
+  /// Half of the samples are at most so long, within a microsecond.
+  public var median: Span { Span(microseconds: Self.roundedMicroseconds(quantile(0.5))) }
 
   static func clamp(_ span: Span) -> Span { min(max(span, .zero), longestSample) }
 

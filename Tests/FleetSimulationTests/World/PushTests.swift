@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import Foundation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
@@ -167,6 +168,31 @@ struct PushTests {
     let recovery = try #require(summary.recoveryTime)
     #expect(recovery > 60_000_000 && recovery < 20 * 60_000_000)
     #expect(summary.drainedTime != nil)
+  }
+
+  @Test("are forecast: as many apps are open at once as openings and lengths of sessions let be")
+  func open() {
+    // Openings at the rate a and ends of sessions at the rate b: a / (a − b) (e^−bt − e^−at) of the apps are open, the most at
+    // t = ln(a / b) / (a − b), which is (b / a)^(b / (a − b)).
+    func most(opening: Double, length: Double) -> Double {
+      let (a, b) = (1 / opening, 1 / length)
+      return pow(b / a, b / (a - b))
+    }
+    for (delay, length) in [(5.0, 2.0), (1, 20), (60, 3), (10, 9)] {
+      let push = PushCampaign(
+        time: .minute(10), opensPartsPerMillion: 500_000,
+        delay: .exponential(mean: .seconds(Int64(delay * 60))))
+      var scenario = scenario(devices: 10_000, share: 10_000, [push])
+      // So many events that every flush has some.
+      scenario.fleet[0].events = .poisson(meanGap: .seconds(10))
+      scenario.fleet[0].sessions?.length = .exponential(mean: .seconds(Int64(length * 60)))
+      let load = NormalLoad(scenario)
+      // A flush each 30 s, and in the mean half a one at the end of a session.
+      let batches = 1 / 30.0 + 0.5 / (length * 60)
+      let expected = 10_000 * 0.99 * 0.5 * most(opening: delay, length: length) * batches
+      let peak = load.peakBatchesPerSecond - NormalLoad(scenario.withoutIncidents).batchesPerSecond
+      #expect(abs(peak / expected - 1) < 0.02, "\(delay) min, \(length) min: \(peak), \(expected)")
+    }
   }
 
   @Test("are forecast: the peak of a fleet that is opened within a minute is that of the run, about")

@@ -101,12 +101,18 @@ public struct LossReport: Sendable {
   /// `maxTotalBackoffDuration 12 h ends before the app opens again`
   private func cause(_ variant: Int, _ charge: LossCharge) -> String {
     let text = charge.cause(in: variants[variant].scenario)
-    guard charge.limit == .age else { return text }
-    let givenUp = LossCharge.charges(of: sums[variant].cohorts).filter { $0.limit == .age }
-      .reduce(0) { $0 + $1.events }
     let doomed = runs[variant].reduce(0) { $0 + $1.doomedEvents }
-    return text + (2 * doomed > givenUp ? " ends before the app opens again" : "")
+    return text + (Self.isOfDoomed(charge, doomed, sums[variant].cohorts) ? Self.comesLater : "")
   }
+
+  /// Whether most events of a charge are doomed: the limit is reached when a closed app opens again, after the run.
+  private static func isOfDoomed(_ charge: LossCharge, _ doomed: Int64, _ cohorts: [CohortLosses]) -> Bool {
+    charge.limit == .age
+      && 2 * doomed
+        > LossCharge.charges(of: cohorts).reduce(0) { $0 + ($1.limit == .age ? $1.events : 0) }
+  }
+
+  private static let comesLater = " ends before the app opens again"
 
   /// A variant's charges, the most first. What was accepted after all was given up for nobody knows which of a cohort's reasons,
   /// so that each is of no more events than the cohort has lost.
@@ -161,11 +167,13 @@ public struct LossReport: Sendable {
     do {
       let record = try Simulation.run(scenario, options: options, control: watched)
       if watched.attempts <= most {
-        outcome = (
-          record.lostOrBlockedEvents, record.series.totals[.backlogEvents],
-          LossCharge.charges(of: record.losses(beyond: ReferenceRuns(twin: record), late: 0)).first?.text(
-            in: scenario)
-        )
+        let losses = record.losses(beyond: ReferenceRuns(twin: record), late: 0)
+        let mostLeft = LossCharge.charges(of: losses).first.map { charge in
+          Self.isOfDoomed(charge, record.doomedEvents, losses)
+            ? "\(scenario.fleet[charge.cohort].nameWithClient): \(charge.cause(in: scenario))\(Self.comesLater)"
+            : charge.text(in: scenario)
+        }
+        outcome = (record.lostOrBlockedEvents, record.series.totals[.backlogEvents], mostLeft)
       }
     } catch is CancellationError {
       if watched.attempts <= most { return }

@@ -256,6 +256,28 @@ struct LossChargeTests {
     #expect(none.check == nil && none.notes.isEmpty)
   }
 
+  @Test("A limit that no run is long enough to reach is told of as one that ends before the app opens again")
+  func doomed() throws {
+    // Apps are open for two minutes, every 17 hours in the mean; the run is of four hours, the limit of ten.
+    var scenario = Self.outage(minutes: 10)
+    scenario.duration = .hours(4)
+    scenario.fleet[0].devices = 4_000
+    scenario.fleet[0].events = .poisson(meanGap: .hours(1))
+    scenario.fleet[0].sessions = Sessions(
+      sharePartsPerMillion: 2_000, length: .constant(.minutes(2)), createsEventsInBackground: true)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
+    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 10 * 3_600_000_000
+    let run = try Self.run(scenario)
+    var report = Self.report(scenario, run)
+    try report.checkLimit()
+    #expect(run.doomedEvents > 0)
+    #expect(report.notes.joined().contains("maxTotalBackoffDuration 10 h ends before the app opens again"))
+    #expect(!report.notes.joined().contains("10 h reached"), "\(report.notes)")
+    #expect(
+      report.notes.first?.contains("most by phones (tapi-document): maxTotalBackoffDuration 10 h ends")
+        == true)
+  }
+
   @Test(
     "A run without the limit that makes over four times the requests is not made to its end, and the note says so"
   )

@@ -236,7 +236,8 @@ public enum Measure: Int, CaseIterable, Sendable {
       "Sealed batches that clients hold.", in: .series),
     .init(
       .devicesWaiting, kind: .gauge, "waiting_devices", "devices",
-      "Devices that hold a batch and send nothing because of a wait.", in: .series),
+      "Devices that hold a batch and send nothing: they wait for a retry, a flush, the network or a session.",
+      in: .series),
     .init(
       .inFlight, kind: .gauge, "in_flight_requests", "requests",
       "Uploads that a client has sent and waits for.", in: .series),

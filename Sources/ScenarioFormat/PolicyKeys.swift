@@ -28,7 +28,10 @@ extension ClientPolicy {
       .ofClient("missingSection", \.missingSection, .choice, "what a missing Settings section means", "S13"),
       .ofClient("sendsAtLimit", \.sendsAtLimit, .choice, "sends that maxRetryCount allows", "S12"),
       .ofClient("successEndsWait", \.successEndsWait, .choice, "when a 2xx ends the pipeline's wait", "S16"),
-      .ofClient("ageLimit", \.ageLimit, .choice, "what maxTotalBackoffDuration is compared with", "S11"),
+      .ofClient(
+        "ageLimit", \.ageLimit, .choice,
+        "what maxTotalBackoffDuration limits: the time since a batch's first failure, the age of its events, or the "
+          + "time to its next retry", "S11"),
       .ofClient("supportsOAuth", \.supportsOAuth, .bool, "a 511 is retried after authenticating", "S6"),
       .ofClient("rateLimited", \.rateLimited, .choice, "what a 429 makes wait", "O2"),
       .ofClient("unauthorized", \.unauthorized, .choice, "what a 401 leads to", "O9"),

@@ -139,11 +139,6 @@ extension RetryStateMachine {
     let isShort = policy.waits.isEmpty && (!jitter.exceedsCap || jitter.additivePercent != nil)
     return isShort ? config.backoff.maxBackoffInterval : config.backoff.longestWait(policy)
   }
-
-  /// The age beyond which an event is dropped at a flush, microseconds; nil: there is none (`RetryPolicy.ageLimit`).
-  public var maximumEventAge: Int64? {
-    policy.ageLimit == .eventAgeSinceQueued ? config.backoff.maxTotalBackoffDuration : nil
-  }
 }
 
 /// The rules of a client that re-chunks its events at each flush and acts when the flush ends. Until the last upload has been
@@ -218,44 +213,6 @@ extension UploadClientHost where Self: ~Copyable {
     begin(client, byTrigger: byTrigger, cursor: cursor)
     if oldest(of: client) != newest(of: client) { rechunk(client, atMost: maximumBatch(client), at: now) }
     continueLoop(client, from: cursor, at: now, sink)
-  }
-
-  /// Events that have been queued for too long are lost, one by one (S11, as shipped).
-  @inlinable
-  mutating func dropAged(_ client: ClientIndex, at now: Int64) {
-    guard let limit = machine(of: client)._withUnsafeGuaranteedRef({ $0.maximumEventAge }) else { return }
-    let first = oldest(of: client)
-    let (oldestAllowed, overflow) = now.subtractingReportingOverflow(limit)
-    if overflow || first == .noBatch || self.batch(first).createdAt >= oldestAllowed { return }
-    rechunk(client, atMost: nil, at: now)
-    var left = countEvents(client, before: oldestAllowed)
-    while left > 0, case let batch = oldest(of: client), batch != .noBatch {
-      let events = events(of: batch)
-      if events > left {
-        giveUp(batch, oldest: left, .limit(.age), client, at: now)
-        return
-      }
-      giveUp(batch, oldest: nil, .limit(.age), client, at: now)
-      left &-= events
-    }
-  }
-
-  /// How many of the oldest events were created before `time`. No upload is under way.
-  @inlinable
-  mutating func countEvents(_ client: ClientIndex, before time: Int64) -> UInt32 {
-    var n: UInt32 = 0
-    var batch = oldest(of: client)
-    while batch != .noBatch {
-      let held = self.batch(batch)
-      var (created, ordinal) = (held.createdAt, held.firstOrdinal)
-      for _ in 0..<held.events {
-        if created >= time { return n }
-        n &+= 1
-        (created, ordinal) = skip(1, from: ordinal, at: created, client)
-      }
-      batch = held.newer
-    }
-    return n
   }
 
   /// All retry state is fresh.

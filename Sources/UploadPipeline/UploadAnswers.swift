@@ -144,9 +144,8 @@ extension UploadClientHost where Self: ~Copyable {
       countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
       schedule(batch, .due, client)
     case .retry(let time):
+      let look = lookAt(batch, retryState(of: batch, client), due: time, client)
       countBackoff(until: time, client, at: now)
-      let record = retryState(of: batch, client)
-      let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
       if look <= now {
         schedule(batch, .due, client)
         if options.pointee.goesBack, uploads(of: client) > 0 { setCursor(0, of: client) }
@@ -389,7 +388,7 @@ extension UploadClientHost where Self: ~Copyable {
       let failed = options.pointee.isRebatch ? shared : record
       change(
         batch, .waitsForTrigger(machine.config.retriesAtTriggersOnly(after: failed.latestFailure)))
-      let look = machine.lookAt(record, due: record.retryAt)
+      let look = lookAt(batch, record, due: record.retryAt, client)
       schedule(batch, look > now ? .waiting(until: look) : .dueLast, client)
       batch = newer(than: batch)
     }

@@ -90,6 +90,10 @@ extension UploadClientHost where Self: ~Copyable {
       FlushEnd().run(&self, client, byTrigger: byTrigger, at: now, sink)
       return
     }
+    if options.pointee.isRebatch, options.pointee.looksAtEventAge, oldest(of: client) != .noBatch {
+      dropAged(client, at: now)
+      if oldest(of: client) == .noBatch { setRetryState(BatchRetryState(), of: .noBatch, client) }
+    }
     if oldest(of: client) == .noBatch { return }
     if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client, at: now) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
@@ -178,9 +182,69 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func ask(about batch: BatchIndex, isFresh: Bool = false, _ client: ClientIndex, at now: Int64)
     -> SendDecision
   {
+    if options.pointee.looksAtEventAge, now > endOfAge(of: batch, client) { return .drop(.age) }
     let record =
       isFresh && !options.pointee.isRebatch ? BatchRetryState() : retryState(of: batch, client)
     return decision(on: record, pipeline: &state(of: client).pointee.pipeline, client, at: now)
+  }
+
+  /// The last moment at which a batch is not too old, because of its oldest event, microseconds; `.max`: there is none. Of a
+  /// client that cuts its batches anew the events go one by one (`dropAged`).
+  @inlinable
+  @inline(never)
+  func endOfAge(of batch: BatchIndex, _ client: ClientIndex) -> Int64 {
+    guard options.pointee.looksAtEventAge, !options.pointee.isRebatch,
+      let limit = machine(of: client)._withUnsafeGuaranteedRef({ $0.maximumEventAge })
+    else { return .max }
+    let (end, overflow) = self.batch(batch).createdAt.addingReportingOverflow(limit)
+    return overflow ? .max : end
+  }
+
+  /// When a loop has to look at a batch that is due at `due`, microseconds: then, or earlier where a limit ends its wait.
+  @inlinable
+  func lookAt(_ batch: BatchIndex, _ record: BatchRetryState, due: Int64, _ client: ClientIndex) -> Int64 {
+    let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: due) }
+    guard case .beforeDue = options.pointee.policy.limitsCheck else { return look }
+    let end = endOfAge(of: batch, client)
+    return end == .max ? look : min(look, end &+ 1)
+  }
+
+  /// *rebatch*: events that have been queued for too long are lost, one by one (S11, as shipped). No upload is under way.
+  @inlinable
+  public mutating func dropAged(_ client: ClientIndex, at now: Int64) {
+    guard let limit = machine(of: client)._withUnsafeGuaranteedRef({ $0.maximumEventAge }) else { return }
+    let first = oldest(of: client)
+    let (oldestAllowed, overflow) = now.subtractingReportingOverflow(limit)
+    if overflow || first == .noBatch || self.batch(first).createdAt >= oldestAllowed { return }
+    rechunk(client, atMost: nil, at: now)
+    var left = countEvents(client, before: oldestAllowed)
+    while left > 0, case let batch = oldest(of: client), batch != .noBatch {
+      let events = events(of: batch)
+      if events > left {
+        giveUp(batch, oldest: left, .limit(.age), client, at: now)
+        return
+      }
+      giveUp(batch, oldest: nil, .limit(.age), client, at: now)
+      left &-= events
+    }
+  }
+
+  /// How many of the oldest events were created before `time`.
+  @inlinable
+  mutating func countEvents(_ client: ClientIndex, before time: Int64) -> UInt32 {
+    var n: UInt32 = 0
+    var batch = oldest(of: client)
+    while batch != .noBatch {
+      let held = self.batch(batch)
+      var (created, ordinal) = (held.createdAt, held.firstOrdinal)
+      for _ in 0..<held.events {
+        if created >= time { return n }
+        n &+= 1
+        (created, ordinal) = skip(1, from: ordinal, at: created, client)
+      }
+      batch = held.newer
+    }
+    return n
   }
 
   /// The one place where the machine is asked whether a batch may leave. Only what a question has found not to have been applied

@@ -23,6 +23,11 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var sendsAtLimit = SendsAtLimit.maxRetryCountPlusOne
   /// S11: what `maxTotalBackoffDuration` is compared with.
   public var ageLimit = AgeLimit.sinceFirstFailure
+  /// Whether it is the events that have an age, failed or not.
+  @inlinable
+  public var looksAtEventAge: Bool {
+    if case .eventAgeSinceQueued = ageLimit { true } else { false }
+  }
   /// S6: a client that can authenticate retries a 511 that no setting decides; others drop it.
   public var supportsOAuth = false
   /// S4, O2, D5: what a 429 makes wait.
@@ -184,8 +189,9 @@ extension RetryPolicy {
   public enum AgeLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The time since the batch's first retryable failure, before each retry.
     case sinceFirstFailure
-    /// The age of each event since it was queued, at every flush: the client drops events beyond it one by one. When a flush has
-    /// been answered, also the time since the client's first failure.
+    /// The age of each event since it was queued, before each send and at each flush. A client that cuts its batches anew drops
+    /// events beyond it one by one, another the whole batch of such an event. A client that acts when a flush ends then
+    /// compares the time since its first failure too.
     case eventAgeSinceQueued
     /// The time from the batch's first retryable failure to the retry that a failure leads to. The client gives up at once a
     /// batch whose next wait would end later.

@@ -205,13 +205,18 @@ extension RetryStateMachine {
   /// Returns the age limit of the section that the latest failure belongs to. Nil: the section is off, the batch has not failed, or
   /// its events have ages of their own.
   private func ageLimit(of batch: BatchRetryState) -> Int64? {
-    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
+    guard !policy.looksAtEventAge, batch.latestFailure != .none,
       batch.firstFailureTime != .min
     else { return nil }
     if case .rateLimited = batch.latestFailure {
       return config.rateLimit.isEnabled ? config.rateLimit.maxTotalBackoffDuration : nil
     }
     return config.backoff.isEnabled ? config.backoff.maxTotalBackoffDuration : nil
+  }
+
+  /// The age beyond which an event is dropped before it is sent, microseconds; nil: there is none (`RetryPolicy.ageLimit`).
+  public var maximumEventAge: Int64? {
+    policy.looksAtEventAge ? config.backoff.maxTotalBackoffDuration : nil
   }
 
   private func isUsedUp(_ count: UInt16, _ maximum: Int) -> Bool {

@@ -93,7 +93,7 @@ package struct CohortPlan {
         || client.actsAtFlushEnd || client.keepsGates || client.countsHeldEvents,
       restarts: cohort.lifecycle != nil, worlds: hasWorld)
     var age = Int64.max
-    for index in machines.indices where client.actsAtFlushEnd {
+    for index in machines.indices {
       age = min(age, machines[index].maximumEventAge ?? .max)
     }
     fastPath = FastPath(

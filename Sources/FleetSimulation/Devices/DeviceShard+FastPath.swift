@@ -16,7 +16,8 @@ extension DeviceShard {
   /// Whether `fastTrigger` applies to this shard's devices at all.
   var hasFastTriggers: Bool {
     let plan = plan.pointee
-    return plan.flush.isScanned && !plan.tables.loops && !plan.tables.triggers && !plan.checks
+    return plan.flush.isScanned && plan.fastPath.age == .max && !plan.tables.loops
+      && !plan.tables.triggers && !plan.checks
       && plan.client.makesRoomAtOnce
       && plan.events.isRegular && plan.events.perInterval > 0
       && plan.events.perInterval <= plan.fastPath.events
@@ -216,7 +217,8 @@ extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
   var hasFastRetries: Bool {
     let plan = plan.pointee
-    return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
+    return plan.client.isRebatch && plan.fastPath.age == .max && !plan.tables.loops && !plan.checks
+      && plan.client.wakesByTimer
       && plan.client.makesRoomAtOnce
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
       && !isTraced && !plan.server.asksForRetryCount && !plan.tables.worlds

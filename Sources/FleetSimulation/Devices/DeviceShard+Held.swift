@@ -90,7 +90,9 @@ extension DeviceShard {
         // The clients' one record starts anew with the first batch.
         if options.pointee.isRebatch { return }
       } else {
-        add(min(eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device), open), .age)
+        let old = eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device)
+        // A batch that stays as it is goes as a whole.
+        add(min(old > 0 && !options.pointee.isRebatch ? Int64(events) : old, open), .age)
       }
       batch = batches[batch].newer
     }

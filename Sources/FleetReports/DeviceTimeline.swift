@@ -39,6 +39,8 @@ package struct DeviceTimeline {
   private var gateSince: Int64 = 0
   private var isOffline = false
   private var queue = 0
+  /// Without what no flush has made a batch of.
+  private var sealed = 0
   private let fates: (acceptedLater: Set<Int>, accepted: Int)
   private var attempts = 0
   /// Events of each batch when it was sent last.
@@ -84,7 +86,7 @@ package struct DeviceTimeline {
     let known = fates.accepted == 0 ? "" : " (the server has \(fates.accepted) of them)"
     return
       "\(FigureText.count(attempts, "attempt")); \(Self.events(delivered)) delivered, \(givenUp) given up\(known), "
-      + "\(queue) still queued at the end."
+      + "\(trace.queuedAtEnd) still queued at the end."
   }
 
   private static func heading(_ trace: DeviceTrace) -> String {
@@ -131,7 +133,7 @@ extension DeviceTimeline {
         tell(event, rest.startIndex)
       }
       rest = rest.dropFirst()
-      queue = last.queuedEvents
+      (queue, sealed) = (last.queuedEvents, last.sealedEvents)
       follow(last)
     }
     advance(to: trace.duration)
@@ -206,7 +208,7 @@ extension DeviceTimeline {
   }
 
   private mutating func gap(from start: Int64, to end: Int64) {
-    guard end - start >= Self.longWait, queue > 0, !lines.isEmpty else { return }
+    guard end - start >= Self.longWait, sealed > 0, !lines.isEmpty else { return }
     let length = Self.seconds(end - start)
     let waits: String
     if let open = uploads.first {

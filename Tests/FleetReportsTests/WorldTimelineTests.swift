@@ -7,7 +7,16 @@ import Testing
 
 @Suite("The timeline of a device whose network comes and goes")
 struct WorldTimelineTests {
-  private func text(_ adjust: (inout Cohort) -> Void) throws -> String {
+  private func text(
+    incidents: [Incident.Kind] = [], _ adjust: (inout Cohort) -> Void
+  ) throws -> String {
+    DeviceTimeline.text(try trace(incidents: incidents, adjust))
+  }
+
+  /// - Parameter incidents: each lasts for the whole run.
+  private func trace(
+    incidents: [Incident.Kind] = [], _ adjust: (inout Cohort) -> Void
+  ) throws -> DeviceTrace {
     var cohort = Cohort(
       name: "phones", devices: 1, events: .periodic(every: .seconds(10), phase: .flush),
       flush: FlushPolicy(count: nil, interval: .minutes(1), isSynchronised: true),
@@ -17,9 +26,10 @@ struct WorldTimelineTests {
     let scenario = Scenario(
       seed: 1, duration: .minutes(6),
       tapi: TAPIConfiguration(
-        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 100))),
+        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 100)),
+        incidents: incidents.map { Incident(kind: $0, start: .start, duration: .minutes(6)) }),
       fleet: [cohort])
-    return DeviceTimeline.text(try Simulation.trace(scenario, device: 0).trace)
+    return try Simulation.trace(scenario, device: 0).trace
   }
 
   @Test("tells when it goes and comes, what it cuts off and holds back, and the flush at its return")
@@ -33,6 +43,27 @@ struct WorldTimelineTests {
       ": offline\n",
       "0:03:10.050", "the network is back", "online again, ",
     ] { #expect(text.contains(words), "\(words)\n\(text)") }
+  }
+
+  @Test("counts the events that no flush has made a batch of among those that the device holds")
+  func held() throws {
+    // Events each 10 s, flushes each minute; offline from 1:30 to 3:30.
+    let trace = try trace {
+      $0.connectivity = Connectivity(
+        interruptions: [.init(start: .start + .seconds(90), duration: .seconds(120))])
+    }
+    var (gone, sizes) = (0, [Int: Int]())
+    for (event, next) in zip(trace.events, trace.events.dropFirst()) {
+      if case .sent(let batch, let events, _, _) = event.kind { sizes[batch] = events }
+      if case .decided(let batch, .delivered) = event.kind { gone += sizes[batch] ?? 0 }
+      // Within a moment a flush has yet to be told.
+      if next.time == event.time { continue }
+      #expect(event.queuedEvents == Int(event.time / 10_000_000) + 1 - gone, "\(event)")
+    }
+    // 36 events, and a last flush at 5:00 that takes the 31st.
+    #expect(trace.queuedAtEnd == 5)
+    #expect(
+      DeviceTimeline.text(trace).hasSuffix("31 events delivered, 0 given up, 5 still queued at the end.\n"))
   }
 
   @Test("calls events lost only if the server never has them")

@@ -132,5 +132,6 @@ extension ShardRunner {
     for i in 0..<calendar.late.count {
       shard.countLateAcceptance(calendar.late[i].delivery, due: calendar.late[i].due, end: calendar.end)
     }
+    shard.traceEnd()
   }
 }

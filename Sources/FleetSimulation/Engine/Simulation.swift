@@ -51,6 +51,7 @@ public enum Simulation {
       duration: scenario.duration.microseconds,
       incidents: scenario.incidentSpans + scenario.actionSpans,
       events: tracer.events)
+    trace.queuedAtEnd = tracer.queuedAtEnd
     trace.fetchesSettings = scenario.tapi.settings != nil && cohort.behaviour.settingsFetch != .never
     if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
     return (record, trace)

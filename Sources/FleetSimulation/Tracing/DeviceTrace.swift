@@ -22,14 +22,20 @@ public struct DeviceTrace: Sendable {
   public var waitHeader = "Retry-After"
   /// Whether a fetch of Settings is a request.
   public var fetchesSettings = false
+  /// Events that the device holds when the run is over.
+  public var queuedAtEnd = 0
   public var events: [Event]
 
   public struct Event: Sendable, Hashable {
     /// Virtual microseconds since the start of the run; events of one instant are in the order of their happening.
     public var time: Int64
     public var kind: Kind
-    /// Sealed events that the device holds after it, those under way included.
+    /// Events that the device holds after it, those under way included.
     public var queuedEvents: Int
+    /// So many of these no flush has made a batch of.
+    public var unsealedEvents = 0
+    /// The others.
+    public var sealedEvents: Int { queuedEvents - unsealedEvents }
     /// Until when the pipeline waits after it, microseconds; at or before `time`: READY (S16).
     public var waitUntil: Int64
   }
@@ -144,6 +150,7 @@ public struct DeviceTrace: Sendable {
 /// Collects what happens to the one traced device.
 package final class DeviceTracer {
   package private(set) var events: [DeviceTrace.Event] = []
+  package fileprivate(set) var queuedAtEnd = 0
   package init() {}
   fileprivate func append(_ event: DeviceTrace.Event) { events.append(event) }
 }
@@ -174,10 +181,19 @@ extension DeviceShard {
 
   @inline(never)
   private func tell(_ event: DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
+    let unsealed = Int(max(0, unsealedEvents(device, through: now)))
     tracing.tracer?.append(
       DeviceTrace.Event(
-        time: now, kind: event, queuedEvents: Int(heldEvents(of: device)),
+        time: now, kind: event, queuedEvents: Int(heldEvents(of: device)) + unsealed,
+        unsealedEvents: unsealed,
         waitUntil: self[device].pointee.gate.waitUntil))
+  }
+
+  /// The run is over.
+  func traceEnd() {
+    if !isTraced { return }
+    let unsealed = Int(unsealedEvents(tracing.device, through: plan.pointee.end &- 1))
+    tracing.tracer?.queuedAtEnd = Int(heldEvents(of: tracing.device)) + unsealed
   }
 
   /// Before the send, which counts the attempt.

@@ -38,6 +38,9 @@ package struct DeviceTimeline {
   private var waitUntil: Int64 = 0
   private var gateSince: Int64 = 0
   private var isOffline = false
+  /// The upload whose connection was refused, and those that the network has cut off.
+  private var refused: (batch: Int, attempt: Int)?
+  private var cut: [(batch: Int, attempt: Int)] = []
   private var queue = 0
   /// Without what no flush has made a batch of.
   private var sealed = 0
@@ -318,9 +321,15 @@ extension DeviceTimeline {
         words = "\(code)"
         wait = asked.map { ", \(trace.waitHeader) \(Self.seconds($0))," } ?? ""
       }
+      let isRefused = refused.map { $0 == (batch, attempt) } ?? false
+      if isRefused {
+        words = cut.contains { $0 == (batch, attempt) } ? "no connection" : "connection refused"
+      }
       let latency =
         endUpload(batch, attempt, words, at: event.time).map { " after \(Self.seconds($0))" } ?? ""
-      add(event, response == .noStatus ? "time-out" : "answer", name(batch), words + wait + latency)
+      let what = response == .noStatus ? isRefused ? "refused" : "time-out" : "answer"
+      add(event, what, name(batch), words + wait + latency)
+    case .refused(let batch, let attempt): refused = (batch, attempt)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
@@ -346,6 +355,7 @@ extension DeviceTimeline {
     case .windowOpened: add(event, "window", "", "the system lets the app send in the background")
     case .windowClosed: add(event, "window", "", "the system lets it send no longer")
     case .lost(let batch, let attempt, let place):
+      if place == .cut { cut.append((batch, attempt)) }
       add(event, "network", name(batch), "try \(attempt): \(Self.words(place))")
     case .split(let batch, let count, let other):
       add(event, "split", name(batch), "too large: its last \(Self.events(count)) become \(name(other))")

@@ -66,6 +66,14 @@ struct WorldTimelineTests {
       DeviceTimeline.text(trace).hasSuffix("31 events delivered, 0 given up, 5 still queued at the end.\n"))
   }
 
+  @Test("tells a connection that is refused from an answer that does not come")
+  func refused() throws {
+    let refused = try text(incidents: [.refused(keepsWork: true)]) { _ in }
+    #expect(refused.contains("connection refused after 0.2 s") && !refused.contains("time-out"), "\(refused)")
+    let unanswered = try text(incidents: [.outage(status: nil, retryAfter: .none, keepsWork: true)]) { _ in }
+    #expect(unanswered.contains("time-out") && !unanswered.contains("refused"), "\(unanswered)")
+  }
+
   @Test("calls events lost only if the server never has them")
   func dropped() throws {
     func text(_ adjust: (inout Cohort) -> Void) throws -> String {

@@ -436,6 +436,10 @@ extension DeviceShard {
       }
       noteTimeOut(delivery, ledger.row(at: now))
       if delivery.status == 0 { noteUnknownOutcome(batch, at: now) }
+      if delivery.status == Delivery.refused {
+        let (first, attempt) = (Int(batches[batch].firstOrdinal), Int(batches[batch].attempts))
+        trace(.refused(batch: first, attempt: attempt), delivery.device, at: now)
+      }
       fail(.noStatus, batch, delivery.device, at: now, sink)
     }
   }

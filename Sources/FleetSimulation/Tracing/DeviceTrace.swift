@@ -74,6 +74,8 @@ public struct DeviceTrace: Sendable {
     case asked(batch: Int)
     /// The client learns how an upload ended; no status: it gave up waiting.
     case answered(batch: Int, attempt: Int, UploadResponse)
+    /// What ends next has no answer because its connection was refused.
+    case refused(batch: Int, attempt: Int)
     /// The client's decision after the answer.
     case decided(batch: Int, RetryOutcome)
     /// Events are given up: a batch, or with overflow in *rebatch* the oldest events of one. The server has `accepted` of them, which

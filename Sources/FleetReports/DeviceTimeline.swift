@@ -270,7 +270,7 @@ extension DeviceTimeline {
       case .reconnect: "online again" + more
       case .foreground: "in the foreground" + more
       case .background: "to the background" + more
-      case .wakeUp: "a wait is over"
+      case .wakeUp: endsWait(events, at: last.time) ? "a wait is over" : "a limit is reached"
       }
     var parts = [first]
     var sealed: [String] = []
@@ -284,6 +284,29 @@ extension DeviceTimeline {
     }
     if !sealed.isEmpty { parts[0] += ": seals " + sealed.joined(separator: ", ") }
     add(last, trigger == .wakeUp ? "timer" : "flush", "", parts.joined(separator: "; "))
+  }
+
+  /// Whether a limit gives a batch up in the moment of its decision: there is no wait (`RetryPolicy.limitsCheck`).
+  private func isGivenUpAtOnce(_ batch: Int, after index: Int) -> Bool {
+    let time = trace.events[index].time
+    for event in trace.events[(index + 1)...] {
+      if event.time > time { return false }
+      switch event.kind {
+      case .dropped(batch, _, _, .limit): return true
+      case .sent(batch, _, _, _): return false
+      default: break
+      }
+    }
+    return false
+  }
+
+  /// Whether a wake-up, and what it brought, comes at the end of a wait. Otherwise a limit has ended it earlier, or there was none.
+  private func endsWait(_ brought: ArraySlice<DeviceTrace.Event>, at now: Int64) -> Bool {
+    guard trace.cohort.queue.mode == .files, brought.endIndex < trace.events.count,
+      case .dropped(let batch, _, _, .limit) = trace.events[brought.endIndex].kind,
+      trace.events[brought.endIndex].time == now
+    else { return true }
+    return backoffs[batch].map { $0.upperBound <= now } ?? (waitUntil == now)
   }
 
   /// Why a trigger sends nothing of its own; nil: the event says nothing of that.
@@ -332,6 +355,7 @@ extension DeviceTimeline {
     case .refused(let batch, let attempt): refused = (batch, attempt)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
+      if case .retry = outcome, isGivenUpAtOnce(batch, after: index) { break }
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
         backoffs[batch] = event.time..<max(time, event.time)
       }

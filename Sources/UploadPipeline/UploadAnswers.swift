@@ -145,7 +145,8 @@ extension UploadClientHost where Self: ~Copyable {
       schedule(batch, .due, client)
     case .retry(let time):
       let look = lookAt(batch, retryState(of: batch, client), due: time, client)
-      countBackoff(until: time, client, at: now)
+      // Where a limit ends the wait, there is no more of it.
+      countBackoff(until: look, client, at: now)
       if look <= now {
         schedule(batch, .due, client)
         if options.pointee.goesBack, uploads(of: client) > 0 { setCursor(0, of: client) }

@@ -4,6 +4,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing
+import UploadRetry
 
 @Suite("The timeline of a device whose network comes and goes")
 struct WorldTimelineTests {
@@ -64,6 +65,21 @@ struct WorldTimelineTests {
     #expect(trace.queuedAtEnd == 5)
     #expect(
       DeviceTimeline.text(trace).hasSuffix("31 events delivered, 0 given up, 5 still queued at the end.\n"))
+  }
+
+  @Test("tells of no wait where a limit has the batch given up at once")
+  func noWait() throws {
+    for (check, waits) in [(RetryPolicy.LimitsCheck.whenDue, 2), (.beforeDue, 1)] {
+      let text = try text(incidents: [.outage(status: 503, retryAfter: .none, keepsWork: true)]) {
+        $0.retries = .timer
+        $0.events = .periodic(every: .hours(1), phase: .flush)
+        $0.policy.limitsCheck = check
+        $0.settings.backoff.maxRetryCount = 1
+      }
+      #expect(text.split(separator: "backs off").count - 1 == waits, "\(text)")
+      #expect(text.split(separator: "a wait is over").count - 1 == waits, "\(text)")
+      #expect(text.contains("1 event lost: the batch's retries are used up"))
+    }
   }
 
   @Test("tells a connection that is refused from an answer that does not come")

@@ -7,7 +7,7 @@ import Testing
 import UploadRetry
 
 /// Limits that end what waits, in an outage that lasts. Times are milliseconds.
-@Suite("Limits of the age of events")
+@Suite("Limits of age and of tries, and the waits that they end")
 struct EventAgeTests {
   /// An event each 10 s and a flush each 30 s, from 0 on. A try fails after 100 ms.
   private static func scenario(_ adjust: (inout Cohort) -> Void) throws -> Scenario {
@@ -90,5 +90,30 @@ struct EventAgeTests {
     scenario.tapi.incidents = []
     // Nothing fails. At 0 a batch of one event leaves; those of later flushes have one of 50 s.
     #expect(try Self.drops(scenario) == (1...5).map { [$0 * 60_000_000, 6] })
+  }
+
+  @Test("A wait that a limit ends is counted as long as it is", arguments: [false, true])
+  func waits(beforeDue: Bool) throws {
+    func waited(_ adjust: (inout Cohort) -> Void) throws -> Double {
+      var scenario = try Self.scenario {
+        // One event at 0.
+        $0.events = .periodic(every: .hours(1), phase: .flush)
+        $0.policy.limitsCheck = beforeDue ? .beforeDue : .whenDue
+        adjust(&$0)
+      }
+      scenario.duration = .minutes(30)
+      scenario.tapi.incidents[0].duration = .minutes(30)
+      return Double(try Simulation.run(scenario).series.totals[.backoffMicroseconds]) / 1e6
+    }
+    // Six tries: 1, 2, 4, 8, 16 s, and after the sixth 32 s only where the limit is looked at when the retry is due.
+    let tries = try waited {
+      $0.policy.waits =
+        DelayLadder(milliseconds: [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]) ?? $0.policy.waits
+      $0.settings.backoff.maxRetryCount = 5
+    }
+    #expect(tries == (beforeDue ? 31 : 63))
+    // The first failure is at 0.1 s. Tries leave at 0, 4.1, 8.2, 12.3, … s; the wait until 12.3 s would end 12.2 s after it.
+    let age = try waited { $0.settings.backoff.maxTotalBackoffDuration = 10_000_000 }
+    #expect(abs(age - (beforeDue ? 4 + 4 + (10.1 - 8.3) : 12)) < 1e-5, "\(age)")
   }
 }

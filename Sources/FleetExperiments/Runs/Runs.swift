@@ -2,7 +2,6 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import Synchronization
-import TAPIModel
 
 /// The part of each run that a study keeps.
 package struct Recording<Value: Sendable>: Sendable {
@@ -47,16 +46,16 @@ package final class Runs<Value: Sendable>: Sendable {
   private let engine: Comparison.Engine?
   private let memory = Mutex(Memory())
   /// For what is asked for later.
-  private let ends = SharedEnds()
+  private let kept = (ends: SharedEnds(), twins: Twins())
 
   /// The values that `values(of:)` may be asked for again.
   private struct Memory {
     var values: [Scenario: Value] = [:]
     /// By scenarios without their limits on retries.
     var similar: [Scenario: [Similar]] = [:]
-    var twins = Twins()
     var readBack: Set<Scenario> = []
-    var digests = ScenarioDigests()
+    /// By scenarios without their seeds: SHA-256 of all that a run depends on but for its seed.
+    var digests: [Scenario: String] = [:]
 
     /// Returns the value of another scenario that comes to the same. The two differ in Settings that no client asked for, such as
     /// waits for 429s where the server sends none. A higher limit on retries is such a difference, too, where a lower one was
@@ -74,29 +73,6 @@ package final class Runs<Value: Sendable>: Sendable {
     var value: Value
   }
 
-  /// The twins that were made so far: one in which no upload failed stands for its whole group (`RunPlan`).
-  private struct Twins {
-    private var own: [RunIdentity: RunRecord] = [:]
-    private var ofGroup: [RunIdentity: RunRecord] = [:]
-    private var bytes: Int64 = 0
-    static var mostBytes: Int64 { 512 << 20 }
-
-    subscript(scenario: Scenario) -> RunRecord? {
-      own[RunIdentity(scenario)] ?? ofGroup[RunIdentity(ignoringReactionsOf: scenario)]
-    }
-
-    mutating func add(_ record: RunRecord, of scenario: Scenario, bytes: Int64) {
-      self.bytes += bytes
-      if record.sawNoFailure {
-        ofGroup[RunIdentity(ignoringReactionsOf: scenario)] = record
-      } else {
-        own[RunIdentity(scenario)] = record
-      }
-    }
-
-    mutating func forgetIfMany() { if bytes > Self.mostBytes { self = Twins() } }
-  }
-
   /// - Parameter store: nil: memory alone.
   /// - Parameter options: those of each run; with several workers a run has one thread unless it says otherwise.
   /// - Parameter engine: the function that runs one scenario; a stand-in in tests.
@@ -106,12 +82,9 @@ package final class Runs<Value: Sendable>: Sendable {
   ) {
     var options = options
     if workers > 1, options.threads == nil { options.threads = 1 }
-    self.recording = recording
-    self.store = store
-    self.options = options
+    (self.recording, self.store, self.options) = (recording, store, options)
     self.workers = max(1, workers)
-    self.control = control
-    self.engine = engine
+    (self.control, self.engine) = (control, engine)
   }
 
   /// Values made anew and values found in the store, each once.
@@ -152,20 +125,9 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 
   private func make(_ scenarios: [Scenario]) throws {
-    memory.withLock { $0.twins.forgetIfMany() }
-    var group = RunScheduler<Void>.Group(scenarios, references: recording.references)
-    let asked = Set(group.plan.own)
-    for (position, run) in group.plan.runs.enumerated() where run.kind == .twin && !asked.contains(position) {
-      group.records[position] = memory.withLock { $0.twins[run.scenario(group.scenarios)] }
-    }
     let scheduler = RunScheduler<Void>(
-      count: 1, options: options, engine: engine, control: control, ends: ends,
-      open: { [group] _ in group },
-      made: { task, record in
-        guard task.run.kind == .twin else { return }
-        let bytes = MemoryEstimate(task.scenario, options: self.options).resultBytes
-        self.memory.withLock { $0.twins.add(record, of: task.scenario, bytes: bytes) }
-      },
+      count: 1, options: options, engine: engine, control: control, keeping: kept,
+      open: { _ in .init(scenarios, references: self.recording.references) },
       reduce: { scenario, record, references in
         let value = try self.recording.value(scenario, record, references)
         let (key, counts) = scenario.withoutRetryCounts
@@ -177,7 +139,7 @@ package final class Runs<Value: Sendable>: Sendable {
         try self.remember(value, of: scenario)
       },
       take: { _ in })
-    try scheduler.run(workers: min(workers, group.plan.runs.count))
+    try scheduler.run(workers: workers)
   }
 
   /// Makes one group of scenarios after another. Nothing of them stays in memory.
@@ -234,7 +196,12 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 
   private func digest(_ scenario: Scenario) -> String {
-    memory.withLock { $0.digests.digest(of: scenario) }
+    let scenario = scenario.withoutQuestion.with(seed: 0)
+    if let known = memory.withLock({ $0.digests[scenario] }) { return known }
+    let text = scenario.normalisedJSON + (scenario.isIdeal ? "ideal" : "")
+    let digest = SHA256.hexadecimal(Array(text.utf8))
+    memory.withLock { $0.digests[scenario] = digest }
+    return digest
   }
 
   private func remember(_ value: Value, of scenario: Scenario) throws {
@@ -383,41 +350,6 @@ struct RunName {
       throw StoredRecord.Problem(description: "its SHA-256 is not the one in its last line")
     }
     return text[start..<end]
-  }
-}
-
-/// SHA-256 of all that a run depends on but for its seed. What several scenarios have in common is written down once.
-struct ScenarioDigests: Sendable {
-  /// Those of scenarios without a fleet and of single cohorts; forgotten when there are many.
-  private var rests: [Scenario: String] = [:]
-  private var cohorts: [Cohort: String] = [:]
-  private static let mostParts = 1 << 14
-
-  mutating func digest(of scenario: Scenario) -> String {
-    var rest = scenario.withoutQuestion.with(seed: 0)
-    rest.fleet = []
-    var digests = Self.digest(of: rest, in: &rests) { $0 }
-    for cohort in scenario.fleet {
-      digests += Self.digest(of: cohort, in: &cohorts) {
-        Scenario(duration: .zero, tapi: Self.standIn, fleet: [$0])
-      }
-    }
-    return SHA256.hexadecimal(Array(digests.utf8))
-  }
-
-  private static let standIn = TAPIConfiguration(
-    server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1, burst: 1)))
-
-  private static func digest<Part: Hashable>(
-    of part: Part, in known: inout [Part: String], _ scenario: (Part) -> Scenario
-  ) -> String {
-    if let digest = known[part] { return digest }
-    if known.count == mostParts { known = [:] }
-    let scenario = scenario(part)
-    let digest = SHA256.hexadecimal(
-      Array((scenario.normalisedJSON + (scenario.isIdeal ? "ideal" : "")).utf8))
-    known[part] = digest
-    return digest
   }
 }
 

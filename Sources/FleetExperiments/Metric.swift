@@ -253,15 +253,6 @@ package enum MetricText {
     Int64(exactly: (seconds * 1e6).rounded()).map { FigureText.span($0) } ?? "unknown"
   }
 
-  /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.
-  package static func interval(
-    _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false, separator: String = " "
-  ) -> String {
-    let text = self.value(metric, value, isSigned: isSigned)
-    guard let halfWidth, halfWidth > 0 else { return text }
-    return text + separator + "± " + self.value(metric, halfWidth)
-  }
-
   /// Three significant digits below 1,000, whole numbers above; no trailing zeros.
   package static func plain(_ value: Double) -> String {
     guard value.magnitude < 1e15 else { return "unknown" }

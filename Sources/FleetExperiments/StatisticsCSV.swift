@@ -36,76 +36,64 @@ public enum StatisticsCSV {
     }
   }
 
-  /// - `more`: columns that stand behind all others.
-  package static func bytes(of standings: Standings, more: [CSVColumn<Row>] = []) -> [UInt8] {
-    CSVFile.bytes(columns + more, rows(of: standings))
+  package static func bytes(of standings: Standings) -> [UInt8] {
+    CSVFile.bytes(columns, rows(of: standings))
   }
 
   /// The file's columns in order.
   public static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variant) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
-    .init("unit", "", "Its unit.") {
-      .text($0.metric.unit)
-    },
-    .init("replications", "runs", "Runs in which it has a value.") {
-      .integer(Int64($0.sample.count))
-    },
-    .init("mean", "metric's", "Mean; times that a run did not live to see count up to its end.") {
-      $0.metric.figure($0.sample.mean)
-    },
-    .init(
-      "half_width_95", "metric's",
+    .init("unit", "", "Its unit.") { .text($0.metric.unit) },
+    .init("replications", "runs", "Runs in which it has a value.") { .integer(Int64($0.sample.count)) },
+    .figure("mean", "Mean; times that a run did not live to see count up to its end.") { $0.sample.mean },
+    .figure(
+      "half_width_95",
       "95 % interval of the expected value: half its width, empty where there is none (`interval`)."
-    ) { $0.metric.figure($0.estimate.halfWidth) },
-    .init("low_95", "metric's", "95 % interval of the expected value: lower end.") {
-      $0.metric.figure($0.estimate.low)
-    },
-    .init("high_95", "metric's", "95 % interval of the expected value: upper end.") {
-      $0.metric.figure($0.estimate.high)
-    },
-    .init("standard_deviation", "metric's", "Spread of single runs.") {
-      $0.metric.figure($0.sample.standardDeviation)
-    },
-    .init("minimum", "metric's", "Extremes of the runs: minimum.") { $0.metric.figure($0.minimum) },
-    .init("maximum", "metric's", "Extremes of the runs: maximum.") { $0.metric.figure($0.maximum) },
+    ) { $0.estimate.halfWidth },
+    .figure("low_95", "95 % interval of the expected value: lower end.") { $0.estimate.low },
+    .figure("high_95", "95 % interval of the expected value: upper end.") { $0.estimate.high },
+    .figure("standard_deviation", "Spread of single runs.") { $0.sample.standardDeviation },
+    .figure("minimum", "Extremes of the runs: minimum.") { $0.minimum },
+    .figure("maximum", "Extremes of the runs: maximum.") { $0.maximum },
     .init(
       "rank", "",
       "One more than the number of variants that are better; empty where neither way is."
     ) { $0.rank.map { .integer(Int64($0)) } ?? .empty },
-    .init("made_it_ratio", "1", "Runs that lived to see a time: their share.") {
-      .decimal($0.share?.share, decimals: 6)
+    share("made_it_ratio", "Runs that lived to see a time: their share.") { $0.share },
+    share("made_it_low_95_ratio", "Runs that lived to see a time: lower end of its 95 % interval (Wilson).") {
+      $0.low
     },
-    .init(
-      "made_it_low_95_ratio", "1", "Runs that lived to see a time: lower end of its 95 % interval (Wilson)."
-    ) {
-      .decimal($0.share?.low, decimals: 6)
-    },
-    .init("made_it_high_95_ratio", "1", "Runs that lived to see a time: upper end.") {
-      .decimal($0.share?.high, decimals: 6)
-    },
+    share("made_it_high_95_ratio", "Runs that lived to see a time: upper end.") { $0.high },
     .init(
       "interval", "",
       """
       How the interval was made: `student` (t), `bootstrap` (bootstrap-t), `constant` (all runs gave the same), `too rare` \
       (too few runs differ to tell).
       """
-    ) { .text($0.estimate.method.text) },
+    ) { .text($0.estimate.method.rawValue) },
   ]
+
+  private static func share(
+    _ name: String, _ definition: String, _ value: @escaping @Sendable (WilsonInterval) -> Double
+  ) -> CSVColumn<Row> {
+    .init(name, "1", definition) { .decimal($0.share.map(value), decimals: 6) }
+  }
 }
 
-extension Metric {
-  /// A cell of a table: a count is that of the whole fleet.
-  fileprivate func figure(_ value: Double?) -> CSVValue { .decimal(value.map { $0 * factor }, decimals: 6) }
+private protocol RowOfMetric: Sendable {
+  var metric: Metric { get }
 }
+extension StatisticsCSV.Row: RowOfMetric {}
+extension DifferencesCSV.Row: RowOfMetric {}
 
-extension MeanEstimate.Method {
-  var text: String {
-    switch self {
-    case .constant: "constant"
-    case .student: "student"
-    case .bootstrap: "bootstrap"
-    case .tooRare: "too rare"
+extension CSVColumn where Source: RowOfMetric {
+  /// In the metric's unit; a count is that of the whole fleet.
+  fileprivate static func figure(
+    _ name: String, _ definition: String, _ value: @escaping @Sendable (Source) -> Double?
+  ) -> CSVColumn {
+    .init(name, "metric's", definition) { row in
+      .decimal(value(row).map { $0 * row.metric.factor }, decimals: 6)
     }
   }
 }
@@ -156,23 +144,21 @@ public enum DifferencesCSV {
     .init("pairs", "runs", "Seeds for which both have a value.") {
       .integer(Int64($0.difference.sample.count))
     },
-    .init("difference", "metric's", "Mean of variant minus reference, seed by seed.") {
-      $0.metric.figure($0.difference.mean)
-    },
+    .figure("difference", "Mean of variant minus reference, seed by seed.") { $0.difference.mean },
     .init(
       "relative_difference_ratio", "1",
       "Difference as a share of the reference's mean; empty for a mean of 0."
     ) {
       $0.referenceMean == 0 ? .empty : .decimal($0.difference.mean / $0.referenceMean, decimals: 6)
     },
-    .init("half_width_95", "metric's", "95 % interval of the difference (paired t): half its width.") {
-      $0.metric.figure($0.difference.interval()?.halfWidth)
+    .figure("half_width_95", "95 % interval of the difference (paired t): half its width.") {
+      $0.difference.interval()?.halfWidth
     },
-    .init("low_95", "metric's", "95 % interval of the difference (paired t): lower end.") {
-      $0.metric.figure($0.difference.interval()?.low)
+    .figure("low_95", "95 % interval of the difference (paired t): lower end.") {
+      $0.difference.interval()?.low
     },
-    .init("high_95", "metric's", "95 % interval of the difference (paired t): upper end.") {
-      $0.metric.figure($0.difference.interval()?.high)
+    .figure("high_95", "95 % interval of the difference (paired t): upper end.") {
+      $0.difference.interval()?.high
     },
     .init("p_value", "1", "P value of no difference (paired t test).") {
       .decimal($0.difference.pValue, decimals: 9)
@@ -287,26 +273,16 @@ package struct VariedColumns: Sendable {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The columns of a file that has others; a key that is one of these already, as `seed` is, gets none.
+  /// A file with these columns behind its own; a key that is one of those already, as `seed` is, gets none.
   /// - `variant`: the name of the variant that a row is of.
-  package func columns<Row>(
-    behind others: [CSVColumn<Row>], variant: @escaping @Sendable (Row) -> String
-  ) -> [CSVColumn<Row>] {
-    paths.filter { path in !others.contains { $0.name == path } }.map { path in
-      CSVColumn(path, "", "As the variant sets it; empty: as the scenario has it.") { [values] row in
+  package func bytes<Row>(
+    _ rows: [Row], _ own: [CSVColumn<Row>], variant: @escaping @Sendable (Row) -> String
+  ) -> [UInt8] {
+    let more = paths.filter { path in !own.contains { $0.name == path } }.map { path in
+      CSVColumn<Row>(path, "", "As the variant sets it; empty: as the scenario has it.") { [values] row in
         values[variant(row)]?[path].map(CSVValue.text) ?? .empty
       }
     }
-  }
-
-  /// `summary.csv` and `replications.csv`.
-  package func bytes(of runs: [RunSummary]) -> [UInt8] {
-    SummaryCSV.bytes(of: runs, more: columns(behind: SummaryCSV.columns, variant: \.run))
-  }
-
-  /// `statistics.csv`.
-  package func bytes(of standings: Standings) -> [UInt8] {
-    StatisticsCSV.bytes(
-      of: standings, more: columns(behind: StatisticsCSV.columns, variant: \.variant))
+    return CSVFile.bytes(own + more, rows)
   }
 }

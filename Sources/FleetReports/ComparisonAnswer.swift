@@ -29,8 +29,7 @@ package struct TrialReport: Sendable {
     package var twin: Bool
     package var openMetrics: Bool
     package init(twin: Bool = false, openMetrics: Bool = false) {
-      self.twin = twin
-      self.openMetrics = openMetrics
+      (self.twin, self.openMetrics) = (twin, openMetrics)
     }
   }
 
@@ -45,16 +44,19 @@ package struct TrialReport: Sendable {
     var files: [OutputFile] = []
     if !trial.isOfOneRun {
       files = [
-        OutputFile(.statistics, varied.bytes(of: standings)),
+        OutputFile(
+          .statistics,
+          varied.bytes(StatisticsCSV.rows(of: standings), StatisticsCSV.columns, variant: \.variant)),
         OutputFile(.differences, DifferencesCSV.bytes(of: standings)),
-        OutputFile(.replications, varied.bytes(of: trial.rows)),
+        OutputFile(.replications, varied.bytes(trial.rows, SummaryCSV.columns, variant: \.run)),
         OutputFile(.curves, CurvesCSV.bytes(of: trial.curves)),
       ]
     }
     let results = trial.first
     if results.isEmpty { return files }
     let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
-    return files + [OutputFile(.summary, varied.bytes(of: results.map(\.summary)))]
+    let summary = varied.bytes(results.map(\.summary), SummaryCSV.columns, variant: \.run)
+    return files + [OutputFile(.summary, summary)]
       + (extras.openMetrics ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
       + zip(results, Self.folders(of: trial, isComparison: isComparison)).flatMap {
         $0.files(in: $1, twin: extras.twin)

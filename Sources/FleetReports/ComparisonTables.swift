@@ -138,8 +138,7 @@ extension TrialReport {
   /// Each variant against the first one, seed by seed; nil of one variant, or of one seed.
   private var differences: Answer.Part? {
     if trial.isOfOneRun || names.count < 2 { return nil }
-    let columns = metrics.ranked
-    let others = standings.order.filter { $0 != 0 }
+    let (columns, others) = (metrics.ranked, standings.order.filter { $0 != 0 })
     func isDecided(_ index: Int, _ variant: Int) -> Bool {
       standings.standing(of: variant, to: 0, on: .metric(index)).isDecided
     }
@@ -170,9 +169,9 @@ extension TrialReport {
     let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
     let difference = metrics.difference(index, of: variant, to: 0)
     if isUnseen || difference.sample.count == 0 { return nil }
-    return MetricText.interval(
-      metrics.metrics[index], difference.mean, difference.interval()?.halfWidth, isSigned: true,
-      separator: "\n")
+    let (metric, halfWidth) = (metrics.metrics[index], difference.interval()?.halfWidth ?? 0)
+    return MetricText.value(metric, difference.mean, isSigned: true)
+      + (halfWidth > 0 ? "\n± " + MetricText.value(metric, halfWidth) : "")
   }
 
   /// Returns the text under the pointer at a difference: its interval, and what the rule says.

@@ -122,9 +122,7 @@ public struct ExplorerPage {
     /// The value that the scenario itself has; nil: it is none of these.
     public var today: Int?
     public init(name: String, values: [String], today: Int? = nil) {
-      self.name = name
-      self.values = values
-      self.today = today
+      (self.name, self.values, self.today) = (name, values, today)
     }
   }
 
@@ -167,7 +165,7 @@ public struct ExplorerPage {
 
   /// The metrics that are shown: those of the verdict, then the peak.
   private var shown: [Int] {
-    let metrics = trial.metrics
+    let metrics = standings.metrics
     return metrics.ranked
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
@@ -181,7 +179,7 @@ public struct ExplorerPage {
   }
 
   private var table: String {
-    let metrics = trial.metrics
+    let metrics = standings.metrics
     return TextTable(
       header: ["run"] + shown.map { metrics.metrics[$0].title },
       rows: trial.variants.indices.map { variant in
@@ -196,7 +194,7 @@ public struct ExplorerPage {
 
   /// The data for the script, which no text of a scenario can end.
   private var json: String {
-    let metrics = trial.metrics
+    let metrics = standings.metrics
     let best = standings.firstChoice ?? 0
     let scale = Double(trial.rows.commonScale)
     let columns = shown.map { index in

@@ -101,12 +101,12 @@ public struct WilsonInterval: Sendable, Hashable {
 /// between them by the sample: `results/coverage`.
 public struct MeanEstimate: Sendable, Hashable {
   /// How the interval was made.
-  public enum Method: Sendable, Hashable {
+  public enum Method: String, Sendable {
     /// All values are the same: nothing is known of how they vary.
     case constant
     case student, bootstrap
     /// Too few values differ from the most common one, or a few of them make the mean: there is no interval.
-    case tooRare
+    case tooRare = "too rare"
   }
 
   public var mean: Double

@@ -61,19 +61,16 @@ struct Coverage {
     var random = SeededGenerator(seed: UInt64(index * 10 + mode.rawValue))
     var result = (repetitions: Self.repetitions, given: 0, holds: 0)
     for _ in 0..<Self.repetitions {
-      var found = ReplicatedMetrics(variants: ["v"], metrics: metrics)
-      var drawn: [RunSummary] = []
+      var drawn: [[String: Double]] = []
       func add(_ count: Int) {
-        for _ in 0..<count {
-          let row = rows[Int.random(in: 0..<rows.count, using: &random)]
-          found.add(to: 0) { row[$0] }
-          if mode == .untilKnown { drawn.append(Self.summary(row)) }
-        }
+        for _ in 0..<count { drawn.append(rows[Int.random(in: 0..<rows.count, using: &random)]) }
       }
       add(mode == .untilKnown ? SeedPlan.looks[0] : 10)
       if mode == .untilKnown {
-        while let next = Self.decision(drawn).next { add(next - drawn.count) }
+        while let next = Self.decision(drawn.map(Self.summary)).next { add(next - drawn.count) }
       }
+      let values = metrics.map { metric in drawn.map { row in metric.value { row[$0] } } }
+      let found = ReplicatedMetrics(variants: ["v"], metrics: metrics, values: [values])
       let estimate = found.estimate(index, variant: 0)
       guard let low = estimate.low, let high = estimate.high else { continue }
       let isAll = found.share(1, variant: 0).map { $0.successes < $0.count } ?? false

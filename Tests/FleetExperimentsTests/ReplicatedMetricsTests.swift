@@ -45,13 +45,13 @@ struct ReplicatedMetricsTests {
       if reaches99 { (run.idealDeliveryP90, run.idealDeliveryP99) = (2 * Self.second, 3 * Self.second) }
       return run
     }
-    var metrics = ReplicatedMetrics(variants: ["a", "b"])
     let judged = try index(MetricCatalogue.affectedDelivery)
-    metrics.add(row(10, reaches99: true), to: 0)
-    metrics.add(row(20, reaches99: true), to: 1)
+    var rows = [[row(10, reaches99: true)], [row(20, reaches99: true)]]
+    var metrics = ReplicatedMetrics(variants: ["a", "b"], rows: rows)
     #expect(metrics.values(of: judged, variant: 0) == [.censored(horizon: 7_200)])
-    metrics.add(row(30, reaches99: false), to: 0)
-    metrics.add(row(40, reaches99: true), to: 1)
+    rows[0].append(row(30, reaches99: false))
+    rows[1].append(row(40, reaches99: true))
+    metrics = ReplicatedMetrics(variants: ["a", "b"], rows: rows)
     #expect(metrics.judgedPercent == 50)
     #expect(metrics.sample(judged, variant: 0).mean == 20 && metrics.sample(judged, variant: 1).mean == 30)
   }
@@ -67,9 +67,10 @@ struct ReplicatedMetricsTests {
 
   @Test("a run that never recovers counts with its horizon, and one without an incident not at all")
   func censored() throws {
-    var metrics = ReplicatedMetrics(variants: ["a", "b"])
-    for recovery in [Int64(600), nil, 1_200] { metrics.add(run(recovery: recovery), to: 0) }
-    for _ in 0..<3 { metrics.add(run(recovery: nil, horizon: nil), to: 1) }
+    let without = run(recovery: nil, horizon: nil)
+    let metrics = ReplicatedMetrics(
+      variants: ["a", "b"],
+      rows: [[600, nil, 1_200].map { run(recovery: $0) }, [without, without, without]])
     let recovery = try index("recovery_s")
     #expect(metrics.sample(recovery, variant: 0).mean == 1_800)
     #expect(metrics.share(recovery, variant: 0)?.successes == 2)
@@ -81,11 +82,8 @@ struct ReplicatedMetricsTests {
 
   @Test("times are compared up to the shorter horizon of the two")
   func horizons() throws {
-    var metrics = ReplicatedMetrics(variants: ["short", "long"])
-    for _ in 0..<2 {
-      metrics.add(run(recovery: nil, horizon: 1_000), to: 0)
-      metrics.add(run(recovery: 3_000, horizon: 3_600), to: 1)
-    }
+    let (short, long) = (run(recovery: nil, horizon: 1_000), run(recovery: 3_000, horizon: 3_600))
+    let metrics = ReplicatedMetrics(variants: ["short", "long"], rows: [[short, short], [long, long]])
     let recovery = try index("recovery_s")
     #expect(metrics.sample(recovery, variant: 1).mean == 3_000)
     #expect(metrics.difference(recovery, of: 1, to: 0).mean == 0)
@@ -94,9 +92,8 @@ struct ReplicatedMetricsTests {
 
   @Test("a pair counts the replications that both variants have")
   func unequal() throws {
-    var metrics = ReplicatedMetrics(variants: ["a", "b"])
-    for value in [1.0, 2, 3, 4] { metrics.add(run(attempts: value), to: 0) }
-    for value in [2, 3.5] { metrics.add(run(attempts: value), to: 1) }
+    let rows = [[1.0, 2, 3, 4], [2, 3.5]].map { $0.map { run(attempts: $0) } }
+    let metrics = ReplicatedMetrics(variants: ["a", "b"], rows: rows)
     let attempts = try index("attempts_mean_per_device_day")
     #expect((0..<2).map { metrics.values(of: attempts, variant: $0).count } == [4, 2])
     #expect(metrics.difference(attempts, of: 1, to: 0).sample.count == 2)

@@ -122,15 +122,6 @@ struct VariantChoiceTests {
     #expect(combined.map(\.title) == combined.map(\.name))
   }
 
-  @Test("too many combinations are counted without making or overflowing anything")
-  func count() {
-    let axis = axis("a", (0..<100).map(String.init))
-    #expect(VariantChoice.count(of: [axis], limit: 100) == 100)
-    #expect(VariantChoice.count(of: [axis, axis], limit: 9_999) == nil)
-    #expect(VariantChoice.count(of: Array(repeating: axis, count: 40), limit: .max) == nil)
-    #expect(VariantChoice.count(of: [], limit: 1) == 0)
-  }
-
   @Test(
     "a list is split at the commas outside quotes and brackets",
     arguments: [

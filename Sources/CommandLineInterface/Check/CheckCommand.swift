@@ -132,7 +132,7 @@ struct CheckCommand: Study {
     let names = subjects.map(\.name)
     return StudyPlan(
       input: input, heading: "",
-      memory: ComparisonMemory(leaving: scenarios, seeds: 2 * (seeds.map(\.count).max() ?? 1)),
+      memory: ComparisonMemory(scenarios, seeds: 2 * (seeds.map(\.count).max() ?? 1), isLeft: true),
       find: { runs in
         try scenarios.indices.map { index in
           try runs.replications(

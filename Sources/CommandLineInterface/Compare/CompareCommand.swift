@@ -167,24 +167,15 @@ extension ReplicationOptions {
   /// - Throws: `UsageError`, also where files of single runs are asked for that won't be written.
   fileprivate func plan(_ options: StudyOptions) throws -> ReplicationPlan {
     let plan = try plan(isOneSeed: options.input.seed != nil)
-    try options.checkSeries(hasSeveralSeeds: !plan.keepsFirst)
-    return plan
-  }
-}
-
-extension StudyOptions {
-  fileprivate var extras: TrialReport.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
-
-  /// - Throws: `UsageError` where files of single runs are asked for that won't be written.
-  fileprivate func checkSeries(hasSeveralSeeds: Bool) throws {
-    if outputPath == nil {
-      try refuse("twin-series", "openmetrics") { "The option \($0) goes with '--out <dir>'." }
-    } else if hasSeveralSeeds {
-      try refuse("twin-series", "openmetrics") {
+    if options.outputPath == nil {
+      try options.refuse("twin-series", "openmetrics") { "The option \($0) goes with '--out <dir>'." }
+    } else if !plan.keepsFirst {
+      try options.refuse("twin-series", "openmetrics") {
         "The option \($0) writes the series of single runs, which several seeds don't keep: leave it out, or "
           + "'--seeds'; \(FileName.curves) has the mean curves."
       }
     }
+    return plan
   }
 }
 
@@ -204,7 +195,7 @@ extension StudyPlan<ComparisonFindings> {
     let runs = FigureText.count(shard.part(of: variants.count * replications.count).count, "run")
     return StudyPlan(
       input: input, heading: heading(input, replications, ClientDifferences(variants)),
-      memory: ComparisonMemory(leaving: variants.map(\.scenario), seeds: replications.count),
+      memory: ComparisonMemory(variants.map(\.scenario), seeds: replications.count, isLeft: true),
       find: { [replications] runs in
         try Replications.make(
           shard, of: variants, plan: replications, in: runs.journal, options: runs.options,
@@ -232,7 +223,7 @@ extension StudyPlan<ComparisonFindings> {
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
     var plan = StudyPlan(
       input: input, heading: heading(input, replications, clients),
-      memory: ComparisonMemory(variants, replications: replications.count),
+      memory: ComparisonMemory(variants.map(\.scenario), seeds: replications.count),
       find: { [replications] runs in
         let trial = try runs.replications(variants, replications)
         var found = ComparisonFindings(trial, choices: choices, clients: clients)
@@ -254,7 +245,7 @@ extension StudyPlan<ComparisonFindings> {
         found.report.answer(
           found.story, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote,
-          extras: options.extras)
+          extras: .init(twin: options.writesTwin, openMetrics: options.writesOpenMetrics))
       })
     plan.finish = { found in
       let unmet = found.requirements.filter { !$0.isMet }

@@ -33,10 +33,9 @@ extension CompareCommand {
     }
     return StudyPlan(
       input: input,
-      heading:
-        "\(input.path): \(FigureText.count(variants.count, "run")), \(FigureText.count(plan.count, "seed"))\n"
-        + (input.scenario.question.map { $0 + "\n" } ?? "") + "\n",
-      memory: ComparisonMemory(variants, replications: plan.count),
+      heading: input.heading(
+        "\(FigureText.count(variants.count, "variant")), \(FigureText.count(plan.count, "seed"))"),
+      memory: ComparisonMemory(variants.map(\.scenario), seeds: plan.count),
       find: { runs in
         ComparisonFindings(
           try runs.replications(variants, plan), choices: [], clients: ClientDifferences([]))

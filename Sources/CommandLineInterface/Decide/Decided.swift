@@ -212,8 +212,9 @@ extension Decided {
     }
     let peak = load.peakUtilisation * asked / max(load.utilisation, 1e-9)
     let runs = decision.cases.map { "\($0.name) \($0.today.count) and \($0.proposed.count)" }
+    let size = FigureText.fleet(of: fleet.fullSize, scale: Int64(fleet.scale))
     return [
-      "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
+      "The fleet: \(size): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
       "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second, as the fleet's file says: if that is a guess, "
         + "decide again with less and with more (--set). "

@@ -127,9 +127,8 @@ struct LiveCommand: Study {
       found.story,
       facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
       results: [found.measured, found.predicted])
-    let choice = VariantChoice(name: found.measured.name, overrides: [])
     answer.data =
-      [OutputFile(.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
+      [OutputFile(.summary, SummaryCSV.bytes(of: [found.measured.summary]))]
       + (found.comparison.figures.isEmpty ? [] : [OutputFile(.live, found.comparison.table.csv)])
       + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
     try end.writer.write(answer, end.manifest) { end.document(found.warnings) }

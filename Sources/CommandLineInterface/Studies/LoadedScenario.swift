@@ -59,14 +59,14 @@ struct LoadedScenario {
   /// scenario names lies beside the scenario.
   func located(_ axes: [[VariantChoice]]) -> [[VariantChoice]] {
     if OutputDirectory.split(path).parent == "." { return axes }
+    func isHere(_ override: Override) -> Bool {
+      override.settingsFile == override.value && !["/", "./"].contains(where: override.value.hasPrefix)
+    }
     return axes.map { axis in
       axis.map { choice in
         var choice = choice
-        choice.overrides = choice.overrides.map { override in
-          guard let file = override.settingsFile, override.value == file, !file.hasPrefix("/"),
-            !file.hasPrefix("./")
-          else { return override }
-          return Override(path: override.path, value: "./" + file)
+        for i in choice.overrides.indices where isHere(choice.overrides[i]) {
+          choice.overrides[i].value = "./" + choice.overrides[i].value
         }
         return choice
       }
@@ -210,7 +210,7 @@ struct LoadedScenario {
   ) throws -> [VariantChoice] {
     let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
     if axes.isEmpty { return [] }
-    guard VariantChoice.count(of: axes, limit: limit) != nil else {
+    guard axes.reduce(1.0, { $0 * Double($1.count) }) <= Double(limit) else {
       let product = axes.map { String($0.count) }.joined(separator: " times ")
       throw refusal(
         "\(product) values make too many variants: at most \(limit) can be compared",
@@ -322,11 +322,6 @@ extension Scenario {
   var sizeText: String {
     FigureText.count(devices, "device")
       + (scale > 1 ? " (1:\(scale) of \(FigureText.grouped(fullSize)))" : "")
-  }
-
-  /// `5,000 devices`, or `5,000,000 devices (simulated 1:1000)`: where counts are those of the whole fleet.
-  var fullSizeText: String {
-    FigureText.count(fullSize, "device") + (scale > 1 ? " (simulated 1:\(scale))" : "")
   }
 
   /// A report's note on a scaled scenario; nil at full size.

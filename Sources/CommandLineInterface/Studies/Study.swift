@@ -264,9 +264,8 @@ extension StudyPlan {
     find: @escaping @Sendable (StudyRuns) throws -> Found,
     isFinished: @escaping (Found) -> Bool = { _ in true }, answer: @escaping (Found) throws -> Answer
   ) {
-    let variants = largest.enumerated().map { Variant(name: "\($0)", scenario: $1) }
     self.init(
-      input: input, heading: heading, memory: ComparisonMemory(variants), find: find, isFinished: isFinished,
+      input: input, heading: heading, memory: ComparisonMemory(largest), find: find, isFinished: isFinished,
       report: .answer(answer))
   }
 }

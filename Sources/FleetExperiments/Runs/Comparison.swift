@@ -11,8 +11,7 @@ public struct Variant: Sendable {
   public var name: String
   public var scenario: Scenario
   public init(name: String, scenario: Scenario) {
-    self.name = name
-    self.scenario = scenario
+    (self.name, self.scenario) = (name, scenario)
   }
 }
 
@@ -27,10 +26,7 @@ public struct VariantResult: Sendable {
   public var twin: RunRecord { references.twin }
 
   public init(name: String, record: RunRecord, references: ReferenceRuns, summary: RunSummary) {
-    self.name = name
-    self.record = record
-    self.references = references
-    self.summary = summary
+    (self.name, self.record, self.references, self.summary) = (name, record, references, summary)
   }
 
   func named(_ variant: Variant) -> VariantResult {
@@ -163,24 +159,15 @@ public struct ComparisonMemory: Sendable {
   private let results: Int64
   private let replications: Int
 
-  /// - `variants`: at least one.
-  /// - `replications`: how often all of them run, with different seeds.
-  public init(_ variants: [Variant], replications: Int = 1, options: RunOptions = .init()) {
-    self.replications = max(1, replications)
-    estimates = RunPlan.first(of: variants.map(\.scenario)).map { MemoryEstimate($0, options: options) }
-      .sorted { $0.expected > $1.expected }
-    results = estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
-  }
-
-  /// Estimates the memory of runs that each leave memory when they are done: every scenario under `seeds` seeds.
   /// - `scenarios`: at least one.
-  public init(leaving scenarios: [Scenario], seeds: Int, options: RunOptions = .init()) {
-    let atOnce = 1_024
-    let largest = scenarios.map { MemoryEstimate($0, options: options) }
-      .sorted { $0.expected > $1.expected }.prefix(atOnce)
-    estimates = Array(largest.flatMap { repeatElement($0, count: min(seeds, atOnce)) }.prefix(atOnce))
-    results = 0
-    replications = 1
+  /// - `seeds`: how often all of them run, with different seeds.
+  /// - `isLeft`: whether each run leaves memory when it is done; otherwise their records, and those of the runs that they are
+  ///   compared with, stay until all runs of a seed are.
+  public init(_ scenarios: [Scenario], seeds: Int = 1, isLeft: Bool = false) {
+    replications = max(1, seeds)
+    estimates = (isLeft ? scenarios : RunPlan.first(of: scenarios)).map { MemoryEstimate($0) }
+      .sorted { $0.expected > $1.expected }
+    results = isLeft ? 0 : estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
   }
 
   /// How many runs there are, and so how many can run at once.
@@ -193,11 +180,8 @@ public struct ComparisonMemory: Sendable {
   public func expected(workers: Int) -> Int64 {
     let workers = max(workers, 1)
     // A worker opens another replication when all runs of the open ones are taken.
-    let open = Int64(min(replications, workers))
-    let held = results.multipliedReportingOverflow(by: open)
-    let first = held.overflow ? .max : held.partialValue
-    return (0..<workers).reduce(first) { sum, worker in
-      guard worker < runs else { return sum }
+    let held = (0..<min(replications, workers)).reduce(0) { sum, _ in Self.sum(sum, results) }
+    return (0..<min(workers, runs)).reduce(held) { sum, worker in
       let estimate = estimates[replications > 1 ? 0 : worker]
       return Self.sum(sum, estimate.expected - estimate.resultBytes)
     }
@@ -225,8 +209,7 @@ public struct VariantChoice: Sendable, Hashable {
   public var isLabelled: Bool
 
   public init(name: String, overrides: [Override], title: String? = nil, isLabelled: Bool = false) {
-    self.name = name
-    self.overrides = overrides
+    (self.name, self.overrides) = (name, overrides)
     self.title = title ?? name
     self.isLabelled = isLabelled
   }
@@ -340,68 +323,37 @@ public struct VariantChoice: Sendable, Hashable {
   /// As much of the end of each path as tells it from the others.
   private static func labels(of paths: [String]) -> [String] {
     paths.map { path in
-      let keys = path.split(separator: ".").map(String.init)
-      for count in 1...max(keys.count, 1) {
-        let label = keys.suffix(count).joined(separator: ".")
-        if !paths.contains(where: { $0 != path && ($0 == label || $0.hasSuffix("." + label)) }) {
-          return label
-        }
-      }
-      return path
+      let keys = path.split(separator: ".")
+      let labels = keys.indices.reversed().map { keys[$0...].joined(separator: ".") }
+      return labels.first { label in !paths.contains { $0 != path && ".\($0)".hasSuffix(".\(label)") } }
+        ?? path
     }
   }
 
-  /// How many combinations there would be, nil if more than `limit`.
-  public static func count(of axes: [[VariantChoice]], limit: Int) -> Int? {
-    var count = axes.isEmpty ? 0 : 1
-    for axis in axes {
-      let (product, overflow) = count.multipliedReportingOverflow(by: axis.count)
-      guard !overflow, product <= limit else { return nil }
-      count = product
-    }
-    return count
-  }
-}
-
-extension VariantChoice {
   /// Splits `a,b,c` at the commas that stand outside quotes and brackets, so that JSON5 values keep theirs;
   /// trims spaces.
   public static func splitList(_ text: String) -> [String] {
-    var items: [String] = []
-    var current = ""
+    var items = [""]
     var depth = 0
     var quote: Character?
     var isEscaped = false
     for character in text {
-      if let open = quote {
-        if isEscaped {
-          isEscaped = false
-        } else if character == "\\" {
-          isEscaped = true
-        } else if character == open {
-          quote = nil
-        }
-      } else if character == "\"" || character == "'" {
-        quote = character
-      } else if "[{(".contains(character) {
-        depth += 1
-      } else if "]})".contains(character) {
-        depth -= 1
-      } else if character == ",", depth <= 0 {
-        items.append(trimmed(current))
-        current = ""
+      switch character {
+      case "\"", "'":
+        if quote == nil { quote = character } else if quote == character, !isEscaped { quote = nil }
+      case "[", "{", "(": depth += quote == nil ? 1 : 0
+      case "]", "}", ")": depth -= quote == nil ? 1 : 0
+      case "," where quote == nil && depth <= 0:
+        items.append("")
         continue
+      default: break
       }
-      current.append(character)
+      isEscaped = character == "\\" && quote != nil && !isEscaped
+      items[items.count - 1].append(character)
     }
-    items.append(trimmed(current))
-    return items
-  }
-
-  private static func trimmed(_ text: String) -> String {
-    var slice = Substring(text)
-    while slice.first?.isWhitespace == true { slice.removeFirst() }
-    while slice.last?.isWhitespace == true { slice.removeLast() }
-    return String(slice)
+    return items.map { item in
+      let text = item.drop(while: \.isWhitespace)
+      return String(text.prefix(text.count - text.reversed().prefix(while: \.isWhitespace).count))
+    }
   }
 }

@@ -44,8 +44,7 @@ public struct SeedRange: Sendable, Hashable {
   public var count: Int
 
   public init(first: UInt64, count: Int) {
-    self.first = first
-    self.count = count
+    (self.first, self.count) = (first, count)
   }
 
   public var all: [UInt64] { (0..<UInt64(count)).map { first &+ $0 } }
@@ -74,13 +73,12 @@ public struct RunShard: Sendable, Hashable {
 
 /// What runs of variants came to: the figures of each seed, and all that came of the first one where it was kept.
 public struct Trial: Sendable {
+  public let variants: [String]
   public var plan: ReplicationPlan
-  public var metrics: ReplicatedMetrics
   /// A row for each replication and variant, in that order.
   public var rows: [RunSummary] = []
   /// By variant.
   public var curves: [VariantCurves]
-  public var replications = 0
   /// The judgement of the plan's rule on these replications; nil without such a rule.
   package internal(set) var decision: SeedPlan.Decision?
   /// All that came of the first seed, by variant; empty where nothing was kept of it but figures.
@@ -90,8 +88,7 @@ public struct Trial: Sendable {
 
   /// A trial to which replications are added in the order of their seeds.
   package init(variants: [String], plan: ReplicationPlan) {
-    self.plan = plan
-    metrics = ReplicatedMetrics(variants: variants)
+    (self.variants, self.plan) = (variants, plan)
     curves = variants.map { VariantCurves(name: $0) }
   }
 
@@ -105,7 +102,7 @@ public struct Trial: Sendable {
     first = results
   }
 
-  public var variants: [String] { metrics.variants }
+  public var replications: Int { rows.count / max(variants.count, 1) }
 
   /// Whether it is of one seed of which all was kept: every interval of its runs is there.
   package var isOfOneRun: Bool { replications == 1 && !first.isEmpty }
@@ -161,12 +158,12 @@ public enum Replications {
     let found = Mutex(Trial(variants: variants.map(\.name), plan: plan))
     let runs = Runs(
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
-    func replications(_ range: Range<Int>) throws {
-      expect(variants, Double(range.upperBound), control)
-      try runs.groups(
-        range.count,
-        of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
-        take: { samples in found.withLock { $0.add(samples) } })
+    /// How many there are to be; nil: no more.
+    func next(after made: Int) -> Int? {
+      found.withLock { found in
+        if let until = plan.until { return found.decide(until).next }
+        return made < plan.count ? plan.count : nil
+      }
     }
     do {
       var made = 0
@@ -184,15 +181,13 @@ public enum Replications {
         }
         made = 1
       }
-      guard let until = plan.until else {
-        if made < plan.count { try replications(made..<plan.count) }
-        return found.withLock { $0 }
-      }
-      var decision = found.withLock { $0.decide(until) }
-      while let next = decision.next {
-        try replications(made..<next)
+      while let next = next(after: made) {
+        expect(variants, Double(next), control)
+        try runs.groups(
+          next - made,
+          of: { [made] index in variants.map { $0.scenario.with(seed: plan.seed(of: made + index)) } },
+          take: { samples in found.withLock { $0.add(samples) } })
         made = next
-        decision = found.withLock { $0.decide(until) }
       }
     } catch let error as CancellationError {
       // A stopped comparison keeps the replications known so far.
@@ -250,11 +245,9 @@ extension Trial {
     for (variant, sample) in samples.enumerated() {
       var summary = sample.summary
       summary.run = variants[variant]
-      metrics.add(summary, to: variant)
       curves[variant].add(sample.curves)
       rows.append(summary)
     }
-    replications += 1
   }
 
   /// Asks the rule about the replications so far, and keeps its answer for the verdict.
@@ -273,62 +266,31 @@ public struct ReplicatedMetrics: Sendable {
   /// All at the scale of the runs, if that is one.
   public private(set) var metrics: [Metric]
   public let variants: [String]
-  private var scales: Set<Int64> = []
   /// The percentile by which delivery of the affected events is judged (`RunSummary.judgedPercent`): the least of all runs.
   package private(set) var judgedPercent = 99
   /// By variant, metric and replication.
-  private var values: [[[MetricValue]]]
-  /// By variant and replication: delivery of the affected events at each of `percentiles`.
-  private var deliveries: [[[MetricValue]]]
-  private static let percentiles = [99, 90, 50]
-
-  public init(variants: [String], metrics: [Metric] = MetricCatalogue.all) {
-    self.variants = variants
-    self.metrics = metrics
-    values = Array(repeating: Array(repeating: [], count: metrics.count), count: variants.count)
-    deliveries = Array(repeating: [], count: variants.count)
-  }
+  private let values: [[[MetricValue]]]
 
   /// - Parameter values: by variant, metric and replication.
-  init(variants: [String], metrics: [Metric], values: [[[MetricValue]]]) {
-    self.init(variants: variants, metrics: metrics)
-    self.values = values
+  package init(variants: [String], metrics: [Metric], values: [[[MetricValue]]]) {
+    (self.variants, self.metrics, self.values) = (variants, metrics, values)
   }
 
-  /// Adds the next replication of a variant.
-  public mutating func add(_ summary: RunSummary, to variant: Int) {
-    if scales.insert(summary.scale).inserted {
-      for index in metrics.indices { metrics[index].scale = scales.count == 1 ? summary.scale : 1 }
+  /// - `rows`: by variant and replication.
+  public init(variants: [String], rows: [[RunSummary]], metrics: [Metric] = MetricCatalogue.all) {
+    let all = rows.joined()
+    let (scale, percent) = (Array(all).commonScale, all.map(\.judgedPercent).min() ?? 99)
+    func value(_ metric: Metric, _ run: RunSummary) -> MetricValue {
+      if metric.name != MetricCatalogue.affectedDelivery { return metric.value(of: run) }
+      return metric.value { run.column($0 == metric.name ? "affected_delivery_p\(percent)_s" : $0) }
     }
-    if summary.judgedPercent < judgedPercent {
-      judgedPercent = summary.judgedPercent
-      for index in metrics.indices where metrics[index].name == MetricCatalogue.affectedDelivery {
-        metrics[index].title = MetricCatalogue.delivered(judgedPercent)
-        for place in values.indices { values[place][index] = deliveries[place].map(judged) }
-      }
+    self.init(
+      variants: variants, metrics: metrics.map { $0.scaled(by: scale) },
+      values: rows.map { runs in metrics.map { metric in runs.map { value(metric, $0) } } })
+    judgedPercent = percent
+    if let place = index(of: MetricCatalogue.affectedDelivery) {
+      self.metrics[place].title = MetricCatalogue.delivered(percent)
     }
-    add(to: variant, summary.column)
-  }
-
-  /// The same of a row of `summary.csv` that was read back.
-  /// - `column`: the number in a column, nil if it is empty.
-  public mutating func add(to variant: Int, _ column: (_ name: String) -> Double?) {
-    for (index, metric) in metrics.enumerated() {
-      guard metric.name == MetricCatalogue.affectedDelivery else {
-        values[variant][index].append(metric.value(column))
-        continue
-      }
-      let delivery = Self.percentiles.map { percent in
-        metric.value { column($0 == metric.name ? "affected_delivery_p\(percent)_s" : $0) }
-      }
-      deliveries[variant].append(delivery)
-      values[variant][index].append(judged(delivery))
-    }
-  }
-
-  /// A run's delivery of the affected events at the percentile that all are judged by.
-  private func judged(_ delivery: [MetricValue]) -> MetricValue {
-    delivery[Self.percentiles.firstIndex(of: judgedPercent) ?? 0]
   }
 
   package func index(of name: String) -> Int? { metrics.firstIndex { $0.name == name } }

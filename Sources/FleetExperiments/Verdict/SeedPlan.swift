@@ -97,14 +97,8 @@ package struct SeedPlan: Sendable, Hashable {
 }
 
 extension Standings {
-  /// A criterion that is not known well enough.
-  package struct Open: Sendable, Hashable {
-    /// Two that are compared, or one that is looked at alone.
-    package var variants: [Int]
-    package var criterion: Criterion
-    /// About how many seeds would show it; nil: nobody can tell.
-    package var seedsNeeded: Double?
-  }
+  /// A criterion that is not known well enough, and about how many seeds would show it; nil: nobody can tell.
+  package typealias Open = (criterion: Criterion, seedsNeeded: Double?)
 
   /// The questions that are not decided between the leaders and all others, by any criterion; of a single variant the figures
   /// that are not precise.
@@ -114,17 +108,13 @@ extension Standings {
     if seeds == 0 || !variants.indices.contains(where: isHealthy) { return [] }
     if variants.count == 1 { return openOfOne }
     // Variants that differ in nothing under so many seeds do not differ.
-    if areAllTheSame {
-      return seeds < SeedPlan.looks[0] ? [Open(variants: leaders, criterion: .failures)] : []
-    }
+    if areAllTheSame { return seeds < SeedPlan.looks[0] ? [(.failures, nil)] : [] }
     var open: [Open] = []
     for leader in leaders {
       for other in variants.indices where other != leader && !(other < leader && leaders.contains(other)) {
         open += self.open(leader, other)
       }
-      if let needed = seedsForFailures(leader) {
-        open.append(Open(variants: [leader], criterion: .failures, seedsNeeded: needed))
-      }
+      if let needed = seedsForFailures(leader) { open.append((.failures, needed)) }
     }
     return open
   }
@@ -133,10 +123,7 @@ extension Standings {
     if standing(of: second, to: first, on: .health).isDecided { return [] }
     return criteria(first, second).compactMap { criterion in
       let finding = finding(of: second, to: first, on: criterion)
-      guard finding.standing == .undecided else { return nil }
-      return Open(
-        variants: [first, second], criterion: criterion,
-        seedsNeeded: finding.seedsNeeded(of: seeds, at: level))
+      return finding.standing == .undecided ? (criterion, finding.seedsNeeded(of: seeds, at: level)) : nil
     }
   }
 
@@ -163,12 +150,11 @@ extension Standings {
     let isMixed = failures > 0 && failures < count
     if high > risk, low < 1 - risk, !isMixed || high - low > 2 * risk {
       let ratio = (high - low) / (2 * risk)
-      let needed =
-        isMixed ? Double(count) * ratio * ratio : Double(ExactBinomial.trials(excluding: risk))
-      open.append(Open(variants: [0], criterion: .failures, seedsNeeded: needed))
+      open.append(
+        (.failures, isMixed ? Double(count) * ratio * ratio : Double(ExactBinomial.trials(excluding: risk))))
     }
     for name in Self.metricsOfOne {
-      guard let index = metrics.metrics.firstIndex(where: { $0.name == name }),
+      guard let index = metrics.index(of: name),
         metrics.sample(index, variant: 0).count > 0, metrics.share(index, variant: 0)?.successes != 0
       else { continue }
       let estimate = metrics.estimate(index, variant: 0)
@@ -177,9 +163,7 @@ extension Standings {
       let limit = max(share / (1 + share) * abs(estimate.mean), floor(index, 0, 0))
       let ratio = estimate.halfWidth.map { limit > 0 ? $0 / limit : 0 }
       guard ratio.map({ $0 > 1 }) ?? true else { continue }
-      open.append(
-        Open(
-          variants: [0], criterion: .metric(index), seedsNeeded: ratio.map { Double(count) * $0 * $0 }))
+      open.append((.metric(index), ratio.map { Double(count) * $0 * $0 }))
     }
     return open
   }

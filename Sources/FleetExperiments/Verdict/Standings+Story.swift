@@ -262,7 +262,7 @@ extension Trial {
   /// What is open, and about how many more seeds would tell; nil where all is decided, or their number was given.
   private func missingSeeds(_ standings: Standings) -> String? {
     guard let until = plan.until, let decision, isFinished else { return nil }
-    let names = standings.open.map { $0.criterion.words(metrics.metrics) }.uniqued
+    let names = standings.open.map { $0.criterion.words(standings.metrics.metrics) }.uniqued
     return until.text(decision, seeds: replications, open: names, scale: rows.commonScale)
   }
 

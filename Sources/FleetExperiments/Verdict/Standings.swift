@@ -57,14 +57,14 @@ package struct Standings: Sendable {
     _ variants: [String], rows: [[RunSummary]], interval: Int64, metrics: [Metric] = MetricCatalogue.all,
     level: MetricRule.Level = .once
   ) {
-    var metrics = ReplicatedMetrics(variants: variants, metrics: metrics)
-    for (variant, rows) in rows.enumerated() { for row in rows { metrics.add(row, to: variant) } }
-    self.init(metrics, rows: rows, interval: interval, level: level)
+    self.init(
+      ReplicatedMetrics(variants: variants, rows: rows, metrics: metrics), rows: rows, interval: interval,
+      level: level)
   }
 
   package init(_ trial: Trial) {
     self.init(
-      trial.metrics, rows: trial.rowsByVariant,
+      trial.variants, rows: trial.rowsByVariant,
       interval: trial.curves.compactMap(\.facts?.interval).max() ?? 0,
       level: trial.plan.until == nil || trial.isOfOneRun ? .once : SeedPlan.level)
   }

@@ -147,8 +147,7 @@ package struct OutputFile: Sendable, Hashable {
   package var bytes: [UInt8]
 
   package init(_ path: String, _ bytes: [UInt8]) {
-    self.path = path
-    self.bytes = bytes
+    (self.path, self.bytes) = (path, bytes)
   }
 
   package init(_ path: String, text: String) { self.init(path, Array(text.utf8)) }

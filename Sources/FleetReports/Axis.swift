@@ -95,20 +95,15 @@ package enum Scale {
 
     /// For an axis of so many microseconds.
     init(duration: Int64) {
-      let second: Int64 = 1_000_000
-      if duration <= 180 * second {
-        (length, name) = (second, "seconds")
-        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * second }
-      } else if duration <= 3 * 3_600 * second {
-        (length, name) = (60 * second, "minutes")
-        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * 60 * second }
-      } else if duration <= 5 * 86_400 * second {
-        (length, name) = (3_600 * second, "hours")
-        steps = [1, 2, 4, 6, 12, 24, 48].map { $0 * 1_800 * second }
-      } else {
-        (length, name) = (86_400 * second, "days")
-        steps = [1, 2, 5, 10, 20, 50].map { $0 * 86_400 * second }
-      }
+      let (unit, name, steps): (Int64, String, [Double]) =
+        switch (duration + 999_999) / 1_000_000 {
+        case ...180: (1, "seconds", [1, 2, 5, 10, 15, 20, 30, 60])
+        case ...10_800: (60, "minutes", [1, 2, 5, 10, 15, 20, 30, 60])
+        case ...432_000: (3_600, "hours", [0.5, 1, 2, 3, 6, 12, 24])
+        default: (86_400, "days", [1, 2, 5, 10, 20, 50])
+        }
+      (self.length, self.name) = (unit * 1_000_000, name)
+      self.steps = steps.map { Int64($0 * Double(unit) * 1e6) }
     }
 
     /// The first step of which no more than `most` fit.
@@ -145,8 +140,6 @@ extension Envelope {
       return VariantCurves.Point(mean: mean, low: low, high: high)
     }
   }
-
-  var highestMean: Double { reduce(0) { Swift.max($0, $1?.mean ?? 0) } }
 
   package var maximum: Double { reduce(0) { Swift.max($0, $1?.high ?? 0) } }
 

@@ -74,7 +74,7 @@ struct ChartDrawing {
     let cell = (inner - Self.between * Double(columns - 1)) / Double(columns)
     let isOneLine = section.panels.allSatisfy { Self.headWidth($0) <= cell }
     let labels = section.panels.flatMap { panel in Self.verticalTicks(panel).map(\.label) }
-    let gutter = (labels.map { Lettering.width(of: $0, size: Lettering.small) }.max() ?? 0) + 8
+    let gutter = (labels.map { Lettering.width(of: $0) }.max() ?? 0) + 8
     for first in stride(from: 0, to: section.panels.count, by: columns) {
       let row = section.panels[first..<min(first + columns, section.panels.count)]
       let head = row.map { Self.headHeight($0, isOneLine: isOneLine) }.max() ?? 0
@@ -95,7 +95,7 @@ struct ChartDrawing {
 
   private static func headWidth(_ panel: Chart.Panel) -> Double {
     Lettering.width(of: panel.name, size: Lettering.label, isBold: true) + 14
-      + Lettering.width(of: panel.figures, size: Lettering.small)
+      + Lettering.width(of: panel.figures)
   }
 
   private static func headHeight(_ panel: Chart.Panel, isOneLine: Bool) -> Double {
@@ -108,21 +108,20 @@ struct ChartDrawing {
     let name = Lettering.fitting(panel.name, width: cell, size: Lettering.label, isBold: true)
     canvas.text(name, x: x, y: y + 15, size: Lettering.label, ink: panel.ink, isBold: true)
     let behind = Lettering.width(of: name, size: Lettering.label, isBold: true) + 14
-    canvas.text(
-      Lettering.fitting(panel.figures, width: cell, size: Lettering.small), x: isOneLine ? x + behind : x,
-      y: isOneLine ? y + 15 : y + 34, size: Lettering.small)
+    let figures = Lettering.fitting(panel.figures, width: cell)
+    canvas.text(figures, x: isOneLine ? x + behind : x, y: isOneLine ? y + 15 : y + 34)
   }
 
   /// The axis's title to the right, the note to the left or below it, the legend last.
   private mutating func drawFoot(_ section: Chart.Section) {
     if !section.x.title.isEmpty {
       y += 18
-      canvas.text(section.x.title, x: edge, y: y, size: Lettering.small, anchor: .end)
+      canvas.text(section.x.title, x: edge, y: y, anchor: .end)
     }
     let cut = section.cut.map { "▲: more than \(FigureText.compact($0)). " } ?? ""
     if !(cut + section.note).isEmpty {
-      let room = inner - Lettering.width(of: section.x.title, size: Lettering.small) - 14
-      let width = Lettering.width(of: cut + section.note, size: Lettering.small)
+      let room = inner - Lettering.width(of: section.x.title) - 14
+      let width = Lettering.width(of: cut + section.note)
       if !section.x.title.isEmpty, width <= room { y -= Self.line }
       drawLines(cut + section.note)
     }
@@ -131,23 +130,21 @@ struct ChartDrawing {
   }
 
   private mutating func drawLegend(_ section: Chart.Section) {
-    var known: Set<String> = []
-    func isNew(_ name: String) -> Bool { !name.isEmpty && known.insert(name).inserted }
-    let curves = section.panels.flatMap(\.curves).filter { isNew($0.name) }
-    let dots = section.panels.flatMap(\.dots).filter { isNew($0.name) }
-    if known.isEmpty { return }
+    let (curves, dots) = (section.panels.flatMap(\.curves), section.panels.flatMap(\.dots))
+    let names = (curves.map(\.name) + dots.map(\.name)).uniqued.filter { !$0.isEmpty }
+    if names.isEmpty { return }
     var x = margin
     y += 24
-    for name in curves.map(\.name) + dots.map(\.name) {
-      let text = Lettering.fitting(name, width: inner - 24, size: Lettering.small)
-      let length = Lettering.width(of: text, size: Lettering.small) + 24
+    for name in names {
+      let text = Lettering.fitting(name, width: inner - 24)
+      let length = Lettering.width(of: text) + 24
       if x + length > edge, x > margin { (x, y) = (margin, y + 24) }
       if let curve = curves.first(where: { $0.name == name }) {
         canvas.line(x, y - 5, x + 16, y - 5, ink: curve.ink, width: 3, dash: curve.dash)
       } else if let dot = dots.first(where: { $0.name == name }) {
         canvas.draw(dot, at: [(x + 8, y - 5)])
       }
-      canvas.text(text, x: x + 22, y: y, size: Lettering.small, ink: .text)
+      canvas.text(text, x: x + 22, y: y, ink: .text)
       x += length + 18
     }
   }
@@ -186,12 +183,12 @@ struct ChartDrawing {
           x: from, y: frame.y, width: to - from, height: frame.height, fill: shade.ink,
           opacity: Theme.shadeOpacity)
       }
-      let label = Lettering.fitting(shade.label, width: frame.width, size: Lettering.small)
-      let width = Lettering.width(of: label, size: Lettering.small)
+      let label = Lettering.fitting(shade.label, width: frame.width)
+      let width = Lettering.width(of: label)
       let x = min(max((from + to - width) / 2, frame.x), frame.right - width)
       guard x >= free, named.insert(shade.label).inserted else { continue }
       free = x + width + 10
-      canvas.text(label, x: x, y: frame.y - 6, size: Lettering.small, ink: shade.ink)
+      canvas.text(label, x: x, y: frame.y - 6, ink: shade.ink)
     }
   }
 
@@ -206,7 +203,7 @@ struct ChartDrawing {
       if taken.contains(where: { abs($0 - y) < Self.line }) { continue }
       taken.append(y)
       if panel.cells.isEmpty { canvas.line(frame.x, y, frame.right, y, ink: .grid) }
-      canvas.text(tick.label, x: frame.x - 6, y: y + 5, size: Lettering.small, anchor: .end)
+      canvas.text(tick.label, x: frame.x - 6, y: y + 5, anchor: .end)
     }
   }
 
@@ -214,7 +211,7 @@ struct ChartDrawing {
     var taken: [ClosedRange<Double>] = []
     for tick in frame.horizontal.ticks(max(Int(frame.width / 70), 2))
     where frame.horizontal.range.contains(tick.value) {
-      let half = Lettering.width(of: tick.label, size: Lettering.small) / 2
+      let half = Lettering.width(of: tick.label) / 2
       let x = min(frame.px(tick.value), edge - half)
       let room = x - half - 6...x + half + 6
       if taken.contains(where: room.overlaps) { continue }
@@ -223,7 +220,7 @@ struct ChartDrawing {
         canvas.line(frame.px(tick.value), frame.y, frame.px(tick.value), frame.bottom, ink: .grid)
       }
       guard isLabelled else { continue }
-      canvas.text(tick.label, x: x, y: frame.bottom + 18, size: Lettering.small, anchor: .middle)
+      canvas.text(tick.label, x: x, y: frame.bottom + 18, anchor: .middle)
     }
   }
 
@@ -235,10 +232,9 @@ struct ChartDrawing {
       canvas.rect(
         x: x, y: y, width: width, height: height, fill: cell.ink, opacity: cell.opacity,
         tooltip: canvas.theme == .fixed ? nil : cell.details)
-      guard Lettering.width(of: cell.text, size: Lettering.small) < width - 4 else { continue }
-      canvas.text(
-        cell.text, x: x + width / 2, y: y + height / 2 + 5, size: Lettering.small, anchor: .middle,
-        ink: cell.opacity < 1 ? .text : .surface)
+      guard Lettering.width(of: cell.text) < width - 4 else { continue }
+      let ink = cell.opacity < 1 ? Ink.text : .surface
+      canvas.text(cell.text, x: x + width / 2, y: y + height / 2 + 5, anchor: .middle, ink: ink)
     }
   }
 
@@ -276,9 +272,7 @@ struct ChartDrawing {
     let format = frame.vertical.format
     for area in 0..<areas {
       let own = columns.count * area / areas..<columns.count * (area + 1) / areas
-      guard let value = Array(columns[own]).cut(to: 1).first ?? nil else {
-        continue
-      }
+      guard let value = Array(columns[own]).cut(to: 1).first ?? nil else { continue }
       let (low, high) = (format(value.low), format(value.high))
       let words =
         curve.look == .band
@@ -393,7 +387,7 @@ private struct LabelPlaces {
   /// Beside `x`, as near as can be to the height that suits its mark.
   mutating func place(_ label: Chart.Label, x: Double, foot: Double) -> (box: Box, lines: [String])? {
     let isBold = label.isBold
-    func width(_ text: String) -> Double { Lettering.width(of: text, size: Lettering.small, isBold: isBold) }
+    func width(_ text: String) -> Double { Lettering.width(of: text, isBold: isBold) }
     let wanted =
       switch label.mark {
       case .none: foot - Self.line - 4

@@ -39,9 +39,11 @@ package struct ComparisonPicture {
     let common = isLong && paths.count == 1 ? paths.first?.split(separator: ".").last : nil
     key = common.map { ", by \($0)" } ?? ""
     shown = Self.choice(standings.order)
-    let round = curves.timesRoundIncident(slowest: standings.slowestRecovery)
+    let times = report.trial.rows.map { $0.recoveryHorizon == nil ? nil : $0.recoveryTime }
+    let slowest = times.contains(nil) ? nil : times.compactMap(\.self).max()
+    let round = curves.timesRoundIncident(slowest: slowest.map(Double.init))
     isRoundIncident = round != nil
-    times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
+    self.times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
     chart = whole
   }
 
@@ -80,13 +82,13 @@ package struct ComparisonPicture {
   private func ink(_ variant: Int) -> Ink { isBest(variant) ? .accent : .other }
   private func origin(_ variant: Int) -> Int64 { isRoundIncident ? curves.end(variant) : 0 }
 
-  private func text(_ name: String, _ variant: Int) -> String? {
-    guard let metric = standings.metrics.metrics.firstIndex(where: { $0.name == name }) else { return nil }
-    let text = standings.metrics.figure(metric, variant).text
-    return text == "–" ? nil : text
+  /// nil where no run has one.
+  private func figure(_ name: String, _ variant: Int) -> Figure? {
+    let figure = standings.metrics.index(of: name).map { standings.metrics.figure($0, variant) }
+    return figure?.text == "–" ? nil : figure
   }
 
-  private func recoveryText(_ variant: Int) -> String? { text(MetricCatalogue.recovery, variant) }
+  private func recoveryText(_ variant: Int) -> String? { figure(MetricCatalogue.recovery, variant)?.text }
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
@@ -102,11 +104,9 @@ package struct ComparisonPicture {
 
   /// `caught up after 12 min, nothing lost`
   private func figures(_ variant: Int) -> String {
-    let recovery = recoveryText(variant).map { $0 == "never" ? "never caught up" : "caught up after \($0)" }
-    let lost = text(MetricCatalogue.lost, variant).map {
-      $0 == "0" ? "nothing lost" : "\($0) \($0 == "1" ? "event" : "events") lost"
-    }
-    return [recovery, lost].compactMap(\.self).joined(separator: ", ")
+    let lost = figure(MetricCatalogue.lost, variant).map { $0.text == "0" ? "nothing lost" : $0.phrase }
+    return [figure(MetricCatalogue.recovery, variant)?.phrase, lost].compactMap(\.self).joined(
+      separator: ", ")
   }
 
   private func shades(_ variant: Int, from origin: Int64 = 0, isNamed: Bool) -> [Chart.Shade] {
@@ -133,7 +133,7 @@ package struct ComparisonPicture {
       curve.dash = alike.firstIndex(of: variant).flatMap(Theme.dash)
       return curve
     }
-    let highest = lines.map { isOfOneRun ? $0.envelope.highestMean : $0.envelope.maximum }.max()
+    let highest = lines.flatMap(\.envelope).compactMap(\.self).map { isOfOneRun ? $0.mean : $0.high }.max()
     let each = shown.map { shades($0, from: origin($0), isNamed: true) }
     let incidents = Set(each.joined().map(\.label))
     let common = Chart.Shade(
@@ -154,7 +154,7 @@ package struct ComparisonPicture {
       let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
       let names = variants.map { labels[$0] }.joined(separator: ", ")
       return Chart.Label(
-        text: Lettering.fitting(names, width: 220, size: Lettering.small) + figure, x: 0, y: 0,
+        text: Lettering.fitting(names, width: 220) + figure, x: 0, y: 0,
         ink: ink(variants[0]), isBold: isBest(variants[0]))
     }
     // Those that recover at the same moment share a label.
@@ -410,20 +410,5 @@ struct TrialCurves {
     }
     let shown = min(longest, slowest.map { max($0 * 1.25 + 120e6, before / 2) } ?? longest)
     return shown > 0 ? -(min(before, shown * 2) + shown / 25)...max(shown, 1) : nil
-  }
-}
-
-extension Standings {
-  /// Microseconds, if every run of every variant recovers.
-  fileprivate var slowestRecovery: Double? {
-    guard let index = metrics.index(of: MetricCatalogue.recovery) else { return nil }
-    var slowest = 0.0
-    for variant in metrics.variants.indices {
-      for value in metrics.values(of: index, variant: variant) {
-        guard case .time(let time, _) = value else { return nil }
-        slowest = max(slowest, (time * 1e6).rounded())
-      }
-    }
-    return slowest
   }
 }

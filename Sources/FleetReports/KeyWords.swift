@@ -27,11 +27,7 @@ package enum KeyWords {
     var text = ""
     var wasCapital = true
     for letter in key {
-      if letter.isUppercase, !wasCapital {
-        text += " " + letter.lowercased()
-      } else {
-        text.append(letter)
-      }
+      text += letter.isUppercase && !wasCapital ? " " + letter.lowercased() : String(letter)
       wasCapital = letter.isUppercase
     }
     return text

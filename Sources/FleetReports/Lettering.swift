@@ -14,7 +14,7 @@ package enum Lettering {
   package static let small = 14.0
 
   /// About how wide a text is, in a wide font.
-  package static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
+  package static func width(of text: String, size: Double = small, isBold: Bool = false) -> Double {
     let units = text.reduce(0.0) { sum, letter in
       switch letter {
       case "i", "j", "l", "I", "'", "|", ".", ",", ":", ";", " ", "!": sum + 0.32
@@ -34,31 +34,25 @@ package enum Lettering {
     var lines = whole(text).split(separator: " ").map(String.init).filled { line, _ in
       Self.width(of: line, size: size, isBold: isBold) <= width
     }
-    guard lines.count > most, most > 0 else {
-      return lines.map { fitting($0, width: width, size: size, isBold: isBold) }
-    }
-    lines[most - 1] += " " + lines[most]
-    return lines.prefix(most).map { fitting($0, width: width, size: size, isBold: isBold) }
+    if lines.count > most, most > 0 { lines[most - 1] += " " + lines[most] }
+    return lines.prefix(most > 0 ? most : .max).map { fitting($0, width: width, size: size, isBold: isBold) }
   }
 
   private static let units: Set<Substring> = ["ms", "s", "min", "h", "d", "%", "·"]
 
   /// With a number and its unit kept on one line.
   private static func whole(_ text: String) -> String {
-    var words: [String] = []
-    for word in text.split(whereSeparator: \.isWhitespace) {
+    text.split(whereSeparator: \.isWhitespace).reduce("") { text, word in
       let unit = word.prefix { !",;:).".contains($0) }
-      if let last = words.last, units.contains(unit), unit == "·" || last.last?.isNumber == true {
-        words[words.count - 1] = "\(last)\u{A0}\(word)"
-      } else {
-        words.append(String(word))
-      }
+      let isOne = units.contains(unit) && !text.isEmpty && (unit == "·" || text.last?.isNumber == true)
+      return text + (text.isEmpty ? "" : isOne ? "\u{A0}" : " ") + word
     }
-    return words.joined(separator: " ")
   }
 
   /// The text, or as much of its beginning as fits.
-  package static func fitting(_ text: String, width: Double, size: Double, isBold: Bool = false) -> String {
+  package static func fitting(
+    _ text: String, width: Double, size: Double = small, isBold: Bool = false
+  ) -> String {
     if Self.width(of: text, size: size, isBold: isBold) <= width { return text }
     var text = text
     while text.count > 1, Self.width(of: text + "…", size: size, isBold: isBold) > width { text.removeLast() }

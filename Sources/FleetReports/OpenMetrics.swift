@@ -18,15 +18,10 @@ package enum OpenMetrics {
       let name = name(of: column)
       text += "# TYPE \(name) gauge\n# HELP \(name) \(Escaping.label(column.definition))\n".utf8
       for run in runs {
-        let series = Array("\(name){run=\"\(Escaping.label(run.name))\",seed=\"\(run.seed)\"} ".utf8)
+        let series = "\(name){run=\"\(Escaping.label(run.name))\",seed=\"\(run.seed)\"}"
         for row in run.series.rows {
           let digits = column.value(row).digits
-          if digits.isEmpty { continue }
-          text += series
-          text += digits.utf8
-          text.append(UInt8(ascii: " "))
-          text += timestamp(row.start).utf8
-          text.append(UInt8(ascii: "\n"))
+          if !digits.isEmpty { text += "\(series) \(digits) \(timestamp(row.start))\n".utf8 }
         }
       }
     }

@@ -73,7 +73,8 @@ struct SVGCanvas {
 
   /// - Parameter halo: whether a rim of the background keeps it legible on lines.
   mutating func text(
-    _ string: String, x: Double, y: Double, size: Double, anchor: Anchor = .start, ink: Ink = .muted,
+    _ string: String, x: Double, y: Double, size: Double = Lettering.small, anchor: Anchor = .start,
+    ink: Ink = .muted,
     isBold: Bool = false, halo: Bool = false
   ) {
     body += "<text x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" font-size=\"\(Self.px(size))\""

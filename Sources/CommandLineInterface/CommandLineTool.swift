@@ -36,7 +36,8 @@ public enum CommandLineTool {
     guard let first = arguments.first, !first.hasPrefix("-") else {
       let root = CommandSpecification.fleetsim
       let parsed = try checkingUsage(of: root) { try root.parse(arguments) }
-      return try environment.console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
+      return try environment.console.print(
+        parsed["version"] != nil ? version + "\n" : HelpScreen().text(root))
     }
     guard let command = (commands + [HelpCommand.self]).first(where: { $0.help.name == first }) else {
       // The whole tool is described where it is asked for: a run pays for its own command alone.
@@ -48,10 +49,13 @@ public enum CommandLineTool {
     let parent = CommandSpecification.toolName
     try checkingUsage(of: specification, parent: parent) {
       let parsed = try specification.parse(Array(arguments.dropFirst()))
-      environment.console.colour = try parsed.colour
-      if parsed.has("help") {
+      if let text = parsed[ParameterSpecification.colour.name]?.first {
+        environment.console.colour = try ValueReader.name.value(
+          text, of: ParameterSpecification.colour.synopsis, environment.files)
+      }
+      if parsed["help"] != nil {
         try environment.console.print(HelpScreen().text(specification, parent: parent))
-      } else if parsed.has("version") {
+      } else if parsed["version"] != nil {
         try environment.console.print(version + "\n")
       } else {
         try command.run(parsed, Invocation(arguments: arguments, environment: environment))

@@ -106,13 +106,10 @@ extension ParameterGroup {
 
 /// The value that a command line gave for a parameter; shared by the copies of a command.
 private final class Given<Value: Sendable>: Sendable {
-  private let state = Mutex<(value: Value?, texts: [String])>((nil, []))
-  var value: Value? { state.withLock { $0.value } }
-  var texts: [String] { state.withLock { $0.texts } }
-  func set(_ value: Value, _ texts: [String]) { state.withLock { $0 = (value, texts) } }
+  let state = Mutex<(value: Value, texts: [String])?>(nil)
 }
 
-/// An option with a value: its name, placeholder, reader, help and default in one place.
+/// A parameter of the command line: its name, placeholder, reader, help and default in one place.
 ///
 /// A property of an optional type is an option that may be left out, and a list may be given several times. A property with an
 /// initial value has a default, and any other must be given. The help says of the last two what it is.
@@ -121,29 +118,32 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   package let specification: ParameterSpecification
   /// Said after the option's name where it is missing.
   private var reason = ""
-  /// nil: the option must be given.
+  /// nil: it must be given.
   private let defaultValue: (@Sendable () -> Value)?
   private let read: @Sendable ([String], ParameterSpecification, Files) throws -> Value
   private var given = Given<Value>()
 
   package var wrappedValue: Value {
-    if let value = given.value { return value }
-    guard let defaultValue else { preconditionFailure("\(synopsis) is read before the command line") }
+    if let (value, _) = given.state.withLock(\.self) { return value }
+    guard let defaultValue else {
+      preconditionFailure("\(specification.synopsis) is read before the command line")
+    }
     return defaultValue()
   }
   package var projectedValue: Self { self }
   var synopsis: String { specification.synopsis }
-  package var isGiven: Bool { !given.texts.isEmpty }
+  private var texts: [String] { given.state.withLock { $0?.texts } ?? [] }
+  package var isGiven: Bool { !texts.isEmpty }
   /// As given: `--seed 7`.
-  var words: [String] { given.texts.flatMap { ["--\(name)", $0] } }
+  var words: [String] { texts.flatMap { ["--\(name)", $0] } }
 
   package func take(_ parsed: ParsedArguments, _ files: Files) throws {
-    let texts = parsed.values(name)
-    guard !texts.isEmpty else {
-      if defaultValue != nil { return }
-      throw UsageError("Missing expected option '\(synopsis)'" + reason)
+    if let texts = parsed[name] {
+      let value = try read(texts, specification, files)
+      given.state.withLock { $0 = (value, texts) }
+    } else if defaultValue == nil {
+      throw UsageError("Missing expected option '\(specification.synopsis)'" + reason)
     }
-    given.set(try read(texts, specification, files), texts)
   }
 }
 
@@ -193,66 +193,40 @@ extension Option {
       read: { texts, option, files in try texts.map { try reader.value($0, of: option.synopsis, files) } })
   }
 
-  /// An option that several commands have.
+  /// A parameter that several commands have.
   init(_ shared: Self) { self = shared }
 }
 
 /// An option without a value.
-@propertyWrapper
-package struct Flag: DeclaredParameter {
-  package let specification: ParameterSpecification
-  private var given = Given<Bool>()
-
-  package init(_ name: String, short: Character? = nil, help: String) {
-    specification = ParameterSpecification(name, short: short, help: help)
-  }
-
-  /// A flag that several commands have.
-  init(_ shared: Self) { self = shared }
-
-  package var wrappedValue: Bool { given.value ?? false }
-  package var isGiven: Bool { wrappedValue }
-
-  package func take(_ parsed: ParsedArguments, _ files: Files) { given.set(parsed.has(name), []) }
-}
+package typealias Flag = Option<Bool>
 
 /// A positional argument: the text of one that must be there or may be left out, or of all that are left.
-@propertyWrapper
-package struct Argument<Value: Sendable>: DeclaredParameter {
-  package let specification: ParameterSpecification
-  private let read: @Sendable (ArraySlice<String>) -> Value
-  private var given = Given<Value>()
-  /// Arguments before this one.
-  private let place: Int
+package typealias Argument<Value: Sendable> = Option<Value>
 
-  package init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String {
-    specification = ParameterSpecification(argument: name, choice, help: help)
-    place = 0
-    read = { $0.first ?? "" }
+extension Option {
+  package init(_ name: String, short: Character? = nil, help: String) where Value == Bool {
+    self.init(
+      specification: ParameterSpecification(name, short: short, help: help), defaultValue: { false },
+      read: { _, _, _ in true })
   }
 
-  init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String)
-  where Value == String? {
-    specification = ParameterSpecification(argument: name, choice, help: help, isOptional: true)
-    self.place = place
-    read = { $0.first }
+  package init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String {
+    self.init(
+      specification: ParameterSpecification(argument: name, choice, help: help), defaultValue: nil,
+      read: { texts, _, _ in texts[0] })
+  }
+
+  init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String? {
+    self.init(
+      specification: ParameterSpecification(argument: name, choice, help: help, isOptional: true),
+      defaultValue: { nil }, read: { texts, _, _ in texts[0] })
   }
 
   init(_ name: String, isOptional: Bool = false, help: String) where Value == [String] {
-    specification = ParameterSpecification(
-      argument: name, help: help, isOptional: isOptional, isRepeatable: true)
-    place = 0
-    read = { Array($0) }
-  }
-
-  /// An argument that several commands have.
-  init(_ shared: Self) { self = shared }
-
-  package var wrappedValue: Value { given.value ?? read([]) }
-  package var isGiven: Bool { given.value != nil }
-
-  package func take(_ parsed: ParsedArguments, _ files: Files) {
-    given.set(read(parsed.positional.dropFirst(place)), [])
+    self.init(
+      specification: ParameterSpecification(
+        argument: name, help: help, isOptional: isOptional, isRepeatable: true),
+      defaultValue: { [] }, read: { texts, _, _ in texts })
   }
 }
 
@@ -296,7 +270,7 @@ struct InvalidValue: Error {
 package struct ValueReader<Value: Sendable>: Sendable {
   /// nil: what the placeholder says.
   var choice: ValueChoice?
-  private let read: @Sendable (String, Files) throws -> Value
+  let read: @Sendable (String, Files) throws -> Value
 
   /// - Parameter read: throws `InvalidValue` or an error that says what would be right; a `UsageError` is the whole message.
   init(_ choice: ValueChoice? = nil, read: @escaping @Sendable (String) throws -> Value) {
@@ -318,6 +292,12 @@ package struct ValueReader<Value: Sendable>: Sendable {
   /// A reader of texts that name files.
   init(_ choice: ValueChoice? = nil, readingFiles read: @escaping @Sendable (String, Files) throws -> Value) {
     (self.choice, self.read) = (choice, read)
+  }
+
+  /// nil for a word, else the value that another reader gives.
+  static func word<Wrapped>(_ word: String, or other: ValueReader<Wrapped>) -> ValueReader
+  where Value == Wrapped? {
+    ValueReader(other.choice, readingFiles: { $0 == word ? nil : try other.read($0, $1) })
   }
 
   /// The value of an option or an argument, which errors call by its synopsis: `--seeds <n>`.

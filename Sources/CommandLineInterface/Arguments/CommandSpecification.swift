@@ -103,25 +103,8 @@ package struct ParameterSpecification: Sendable {
   var label: String { (short.map { "-\($0), " } ?? "") + synopsis }
 }
 
-/// The arguments of one command, sorted out.
-package struct ParsedArguments: Sendable, Hashable {
-  /// Values by option name, in the order given; a flag's value is empty.
-  package var options: [String: [String]] = [:]
-  package var positional: [String] = []
-
-  package func has(_ option: String) -> Bool { options[option] != nil }
-  package func values(_ option: String) -> [String] { options[option] ?? [] }
-  package func value(_ option: String) -> String? { options[option]?.first }
-
-  /// The use of colour that `--color` asks for.
-  var colour: Terminal.Colour {
-    get throws {
-      guard let text = value(ParameterSpecification.colour.name) else { return .auto }
-      if let colour = Terminal.Colour(rawValue: text) { return colour }
-      throw UsageError("The value '\(text)' is invalid for '--color <when>': auto, always or never.")
-    }
-  }
-}
+/// The texts of one command line by the name of option or argument, in the order given; a flag's is empty.
+package typealias ParsedArguments = [String: [String]]
 
 /// The command line was not understood; exit code 64.
 package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -143,15 +126,12 @@ extension CommandSpecification {
   /// else is wrong.
   /// - Throws: `UsageError`.
   package func parse(_ arguments: [String]) throws -> ParsedArguments {
-    var parsed = ParsedArguments()
     let beforeTerminator = arguments.prefix { $0 != "--" }
     for option in [ParameterSpecification.help, .version] {
       let spellings = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
-      if beforeTerminator.contains(where: spellings.contains) {
-        parsed.options[option.name] = [""]
-        return parsed
-      }
+      if beforeTerminator.contains(where: spellings.contains) { return [option.name: [""]] }
     }
+    var (parsed, positional) = (ParsedArguments(), [String]())
     var rest = arguments[...]
     var optionsAreOver = false
     while let argument = rest.popFirst() {
@@ -160,10 +140,10 @@ extension CommandSpecification {
       } else if !optionsAreOver, argument.hasPrefix("-"), argument != "-" {
         try parseOption(argument, rest: &rest, into: &parsed)
       } else {
-        parsed.positional.append(argument)
+        positional.append(argument)
       }
     }
-    try checkPositional(parsed.positional)
+    try assign(positional, in: &parsed)
     return parsed
   }
 
@@ -183,16 +163,16 @@ extension CommandSpecification {
       guard let value, !value.isEmpty else {
         throw UsageError("Missing value for '\(option.synopsis)'")
       }
-      guard option.isRepeatable || !parsed.has(option.name) else {
+      guard option.isRepeatable || parsed[option.name] == nil else {
         throw UsageError("The option '--\(option.name)' can be given only once.")
       }
-      parsed.options[option.name, default: []].append(value)
+      parsed[option.name, default: []].append(value)
     } else {
       if let value {
         throw UsageError(
           "The option '--\(option.name)' does not take any value, but '\(value)' was specified.")
       }
-      parsed.options[option.name] = [""]
+      parsed[option.name] = [""]
     }
   }
 
@@ -207,15 +187,21 @@ extension CommandSpecification {
     return UsageError("Unknown option '\(name)'.\(UsageError.hint(name, known))")
   }
 
-  private func checkPositional(_ values: [String]) throws {
-    if values.count > arguments.count, arguments.last?.isRepeatable != true {
-      let extra = values.dropFirst(arguments.count)
-      throw UsageError(
-        extra.count == 1
-          ? "Unexpected argument '\(extra.first!)'"
-          : "\(extra.count) unexpected arguments: \(extra.map { "'\($0)'" }.joined(separator: ", "))")
+  /// Gives each argument its texts, the last one all that are left where it takes several.
+  private func assign(_ texts: [String], in parsed: inout ParsedArguments) throws {
+    var rest = texts[...]
+    for argument in arguments {
+      let own = rest.prefix(argument.isRepeatable ? rest.count : 1)
+      if !own.isEmpty {
+        parsed[argument.name] = Array(own)
+      } else if !argument.isOptional {
+        throw UsageError("Missing expected argument '\(argument.synopsis)'")
+      }
+      rest = rest.dropFirst(own.count)
     }
-    let missing = arguments.dropFirst(values.count).first { !$0.isOptional }
-    if let missing { throw UsageError("Missing expected argument '\(missing.synopsis)'") }
+    if rest.isEmpty { return }
+    throw UsageError(
+      (rest.count == 1 ? "Unexpected argument " : "\(rest.count) unexpected arguments: ")
+        + rest.map { "'\($0)'" }.joined(separator: ", "))
   }
 }

@@ -127,11 +127,11 @@ struct Assignment: Sendable {
   var overrides: [Override] { Override.choosing(path, value) }
 }
 
-extension Argument where Value == String {
+extension Option where Value == String {
   static var scenario: Self { Self("scenario", help: "The scenario file (JSON5).") }
 }
 
-extension Argument where Value == [String] {
+extension Option where Value == [String] {
   static var scenarios: Self { Self("scenario", help: "Scenario files (JSON5).") }
 }
 
@@ -204,7 +204,7 @@ extension Flag {
       help: "Print one JSON document in place of tables and sentences ('fleetsim help schema json').")
   }
   static var verbose: Flag { Flag("verbose", help: "Print every line and table of the answer.") }
-  static let quietHelp = "Print the verdict alone: no heading, progress or table."
+  static var quietHelp: String { "Print the verdict alone: no heading, progress or table." }
 }
 
 /// How a scenario is changed before it is decoded.

@@ -82,7 +82,7 @@ struct HelpCommand: Command {
     "topic", .one(of: topics), help: "\(topics.dropLast().joined(separator: ", ")) or \(topics.last!).")
   private var topic: String?
   @Argument(
-    "what", .one(of: HelpTopic.schemas + HelpTopic.shells), at: 1,
+    "what", .one(of: HelpTopic.schemas + HelpTopic.shells),
     help:
       "Of schema: \(HelpTopic.schemas.joined(separator: " or ")) (default: scenario); of completions: "
       + "\(HelpTopic.shells.joined(separator: ", ")).")

@@ -31,7 +31,8 @@ extension InitCommand {
       help: "How many devices are in use, as 20000, 200k or 3M.")
     var devices: Int
     @Option(
-      "events", "rate", .events, because: ", as --events 30/h (unknown if you do not know)",
+      "events", "rate", .word(unknown, or: .events),
+      because: ", as --events 30/h (unknown if you do not know)",
       help:
         "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
         + "\(Self.proposedEvents), to be replaced.")
@@ -43,32 +44,33 @@ extension InitCommand {
         + "(default: 160%)")
     var peak = 1.6
     @Option(
-      "use", "use", .use,
+      "use", "use", .word("always", or: .use),
       help:
         "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
         + "(3m unless said), and in the background the system (closed unless said, else one of "
         + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
     var use: Use? = nil
     @Option(
-      "capacity", "rate", .capacity, because: ", as --capacity 60000/s (unknown if you do not know)",
+      "capacity", "rate", .word(unknown, or: .rate("60000/s")),
+      because: ", as --capacity 60000/s (unknown if you do not know)",
       help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
     var capacity: Quantity?
     @Option(
-      "settings", "file", .settingsOrDefaults,
+      "settings", "file", .word("defaults", or: .readableFile),
       help:
         "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
     var settingsPath: String? = nil
     @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
     var outage = Quantity("10m")!
     @Option(
-      "restart", "span", .restart,
+      "restart", "span", .incident,
       help:
         "In place of the outage its servers restart: they are gone for so long, as 1m, and capacity then rises for twice as long. "
         + "(default: none)"
     )
-    var restart: Quantity? = nil
+    var restart: Quantity?
     @Option(
-      "trouble", "span", .trouble,
+      "trouble", "span", .word(unknown, or: .incident),
       help:
         "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
         + "model's, and what may explain the difference. (default: unknown)")
@@ -206,77 +208,54 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
 }
 
 extension ValueReader where Value == Int {
-  static let fleet = ValueReader { text in
-    if let count = InitCommand.Answers.count(text) { return count }
-    throw InvalidValue("a number from 1 to 4000M, as 20000, 200k or 3M.")
+  static let fleet = ValueReader("a number from 1 to 4000M, as 20000, 200k or 3M.") {
+    InitCommand.Answers.count($0)
   }
 }
 
 extension ValueReader where Value == Double {
   /// `160%`, `1.6`.
-  static let peak = ValueReader { text in
-    let number = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
-    if let number, (1...5).contains(number) { return number }
-    throw InvalidValue("a factor from 100% to 500%, as 160%.")
+  static let peak = ValueReader("a factor from 100% to 500%, as 160%.") { text in
+    guard let factor = Quantity(text), [.number, .percent].contains(factor.unit) else { return nil }
+    return (1...5).contains(factor.baseValue) ? factor.baseValue : nil
   }
 }
 
-extension ValueReader where Value == InitCommand.Answers.Events? {
+extension ValueReader where Value == InitCommand.Answers.Events {
   /// `30/h`, or of an open app `8/min-open`.
-  static let events = ValueReader { text in
-    if text == InitCommand.Answers.unknown { return nil }
-    let (ending, example) = ("-open", "30/h, 60/day or 8/min-open")
-    if text.hasSuffix(ending), let rate = try? Quantity.rate(String(text.dropLast(ending.count)), as: example)
-    {
-      return InitCommand.Answers.Events(rate: rate, isWhileOpen: true)
-    }
-    return InitCommand.Answers.Events(rate: try Quantity.rate(text, as: example), isWhileOpen: false)
-  }
+  static let events = ValueReader(readingFiles: { text, files in
+    let ending = "-open"
+    let isWhileOpen = text.hasSuffix(ending)
+    let rate = ValueReader<Quantity>.rate("30/h, 60/day or 8/min-open")
+    return InitCommand.Answers.Events(
+      rate: try rate.read(isWhileOpen ? String(text.dropLast(ending.count)) : text, files),
+      isWhileOpen: isWhileOpen)
+  })
 }
 
 extension ValueReader where Value == Quantity {
-  static let incident = ValueReader { try Quantity.incident($0) }
-}
-
-extension ValueReader where Value == Quantity? {
-  static let capacity = ValueReader { text in
-    text == InitCommand.Answers.unknown ? nil : try Quantity.rate(text, as: "60000/s")
-  }
-  static let restart = ValueReader<Quantity?> { try Quantity.incident($0) }
-  /// How long the trouble of an incident lasted.
-  static let trouble = ValueReader { text in
-    text == InitCommand.Answers.unknown ? nil : try Quantity.incident(text)
-  }
-}
-
-extension Quantity {
-  fileprivate static func rate(_ text: String, as example: String) throws(InvalidValue) -> Quantity {
-    let quantity = Quantity(text)
-    if let quantity, case .rate = quantity.unit, quantity.value > 0 { return quantity }
-    throw InvalidValue(
-      quantity?.unit == .number
-        ? "the unit is missing, as in \(example)." : "a rate above 0, as \(example).")
+  static func rate(_ example: String) -> ValueReader {
+    ValueReader { text in
+      let quantity = Quantity(text)
+      if let quantity, case .rate = quantity.unit, quantity.value > 0 { return quantity }
+      throw InvalidValue(
+        quantity?.unit == .number
+          ? "the unit is missing, as in \(example)." : "a rate above 0, as \(example).")
+    }
   }
 
-  fileprivate static func incident(_ text: String) throws(InvalidValue) -> Quantity {
-    if let span = Quantity(text), span.unit == .span, (1e6...86_400e6).contains(span.value) { return span }
-    throw InvalidValue("a span from 1s to 24h, as 20m.")
+  /// The length of an incident.
+  static let incident = ValueReader("a span from 1s to 24h, as 20m.") { text in
+    Quantity(text).flatMap { $0.unit == .span && (1e6...86_400e6).contains($0.value) ? $0 : nil }
   }
 }
 
-extension ValueReader where Value == InitCommand.Use? {
-  /// Always open, or as long and as often as that.
-  static let use = ValueReader { text in
-    if text == "always" { return nil }
-    if let use = InitCommand.Use(text) { return use }
-    throw InvalidValue("\(InitCommand.Use.allowed).")
-  }
+extension ValueReader where Value == InitCommand.Use {
+  static let use = ValueReader("\(InitCommand.Use.allowed).") { InitCommand.Use($0) }
 }
 
-extension ValueReader where Value == String? {
-  /// A file of Settings; nil: those of the client.
-  static let settingsOrDefaults = ValueReader(readingFiles: { text, files in
-    if text == "defaults" { return nil }
+extension ValueReader where Value == String {
+  static let readableFile = ValueReader(readingFiles: { text, files in
     if access(files.place(text), R_OK) == 0 { return text }
     throw InvalidValue("a file that can be read, or defaults.")
   })

@@ -94,12 +94,12 @@ package final class Executable: Sendable {
 
   /// The build, for `run.json`: `debug` or `release`, and for a release build the SHA-256 of the program. Nothing tells a plain
   /// SwiftPM build which commit it is made of.
-  var build: [(String, JSONValue)] {
+  var build: JSONValue {
     #if DEBUG
       // Its digest would take seconds.
-      return [("kind", .string("debug"))]
+      return ["kind": "debug"]
     #else
-      return [("kind", .string("release"))] + (sha256.map { [("executableSHA256", .string($0))] } ?? [])
+      return ["kind": "release", "executableSHA256": sha256]
     #endif
   }
 

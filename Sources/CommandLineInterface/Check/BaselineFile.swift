@@ -10,8 +10,6 @@ struct BaselineFile {
   /// As the user named it.
   var path: String
   var baselines: [Baseline] = []
-  /// Where each metric stands in the file, by scenario and metric.
-  private(set) var lines: [String: [String: Int]] = [:]
 
   init(path: String) { self.path = path }
 
@@ -29,26 +27,20 @@ struct BaselineFile {
 
   /// One line a metric, so that version control shows what a new recording moved.
   var text: String {
-    let scenarios = baselines.map { baseline in
-      JSONValue.object([
-        ("scenario", .string(baseline.scenario)),
-        ("results", .integer(Int64(baseline.results))),
-        ("set", .array(baseline.overrides.map { .string($0) })),
-        (
-          "seeds",
-          .raw("{ \"first\": \(baseline.seeds.first), \"count\": \(baseline.seeds.count) }")
-        ),
-        ("unhealthyTwins", .integer(Int64(baseline.unhealthyTwins))),
-        ("failedSeeds", .raw("[\(baseline.failedSeeds.map(\.description).joined(separator: ", "))]")),
-        ("metrics", .object(baseline.entries.map { ($0.metric, .raw(Self.line($0))) })),
-        ("scenarioValues", .object(baseline.values.map { ($0.path, .raw($0.text)) })),
-      ])
+    let scenarios = baselines.map { baseline -> JSONValue in
+      [
+        "scenario": baseline.scenario, "results": baseline.results, "set": baseline.overrides,
+        "seeds": JSONValue.raw("{ \"first\": \(baseline.seeds.first), \"count\": \(baseline.seeds.count) }"),
+        "unhealthyTwins": baseline.unhealthyTwins,
+        "failedSeeds": JSONValue.raw("[\(baseline.failedSeeds.map(\.description).joined(separator: ", "))]"),
+        "metrics": JSONValue.object(baseline.entries.map { ($0.metric, .raw(Self.line($0))) }),
+        "scenarioValues": JSONValue.object(baseline.values.map { ($0.path, .raw($0.text)) }),
+      ]
     }
-    return JSONValue.text(
-      .object([
-        ("program", .string("fleetsim")), ("baseline", .integer(Int64(Self.format))),
-        ("version", .string(CommandLineTool.version)), ("scenarios", .array(scenarios)),
-      ])) + "\n"
+    return JSONValue.text([
+      "program": "fleetsim", "baseline": Self.format, "version": CommandLineTool.version,
+      "scenarios": scenarios,
+    ]) + "\n"
   }
 
   private static let format = 2
@@ -111,45 +103,40 @@ extension BaselineFile {
   /// - Throws: `CommandFailure` 66, 65.
   init(contentsOf path: String, _ files: Files) throws(CommandFailure) {
     let text = try files.text(path)
-    var wording = Wording.ofProgram
-    wording.unexpected = { expected, key, found in
-      expected == "a list" ? "'\(key)' is a list; found \(found)" : "\(expected) is expected; found \(found)"
-    }
     do throws(ScenarioProblems) {
-      self = try Self.record.read(text: text, name: path, wording)
+      self = try Self.record.read(text: text, name: path, Self.wording)
     } catch {
       throw CommandFailure(.data, error.first)
     }
     self.path = path
   }
 
+  private static let wording: Wording = {
+    var wording = Wording()
+    wording.missing = { "'\($0.name)' is missing" }
+    wording.unknownKey = nil
+    wording.unexpected = { expected, key, found in
+      expected == "a list" ? "'\(key)' is a list; found \(found)" : "\(expected) is expected; found \(found)"
+    }
+    (wording.showsValues, wording.tellsFirst) = (false, true)
+    return wording
+  }()
+
   private static let record = ObjectKeys(
     BaselineFile(path: ""),
     [
-      .check { decoder, node, path, file in
+      .refusal { node, _ in
         if case .string("fleetsim")? = node["program"]?.content,
           case .number("\(format)")? = node["baseline"]?.content
         {
-          return true
+          return nil
         }
-        decoder.report(
-          "this is no baseline of fleetsim: one begins with \"program\": \"fleetsim\", \"baseline\": \(format)",
-          at: node.position, path)
-        return false
+        return
+          "this is no baseline of fleetsim: one begins with \"program\": \"fleetsim\", \"baseline\": \(format)"
       },
       Field(reading: "scenarios", \.baselines, Kind.object(baseline).list(0 ... .max), isRequired: true),
-      .check { decoder, node, path, file in
-        for (baseline, node) in zip(file.baselines, node["scenarios"]?.elements ?? []) {
-          guard file.lines[baseline.scenario] == nil else {
-            decoder.report(
-              "the scenario '\(baseline.scenario)' is there twice", at: node.position, path)
-            return false
-          }
-          file.lines[baseline.scenario] = Dictionary(
-            node["metrics"]?.members?.map { ($0.key, Int($0.keyPosition.line)) } ?? [],
-            uniquingKeysWith: { first, _ in first })
-        }
-        return true
+      .refusal("scenarios") { _, file in
+        file.baselines.map(\.scenario).firstRepeated.map { "the scenario '\($0)' is there twice" }
       },
     ])
 
@@ -157,7 +144,7 @@ extension BaselineFile {
     Baseline(scenario: "", overrides: [], seeds: SeedRange(first: 0, count: 2), entries: []),
     [
       Field(reading: "set", \.overrides, Kind<String>.text.list(0 ... .max), isRequired: true),
-      Field(reading: "seeds", \.seeds, .seeds(2...CheckCommand.mostSeeds), isRequired: true),
+      Field(reading: "seeds", \.seeds, .object(seeds), isRequired: true),
       .check { decoder, node, path, baseline in
         for metric in node["metrics"]?.members ?? [] {
           guard let values = metric.value["values"]?.elements, values.count != baseline.seeds.count else {
@@ -176,24 +163,28 @@ extension BaselineFile {
       Field(reading: "results", \.results, .digits(0...1_000_000)),
       Field(reading: "unhealthyTwins", \.unhealthyTwins, .digits(0...CheckCommand.mostSeeds)),
       Field(reading: "failedSeeds", \.failedSeeds, Kind<UInt64>.seed.list(0...CheckCommand.mostSeeds)),
-      .check { _, node, _, baseline in
-        baseline.values = (node["scenarioValues"]?.members ?? []).map { ($0.key, JSONText.pretty($0.value)) }
-        return true
-      },
+      Field(
+        reading: "scenarioValues", \.values,
+        Kind { _, node, _ in (node.members ?? []).map { ($0.key, JSONText.pretty($0.value)) } }),
+    ])
+
+  private static let seeds = ObjectKeys(
+    SeedRange(first: 0, count: 1),
+    [
+      Field(reading: "first", \.first, .digits(0 ... .max), isRequired: true),
+      Field(reading: "count", \.count, .digits(2...CheckCommand.mostSeeds), isRequired: true),
     ])
 
   private static let metrics = Kind<[Baseline.Entry]> { decoder, node, path in
     var entries: [Baseline.Entry] = []
     for member in node.members ?? [] {
       guard MetricCatalogue.metric(named: member.key) != nil else {
-        let hint =
-          nearest(to: member.key, among: MetricCatalogue.all.map(\.name)).map { "; did you mean '\($0)'?" }
-          ?? ""
+        let hint = InvalidValue.hint(member.key, MetricCatalogue.all.map(\.name))
         decoder.report("'\(member.key)' is no metric\(hint)", at: member.value.position, path)
         return nil
       }
       guard var read = entry.read(&decoder, member.value, path) else { return nil }
-      read.metric = member.key
+      (read.metric, read.line) = (member.key, Int(member.keyPosition.line))
       entries.append(read)
     }
     if !entries.isEmpty { return entries }
@@ -237,34 +228,6 @@ extension BaselineFile {
       "a tolerance is \"\(notSignificantlyWorse)\", { \"relative\": 0.05 }, { \"absolute\": 10 } or "
         + "\"\(informational)\"", at: node.position, path)
     return nil
-  }
-}
-
-// MARK: Files that a program wrote
-
-extension Wording {
-  /// The wording for a file that nobody writes by hand: its first problem is told, and keys that it has besides don't matter.
-  static let ofProgram: Wording = {
-    var wording = Wording()
-    wording.missing = { "'\($0.name)' is missing" }
-    wording.unknownKey = nil
-    wording.unexpected = { expected, key, found in
-      "expected \(expected)\(expected == "a list" ? " for '\(key)'" : ""), found \(found)"
-    }
-    (wording.showsValues, wording.tellsFirst) = (false, true)
-    return wording
-  }()
-}
-
-extension Kind<SeedRange> {
-  static func seeds(_ counts: ClosedRange<Int>) -> Kind {
-    .object(
-      ObjectKeys(
-        SeedRange(first: 0, count: 1),
-        [
-          Field(reading: "first", \.first, .digits(0 ... .max), isRequired: true),
-          Field(reading: "count", \.count, .digits(counts), isRequired: true),
-        ]))
   }
 }
 

@@ -82,31 +82,37 @@ struct CheckCommand: Study {
   }
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<[[RunSummary]]> {
-    if options.isJSON, format != .text || records {
-      throw UsageError(
-        "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
-    }
-    if seeds != nil, !records {
-      throw UsageError("The option '--seeds' goes with '--record': a check takes the seeds of the baseline.")
-    }
-    if !records, let seed = settings.first(where: { $0.path == "seed" }) {
-      throw UsageError(
-        "The value '\(seed.text)' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
-          + "are another baseline: add --record --baseline FILE.")
-    }
-    if records, settingsPath != nil {
-      throw UsageError(
-        "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings.")
-    }
-    if options.isVerbose, records || format != .text || options.isJSON {
-      throw UsageError(
+    let seed = settings.first { $0.path == "seed" }?.text
+    let refusals = [
+      (
+        options.isJSON && (format != .text || records),
+        "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'."
+      ),
+      (
+        seeds != nil && !records,
+        "The option '--seeds' goes with '--record': a check takes the seeds of the baseline."
+      ),
+      (
+        !records && seed != nil,
+        "The value '\(seed ?? "")' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
+          + "are another baseline: add --record --baseline FILE."
+      ),
+      (
+        records && settingsPath != nil,
+        "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings."
+      ),
+      (
+        options.isVerbose && (records || format != .text || options.isJSON),
         "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
-      )
-    }
+      ),
+    ]
+    if let (_, refusal) = refusals.first(where: \.0) { throw UsageError(refusal) }
     let (console, files) = (environment.console, environment.files)
     var subjects = try subjects(files)
     // Whatever is wrong with a file is said before anything runs.
-    let places = records ? try outputs(subjects, files) : []
+    let places = try (records ? subjects.map(\.file.path).uniqued : []).map {
+      try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline", files)
+    }
     for index in subjects.indices {
       let recorded = subjects[index].baseline?.overrides ?? []
       subjects[index].overrides =
@@ -173,17 +179,14 @@ struct CheckCommand: Study {
   private func subjects(_ files: Files) throws -> [Subject] {
     var baselines: [String: BaselineFile] = [:]
     var seen: Set<String> = []
-    let places = try paths.map { path in
+    return try paths.map { path in
       let loaded = try LoadedScenario(path, files)
       let place = baselinePath ?? OutputDirectory.sibling(of: path, BaselineFile.name)
-      return (path: path, name: loaded.name, resolvedName: loaded.resolvedName, place: place)
-    }
-    for (_, name, _, place) in places where !seen.insert(place + "\n" + name).inserted {
-      throw UsageError(
-        "Two scenarios would both be called '\(name)' in \(place): check them one by one, each with a "
-          + "baseline of its own.")
-    }
-    return try places.map { path, shortName, resolvedName, place in
+      guard seen.insert(place + "\n" + loaded.name).inserted else {
+        throw UsageError(
+          "Two scenarios would both be called '\(loaded.name)' in \(place): check them one by one, each with a "
+            + "baseline of its own.")
+      }
       let isThere = files.isThere(place)
       guard isThere || records else {
         throw CommandFailure(
@@ -196,8 +199,8 @@ struct CheckCommand: Study {
       baselines[place] = file
       // Recorded from elsewhere, a scenario.json5 has its folder's name.
       let name =
-        file.baseline(of: shortName) == nil && file.baseline(of: resolvedName) != nil
-        ? resolvedName : shortName
+        file.baseline(of: loaded.name) == nil && file.baseline(of: loaded.resolvedName) != nil
+        ? loaded.resolvedName : loaded.name
       let baseline = file.baseline(of: name)
       if !records { try check(baseline, of: name, in: file, path) }
       return Subject(path: path, name: name, file: file, baseline: baseline)
@@ -220,13 +223,6 @@ struct CheckCommand: Study {
   }
 
   // MARK: Recording
-
-  /// The files that baselines are written to, each once.
-  private func outputs(_ subjects: [Subject], _ files: Files) throws -> [SingleFile] {
-    try subjects.map(\.file.path).uniqued.map {
-      try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline", files)
-    }
-  }
 
   private func record(
     _ subjects: [Subject], _ seeds: [SeedRange], _ found: [[RunSummary]], _ input: StudyInput,
@@ -289,7 +285,7 @@ struct CheckCommand: Study {
         let check = BaselineCheck(
           baseline, found[index], interval: scenario.interval.microseconds, isOfSettings: settingsPath != nil)
         return CheckOutcome(
-          scenarioPath: subjects[index].path, file: subjects[index].file, check: check,
+          scenarioPath: subjects[index].path, baselinePath: subjects[index].file.path, check: check,
           changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]),
           isLast: index == subjects.count - 1, loss: check.cause(in: scenario))
       }

@@ -19,7 +19,7 @@ extension CheckOutcome {
     [
       .init("scenario", "The scenario file as it was named.") { $0.scenarioPath },
       .init("name", "Its name in the baseline.") { $0.name },
-      .init("baseline", "The baseline's file.") { $0.file.path },
+      .init("baseline", "The baseline's file.") { $0.baselinePath },
       .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
       .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
       .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
@@ -46,13 +46,10 @@ extension CheckOutcome {
         "recordedFailures",
         "Runs that never recovered or lost over 1 % of the affected events then; null where the baseline does not know."
       ) { outcome in
-        outcome.check.changes.contains { $0.criterion == .failures }
-          ? outcome.check.failing.then : nil
+        outcome.check.changes.contains { $0.criterion == .failures } ? outcome.check.failing.then : nil
       },
       .init("presentFailures", "The same now.") { $0.check.failing.now },
-      .list("metrics", "Every metric of the baseline.", change) { outcome in
-        outcome.check.metrics.map { ($0, outcome.line($0.column)) }
-      },
+      .list("metrics", "Every metric of the baseline.", change) { $0.check.metrics },
     ])
 
   private static let changedKey = JSONShape<CheckOutcome.ChangedKey>([
@@ -62,27 +59,23 @@ extension CheckOutcome {
     .init("line", "The line there.") { $0.place?.line },
   ])
 
-  private static let change = JSONShape<(change: BaselineCheck.Change, line: Int)>([
-    .init("metric", "Column of `summary.csv`.") { $0.change.column },
-    .init("unit", "Of the figures that follow.") { $0.change.metric?.unit ?? "" },
+  private static let change = JSONShape<BaselineCheck.Change>([
+    .init("metric", "Column of `summary.csv`.") { $0.column },
+    .init("unit", "Of the figures that follow.") { $0.metric?.unit ?? "" },
     .choice(
       "level",
       "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded."
-    ) { $0.change.judgement },
+    ) { $0.judgement },
     .anything("tolerance", "As it stands in the baseline.", ["string", "object"]) {
-      .raw(BaselineFile.text($0.change.recorded?.tolerance ?? .informational))
+      .raw(BaselineFile.text($0.recorded?.tolerance ?? .informational))
     },
-    .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
-      $0.change.means.then
-    },
-    .init("presentMean", "Mean over the seeds now.") { $0.change.means.now },
+    .init("recordedMean", "Mean over the seeds then; null: no run had a value.") { $0.means.then },
+    .init("presentMean", "Mean over the seeds now.") { $0.means.now },
     .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
-    { $0.change.difference.sample.count > 0 ? $0.change.difference.mean : nil },
-    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") {
-      $0.change.difference.interval()?.low
-    },
-    .init("differenceHigh95", "Upper end of the same.") { $0.change.difference.interval()?.high },
-    .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
+    { $0.difference.sample.count > 0 ? $0.difference.mean : nil },
+    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") { $0.difference.interval()?.low },
+    .init("differenceHigh95", "Upper end of the same.") { $0.difference.interval()?.high },
+    .init("appearances", "Runs that have a value in only one of the two.") { $0.appearances },
     .init("line", "Where the metric stands in the baseline.") { $0.line },
   ])
 }

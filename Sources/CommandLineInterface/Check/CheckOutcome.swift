@@ -12,7 +12,7 @@ struct CheckOutcome {
 
   /// The scenario file as it was named.
   let scenarioPath: String
-  let file: BaselineFile
+  let baselinePath: String
   let check: BaselineCheck
   let changedKeys: [ChangedKey]
   /// Whether it is the last of those that are told, which says what holds of all.
@@ -34,11 +34,8 @@ struct CheckOutcome {
     }
   }
 
-  /// Where a metric stands in the baseline; of what is no metric, its first line.
-  func line(_ column: String) -> Int { file.lines[name]?[column] ?? 1 }
-
   /// Where the cause of what moved stands: the first changed key that is in a file, else the metric in the baseline.
   func place(_ change: BaselineCheck.Change) -> (file: String, line: Int) {
-    changedKeys.lazy.compactMap(\.place).first ?? (file.path, line(change.column))
+    changedKeys.lazy.compactMap(\.place).first ?? (baselinePath, change.line)
   }
 }

@@ -94,11 +94,11 @@ package enum CommandDocuments {
 
   /// The members of every document, made of the command's name.
   fileprivate static let head = JSONShape<String>([
-    .constant("program", "Always.", .string("fleetsim")),
+    .constant("program", "Always.", "fleetsim"),
     .constant(
       "format",
       "Goes up when a member is taken away or means something else; members may be added at any time.",
-      .integer(Int64(format))),
+      format),
     .init("command", "The command that printed it.") { $0 },
     .init("version", "Of fleetsim.") { _ in CommandLineTool.version },
     .init("results", "The version of the results: two builds with the same one give the same figures.") { _ in
@@ -108,17 +108,15 @@ package enum CommandDocuments {
 
   /// The JSON Schema (draft 2020-12) of all documents.
   static var schema: String {
-    let documents = kinds.map { kind -> JSONValue in
-      let names = kind.commands.map { JSONValue.string($0) }
-      return kind.schema.adding([
+    let documents = kinds.map { kind in
+      kind.schema.adding([
         ("title", .string("fleetsim \(kind.commands.joined(separator: ", ")) --json: \(kind.meaning)"))
-      ]).requiring("command", .object([("enum", .array(names))]))
+      ]).requiring("command", ["enum": kind.commands])
     }
-    return JSONValue.text(
-      JSONValue.object([
-        ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
-        ("title", .string("What fleetsim prints with --json")),
-      ]).adding(head.schema().members).adding([("oneOf", .array(documents))])) + "\n"
+    let all: JSONValue = [
+      "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What fleetsim prints with --json",
+    ]
+    return JSONValue.text(all.adding(head.schema().members).adding([("oneOf", .array(documents))])) + "\n"
   }
 }
 
@@ -168,12 +166,10 @@ struct JSONShape<Source>: Sendable {
   /// - `open`: whether there are members with names of their own beside these.
   func schema(open: JSONValue? = nil) -> JSONValue {
     let properties = members.map { ($0.name, $0.schema.adding([("description", .string($0.meaning))])) }
-    let more = open.map { [("additionalProperties", $0)] } ?? []
-    return .object(
-      [
-        ("type", .string("object")), ("required", .array(members.map { .string($0.name) })),
-        ("properties", .object(properties)),
-      ] + more)
+    return [
+      "type": "object", "required": members.map(\.name), "properties": JSONValue.object(properties),
+      "additionalProperties": open,
+    ]
   }
 }
 
@@ -191,17 +187,17 @@ extension JSONShape.Member {
     self.init(name: name, meaning: meaning, schema: Value.schema, value: { value($0).json })
   }
 
-  fileprivate static func constant(_ name: String, _ meaning: String, _ value: JSONValue) -> Self {
-    Self(name: name, meaning: meaning, schema: .object([("const", value)]), value: { _ in value })
+  fileprivate static func constant(
+    _ name: String, _ meaning: String, _ value: some JSONRepresentable
+  ) -> Self {
+    Self(name: name, meaning: meaning, schema: ["const": value], value: { [value = value.json] _ in value })
   }
 
   /// One of a few words.
   static func choice(
     _ name: String, _ meaning: String, _ words: [String], _ value: @escaping @Sendable (Source) -> String
   ) -> Self {
-    Self(
-      name: name, meaning: meaning, schema: .object([("enum", .array(words.map { .string($0) }))]),
-      value: { .string(value($0)) })
+    Self(name: name, meaning: meaning, schema: ["enum": words], value: { .string(value($0)) })
   }
 
   /// One of the names of an enumeration.
@@ -232,7 +228,7 @@ extension JSONShape.Member {
     _ name: String, _ meaning: String, columns: [CSVColumn<Row>],
     _ value: @escaping @Sendable (Source) -> [JSONValue]
   ) -> Self {
-    let other = JSONValue.type("string", "number", "boolean", "null")
+    let other = JSONValue.types(["string", "number", "boolean", "null"])
     return Self(
       name: name, meaning: meaning,
       schema: .list(of: JSONShape<Row>(columns: columns).schema(open: other)),
@@ -257,14 +253,10 @@ extension JSONShape.Member {
 }
 
 extension JSONValue {
-  fileprivate static func type(_ names: String...) -> JSONValue { types(names) }
   fileprivate static func types(_ names: [String]) -> JSONValue {
-    let names = names.map { JSONValue.string($0) }
-    return .object([("type", names.count == 1 ? names[0] : .array(names))])
+    ["type": names.count == 1 ? JSONValue.string(names[0]) : names.json]
   }
-  fileprivate static func list(of items: JSONValue) -> JSONValue {
-    .object([("type", .string("array")), ("items", items)])
-  }
+  fileprivate static func list(of items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
 }
 
 /// A type whose values are plain JSON.
@@ -274,36 +266,29 @@ protocol JSONRepresentable: SendableMetatype {
 }
 
 extension String: JSONRepresentable {
-  static var schema: JSONValue { .type("string") }
+  static var schema: JSONValue { ["type": "string"] }
   var json: JSONValue { .string(self) }
 }
 extension Bool: JSONRepresentable {
-  static var schema: JSONValue { .type("boolean") }
+  static var schema: JSONValue { ["type": "boolean"] }
   var json: JSONValue { .bool(self) }
 }
-extension Int: JSONRepresentable {
-  static var schema: JSONValue { .type("integer") }
-  var json: JSONValue { .integer(Int64(self)) }
+extension FixedWidthInteger where Self: JSONRepresentable {
+  static var schema: JSONValue { ["type": "integer"] }
+  var json: JSONValue { .raw(String(self)) }
 }
-extension Int64: JSONRepresentable {
-  static var schema: JSONValue { .type("integer") }
-  var json: JSONValue { .integer(self) }
-}
-extension UInt64: JSONRepresentable {
-  static var schema: JSONValue { .type("integer") }
-  var json: JSONValue { .unsigned(self) }
-}
+extension Int: JSONRepresentable {}
+extension Int64: JSONRepresentable {}
+extension UInt64: JSONRepresentable {}
 extension Double: JSONRepresentable {
-  static var schema: JSONValue { .type("number") }
+  static var schema: JSONValue { ["type": "number"] }
   /// With six decimals, as statistics.csv has it.
   var json: JSONValue { CSVValue.decimal(self, decimals: 6).json }
 }
 extension Optional: JSONRepresentable where Wrapped: JSONRepresentable {
   static var schema: JSONValue {
-    guard case .object(let members) = Wrapped.schema, case .string(let name)? = members.first?.1 else {
-      return Wrapped.schema
-    }
-    return .type(name, "null")
+    guard case .string(let name)? = Wrapped.schema.members.first?.1 else { return Wrapped.schema }
+    return .types([name, "null"])
   }
   var json: JSONValue { self?.json ?? .null }
 }
@@ -324,7 +309,48 @@ extension CSVValue {
   }
 }
 
-extension JSONValue {
+/// A tree that is written as JSON, pretty-printed with two spaces.
+indirect enum JSONValue: Sendable {
+  case string(String)
+  case array([JSONValue])
+  case object([(String, JSONValue)])
+  /// A number or a word of JSON, or pretty-printed JSON from elsewhere, which is indented to fit.
+  case raw(String)
+
+  static let null = JSONValue.raw("null")
+  static func bool(_ value: Bool) -> JSONValue { .raw(value ? "true" : "false") }
+  static func integer(_ value: Int64) -> JSONValue { value.json }
+  /// Rounded to three decimals.
+  static func decimal(_ number: Double) -> JSONValue {
+    number.isFinite && abs(number) < 9e15 ? .raw("\((number * 1_000).rounded() / 1_000)") : .null
+  }
+
+  static func text(_ value: JSONValue, indent: String = "") -> String {
+    let inner = indent + "  "
+    switch value {
+    case .string(let string): return string.asJSON
+    case .array(let items):
+      if items.isEmpty { return "[]" }
+      return "[\n" + items.map { inner + text($0, indent: inner) }.joined(separator: ",\n") + "\n\(indent)]"
+    case .object(let members):
+      if members.isEmpty { return "{}" }
+      let lines = members.map { inner + $0.0.asJSON + ": " + text($0.1, indent: inner) }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
+    case .raw(let json):
+      return json.split(separator: "\n").joined(separator: "\n" + indent)
+    }
+  }
+}
+
+extension JSONValue: JSONRepresentable, ExpressibleByDictionaryLiteral {
+  static var schema: JSONValue { [:] }
+  var json: JSONValue { self }
+
+  /// An object. A member that is nil is left out.
+  init(dictionaryLiteral members: (String, (any JSONRepresentable)?)...) {
+    self = .object(members.compactMap { name, value in value.map { (name, $0.json) } })
+  }
+
   /// Of an object.
   fileprivate var members: [(String, JSONValue)] {
     if case .object(let members) = self { members } else { [] }
@@ -336,43 +362,5 @@ extension JSONValue {
   /// One row of a CSV file.
   static func row<Row>(_ columns: [CSVColumn<Row>], _ row: Row) -> JSONValue {
     .object(columns.map { ($0.name, $0.value(row).json) })
-  }
-}
-
-/// A tree that is written as JSON, pretty-printed with two spaces.
-indirect enum JSONValue: Sendable {
-  case string(String)
-  case integer(Int64)
-  case unsigned(UInt64)
-  /// Rounded to three decimals.
-  case decimal(Double)
-  case bool(Bool)
-  case null
-  case array([JSONValue])
-  case object([(String, JSONValue)])
-  /// Pretty-printed JSON from elsewhere, indented to fit.
-  case raw(String)
-
-  static func text(_ value: JSONValue, indent: String = "") -> String {
-    let inner = indent + "  "
-    switch value {
-    case .string(let string): return string.asJSON
-    case .integer(let number): return String(number)
-    case .unsigned(let number): return String(number)
-    case .decimal(let number):
-      guard number.isFinite, abs(number) < 9e15 else { return "null" }
-      return "\((number * 1_000).rounded() / 1_000)"
-    case .bool(let flag): return flag ? "true" : "false"
-    case .null: return "null"
-    case .array(let items):
-      if items.isEmpty { return "[]" }
-      return "[\n" + items.map { inner + text($0, indent: inner) }.joined(separator: ",\n") + "\n\(indent)]"
-    case .object(let members):
-      if members.isEmpty { return "{}" }
-      let lines = members.map { inner + $0.0.asJSON + ": " + text($0.1, indent: inner) }
-      return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
-    case .raw(let json):
-      return json.split(separator: "\n").joined(separator: "\n" + indent)
-    }
   }
 }

@@ -6,20 +6,13 @@ import ScenarioModel
 
 extension Answer {
   var kept: JSONValue {
-    let story = JSONValue.object([
-      ("finding", .string(story.finding)), ("basis", .string(story.basis)),
-      (
-        "lines",
-        .array(
-          story.lines.map {
-            .object([("subject", .string($0.subject.rawValue)), ("text", .string($0.text))])
-          })
-      ),
-    ])
-    return .object([
-      ("story", story), ("mostLines", .integer(Int64(mostLines))),
-      ("terminal", .array(terminal.compactMap(\.kept))), ("details", .array(details.compactMap(\.kept))),
-    ])
+    let lines = story.lines.map { line -> JSONValue in
+      ["subject": line.subject.rawValue, "text": line.text]
+    }
+    return [
+      "story": ["finding": story.finding, "basis": story.basis, "lines": lines] as JSONValue,
+      "mostLines": mostLines, "terminal": terminal.compactMap(\.kept), "details": details.compactMap(\.kept),
+    ]
   }
 
   /// The answer that a manifest keeps; nil where it keeps none, or another program wrote it.
@@ -44,18 +37,15 @@ extension Answer {
 extension Answer.Part {
   /// nil: a terminal does not have it.
   fileprivate var kept: JSONValue? {
-    func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
     switch self {
-    case .list(let items, let title, _):
-      return .object([("title", .string(title ?? "")), ("items", texts(items))])
+    case .list(let items, let title, _): ["title": title ?? "", "items": items]
     case .table(let table, let title, _):
-      return .object([
-        ("title", .string(title)), ("header", texts(table.columns.map(\.title))),
-        ("words", texts(table.columns.filter { !$0.isNumber }.map(\.title))),
-        ("rows", .array(table.tickedRows.map(texts))),
-      ])
-    case .text(let text, _): return .object([("text", .string(text))])
-    case .figure, .terms, .html, .folded: return nil
+      [
+        "title": title, "header": table.columns.map(\.title),
+        "words": table.columns.filter { !$0.isNumber }.map(\.title), "rows": table.tickedRows,
+      ]
+    case .text(let text, _): ["text": text]
+    case .figure, .terms, .html, .folded: nil
     }
   }
 

@@ -56,47 +56,27 @@ struct RunManifest {
   var command: String { arguments.shellCommand }
 
   var text: String {
-    let runs = runs.map { run in
-      JSONValue.object([
-        ("name", .string(run.name)), ("folder", .string(run.folder)),
-        ("overrides", .array(run.overrides.map(ComparisonFindings.override.json))),
-      ])
-    }
-    let files = files.map { file in
-      JSONValue.object([
-        ("path", .string(file.path)), ("bytes", .integer(Int64(file.bytes.count))),
-        ("sha256", .string(SHA256.hexadecimal(file.bytes))),
-      ])
-    }
-    let seeds = replications.map { [("replications", JSONValue.integer(Int64($0)))] } ?? []
-    var members: [(String, JSONValue)] =
+    let runs = runs.map { run -> JSONValue in
       [
-        ("program", .string("fleetsim")),
-        ("version", .string(CommandLineTool.version)),
-        ("results", .integer(Int64(CommandLineTool.resultsVersion))),
-        ("build", .object(executable.build)),
-        ("arguments", .array(arguments.map { .string($0) })),
-        ("seed", .unsigned(seed)),
-      ] + seeds + [
-        ("scale", .integer(Int64(scale))),
-        ("checks", .bool(checks)),
-        ("runs", .array(runs)),
-        ("files", .array(files)),
-        ("scenario", .raw(scenario)),
+        "name": run.name, "folder": run.folder,
+        "overrides": run.overrides.map(ComparisonFindings.override.json),
       ]
-    if let answer { members.append(("answer", answer.kept)) }
+    }
+    let files = files.map { file -> JSONValue in
+      ["path": file.path, "bytes": file.bytes.count, "sha256": SHA256.hexadecimal(file.bytes)]
+    }
     let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
-    members.append(
-      (
-        "wall",
-        .object([
-          ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
-          ("runsWithTwins", .integer(Int64(wall.runs))),
-          ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
-          ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
-        ])
-      ))
-    return JSONValue.text(.object(members)) + "\n"
+    let wall: JSONValue = [
+      "seconds": JSONValue.decimal(wall.seconds), "jobs": wall.workers, "runsWithTwins": wall.runs,
+      "virtualSecondsPerSecond": JSONValue.decimal(wall.virtualSeconds * perSecond),
+      "attemptsPerSecond": JSONValue.decimal(Double(wall.attempts) * perSecond),
+    ]
+    return JSONValue.text([
+      "program": "fleetsim", "version": CommandLineTool.version, "results": CommandLineTool.resultsVersion,
+      "build": executable.build, "arguments": arguments, "seed": seed, "replications": replications,
+      "scale": scale, "checks": checks, "runs": runs, "files": files, "scenario": JSONValue.raw(scenario),
+      "answer": answer?.kept, "wall": wall,
+    ]) + "\n"
   }
 
   /// What a manifest says that was written beside it.

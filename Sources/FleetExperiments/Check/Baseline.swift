@@ -9,6 +9,8 @@ public struct Baseline: Sendable {
     public var tolerance: Metric.Tolerance
     /// In the order of the seeds.
     public var values: [MetricValue]
+    /// Where it stands in its file.
+    package var line = 1
 
     public init(metric: String, tolerance: Metric.Tolerance, values: [MetricValue]) {
       self.metric = metric

@@ -35,6 +35,8 @@ public struct BaselineCheck: Sendable {
     package var column: String {
       metric?.name ?? (criterion == .health ? "baseline_is_healthy" : "failing_runs")
     }
+    /// Where it stands in the baseline; of what is no metric, the first line.
+    package var line: Int { recorded?.line ?? 1 }
     package var title: String { metric?.title ?? (criterion == .health ? "health" : "failed runs") }
 
     /// Means then and now, of a time up to the end of the run; nil where no run has a value.

@@ -19,18 +19,13 @@ public struct Requirement: Sendable {
     public let description: String
   }
 
-  private enum Subject {
-    /// How many of the runs fail.
-    case failures
-    case column(CSVColumn<RunSummary>)
-  }
-
   /// `recovery <= 20m`
   public let text: String
   /// `recovery`
   package let name: String
   public let comparison: Comparison
-  private let subject: Subject
+  /// nil: how many of the runs fail.
+  private let column: CSVColumn<RunSummary>?
   /// In the column's unit, of a count that of the whole fleet; of a share, of 1.
   private let limit: Double
   /// Whether the limit is a share: of the events created, or of the runs.
@@ -38,11 +33,7 @@ public struct Requirement: Sendable {
 
   /// Whether it lets some of the runs fail, so that one run alone can't break it.
   package var allowsFailures: Bool {
-    if case .failures = subject {
-      !(limit == 0 && comparison != .more) && !(limit == 1 && comparison == .less)
-    } else {
-      false
-    }
+    isOfFailures && !(limit == 0 && comparison != .more) && !(limit == 1 && comparison == .less)
   }
 
   /// Every name that is shorter than its column.
@@ -66,52 +57,46 @@ public struct Requirement: Sendable {
 
   /// - Throws: `Problem`.
   public init(_ text: String) throws(Problem) {
-    let signs: [(String, Comparison)] = [
-      ("<=", .atMost), ("≤", .atMost), (">=", .atLeast), ("≥", .atLeast), ("==", .equal), ("<", .less),
-      (">", .more), ("=", .equal),
-    ]
-    let found = signs.compactMap { sign, comparison in
-      text.firstRange(of: sign).map { (range: $0, comparison: comparison) }
-    }.min { ($0.range.lowerBound, text[$1.range].count) < ($1.range.lowerBound, text[$0.range].count) }
+    let plain = text.replacing("≤", with: "<=").replacing("≥", with: ">=").replacing("==", with: "=")
+    let found = Comparison.allCases.compactMap { comparison in
+      plain.firstRange(of: comparison.rawValue).map { (range: $0, comparison: comparison) }
+    }.min { $0.range.lowerBound < $1.range.lowerBound }
     guard let found else {
       throw Problem(description: "a name, one of <= >= < > = and a limit, as in 'recovery <= 20m'")
     }
     func trimmed(_ part: Substring) -> String {
       String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
-    let name = trimmed(text[..<found.range.lowerBound])
-    let value = trimmed(text[found.range.upperBound...])
-    subject = try Self.subject(name)
+    let name = trimmed(plain[..<found.range.lowerBound])
+    let value = trimmed(plain[found.range.upperBound...])
+    column = try Self.column(name)
     comparison = found.comparison
-    (limit, isShare) = try Self.limit(value, of: subject, name)
+    (limit, isShare) = try Self.limit(value, of: column, name)
     self.name = name
     self.text = "\(name) \(comparison.rawValue) \(value)"
   }
 
-  private static func subject(_ name: String) throws(Problem) -> Subject {
+  private static func column(_ name: String) throws(Problem) -> CSVColumn<RunSummary>? {
     let plain = String(name.lowercased().map { " _".contains($0) ? "-" : $0 })
     let criterion = criteria.first { $0.name == plain }
-    if let criterion, criterion.column == nil { return .failures }
+    if let criterion, criterion.column == nil { return nil }
     // A heading of a table is understood, too.
     let titled = MetricCatalogue.headline.first { $0.title == name.lowercased() }?.name
     if let column = columns.first(where: { $0.name == criterion?.column ?? titled ?? name }) {
-      return .column(column)
+      return column
     }
     if SummaryCSV.columns.contains(where: { $0.name == name }) {
       throw Problem(description: "'\(name)' is a text, which has no limit")
     }
     let hint = nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
     throw Problem(
-      description:
-        "'\(name)' is neither a criterion (\(criteriaNames)) nor a column of "
-        + "summary.csv\(hint)")
+      description: "'\(name)' is neither a criterion (\(criteriaNames)) nor a column of summary.csv\(hint)")
   }
 
   private static func limit(
-    _ text: String, of subject: Subject, _ name: String
+    _ text: String, of column: CSVColumn<RunSummary>?, _ name: String
   ) throws(Problem) -> (limit: Double, isShare: Bool) {
-    var unit = "runs"
-    if case .column(let column) = subject { unit = column.unit }
+    let unit = column?.unit ?? "runs"
     let quantity = Quantity(text)
     switch (unit, quantity?.unit) {
     case ("", _):
@@ -177,7 +162,7 @@ extension Requirement {
 
   /// Returns what a run came to; nil where it has no value.
   package func reading(of run: RunSummary) -> Reading? {
-    guard case .column(let column) = subject else {
+    guard let column else {
       let number = run.fails ? 1.0 : 0
       return Reading(
         isKept: isKept(number), badness: number, value: number, text: run.fails ? "a failure" : "none")
@@ -217,22 +202,20 @@ extension Requirement {
 
   /// Whether it is on lost events, or on the devices that lose them.
   package var isOfLosses: Bool {
-    guard case .column(let column) = subject else { return false }
-    return Self.losses.contains(column.name)
+    column.map { Self.losses.contains($0.name) } ?? false
   }
 
   /// Whether it is on failed runs.
-  package var isOfFailures: Bool { if case .failures = subject { true } else { false } }
+  package var isOfFailures: Bool { column == nil }
 
   /// How the events were given up that it is on.
   package var lossReasons: [Measure] {
     let all = Measure.drops + Measure.blocks
-    guard case .column(let column) = subject else { return all }
-    switch column.name {
+    switch column?.name {
     case "lost_events": return Measure.drops
     case "blocked_events": return Measure.blocks
     case "doomed_events": return [.droppedByAge, .blockedByAge]
-    default: return all.first { $0.summaryColumn == column.name }.map { [$0] } ?? all
+    default: return all.first { $0.summaryColumn == column?.name }.map { [$0] } ?? all
     }
   }
 
@@ -243,7 +226,7 @@ extension Requirement {
 
   /// Returns the outcome of runs of one scenario: all of them have to keep the requirement.
   public func outcome(of rows: [RunSummary]) -> Outcome {
-    guard case .column(let column) = subject else { return failures(rows) }
+    guard let column else { return failures(rows) }
     let missing = Reading(isKept: false, badness: .infinity, text: text(.none, nil, column))
     let readings = rows.map { reading(of: $0) ?? missing }
     let failing = readings.count { !$0.isKept }

@@ -45,13 +45,12 @@ package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
   /// nil: those of the process, each read when it is asked for.
   private let given: [String: String]?
 
-  static let process = Variables(given: nil)
+  static let process = Variables(nil)
 
-  package init(_ given: [String: String]) { self.init(given: given) }
+  package init(_ given: [String: String]?) { self.given = given }
   package init(dictionaryLiteral elements: (String, String)...) {
     self.init(Dictionary(elements) { $1 })
   }
-  private init(given: [String: String]?) { self.given = given }
 
   subscript(name: String) -> String? {
     if let given { return given[name] }

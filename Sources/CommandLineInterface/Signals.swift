@@ -132,7 +132,7 @@ extension CommandEnvironment {
         outcome.value.withLock { $0 = result }
       }
     } catch {
-      throw Threads.tooFew("a command takes one for its runs", error)
+      throw CommandFailure.tooFewThreads("a command takes one for its runs", error)
     }
     var line = ProgressLine(isShown: showsProgress, startedAt: started, console)
     defer { line.clear() }

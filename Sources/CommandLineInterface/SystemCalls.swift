@@ -17,6 +17,17 @@ func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
   read(descriptor, &buffer, buffer.count)
 }
 
+extension stat {
+  /// What is at a path; nil: `errno` says why not.
+  init?(at path: String, followsLinks: Bool = true) {
+    self.init()
+    if fstatat(AT_FDCWD, path, &self, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) != 0 { return nil }
+  }
+
+  /// `S_IFREG`, `S_IFDIR`, …
+  var kind: mode_t { st_mode & S_IFMT }
+}
+
 /// The files that the process has open.
 enum Descriptors {
   /// Opens what is closed of standard input, output and error, so that no other file takes its place: what is meant for standard
@@ -42,26 +53,25 @@ enum Descriptors {
       let copy = dup(STDERR_FILENO)
       guard copy >= 0 else {
         if errno != EMFILE, errno != ENFILE { return }
-        throw tooFew("\(needed) more are needed at once")
+        throw CommandFailure.tooFewFiles("\(needed) more are needed at once")
       }
       copies.append(copy)
     }
   }
+}
 
-  /// - Parameter what: takes them.
-  static func tooFew(_ what: String) -> CommandFailure {
+extension CommandFailure {
+  /// - Parameter what: takes the files that may be open.
+  static func tooFewFiles(_ what: String) -> CommandFailure {
     CommandFailure(
       .systemRefuses, "too few files may be open at once: \(what); raise the limit, as with 'ulimit -n 1024'"
     )
   }
-}
 
-/// The threads that a command starts itself.
-enum Threads {
   /// - Parameters:
-  ///   - what: takes them.
+  ///   - what: takes the threads.
   ///   - failure: what the system said.
-  static func tooFew(_ what: String, _ failure: SystemThreads.Failure) -> CommandFailure {
+  static func tooFewThreads(_ what: String, _ failure: SystemThreads.Failure) -> CommandFailure {
     CommandFailure(
       .systemRefuses,
       "\(failure): \(what); raise the limit of this user or container, as with 'ulimit -u 4096'")
@@ -124,9 +134,8 @@ package struct Files: Sendable {
   /// A file that fleetsim wrote: a plain one, read as far as it was when it was opened.
   /// - Throws: `CommandFailure` 65, 66.
   func ownBytes(_ path: String) throws(CommandFailure) -> [UInt8] {
-    var status = stat()
-    guard lstat(place(path), &status) == 0 else { throw unreadable(path, errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard let status = stat(at: place(path), followsLinks: false) else { throw unreadable(path, errno) }
+    guard status.kind == S_IFREG else {
       throw CommandFailure(.data, "\(path): is no plain file; one that fleetsim wrote is expected")
     }
     return try bytes(path, limit: Int(status.st_size))
@@ -138,7 +147,7 @@ package struct Files: Sendable {
     guard descriptor >= 0 else { throw unreadable(path, errno) }
     defer { close(descriptor) }
     var status = stat()
-    let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    let kind = fstat(descriptor, &status) == 0 ? status.kind : 0
     if kind == S_IFDIR {
       throw CommandFailure(.noInput, "\(path): is a directory; a file is expected")
     }

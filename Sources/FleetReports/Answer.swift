@@ -191,6 +191,4 @@ package enum FileName: String, CaseIterable, CustomStringConvertible, Sendable {
   case withoutCause = "without-cause.json"
 
   package var description: String { rawValue }
-
-  package static func isTopLevel(_ name: String) -> Bool { FileName(rawValue: name) != nil }
 }

@@ -315,7 +315,8 @@ package struct ValueReader<Value: Sendable>: Sendable {
     } catch let error where error is UsageError || error is CommandFailure || error is ScenarioProblems {
       throw error
     } catch {
-      throw failure(nil, ": \(error)")
+      let reason = "\(error)"
+      throw failure(nil, ": " + reason + (reason.hasSuffix(".") ? "" : "."))
     }
   }
 }

@@ -109,23 +109,18 @@ enum ManualPage {
   private static func section(_ command: CommandSpecification) -> [String] {
     var lines = [".Ss \(command.name)"] + paragraph(command.abstract)
     for text in command.discussion { lines += [".Pp"] + paragraph(text) }
-    if !command.arguments.isEmpty || !command.options.isEmpty {
-      var items = [".Bl -tag -width Ds"]
-      for argument in command.arguments {
-        items += [".It Ar \(escaped(argument.name))"] + paragraph(argument.help)
-      }
-      lines += items + list(command.options).dropFirst(command.options.isEmpty ? 0 : 1)
-      if command.options.isEmpty { lines.append(".El") }
-    }
+    lines += list(command.arguments + command.options)
     if !command.examples.isEmpty { lines += [".Pp"] + examples(command) }
     return lines
   }
 
-  private static func list(_ options: [ParameterSpecification]) -> [String] {
-    if options.isEmpty { return [] }
-    let items = options.flatMap { option in
-      let names = (option.short.map { "Fl \($0) , " } ?? "") + "Fl \\-\(option.name)"
-      return [".It \(names)\(option.valueName.map { " Ar " + escaped($0) } ?? "")"] + paragraph(option.help)
+  private static func list(_ parameters: [ParameterSpecification]) -> [String] {
+    if parameters.isEmpty { return [] }
+    let items = parameters.flatMap { parameter in
+      let names = (parameter.short.map { "Fl \($0) , " } ?? "") + "Fl \\-\(parameter.name)"
+      let words =
+        (parameter.isArgument ? [] : [names]) + (parameter.valueName.map { ["Ar " + escaped($0)] } ?? [])
+      return [".It " + words.joined(separator: " ")] + paragraph(parameter.help)
     }
     return [".Bl -tag -width Ds"] + items + [".El"]
   }

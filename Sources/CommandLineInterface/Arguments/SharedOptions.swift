@@ -62,13 +62,7 @@ extension ValueReader {
 }
 
 extension ValueReader where Value == Requirement {
-  static let requirement = ValueReader { text in
-    do {
-      return try Requirement(text)
-    } catch {
-      throw InvalidValue("\(error).")
-    }
-  }
+  static let requirement = ValueReader { try Requirement($0) }
 }
 
 extension [Requirement] {

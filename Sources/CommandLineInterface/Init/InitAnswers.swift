@@ -176,7 +176,7 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
         throw InvalidValue(
           "'\(entry)' needs a share, as \(words[0].isEmpty ? "segment-swift" : words[0]):55%.")
       }
-      let preset = try client(words[0], files)
+      let preset = try ClientPreset.namedOrFile(words[0], kind: "client", files)
       guard !parts.contains(where: { $0.name == words[0] }) else {
         throw InvalidValue("'\(words[0])' is there twice.")
       }
@@ -188,23 +188,6 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
     }
     return parts
   })
-
-  private static func client(_ name: String, _ files: Files) throws(InvalidValue) -> ClientPreset {
-    if let preset = ClientPreset.builtIn(name) { return preset }
-    if ClientPreset.isFileName(name) {
-      do {
-        return try ClientPreset(file: files.text(name), name: name)
-      } catch {
-        throw InvalidValue("\(error).")
-      }
-    }
-    let names = ClientPreset.names
-    // Repositories are called analytics-swift, presets segment-swift.
-    let preset = name.replacing("analytics-", with: "segment-")
-    let hint =
-      (nearest(to: name, among: names) ?? nearest(to: preset, among: names)).map { "; perhaps '\($0)'" } ?? ""
-    throw InvalidValue("a client is one of \(names.joined(separator: ", ")), or a file as mine.json5\(hint).")
-  }
 }
 
 extension ValueReader where Value == Int {

@@ -127,24 +127,22 @@ package struct InitCommand: Command {
         isQuiet: variants.allSatisfy { $0.warnings.count <= decoded.warnings.count })
     }
     // Clients clamp what others take: the first question that all of them can be asked.
+    let comparisons = answers.comparisons
     let comparison =
-      answers.comparisons.first { (try? draft("1000/s", 1, $0))?.isQuiet ?? false } ?? answers.comparisons
-      .last!
-    var capacity = answers.capacity?.text()
-    var proposed: String?
-    if capacity == nil {
-      proposed = Answers.capacity(
-        for: NormalLoad(try draft("1000/s", 1, comparison).scenario).peakBatchesPerSecond)
-      capacity = proposed
-    }
-    let full = try draft(capacity ?? "", 1, comparison).scenario
+      comparisons.first { (try? draft("1000/s", 1, $0))?.isQuiet ?? false } ?? comparisons.last!
+    let proposed =
+      try answers.capacity == nil
+      ? Answers.capacity(
+        for: NormalLoad(draft("1000/s", 1, comparison).scenario).peakBatchesPerSecond) : nil
+    let capacity = answers.capacity?.text() ?? proposed ?? ""
+    let full = try draft(capacity, 1, comparison).scenario
     // Some thousand devices run in seconds.
     let divisor = [1_000, 500, 200, 100, 50, 20, 10, 5, 2].first {
       answers.devices / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
     }
-    let written = try draft(capacity ?? "", divisor ?? 1, comparison)
-    return Draft(
-      text: written.text, file: written.file, scenario: full, warnings: written.warnings, capacity: proposed)
+    var written = try draft(capacity, divisor ?? 1, comparison)
+    (written.scenario, written.capacity) = (full, proposed)
+    return written
   }
 
   /// A file as a scenario in another folder names it.
@@ -197,8 +195,5 @@ package struct InitCommand: Command {
 
 extension Files {
   /// Whether anything is there, be it a link that leads nowhere.
-  fileprivate func isThereAtAll(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(place(path), &status) == 0
-  }
+  fileprivate func isThereAtAll(_ path: String) -> Bool { stat(at: place(path), followsLinks: false) != nil }
 }

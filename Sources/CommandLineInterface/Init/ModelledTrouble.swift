@@ -7,12 +7,11 @@ import SimulationKernel
 /// How long the trouble of an outage lasts in the model, held against how long it lasted, and which figures that nobody measured
 /// would explain a difference.
 struct ModelledTrouble {
-  /// A key, and the trouble with each value.
+  /// A value of a key, and the trouble with it.
   private struct Trial {
     var words: String
-    var path: String
-    var values: [String]
-    var troubles: [Span?] = []
+    var override: Override
+    var trouble: Span?
   }
 
   private let lasted: Span
@@ -44,32 +43,21 @@ struct ModelledTrouble {
         Units.text(Span(microseconds: Int64(Double(lasted.microseconds) * $0 / 1e6) * 1_000_000))
       }
     }
-    var possible: [Trial] = []
-    /// A server that is gone has no Retry-After, and a part of the fleet may be too small for a lower capacity.
-    func add(_ words: String, _ path: String, _ values: [String]) {
-      let values = values.filter {
-        (try? draft.file.decode(overrides: [Override(path: path, value: $0)], isVariant: true)) != nil
-      }
-      if !values.isEmpty { possible.append(Trial(words: words, path: path, values: values)) }
-    }
-    add("capacity after the restart", "tapi.incidents.0.warmUp", spans([0.5, 1, 2]))
-    add("Retry-After", "tapi.overload.retryAfter", ["none", "60s", "5m"])
-    add("Retry-After in the outage", "tapi.incidents.0.retryAfter", ["60s", "5m"])
+    var possible = [
+      ("capacity after the restart", "tapi.incidents.0.warmUp", spans([0.5, 1, 2])),
+      ("Retry-After", "tapi.overload.retryAfter", ["none", "60s", "5m"]),
+      ("Retry-After in the outage", "tapi.incidents.0.retryAfter", ["60s", "5m"]),
+    ]
     if let capacity = draft.capacity.flatMap({ Quantity($0) }) {
-      let values = [0.7, 1.5].map { factor in
-        var value = capacity
-        value.value *= factor
-        return value.text()
-      }
-      add("the capacity", "tapi.bucket.capacity", values)
+      let values = [0.7, 1.5].map { Quantity(value: capacity.value * $0, unit: capacity.unit).text() }
+      possible.append(("the capacity", "tapi.bucket.capacity", values))
     }
-    trials = possible
-    let all = trials.flatMap { trial in trial.values.map { Override(path: trial.path, value: $0) } }
-    var made = try troubles(all)[...]
-    for index in trials.indices {
-      let count = trials[index].values.count
-      trials[index].troubles = Array(made.prefix(count))
-      made = made.dropFirst(count)
+    // A server that is gone has no Retry-After, and a part of the fleet may be too small for a lower capacity.
+    let changes = possible.flatMap { words, path, values in
+      values.map { (words: words, override: Override(path: path, value: $0)) }
+    }.filter { (try? draft.file.decode(overrides: [$0.override], isVariant: true)) != nil }
+    trials = zip(changes, try troubles(changes.map(\.override))).map {
+      Trial(words: $0.words, override: $0.override, trouble: $1)
     }
   }
 
@@ -86,14 +74,16 @@ struct ModelledTrouble {
     let opening =
       "The trouble of such an outage lasts \(words(trouble)) in the model, and lasted \(words(lasted))"
     if trials.isEmpty { return "\n\(opening): less than a factor of two apart.\n" }
-    let lines = trials.compactMap { trial -> String? in
-      let fits = zip(trial.values, trial.troubles).filter { explains($0.1) }
-      guard !fits.isEmpty else { return nil }
-      let texts = fits.map { "\($0.0) (\(words($0.1)))" }.joined(separator: ", ")
-      return "  \(trial.words), \(trial.path): \(texts)\n"
-        + "    fleetsim compare \(path) --vary \(trial.path)=\(trial.values.joined(separator: ","))\n"
+    let names = trials.map(\.words).uniqued
+    let lines = names.compactMap { name -> String? in
+      let own = trials.filter { $0.words == name }
+      let fits = own.filter { explains($0.trouble) }
+      guard let key = fits.first?.override.path else { return nil }
+      let texts = fits.map { "\($0.override.value) (\(words($0.trouble)))" }.joined(separator: ", ")
+      return "  \(name), \(key): \(texts)\n"
+        + "    fleetsim compare \(path) --vary \(key)=\(own.map(\.override.value).joined(separator: ","))\n"
     }
-    let tried = trials.map(\.words).joined(separator: " nor ")
+    let tried = names.joined(separator: " nor ")
     return lines.isEmpty
       ? "\n\(opening). Neither \(tried) alone explains that; with what was measured fleetsim calibrate fits several.\n"
       : "\n\(opening). What nobody measured may explain that:\n" + lines.joined()

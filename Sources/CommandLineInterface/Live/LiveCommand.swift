@@ -192,9 +192,9 @@ struct LiveCommand: Study {
     do {
       return try HTTPTransport(server)
     } catch let error as SystemThreads.Failure {
-      throw Threads.tooFew("a live run takes one for its uploads", error)
+      throw CommandFailure.tooFewThreads("a live run takes one for its uploads", error)
     } catch {
-      throw Descriptors.tooFew("a live run takes two and one for each upload on its way (\(error))")
+      throw CommandFailure.tooFewFiles("a live run takes two and one for each upload on its way (\(error))")
     }
   }
 

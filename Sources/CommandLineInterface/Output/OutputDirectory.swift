@@ -69,44 +69,36 @@ package struct OutputDirectory {
 
   /// Tells two directories at one path from each other.
   private static func identity(_ path: String) -> [UInt64] {
-    var status = stat()
-    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
+    stat(at: path).map { [UInt64($0.st_dev), UInt64($0.st_ino)] } ?? []
   }
 
   private func checkContents(of directory: String) throws(CommandFailure) {
-    var status = stat()
-    guard stat(directory, &status) == 0 else {
+    guard let status = stat(at: directory) else {
       if errno == ENOENT { return }
-      throw CommandFailure(.cannotCreate, "\(path): \(systemMessage())")
+      throw refusal(systemMessage())
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
+    guard status.kind == S_IFDIR else {
+      throw refusal("exists and is not a directory; name another with --out")
     }
     let manifest = "\(directory)/\(FileName.manifest)"
     let text = Self.isThere(manifest, S_IFREG) ? try? files.text(manifest) : nil
     let written = RunManifest.Written(text ?? "")
     if let foreign = try foreignEntry(of: directory, written) {
-      throw CommandFailure(
-        .cannotCreate,
-        "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
+      throw refusal(
+        "holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
       )
     }
     if let changed = written.files.first(where: { isChanged("\(directory)/\($0.path)", $0) }) {
-      throw CommandFailure(
-        .cannotCreate,
-        "\(path): '\(changed.path)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(FileName.manifest)); "
+      throw refusal(
+        "'\(changed.path)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(FileName.manifest)); "
           + "move it away to keep it, remove it, or name another directory with --out")
     }
-    var parentStatus = stat()
-    if stat(Self.split(directory).parent, &parentStatus) == 0, parentStatus.st_dev != status.st_dev {
-      throw CommandFailure(
-        .cannotCreate,
-        "\(path): is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results"
-      )
+    if let parent = stat(at: Self.split(directory).parent), parent.st_dev != status.st_dev {
+      throw refusal(
+        "is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results")
     }
     if let current = files.realPath("."), (current + "/").utf8.starts(with: (resolved + "/").utf8) {
-      throw CommandFailure(
-        .cannotCreate, "\(path): is the current directory or above it; name a directory below it, as results")
+      throw refusal("is the current directory or above it; name a directory below it, as results")
     }
   }
 
@@ -126,16 +118,14 @@ package struct OutputDirectory {
 
   /// Whether a file is not as it was written. One that is gone is no loss.
   private func isChanged(_ place: String, _ file: RunManifest.Written.File) -> Bool {
-    var status = stat()
-    guard lstat(place, &status) == 0 else { return errno != ENOENT }
-    guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == file.bytes else { return true }
+    guard let status = stat(at: place, followsLinks: false) else { return errno != ENOENT }
+    guard status.kind == S_IFREG, Int(status.st_size) == file.bytes else { return true }
     return (try? files.bytes(place, limit: file.bytes)).map(SHA256.hexadecimal) != file.sha256
   }
 
   /// Whether something of this kind is there itself, and no link to it: `S_IFREG`, `S_IFDIR`.
   private static func isThere(_ path: String, _ kind: mode_t) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind
+    stat(at: path, followsLinks: false)?.kind == kind
   }
 
   // MARK: Making and moving
@@ -165,8 +155,7 @@ package struct OutputDirectory {
   private func cannotCreate(_ created: [String]) -> CommandFailure {
     let message = systemMessage()
     Self.removeDirectories(created)
-    return CommandFailure(
-      .cannotCreate, "\(path): cannot be created: \(message); name a writable place with --out")
+    return refusal("cannot be created: \(message); name a writable place with --out")
   }
 
   private func write(_ file: OutputFile, into temporary: String) throws(CommandFailure) {
@@ -240,7 +229,11 @@ package struct OutputDirectory {
   }
 
   private func cannotPut(_ message: String) -> CommandFailure {
-    CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(message)")
+    refusal("cannot be put in place: \(message)")
+  }
+
+  private func refusal(_ reason: String) -> CommandFailure {
+    CommandFailure(.cannotCreate, "\(path): \(reason)")
   }
 }
 
@@ -248,31 +241,26 @@ package struct OutputDirectory {
 extension OutputDirectory {
   /// Absolute and without symbolic links, though the last components may not exist yet.
   static func resolve(_ path: String, _ files: Files) throws(CommandFailure) -> String {
+    func refusal(_ reason: String) -> CommandFailure { CommandFailure(.cannotCreate, "\(path): \(reason)") }
     var existing = path
     while existing.count > 1, existing.hasSuffix("/") { existing.removeLast() }
     var missing: [String] = []
     while true {
       if let base = files.realPath(existing) {
-        if missing.isEmpty, base == "/" {
-          throw CommandFailure(.cannotCreate, "\(path): cannot be replaced; name a directory below it")
-        }
+        if missing.isEmpty, base == "/" { throw refusal("cannot be replaced; name a directory below it") }
         return missing.reversed().reduce(base == "/" ? "" : base) { $0 + "/" + $1 }
       }
       guard errno == ENOENT else {
-        throw CommandFailure(
-          .cannotCreate, "\(path): cannot be created: \(systemMessage()); name another place with --out")
+        throw refusal("cannot be created: \(systemMessage()); name another place with --out")
       }
       let (parent, name) = split(existing)
-      var status = stat()
-      if lstat(files.place(existing), &status) == 0 {
-        throw CommandFailure(
-          .cannotCreate,
-          "\(path): \(existing == path ? "is" : "'\(existing)' is") a symbolic link to a place that does not exist; make that "
+      if stat(at: files.place(existing), followsLinks: false) != nil {
+        throw refusal(
+          "\(existing == path ? "is" : "'\(existing)' is") a symbolic link to a place that does not exist; make that "
             + "directory, or name another with --out")
       }
       if name == ".." || name == "." {
-        throw CommandFailure(
-          .cannotCreate, "\(path): '\(parent)' does not exist; name another place with --out")
+        throw refusal("'\(parent)' does not exist; name another place with --out")
       }
       missing.append(name)
       existing = parent

@@ -23,9 +23,8 @@ final class RunDirectory: RunStore, Sendable {
     (self.path, self.environment) = (path, environment)
     let files = environment.files
     let place = files.place(path)
-    var status = stat()
-    if stat(place, &status) == 0 {
-      guard status.st_mode & S_IFMT == S_IFDIR else {
+    if let status = stat(at: place) {
+      guard status.kind == S_IFDIR else {
         throw CommandFailure(
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }

@@ -72,7 +72,8 @@ struct RunManifest {
       "attemptsPerSecond": JSONValue.decimal(Double(wall.attempts) * perSecond),
     ]
     return JSONValue.text([
-      "program": "fleetsim", "version": CommandLineTool.version, "results": CommandLineTool.resultsVersion,
+      "program": "fleetsim", "version": CommandLineTool.version,
+      "results": CommandLineTool.resultsVersion,
       "build": executable.build, "arguments": arguments, "seed": seed, "replications": replications,
       "scale": scale, "checks": checks, "runs": runs, "files": files, "scenario": JSONValue.raw(scenario),
       "answer": answer?.kept, "wall": wall,
@@ -88,14 +89,14 @@ struct RunManifest {
     }
 
     /// Empty if the manifest is not readable any more.
-    private(set) var files: [File] = []
+    let files: [File]
+    /// Those of the files and its own.
     private let paths: Set<[UInt8]>
-    private let isManifest: Bool
-    /// Release 0.1.0 named the data alone.
-    private let hasOldNames: Bool
+    /// Whether it does not list its page: one of `compare --explore`, and all of release 0.1.0.
+    private let isPartial: Bool
 
     init(_ text: String) {
-      isManifest = text.utf8.starts(with: RunManifest.opening.utf8)
+      let isManifest = text.utf8.starts(with: RunManifest.opening.utf8)
       let entries = isManifest ? (try? JSON5Parser.parse(text)["files"]?.elements) ?? [] : []
       files = entries.compactMap { file in
         guard let path = file["path"]?.text, Self.isWithin(path), let digest = file["sha256"]?.text,
@@ -103,14 +104,13 @@ struct RunManifest {
         else { return nil }
         return File(path: path, bytes: Int(count), sha256: digest)
       }
-      paths = Set(files.map { Array($0.path.utf8) })
-      hasOldNames = isManifest && !paths.contains(Array(FileName.report.rawValue.utf8))
+      let names = files.map(\.path) + (isManifest ? [FileName.manifest.rawValue] : [])
+      paths = Set(names.map { Array($0.utf8) })
+      isPartial = isManifest && !names.contains(FileName.report.rawValue)
     }
 
     func has(_ path: String) -> Bool {
-      if paths.contains(Array(path.utf8)) { return true }
-      if path == FileName.manifest.rawValue { return isManifest }
-      return hasOldNames && FileName.isTopLevel(path)
+      paths.contains(Array(path.utf8)) || (isPartial && FileName(rawValue: path) != nil)
     }
 
     /// Whether files of it are in a folder.

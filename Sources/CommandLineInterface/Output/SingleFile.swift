@@ -32,9 +32,8 @@ struct SingleFile {
   }
 
   private func checkExisting() throws(CommandFailure) {
-    var status = stat()
-    guard lstat(files.place(path), &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard let status = stat(at: files.place(path), followsLinks: false) else { return }
+    guard status.kind == S_IFREG else {
       throw CommandFailure(
         .cannotCreate, "\(path): exists and is not a plain file; name another with \(option)")
     }

@@ -60,9 +60,9 @@ package struct TemporaryPlace: Sendable {
 
   /// Whether an open file or directory is the one at a path.
   static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
-    var (there, open) = (stat(), stat())
-    return lstat(path, &there) == 0 && fstat(descriptor, &open) == 0 && there.st_ino == open.st_ino
-      && there.st_dev == open.st_dev
+    var open = stat()
+    guard let there = stat(at: path, followsLinks: false), fstat(descriptor, &open) == 0 else { return false }
+    return there.st_ino == open.st_ino && there.st_dev == open.st_dev
   }
 
   // MARK: Rests

@@ -106,10 +106,6 @@ package final class Signals: Sendable {
   }
 }
 
-private final class Outcome<Value: Sendable>: Sendable {
-  let value = Mutex<Result<Value, any Error>?>(nil)
-}
-
 extension CommandEnvironment {
   /// Does a command's runs on other threads while this one draws progress and listens for signals.
   /// - Parameters:
@@ -125,7 +121,8 @@ extension CommandEnvironment {
   ) throws -> (value: Value, wall: RunManifest.Wall) {
     signals.hold()
     try Descriptors.check()
-    let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
+    let (outcome, control) = (Shared<Result<Value, any Error>>(), ComparisonControl())
+    let started = monotonicSeconds()
     do throws(SystemThreads.Failure) {
       try SystemThreads.start(stack: SystemThreads.deepStack) {
         let result = Result { try work(control) }

@@ -93,28 +93,23 @@ package struct Terminal: Sendable {
 
   package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
 
-  /// Enclose what is to be set in bold: two characters for private use, which no text has once its hidden ones are shown.
-  private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
-
   /// The text as this stream is to get it: nothing of it acts on a terminal or a job runner.
-  /// - Parameter headline: the part of it to be set in bold where it stands first, on one line.
+  /// - Parameter headline: what the first line that begins with it has in bold.
   package func prepared(_ text: String, headline: String = "") -> String {
-    var text = Escaping.visible(text)
-    if !headline.isEmpty, let range = text.firstRange(of: Escaping.visible(headline)) {
-      text.replaceSubrange(range, with: "\(Self.boldOn)\(text[range])\(Self.boldOff)")
-    }
-    return text.split(separator: "\n", omittingEmptySubsequences: false)
+    func harmless(_ line: Substring) -> String { Escaping.withoutCommands(String(line)) }
+    var headline = harmless(Escaping.visible(headline)[...])
+    return Escaping.visible(text).split(separator: "\n", omittingEmptySubsequences: false)
       .map { line in
-        let line = Self.withoutCommands(line)
+        let line = harmless(line)
+        var bold = 0
+        if !headline.isEmpty, line.hasPrefix(headline) { (bold, headline) = (headline.count, "") }
         let rows = columns.map { Self.wrapped(line, at: $0) } ?? [line]
-        return rows.map { isColoured ? Self.coloured($0) : Self.plain($0) }.joined(separator: "\n")
+        return rows.map { row in
+          defer { bold -= row.count + 1 }
+          return isColoured ? Self.coloured(row, bold: max(bold, 0)) : row
+        }.joined(separator: "\n")
       }
       .joined(separator: "\n")
-  }
-
-  private static func withoutCommands(_ line: Substring) -> String {
-    guard line.unicodeScalars.first == "\u{10FFF0}" else { return Escaping.withoutCommands(String(line)) }
-    return String(boldOn) + Escaping.withoutCommands(String(line.dropFirst()))
   }
 
   // MARK: As wide as the window
@@ -122,40 +117,36 @@ package struct Terminal: Sendable {
   /// Returns lines of at most `columns`, cut at spaces; a text without a space stays whole. Later lines are indented as the
   /// first, or as the text behind a label and two spaces.
   private static func wrapped(_ line: String, at columns: Int) -> [String] {
-    guard width(line) > columns else { return [line] }
+    guard line.count > columns else { return [line] }
     let leading = line.prefix { $0 == " " }.count
     let label = line.prefixMatch(of: /( *[^ ]+ {2,})[^ ]/)?.output.1.count ?? leading
     let start = label <= columns / 3 ? label : leading
     let indent = String(repeating: " ", count: start)
     return line.dropFirst(start).split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-      .filled { row, _ in width(String(line.prefix(start))) + width(row) <= columns }.enumerated()
+      .filled { row, _ in start + row.count <= columns }.enumerated()
       .map { ($0 == 0 ? line.prefix(start) : indent[...]) + $1 }
   }
 
-  private static func width(_ text: String) -> Int { text.count { $0 != boldOn && $0 != boldOff } }
-
   // MARK: Colours
-
-  private static func plain(_ row: String) -> String { row.filter { $0 != boldOn && $0 != boldOff } }
 
   private static let good = ["✓ ", "better "]
   private static let bad = ["✗ ", "worse ", "breaks ", "fails ", "unwell "]
 
-  /// Bold, and by what a row says: errors and harm red, warnings yellow, the best of a table green.
-  private static func coloured(_ row: String) -> String {
+  /// First bold, then by what a row says: harm red, warnings yellow, the best of a table green.
+  private static func coloured(_ row: String, bold: Int) -> String {
     func paint(_ code: String, _ text: some StringProtocol) -> String { "\u{1B}[\(code)m\(text)\u{1B}[0m" }
-    var row = row.replacing(String(boldOn), with: "\u{1B}[1m").replacing(String(boldOff), with: "\u{1B}[0m")
+    var text = bold > 0 ? paint("1", row.prefix(bold)) + row.dropFirst(bold) : row
     let start = row.drop { $0 == " " }
-    if good.contains(where: start.hasPrefix) { return paint("32", row) }
-    if bad.contains(where: start.hasPrefix) { return paint("31", row) }
+    if good.contains(where: start.hasPrefix) { return paint("32", text) }
+    if bad.contains(where: start.hasPrefix) { return paint("31", text) }
     for (word, code) in [("error:", "1;31"), ("warning:", "1;33")] {
-      if let range = row.firstRange(of: word),
-        range.lowerBound == row.startIndex || row[..<range.lowerBound].hasSuffix(" ")
+      if let range = text.firstRange(of: word),
+        range.lowerBound == text.startIndex || text[..<range.lowerBound].hasSuffix(" ")
       {
-        row.replaceSubrange(range, with: paint(code, word))
+        text.replaceSubrange(range, with: paint(code, word))
         break
       }
     }
-    return row
+    return text
   }
 }

@@ -66,7 +66,7 @@ struct InitTests {
       ("0", nil), ("-5", nil), ("5G", nil), ("1e9", nil), ("4001M", nil), ("", nil), ("k", nil), ("0.2", nil),
     ])
   func counts(text: String, count: Int?) {
-    #expect(InitCommand.Answers.count(text) == count)
+    #expect((try? ValueReader.fleet.value(text, of: "--devices", Files())) == count)
   }
 
   @Test(

@@ -47,6 +47,12 @@ struct TerminalTests {
         + "<31mworse recovery_s: +3 %>\n")
     #expect(pipe.prepared(text, headline: headline) == text)
     #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == pipe.prepared(text))
+    // In a narrow window each row of a headline is bold, and nothing behind it.
+    let long = "one two three four five six seven eight nine ten"
+    let narrow = Terminal(columns: 40, isColoured: true).prepared(long + " (5 seeds)\n", headline: long)
+    #expect(
+      narrow.replacing("\u{1B}[0m", with: ">").replacing("\u{1B}[", with: "<")
+        == "<1mone two three four five six seven eight>\n<1mnine ten> (5 seeds)\n")
   }
 
   @Test("A table that is too wide breaks titles, then cells, then becomes blocks")

@@ -104,9 +104,9 @@ extension ParameterGroup {
   }
 }
 
-/// The value that a command line gave for a parameter; shared by the copies of a command.
-private final class Given<Value: Sendable>: Sendable {
-  let state = Mutex<(value: Value, texts: [String])?>(nil)
+/// What copies and threads share; nil until it is there.
+final class Shared<Value: Sendable>: Sendable {
+  let value = Mutex<Value?>(nil)
 }
 
 /// A parameter of the command line: its name, placeholder, reader, help and default in one place.
@@ -121,10 +121,11 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   /// nil: it must be given.
   private let defaultValue: (@Sendable () -> Value)?
   private let read: @Sendable ([String], ParameterSpecification, Files) throws -> Value
-  private var given = Given<Value>()
+  /// By the command line.
+  private var given = Shared<(value: Value, texts: [String])>()
 
   package var wrappedValue: Value {
-    if let (value, _) = given.state.withLock(\.self) { return value }
+    if let (value, _) = given.value.withLock(\.self) { return value }
     guard let defaultValue else {
       preconditionFailure("\(specification.synopsis) is read before the command line")
     }
@@ -132,7 +133,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   }
   package var projectedValue: Self { self }
   var synopsis: String { specification.synopsis }
-  private var texts: [String] { given.state.withLock { $0?.texts } ?? [] }
+  private var texts: [String] { given.value.withLock { $0?.texts } ?? [] }
   package var isGiven: Bool { !texts.isEmpty }
   /// As given: `--seed 7`.
   var words: [String] { texts.flatMap { ["--\(name)", $0] } }
@@ -140,7 +141,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   package func take(_ parsed: ParsedArguments, _ files: Files) throws {
     if let texts = parsed[name] {
       let value = try read(texts, specification, files)
-      given.state.withLock { $0 = (value, texts) }
+      given.value.withLock { $0 = (value, texts) }
     } else if defaultValue == nil {
       throw UsageError("Missing expected option '\(specification.synopsis)'" + reason)
     }
@@ -302,7 +303,7 @@ package struct ValueReader<Value: Sendable>: Sendable {
 
   /// The value of an option or an argument, which errors call by its synopsis: `--seeds <n>`.
   /// - Throws: `UsageError` that names text and option; `CommandFailure` and `ScenarioProblems` about a file.
-  func value(_ text: String, of synopsis: String, _ files: Files) throws -> Value {
+  package func value(_ text: String, of synopsis: String, _ files: Files) throws -> Value {
     func failure(_ part: String?, _ rest: String) -> UsageError {
       UsageError("The value '\(part ?? text)' is invalid for '\(synopsis)'\(rest)")
     }

@@ -103,7 +103,7 @@ package struct ParameterSpecification: Sendable {
   var label: String { (short.map { "-\($0), " } ?? "") + synopsis }
 }
 
-/// The texts of one command line by the name of option or argument, in the order given; a flag's is empty.
+/// The texts of a command line by the name of option or argument, in order; a flag's is empty.
 package typealias ParsedArguments = [String: [String]]
 
 /// The command line was not understood; exit code 64.

@@ -31,15 +31,6 @@ extension ValueReader where Value == QuantityRange {
   static let range = ValueReader { try QuantityRange($0) }
 }
 
-extension ValueReader where Value == Double {
-  /// A share as scenarios write them.
-  static func share(_ range: ClosedRange<Int64>, _ allowed: String) -> ValueReader {
-    ValueReader("a share from \(allowed).") { text in
-      (try? Units.partsPerMillion(text)).flatMap { range.contains($0) ? Double($0) / 1e6 : nil }
-    }
-  }
-}
-
 extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
   /// One of the names of an enumeration.
   static var name: ValueReader { ValueReader(.one(of: Value.allCases.map(\.rawValue)), read: named) }
@@ -133,16 +124,23 @@ extension ValueReader where Value == UInt64 {
   static let seed = ValueReader("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil }
 }
 
-extension ValueReader where Value == Int64 {
-  /// A number of simulated attempts: `500k`, `20M`.
-  static let attempts = ValueReader("a number of attempts from 1 on, as 500k, 20M or 2G.") { text in
-    let units: [Character: Int64] = ["k": 1_000, "M": 1_000_000, "G": 1_000_000_000]
-    let unit = text.last.flatMap { units[$0] }
-    let digits = text.dropLast(unit == nil ? 0 : 1)
-    guard digits.isDigits, let count = Int64(digits), count > 0 else { return nil }
-    let (budget, isTooMuch) = count.multipliedReportingOverflow(by: unit ?? 1)
-    return isTooMuch ? nil : budget
+extension ValueReader where Value: FixedWidthInteger {
+  /// A number as people write it: `20_000`, `500k`, `1.5M`, `2G`.
+  /// - Parameter allowed: what would be right, as a sentence's second half.
+  package static func people(_ range: ClosedRange<Value>, _ allowed: String) -> ValueReader {
+    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "G": 1e9]
+    return ValueReader(allowed) { text in
+      let factor = text.last.flatMap { factors[$0] }
+      let digits = text.dropLast(factor == nil ? 0 : 1).filter { $0 != "_" && $0 != "," }
+      guard digits.replacing(".", with: "").isDigits, let number = Double(digits) else { return nil }
+      return Value(exactly: (number * (factor ?? 1)).rounded()).flatMap { range.contains($0) ? $0 : nil }
+    }
   }
+}
+
+extension ValueReader where Value == Int64 {
+  /// A number of simulated attempts.
+  static let attempts = people(1 ... .max, "a number of attempts from 1 on, as 500k, 20M or 2G.")
 }
 
 extension StringProtocol {
@@ -198,7 +196,6 @@ extension Flag {
       help: "Print one JSON document in place of tables and sentences ('fleetsim help schema json').")
   }
   static var verbose: Flag { Flag("verbose", help: "Print every line and table of the answer.") }
-  static var quietHelp: String { "Print the verdict alone: no heading, progress or table." }
 }
 
 /// How a scenario is changed before it is decoded.

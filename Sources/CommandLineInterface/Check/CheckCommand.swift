@@ -122,8 +122,16 @@ struct CheckCommand: Study {
       }
     }
     let input = try StudyInput(subjects.map { try $0.loaded(settingsPath, files) }, console)
-    for (subject, decoded) in zip(subjects, input.bases) {
-      try refuse(settingsPath, subject, input.loaded[0].settingsDocument, decoded.scenario, files)
+    if let settingsPath {
+      for (subject, decoded) in zip(subjects, input.bases) {
+        let settings = try DecidedSettings(
+          fleet: decoded.scenario.fleet, today: subject.loaded(nil, files).settingsDocument,
+          proposed: input.loaded[0].settingsDocument, names: (subject.path, settingsPath))
+        // No run need show that it does harm.
+        if let refusal = settings.refusals.first {
+          throw CommandFailure(.failed, "\(settingsPath): \(refusal)")
+        }
+      }
     }
     let scenarios = input.bases.map(\.scenario)
     if records {
@@ -163,18 +171,6 @@ struct CheckCommand: Study {
     return try small.divisor > loaded.decode().scenario.scale ? ["scale=\(small.text)"] : []
   }
 
-  /// - Throws: `CommandFailure` 1 of a Settings file of which no run need show that it does harm.
-  private func refuse(
-    _ name: String?, _ subject: Subject, _ proposed: SettingsDocument?, _ scenario: Scenario, _ files: Files
-  ) throws {
-    guard let name else { return }
-    let settings = try DecidedSettings(
-      fleet: scenario.fleet, today: subject.loaded(nil, files).settingsDocument, proposed: proposed,
-      names: (subject.path, name))
-    guard let refusal = settings.refusals.first else { return }
-    throw CommandFailure(.failed, "\(name): \(refusal)")
-  }
-
   /// The scenarios with the files that their baselines are in.
   private func subjects(_ files: Files) throws -> [Subject] {
     var baselines: [String: BaselineFile] = [:]
@@ -202,24 +198,20 @@ struct CheckCommand: Study {
         file.baseline(of: loaded.name) == nil && file.baseline(of: loaded.resolvedName) != nil
         ? loaded.resolvedName : loaded.name
       let baseline = file.baseline(of: name)
-      if !records { try check(baseline, of: name, in: file, path) }
+      if !records {
+        guard let baseline else {
+          let known = file.baselines.map { "'\($0.scenario)'" }.joined(separator: ", ")
+          throw CommandFailure(
+            .data,
+            "\(place): holds no baseline of '\(name)', only of \(known.isEmpty ? "nothing" : known); "
+              + "record it with: fleetsim check \(path) --record")
+        }
+        try ResultsVersion.check(
+          baseline.results, of: "\(place): the baseline of '\(name)' was recorded with",
+          "record it anew with: fleetsim check \(path) --record")
+      }
       return Subject(path: path, name: name, file: file, baseline: baseline)
     }
-  }
-
-  private func check(
-    _ baseline: Baseline?, of name: String, in file: BaselineFile, _ path: String
-  ) throws(CommandFailure) {
-    guard let baseline else {
-      let known = file.baselines.map { "'\($0.scenario)'" }.joined(separator: ", ")
-      throw CommandFailure(
-        .data,
-        "\(file.path): holds no baseline of '\(name)', only of \(known.isEmpty ? "nothing" : known); "
-          + "record it with: fleetsim check \(path) --record")
-    }
-    try ResultsVersion.check(
-      baseline.results, of: "\(file.path): the baseline of '\(name)' was recorded with",
-      "record it anew with: fleetsim check \(path) --record")
   }
 
   // MARK: Recording

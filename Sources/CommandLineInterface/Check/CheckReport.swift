@@ -157,25 +157,22 @@ enum CheckReport {
 
   /// A suite a scenario, a case a metric and one for each criterion that is none.
   static func junit(_ outcomes: [CheckOutcome]) -> String {
-    let suites = outcomes.map { outcome in
-      let worse = Dictionary(
-        outcome.worse.map { ($0.column, outcome.movement($0)) }, uniquingKeysWith: { first, _ in first })
-      let names = outcome.check.changes.map(\.column)
-      let suite = Escaping.markup(outcome.name)
-      let cases = names.map { name in
-        let opening = "    <testcase classname=\"\(suite)\" name=\"\(Escaping.markup(name))\""
-        return worse[name].map {
-          "\(opening)>\n      <failure message=\"\(Escaping.markup($0))\"/>\n    </testcase>\n"
-        } ?? "\(opening)/>\n"
-      }
-      return (name: suite, cases: cases, failures: worse.count)
+    func opening(_ element: String, _ name: String, _ outcomes: [CheckOutcome]) -> String {
+      let cases = outcomes.reduce(0) { $0 + $1.check.changes.count }
+      let failures = outcomes.reduce(0) { $0 + $1.worse.count }
+      return "<\(element) name=\"\(Escaping.markup(name))\" tests=\"\(cases)\" failures=\"\(failures)\">\n"
     }
-    func counts(_ cases: Int, _ failures: Int) -> String { "tests=\"\(cases)\" failures=\"\(failures)\"" }
-    let all = counts(suites.reduce(0) { $0 + $1.cases.count }, suites.reduce(0) { $0 + $1.failures })
-    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fleetsim check\" \(all)>\n"
-      + suites.map { suite in
-        "  <testsuite name=\"\(suite.name)\" \(counts(suite.cases.count, suite.failures))>\n"
-          + suite.cases.joined() + "  </testsuite>\n"
-      }.joined() + "</testsuites>\n"
+    let suites = outcomes.map { outcome in
+      let cases = outcome.check.changes.map { change in
+        let names = [outcome.name, change.column].map(Escaping.markup)
+        let start = "    <testcase classname=\"\(names[0])\" name=\"\(names[1])\""
+        if change.judgement != .worse { return start + "/>\n" }
+        let message = Escaping.markup(outcome.movement(change))
+        return start + ">\n      <failure message=\"\(message)\"/>\n    </testcase>\n"
+      }
+      return "  " + opening("testsuite", outcome.name, [outcome]) + cases.joined() + "  </testsuite>\n"
+    }
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening("testsuites", "fleetsim check", outcomes)
+      + suites.joined() + "</testsuites>\n"
   }
 }

@@ -114,7 +114,8 @@ package enum CommandDocuments {
       ]).requiring("command", ["enum": kind.commands])
     }
     let all: JSONValue = [
-      "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What fleetsim prints with --json",
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "title": "What fleetsim prints with --json",
     ]
     return JSONValue.text(all.adding(head.schema().members).adding([("oneOf", .array(documents))])) + "\n"
   }

@@ -150,17 +150,6 @@ extension InitCommand.Answers {
 
   /// The rate of events that the scenario has, a device's mean over the day.
   var rate: Quantity { events ?? Quantity(Self.proposedEvents)! }
-
-  /// `20000`, `20_000`, `200k`, `3M`, `1.5M`.
-  package static func count(_ text: String) -> Int? {
-    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6]
-    let factor = text.last.flatMap { factors[$0] }
-    let digits = text.dropLast(factor == nil ? 0 : 1).filter { $0 != "_" && $0 != "," }
-    guard digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let value = Double(digits),
-      let count = Int(exactly: (value * (factor ?? 1)).rounded()), (1...4_000_000_000).contains(count)
-    else { return nil }
-    return count
-  }
 }
 
 extension ValueReader where Value == [InitCommand.Answers.Part] {
@@ -191,9 +180,7 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
 }
 
 extension ValueReader where Value == Int {
-  static let fleet = ValueReader("a number from 1 to 4000M, as 20000, 200k or 3M.") {
-    InitCommand.Answers.count($0)
-  }
+  package static let fleet = people(1...4_000_000_000, "a number from 1 to 4000M, as 20000, 200k or 3M.")
 }
 
 extension ValueReader where Value == Double {

@@ -52,7 +52,7 @@ struct ModelledTrouble {
       let values = [0.7, 1.5].map { Quantity(value: capacity.value * $0, unit: capacity.unit).text() }
       possible.append(("the capacity", "tapi.bucket.capacity", values))
     }
-    // A server that is gone has no Retry-After, and a part of the fleet may be too small for a lower capacity.
+    // A server that is gone has no Retry-After, and a small fleet may not stand a lower capacity.
     let changes = possible.flatMap { words, path, values in
       values.map { (words: words, override: Override(path: path, value: $0)) }
     }.filter { (try? draft.file.decode(overrides: [$0.override], isVariant: true)) != nil }

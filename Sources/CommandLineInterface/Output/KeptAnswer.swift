@@ -11,7 +11,8 @@ extension Answer {
     }
     return [
       "story": ["finding": story.finding, "basis": story.basis, "lines": lines] as JSONValue,
-      "mostLines": mostLines, "terminal": terminal.compactMap(\.kept), "details": details.compactMap(\.kept),
+      "mostLines": mostLines, "terminal": terminal.compactMap(\.kept),
+      "details": details.compactMap(\.kept),
     ]
   }
 

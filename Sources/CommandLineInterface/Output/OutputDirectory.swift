@@ -165,12 +165,10 @@ package struct OutputDirectory {
     }
     let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure(.cannotCreate, file) }
+    defer { close(descriptor) }
     if !Console.writeAll(file.bytes, to: descriptor) || fsync(descriptor) != 0 {
-      let failure = failure(.inputOutput, file)
-      close(descriptor)
-      throw failure
+      throw failure(.inputOutput, file)
     }
-    if close(descriptor) != 0 { throw failure(.inputOutput, file) }
   }
 
   private func failure(_ code: ExitCode, _ file: OutputFile) -> CommandFailure {

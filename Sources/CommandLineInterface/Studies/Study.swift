@@ -92,7 +92,8 @@ struct StudyOptions: ParameterGroup {
   ///   - quiet: what the help says of `--quiet`.
   ///   - severalSettings: whether `--settings` takes several files.
   init(
-    _ more: Name..., without less: [Name] = [], quiet: String = Flag.quietHelp, severalSettings: Bool = false
+    _ more: Name..., without less: [Name] = [],
+    quiet: String = "Print the verdict alone: no heading, progress or table.", severalSettings: Bool = false
   ) {
     input = InputOptions(severalSettings: severalSettings)
     _isQuiet = Flag("quiet", short: "q", help: quiet)

@@ -165,7 +165,7 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
         throw InvalidValue(
           "'\(entry)' needs a share, as \(words[0].isEmpty ? "segment-swift" : words[0]):55%.")
       }
-      let preset = try ClientPreset.namedOrFile(words[0], kind: "client", files)
+      let preset = try ClientPreset.namedOrFile(words[0], files)
       guard !parts.contains(where: { $0.name == words[0] }) else {
         throw InvalidValue("'\(words[0])' is there twice.")
       }

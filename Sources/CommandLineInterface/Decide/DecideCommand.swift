@@ -116,7 +116,8 @@ struct DecideCommand: Study {
               + "and no limit that is searched loses events")
         }
         return try decided(proposed, suite, today, loaded, runs)
-      }, isFinished: \.decision.isFinished, answer: { $0.answer })
+      }, isFinished: { $0.decision.isFinished && !$0.isStopped },
+      answer: { $0.answer })
     let question = { (what: String) in
       "\(what) be published in place of \(todayPath ?? "today's Settings")?"
     }
@@ -206,10 +207,13 @@ struct DecideCommand: Study {
       decided.outcome == .publish ? (proposed.loaded, proposed.overrides) : (loaded, [])
     decided.served = try served.with(scale: .whole)
       .decode(VariantChoice(name: "", overrides: overrides)).scenario
-    if decision.isFinished {
+    if !decision.isFinished { return decided }
+    do {
       try decided.add(runs)
       let trials = try proposed.settings.found == nil ? trials(of: proposed, suite) : []
       decided.trials = try KeyTrials(decision, trials, run: summaries.values)
+    } catch is CancellationError {
+      decided.isStopped = true
     }
     return decided
   }

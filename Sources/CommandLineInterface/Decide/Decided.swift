@@ -26,6 +26,8 @@ struct Decided: Sendable {
   var checked: LossReport?
   /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
+  /// Whether runs for the answer alone were stopped: what is decided stays decided.
+  var isStopped = false
   /// The words of the story's next command, without what is proposed.
   var command: [String] = []
   /// The directory of `--out`.

@@ -72,18 +72,18 @@ package struct Figure: Sendable {
       }
     }
     switch metric.name {
-    case MetricCatalogue.lost: return "\(events) lost"
-    case MetricCatalogue.late: return "\(events) late"
+    case MetricCatalogue.lost: return "\(counted("event")) lost"
+    case MetricCatalogue.late: return "\(counted("event")) late"
     case MetricCatalogue.healthy: return isNever ? "endpoint never well" : "endpoint well after \(text)"
     case MetricCatalogue.recovery: return isNever ? "never caught up" : "caught up after \(text)"
     case MetricCatalogue.affectedDelivery: return "\(metric.title) after \(text)"
-    case MetricCatalogue.attemptsAboveTwin: return "\(text) extra requests a device"
-    case MetricCatalogue.attempts: return "\(text) requests a device and day"
+    case MetricCatalogue.attemptsAboveTwin: return "\(counted("extra request")) a device"
+    case MetricCatalogue.attempts: return "\(counted("request")) a device and day"
     default: return "\(metric.title) \(text)"
     }
   }
 
-  private var events: String { "\(text) event\(text == "1" ? "" : "s")" }
+  private func counted(_ things: String) -> String { "\(text) \(things)\(text == "1" ? "" : "s")" }
 
   /// Whether no run lived to see it.
   package var isNever: Bool { if case .unseen = value { true } else { false } }

@@ -111,7 +111,7 @@ extension Standings {
       }
     }
     story.add(.reason, groups.map { line(best, $0.criterion, against: $0.variants) })
-    if let next = others.first {
+    if let next = others.first, isHealthy(next) {
       let prices = criteria(best, next).filter { standing(of: best, to: next, on: $0) == .worse }
       story.add(.price, prices.map { line(best, $0, against: [next]) })
     }

@@ -145,8 +145,8 @@ extension RunAnalysis {
   /// - Mean time in backlog, by more than 25 % and by more than half the look ahead (at least 30 s).
   /// - The 99th percentile of time to delivery, by more than 50 % and by more than the look ahead (at least 60 s).
   ///
-  /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth. What closed apps hold is in
-  /// none of both: it begins with nothing and grows for as long as apps stay closed, whatever the server does.
+  /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth. What closed apps hold begins
+  /// with nothing and grows for as long as apps stay closed. It is in none of both where the server turns next to nobody away.
   ///
   /// The twin is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason. A backlog that is
   /// thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting. A run shorter than eight flush
@@ -160,11 +160,17 @@ extension RunAnalysis {
   private static func grows(_ twin: RunRecord) -> Bool {
     let rows = twin.series.rows.count
     guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
-    let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
+    let later = twin.series.rows[(rows / 4)...]
+    let leavesOutClosedApps =
+      later.contains { $0[.closedAppEvents] > 0 }
+      && later.reduce(0) { $0 + failed($1) } <= fewShare * Double(later.reduce(0) { $0 + $1.attempts })
+    let quarters = (0..<4).map {
+      quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4, isOpenOnly: leavesOutClosedApps)
+    }
     let width = Double(lookAhead(twin))
-    let hasClosedApps = twin.series.rows.contains { $0[.closedAppEvents] > 0 }
     return hasGrown(quarters.map { $0.residence }, byShare: 0.25, andBy: width / 2)
-      || !hasClosedApps && hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
+      || !leavesOutClosedApps
+        && hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
   }
 
   private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
@@ -173,7 +179,7 @@ extension RunAnalysis {
     return growth > share * second && growth > slack && last >= 0.9 * (values[2] ?? second)
   }
 
-  private static func quarter(of series: TimeSeries, rows: Range<Int>) -> Quarter {
+  private static func quarter(of series: TimeSeries, rows: Range<Int>, isOpenOnly: Bool) -> Quarter {
     var quarter = Quarter()
     var backlogTime = 0.0
     var created: Int64 = 0
@@ -181,7 +187,8 @@ extension RunAnalysis {
     var weighted = 0.0
     for i in rows {
       let row = series.rows[i]
-      backlogTime += Double(series.openBacklog(i)) * Double(series.length(of: i))
+      let backlog = isOpenOnly ? series.openBacklog(i) : row[.backlogEvents]
+      backlogTime += Double(backlog) * Double(series.length(of: i))
       created += row[.createdEvents]
       if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
         weighted += Double(p99) * Double(row[.deliveredEvents])
@@ -358,6 +365,18 @@ struct Reach {
   }
 }
 
+/// What the server turns away.
+extension RunAnalysis {
+  /// Requests with a 429 or 5xx for an answer, or none in time.
+  private static func failed(_ row: TimeSeries.Row) -> Double {
+    Double(
+      row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers])
+  }
+
+  /// Next to nobody is no larger share of the requests.
+  private static let fewShare = 0.01
+}
+
 /// After the last incident: caught up, well and drained. All have the resolution of one interval of the series.
 extension RunAnalysis {
   /// How far a look ahead goes: the longest flush interval, at least 60 s.
@@ -414,10 +433,6 @@ extension RunAnalysis {
   /// all that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
   /// - Returns: nil if that can't be seen within the run.
   static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
-    func failed(_ row: TimeSeries.Row) -> Double {
-      Double(
-        row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers])
-    }
     let (rows, twinRows) = (record.series.rows, twin.series.rows)
     let count = min(rows.count, twinRows.count)
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
@@ -427,7 +442,6 @@ extension RunAnalysis {
         && rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
       return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
     }
-    let fewShare = 0.01
     func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {
       max(0, failed - max(1, fewShare * Double(row.attempts)))
     }

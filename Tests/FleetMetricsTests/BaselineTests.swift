@@ -77,8 +77,14 @@ struct BaselineTests {
       fleet.series[i, .closedAppEvents] = Int64(i) * 100
       fleet.series[i, .timeToDeliveryP99] = Int64(i) * second
     }
+    var open = fleet
+    for i in open.series.rows.indices { open.series[i, .backlogEvents] += Int64(i) * 100 }
+    #expect(isHealthy(fleet) && !isHealthy(open))
+    // 720 requests, or 540 after the first quarter: where six of these are refused, they wait for a server.
+    for i in fleet.series.rows.indices { fleet.series[i, .firstAttempts] = 1 }
+    for i in 180..<185 { fleet.series[i, .answers503] = 1 }
     #expect(isHealthy(fleet))
-    for i in fleet.series.rows.indices { fleet.series[i, .backlogEvents] += Int64(i) * 100 }
+    fleet.series[190, .answers503] = 1
     #expect(!isHealthy(fleet))
   }
 

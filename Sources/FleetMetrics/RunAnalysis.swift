@@ -426,8 +426,8 @@ extension RunAnalysis {
   /// failures are over once none has come for twice as long as two pauses between them lasted.
   ///
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
-  /// twin's by more than a second's work, unless the newest are served first. Phones that were closed meanwhile can have events to
-  /// deliver after it.
+  /// twin's by more than a second's work. Where the newest are served first it is by what the queue grows. Phones that were closed
+  /// meanwhile can have events to deliver after it.
   ///
   /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 0.1 % of
   /// all that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
@@ -437,9 +437,11 @@ extension RunAnalysis {
     let count = min(rows.count, twinRows.count)
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
     func excess(_ row: Int) -> Double {
-      let isQueueLong =
-        !record.servesNewestFirst
-        && rows[row][.serverQueue] > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
+      let queue = rows[row][.serverQueue]
+      if record.servesNewestFirst {
+        return failed(rows[row]) + Double(max(0, queue - (row > 0 ? rows[row - 1][.serverQueue] : 0)))
+      }
+      let isQueueLong = queue > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
       return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
     }
     func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {

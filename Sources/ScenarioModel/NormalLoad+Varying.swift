@@ -239,8 +239,9 @@ extension NormalLoad {
     let lengths =
       isConstant ? [length.mean / 1e6] : (0..<parts).map { seconds(length, Double($0) + 0.5) }
     let end = over + (delays.last?.to ?? 0)
-    let most = (1...moments).reduce(0) { most, moment in
-      let time = end * Double(moment) / Double(moments)
+    let edges = delays.flatMap { [$0.from, $0.to] }
+    let times = (1...moments).map { end * Double($0) / Double(moments) } + edges + edges.map { $0 + over }
+    let most = times.reduce(0) { most, time in
       let closed = lengths.reduce(0) { $0 + opened(by: time - $1) } / Double(lengths.count)
       return max(most, opened(by: time) - closed)
     }

@@ -6,7 +6,7 @@ import TAPIModel
 public struct NormalLoad: Sendable, Hashable {
   /// Batches that the whole fleet uploads per second.
   public var batchesPerSecond: Double
-  /// The least that they can be: clients that gather what waits fill their requests where the server refuses some.
+  /// The least that they can be, campaigns apart: clients that gather what waits fill their requests where the server refuses some.
   public var fewestBatchesPerSecond: Double
   public var eventsPerSecond: Double
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something

@@ -36,8 +36,8 @@ public struct PushCampaign: Sendable, Hashable {
     self.delay = delay
   }
 
-  /// When half of those who open the last messages have done so; of a campaign that repeats, the first time.
-  public var end: Instant { time + over + delay.median }
+  /// When half of those who open the last messages have done so, to the second; of a campaign that repeats, the first time.
+  public var end: Instant { time + over + .seconds((delay.median.microseconds + 500_000) / 1_000_000) }
 
   /// Whether a cohort's devices get it. Only where there are sessions does that change anything.
   public func concerns(_ cohort: Cohort) -> Bool {

@@ -178,6 +178,7 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     dropAged(client, at: now)
     if oldest(of: client) == .noBatch {
+      endRest(client, at: now)
       startOver(client, at: now)
       return
     }

@@ -38,6 +38,9 @@ package struct IdealLine: ~Copyable {
 }
 
 extension TAPIServer {
+  /// Whether nobody is served.
+  package var isDown: Bool { outage != nil }
+
   /// Until when operators refuse a request at least; nil: they don't.
   package func refusalEnd(of request: UploadRequest) -> Instant? {
     rules?.shedding(of: request, key) == nil ? nil : nextBoundary
@@ -45,7 +48,7 @@ extension TAPIServer {
 
   /// When the server has room for a request if nothing else happens to it: by now, later, or not before its next own time (`.never`).
   package func room(for request: UploadRequest) -> Instant {
-    if outage != nil { return .never }
+    if isDown { return .never }
     if isBucket { return bucket.time(of: rules?.cost(of: request) ?? TokenBucket.token) }
     return pool.busy < pool.workers ? .start : .never
   }

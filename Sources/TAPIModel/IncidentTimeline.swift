@@ -81,9 +81,8 @@ public struct IncidentTimeline: Sendable {
   /// What actions and the autoscaler make of the configured capacity, parts per million: there are no parts of workers.
   private func scale(_ condition: Condition, _ autoscaled: Int64) -> Int64 {
     let scale = TAPIServer.scaled(autoscaled, by: condition.scale)
-    return workers.map {
-      Int64(TAPIServer.whole($0, by: scale)) * 1_000_000 / Int64($0)
-    } ?? scale
+    guard let workers, workers > 0 else { return scale }
+    return (Int64(TAPIServer.whole(workers, by: scale)) * 1_000_000 + Int64(workers) / 2) / Int64(workers)
   }
 
   private func sum(from: Instant, to: Instant, _ share: (Condition) -> Int64) -> Int64 {

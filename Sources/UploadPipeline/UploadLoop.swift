@@ -90,11 +90,7 @@ extension UploadClientHost where Self: ~Copyable {
       FlushEnd().run(&self, client, byTrigger: byTrigger, at: now, sink)
       return
     }
-    if options.pointee.isRebatch, options.pointee.looksAtEventAge, oldest(of: client) != .noBatch {
-      dropAged(client, at: now)
-      if oldest(of: client) == .noBatch { setRetryState(BatchRetryState(), of: .noBatch, client) }
-    }
-    if oldest(of: client) == .noBatch { return }
+    if !holdsAny(client, at: now) { return }
     if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client, at: now) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
       if byTrigger { endTriggerWaits(client) }
@@ -207,6 +203,20 @@ extension UploadClientHost where Self: ~Copyable {
     guard case .beforeDue = options.pointee.policy.limitsCheck else { return look }
     let end = endOfAge(of: batch, client)
     return end == .max ? look : min(look, end &+ 1)
+  }
+
+  /// Whether the client holds a batch as a loop begins. In *rebatch* events that are too old go first.
+  @inlinable
+  @inline(__always)
+  mutating func holdsAny(_ client: ClientIndex, at now: Int64) -> Bool {
+    if options.pointee.isRebatch, options.pointee.looksAtEventAge, oldest(of: client) != .noBatch {
+      dropAged(client, at: now)
+      if oldest(of: client) == .noBatch {
+        setRetryState(BatchRetryState(), of: .noBatch, client)
+        endRest(client, at: now)
+      }
+    }
+    return oldest(of: client) != .noBatch
   }
 
   /// *rebatch*: events that have been queued for too long are lost, one by one (S11, as shipped). No upload is under way.
@@ -459,7 +469,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(never)
   mutating func runQueuedLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     queuedLoops(of: client).pointee &-= 1
-    if oldest(of: client) == .noBatch || !isReady(client, at: now)
+    if !holdsAny(client, at: now) || !isReady(client, at: now)
       || state(of: client).pointee.flags.contains(.offline)
     {
       endLoop(client, at: now, sink)

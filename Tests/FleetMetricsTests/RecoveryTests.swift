@@ -376,8 +376,10 @@ struct EndpointTests {
     for row in 15..<25 { run.series[row, .serverQueue] = 101 }
     for row in 25..<60 { run.series[row, .serverQueue] = 100 }
     #expect(healthy(run) == 50 * second)
-    // Who comes now is served now.
+    // Who comes now is served now, but for those by which the queue grows: 1 % of them until row 40.
     run.servesNewestFirst = true
     #expect(healthy(run) == 0)
+    for row in 20..<60 { run.series[row, .serverQueue] = 100 + 6 * Int64(min(row, 40)) }
+    #expect(healthy(run) == 210 * second)
   }
 }

@@ -48,7 +48,8 @@ package struct LimitSearch: Sendable {
 
   /// The most values that the range is cut into.
   static let mostSteps = 1_024
-  /// The answer and its neighbour that fails lie apart by at most this share of the answer, or by one step.
+  /// The answer and its neighbour that fails lie apart by at most this share of the answer, by one step, or as two values that are
+  /// printed do.
   static let precision = 1.0 / 100
   /// Seeds of a value that is merely looked at.
   static let scouts = 4
@@ -173,7 +174,9 @@ package struct LimitSearch: Sendable {
   /// A value as it is printed, so that who runs it finds what the search found.
   private func quantity(_ step: Int) -> Quantity {
     let quantity = range.quantity(at: Double(step) / Double(steps))
-    return step == 0 || step == steps ? quantity : quantity.asPrinted
+    let printed = quantity.asPrinted
+    let isInRange = range.low.value <= printed.value && printed.value <= range.high.value
+    return step == 0 || step == steps || !isInRange ? quantity : printed
   }
 
   /// The neighbouring points between which the requirements begin to be kept, as places in `points`.

@@ -84,9 +84,10 @@ package struct Quantity: Sendable, Hashable {
   /// As people read it.
   package var words: String { unit == .span ? FigureText.span(Int64(value.rounded())) : text(digits: 4) }
 
-  /// What `words` say.
+  /// About as precise as `words`; a span below 100 ms as it is.
   package var asPrinted: Quantity {
     guard unit == .span else { return rounded(digits: 4) }
+    if value < 1e5 { return self }
     // As `FigureText.span` rounds.
     let unit = value < 1e6 ? 1e3 : value < 1e7 ? 1e5 : value < 3.6e9 ? 1e6 : 6e7
     var result = self

@@ -85,18 +85,25 @@ extension DeviceShard {
     while batch != .noBatch {
       let (events, record) = (batches[batch].events, retryState(of: batch, device))
       let open = Int64(events) - acceptedEvents(of: batch, device)
-      if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0 {
+      let old = eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device)
+      // A batch that stays as it is goes as a whole, and by its age first.
+      if old > 0, !options.pointee.isRebatch {
+        add(open, .age)
+      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0 {
         add(open, reason)
         // The clients' one record starts anew with the first batch.
         if options.pointee.isRebatch { return }
       } else {
-        let old = eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device)
-        // A batch that stays as it is goes as a whole.
-        add(min(old > 0 && !options.pointee.isRebatch ? Int64(events) : old, open), .age)
+        add(min(old, open), .age)
       }
       batch = batches[batch].newer
     }
-    if limit != nil { add(unsealedEvents(device, through: min(plan.pointee.end, oldestAllowed) &- 1), .age) }
+    if limit == nil { return }
+    let old = unsealedEvents(device, through: min(plan.pointee.end, oldestAllowed) &- 1)
+    // They become one batch with the others.
+    add(
+      old > 0 && !options.pointee.isRebatch ? unsealedEvents(device, through: plan.pointee.end &- 1) : old,
+      .age)
   }
 
   /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its

@@ -8,7 +8,7 @@ struct IdealTier: ~Copyable {
   fileprivate var line: IdealLine
   /// By shard; nil: its devices can always be reached.
   private let reaches: [Reachability?]
-  /// By shard, for clients that put all they hold into one request: events that fit into one; else 0.
+  /// By shard, for clients that gather what waits: events that fit into a request; else 0.
   private let room: [Int]
   /// By device that has waited: what its request could still have carried, and until when it may bring it behind.
   private var visits: [UInt32: (events: Int, until: Instant)] = [:]
@@ -31,26 +31,34 @@ struct IdealTier: ~Copyable {
     (latestVisit, nextTime) = (other.latestVisit, other.nextTime)
   }
 
-  /// A client that chunks anew has events that came while it waited. They fit into the request that is served now.
+  /// A client that gathers has events that came while it waited. They fit into the request that is served now, as far as there is
+  /// room.
   fileprivate mutating func noteVisit(_ request: UploadRequest, waitedFrom start: Instant, at now: Instant) {
     let left = room[Int(request.shard)] - Int(request.events)
-    guard left > 0, now > start, visits[request.device] == nil else { return }
-    let end = now + (now - start) + Self.grace
-    visits[request.device] = (left, end)
-    latestVisit = max(latestVisit, end)
+    guard left > 0 else { return }
+    if visits[request.device] != nil {
+      visits[request.device]?.events += left
+    } else if now > start {
+      let end = now + (now - start) + Self.grace
+      visits[request.device] = (left, end)
+      latestVisit = max(latestVisit, end)
+    }
   }
 
-  /// Whether the events of a request belong to one that was served before: it comes behind that one, or its turn does. If they do
-  /// not fit, what is left of this one's room is for those that come behind.
+  /// What was served is lost: the request waits again.
+  fileprivate mutating func loseVisit(_ request: UploadRequest) { visits[request.device] = nil }
+
+  /// Whether the events of a request fit into those that were served before: it comes behind these, or its turn does.
   fileprivate mutating func belongsToVisit(_ request: UploadRequest, at now: Instant) -> Bool {
-    let (room, events) = (room[Int(request.shard)], Int(request.events))
-    guard room > 0, let visit = visits[request.device] else { return false }
+    let events = Int(request.events)
+    guard room[Int(request.shard)] > 0, let visit = visits[request.device] else { return false }
     if now > visit.until {
       visits[request.device] = nil
       return false
     }
-    visits[request.device]?.events += (events <= visit.events ? 0 : room) - events
-    return events <= visit.events
+    if events > visit.events { return false }
+    visits[request.device]?.events -= events
+    return true
   }
 
   /// Whether it has no say in what arrives from a time on, if its own time lies behind that.
@@ -129,7 +137,9 @@ extension ServerFront {
   private mutating func answerInVisit(
     _ request: UploadRequest, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
   ) -> Bool {
-    guard line?.pointee.belongsToVisit(request, at: now) ?? false else { return false }
+    guard !server.isDown, server.refusalEnd(of: request) == nil,
+      line?.pointee.belongsToVisit(request, at: now) ?? false
+    else { return false }
     let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
     countAnswer(decision, at: now)
     answer(decision, request, wasPending: true, &sink)
@@ -138,6 +148,7 @@ extension ServerFront {
 
   /// A request that the server has lost stands in line again.
   mutating func rejoin(_ request: UploadRequest, at now: Instant) {
+    line?.pointee.loseVisit(request)
     line?.pointee.line.leave(request, until: now)
   }
 
@@ -160,13 +171,14 @@ extension ServerFront {
         continue
       }
       if answerInVisit(request, at: now, &sink) { continue }
-      tier.pointee.noteVisit(request, waitedFrom: request.arrival, at: now)
+      let start = request.arrival
       request.arrival = now
       switch admit(request, at: now) {
       case .answered(let decision) where decision.status == 200:
+        tier.pointee.noteVisit(request, waitedFrom: start, at: now)
         countAnswer(decision, at: now)
         answer(decision, request, wasPending: true, &sink)
-      case .pending: break
+      case .pending: tier.pointee.noteVisit(request, waitedFrom: start, at: now)
       default:
         // A limit of the sender's own: others need not wait for it.
         tier.pointee.line.hold(request, until: now + idle)

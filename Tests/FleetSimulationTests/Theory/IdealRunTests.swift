@@ -215,6 +215,30 @@ struct IdealRunTests {
     #expect(abs(possible - 120 - backlog) <= 5)
   }
 
+  @Test(
+    "Clients that gather need as many full requests as their events fill",
+    arguments: [QueuePolicy.Mode.files, .rebatch])
+  func fullRequests(mode: QueuePolicy.Mode) throws {
+    var cohort = Cohort(
+      name: "phones", devices: 600, events: .periodic(every: .seconds(10), phase: .random))
+    cohort.flush = FlushPolicy(count: nil, interval: .seconds(60))
+    (cohort.retries, cohort.queue.mode, cohort.queue.maximumBatchEvents) = (.timer, mode, 30)
+    cohort.queue.growsUntilFailure = mode == .files
+    let scenario = Scenario(
+      duration: .hours(1), interval: .seconds(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 20_000, burst: 20)),
+        overload: Overload(status: 503),
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(5),
+            duration: .minutes(20))
+        ]), fleet: [cohort])
+    // 60 events a second wait for 20 minutes: 2,400 requests of 30. While 20 a second are served, 2 more come each second.
+    let possible = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+    #expect((120...150).contains(possible), "\(possible)")
+  }
+
   private static func summary(of scenario: Scenario) throws -> RunSummary {
     RunAnalysis.summary(
       of: try Simulation.run(scenario),

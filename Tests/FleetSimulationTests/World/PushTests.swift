@@ -152,8 +152,8 @@ struct PushTests {
     var scenario = scenario(devices: 2_000, minutes: 60, [once, daily])
     #expect(scenario.withoutIncidents.push == [daily])
     #expect(!scenario.isItsOwnTwin && scenario.withoutIncidents.isItsOwnTwin)
-    // Half of an exponential delay of a minute is over after ln 2 of it.
-    let end = Instant(microseconds: 900_000_000 + 41_588_831)
+    // Half of them open it within ln 2 of a minute, 41.6 s.
+    let end = Instant.minute(15) + .seconds(42)
     #expect(scenario.lastIncidentEnd == end)
     scenario.push = [once]
     let record = try run(scenario)

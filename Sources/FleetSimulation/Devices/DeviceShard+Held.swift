@@ -89,7 +89,8 @@ extension DeviceShard {
       // A batch that stays as it is goes as a whole, and by its age first.
       if old > 0, !options.pointee.isRebatch {
         add(open, .age)
-      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0 {
+      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0
+      {
         add(open, reason)
         // The clients' one record starts anew with the first batch.
         if options.pointee.isRebatch { return }

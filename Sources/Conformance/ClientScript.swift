@@ -89,7 +89,9 @@ package struct ClientScript {
       }
       answered = batch.first
       let now = vector.wallClock * 1_000_000 + step.at
-      let wait = client.wait(retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixMicroseconds: now)
+      let wait = client.preset.settingsDialect.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: client.preset.policy,
+        nowUnixMicroseconds: now)
       subject.answered(status.map { .status($0, retryAfter: wait) } ?? .noStatus, batch.id, at: step.at)
     case .restart(let saved, let settings):
       let config = settings.map { client.settings($0).config }
@@ -152,7 +154,8 @@ package struct ClientScript {
       return .fresh
     }
     let repairs = subject.launch(snapshot, at: now)
-    return repairs.contains(where: \.isOfBadState) ? .repaired : .intact
+    // That a wait is over or an upload was cut off is no fault of the state.
+    return repairs.contains { ![.waitIsOver, .unknownOutcome].contains($0.kind) } ? .repaired : .intact
   }
 
   // MARK: What it holds
@@ -200,15 +203,5 @@ extension RetrySnapshot {
     case .torn: bytes.removeLast(bytes.count / 2)
     }
     return StoredRetrySnapshot(bytes: bytes)
-  }
-}
-
-extension SnapshotRepair {
-  /// Whether the state could not be used as it was; that a wait is over or an upload was cut off is no fault.
-  fileprivate var isOfBadState: Bool {
-    switch kind {
-    case .waitIsOver, .unknownOutcome: false
-    default: true
-    }
   }
 }

@@ -137,9 +137,6 @@ public struct ConformanceClient: Sendable {
     self.init(preset: preset)
   }
 
-  /// The release before it, whose deviations are its own where a case says nothing else; nil: none is there.
-  var predecessor: String? { name == "segment-kotlin-main" ? "segment-kotlin" : nil }
-
   /// Whether the cases of a file are about this client.
   package func isMeant(by file: VectorFile) -> Bool {
     if let client = file.client { return client == name }
@@ -154,15 +151,6 @@ public struct ConformanceClient: Sendable {
   }
 
   package init(preset: ClientPreset) { self.preset = preset }
-
-  /// Waits that its clock can't tell apart, microseconds.
-  var resolution: Int64 { preset.policy.waitsInMilliseconds ? 1_000 : 0 }
-
-  /// The wait that a server asks for, microseconds, by the headers of its answer.
-  func wait(retryAfter: String?, rateLimitReset: String?, nowUnixMicroseconds now: Int64) -> Int64? {
-    preset.settingsDialect.wait(
-      retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: preset.policy, nowUnixMicroseconds: now)
-  }
 
   /// Returns the client's reading of Settings, and the findings about them.
   func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {

@@ -34,16 +34,12 @@ struct PageCase {
     if !fromSettings.isEmpty { return fromSettings }
     return Mismatch.first(of: draws, vector.line) {
       mismatches(ModulePage(options, word: $0))
-    } device: {
-      mismatches(device(word: $0))
+    } device: { word in
+      var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
+      cohort.page = options
+      let draws = Draws(word: word, increment: 0)
+      return mismatches(ScriptedDevice(cohort, flushCount: FlushCount(1), draws: draws, word: word))
     }
-  }
-
-  private func device(word: UInt64) -> ScriptedDevice {
-    var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
-    cohort.page = options
-    return ScriptedDevice(
-      cohort, flushCount: FlushCount(1), draws: Draws(word: word, increment: 0), word: word)
   }
 
   private func settings(_ published: SettingsValue) -> BrowserSettings {

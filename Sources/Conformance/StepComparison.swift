@@ -18,7 +18,10 @@ struct StepComparison {
         record($0).map { Int($0.failureCount) }
       } dueAt: {
         record($0).map { max($0.retryAt - origin, 0) }
-      } + restored(seen)
+      }
+      + Mismatch.check(
+        "restored", step.expect.restored, \.rawValue, got: seen.restored?.rawValue ?? "nothing"
+      ) { $0 == seen.restored }
   }
 
   /// What the client did.
@@ -109,12 +112,6 @@ struct StepComparison {
     case .pause(let time), .backOff(let time): .pause(wait(until: time))
     case .drop(let reason), .dropAndPause(let reason, _):
       isBlocked ? .block(DropName.name(of: reason)) : .drop(DropName.name(of: reason))
-    }
-  }
-
-  private func restored(_ seen: ClientScript.Observation) -> [Mismatch] {
-    Mismatch.check("restored", step.expect.restored, \.rawValue, got: seen.restored?.rawValue ?? "nothing") {
-      $0 == seen.restored
     }
   }
 

@@ -64,9 +64,8 @@ extension ConformanceRunner {
       vector.client.flushAt, countOfAnEvent: client.preset.countOfAnEvent,
       countsAllEvents: client.preset.countsAllEvents)
     let words = SeededGenerator(seed: random.next())
-    let module = ModuleSubject(
-      cohort, flushCount: flushCount, draws: words, origin: ScriptedDevice.origin)
     let device = ScriptedDevice(cohort, flushCount: flushCount, draws: words)
+    let module = ModuleSubject(cohort, flushCount: flushCount, draws: words, origin: device.origin)
     var onModule = ClientScript(module, vector, client)
     var onDevice = ClientScript(device, vector, client)
     var now: Int64 = 0

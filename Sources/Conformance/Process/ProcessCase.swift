@@ -90,6 +90,8 @@ package struct ProcessCase: Sendable {
   }
 
   package static let writeKey = "fleetsim-key"
+  /// Its twelve bytes are sixteen characters, whatever follows them.
+  static let writeKeyInBase64 = "ZmxlZXRzaW0ta2V5"
 
   /// An event as it stands in a body: no name is a part of another.
   package func name(of event: String) -> String { "fleetsim_\(event)_event" }

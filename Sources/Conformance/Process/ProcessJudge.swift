@@ -110,7 +110,7 @@ package struct ProcessJudge: Sendable {
       let seen = value.map { "X-Retry-Count '\($0)'" } ?? "no X-Retry-Count"
       findings.failures.append("upload \(number + 1) has \(seen); \(count) is expected")
     case .writeKey:
-      for (number, upload) in uploads.enumerated() where !Self.carriesKey(upload) {
+      for (number, upload) in uploads.enumerated() where !carriesKey(upload) {
         let seen = upload.header("Authorization").map { "Authorization '\($0)'" } ?? "no Authorization"
         findings.failures.append("upload \(number + 1) has \(seen), without the write key")
         break
@@ -194,6 +194,12 @@ package struct ProcessJudge: Sendable {
     return wait <= upper + Self.lateTolerance
   }
 
+  /// Plain, or as the user name of Basic.
+  private func carriesKey(_ upload: ObservedUpload) -> Bool {
+    let field = upload.header("Authorization") ?? ""
+    return [ProcessCase.writeKey, ProcessCase.writeKeyInBase64].contains { field.contains($0) }
+  }
+
   private func movesOn(
     _ first: String, _ second: String, _ most: Int, _ log: ExchangeLog, _ findings: inout Findings
   ) {
@@ -252,30 +258,5 @@ package struct ProcessJudge: Sendable {
   package static func seconds(_ microseconds: Int64) -> String {
     let rounded = Int64((microseconds.magnitude + 500) / 1_000 * 1_000)
     return decimal(millionths: microseconds < 0 ? -rounded : rounded)
-  }
-
-  /// Plain, or as the user name of Basic.
-  private static func carriesKey(_ upload: ObservedUpload) -> Bool {
-    guard let field = upload.header("Authorization") else { return false }
-    if field.contains(ProcessCase.writeKey) { return true }
-    guard let code = field.split(separator: " ").last else { return false }
-    return String(decoding: base64(code), as: UTF8.self).split(separator: ":").first.map(String.init)
-      == ProcessCase.writeKey
-  }
-
-  private static func base64(_ text: Substring) -> [UInt8] {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var (bytes, word, bits) = ([UInt8](), UInt32(0), 0)
-    for digit in text.utf8 {
-      guard let value = alphabet.firstIndex(of: digit) else { break }
-      word = word << 6 | UInt32(value)
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
-        word &= (1 << UInt32(bits)) - 1
-      }
-    }
-    return bytes
   }
 }

@@ -19,7 +19,7 @@ package final class ScriptedDevice {
   private var fetched: RetryStateMachine
 
   /// The origin of times in a shard's tables; they know no time before 0.
-  package static var origin: Int64 { 100 * 86_400 * 1_000_000 }
+  package let origin: Int64 = 100 * 86_400 * 1_000_000
 
   /// - Parameters:
   ///   - draws: words for all jitter.
@@ -52,7 +52,6 @@ package final class ScriptedDevice {
     calendar.deallocate()
   }
 
-  package var origin: Int64 { Self.origin }
   package var held: [HeldBatch] { triggered.held }
   package var state: ClientState { triggered.state }
   package var clientRecord: BatchRetryState { triggered.clientRecord }

@@ -306,12 +306,6 @@ extension ClientPreset {
   /// - `text`: JSON5; `name`: of the file, for messages; `isShipped`: whether it ships with the tool.
   /// - Throws: `ScenarioProblems` with everything that is wrong with it.
   public init(file text: String, name: String, isShipped: Bool = false) throws {
-    let tree = try JSON5Parser.parse(text, file: name)
-    var decoder = ScenarioDecoder(sources: [name])
-    decoder.readsShippedClient = isShipped
-    var file = ClientFile()
-    _ = ClientFile.keys.read(&decoder, tree, "", into: &file)
-    if decoder.hasErrors { throw ScenarioProblems(diagnostics: decoder.all) }
-    self = file.preset
+    self = try ClientFile.keys.read(text: text, name: name, isShippedClient: isShipped).preset
   }
 }

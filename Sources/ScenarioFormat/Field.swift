@@ -235,10 +235,12 @@ package struct ObjectKeys<Owner: Sendable>: Sendable {
 
   /// Reads a file of this format.
   /// - Throws: `ScenarioProblems` with every problem in it.
-  package func read(text: String, name: String, _ wording: Wording) throws(ScenarioProblems) -> Owner {
+  package func read(
+    text: String, name: String, _ wording: Wording = Wording(), isShippedClient: Bool = false
+  ) throws(ScenarioProblems) -> Owner {
     let root = try JSON5Parser.parse(text, file: name)
     var decoder = ScenarioDecoder(sources: [name])
-    decoder.wording = wording
+    (decoder.wording, decoder.readsShippedClient) = (wording, isShippedClient)
     var owner = defaultValue
     if read(&decoder, root, "", into: &owner), !decoder.hasErrors { return owner }
     throw ScenarioProblems(diagnostics: decoder.all)

@@ -66,6 +66,15 @@ package struct Kind<Value: Sendable>: Sendable {
       }, write: { part($0).map(short.write) ?? write($0) })
   }
 
+  /// Or a word, which is nil.
+  func or(word: String) -> Kind<Value?> {
+    Kind<Value?>(
+      shape: shape, schema: .oneOf([.const(.text(word)), schema]),
+      read: { decoder, node, path in
+        node.text == word ? .some(nil) : read(&decoder, node, path).map { .some($0) }
+      }, write: { $0.map(write) ?? .text(word) })
+  }
+
   /// Reads a value without the decoder. `problem` returns the message about a value that can't be read, from its description.
   static func parsed(
     schema: PositionedValue, range: String = "", _ parse: @escaping @Sendable (PositionedValue) -> Value?,
@@ -389,7 +398,7 @@ extension PositionedValue {
     ])
   }
   static func oneOf(_ forms: [Self]) -> Self { .members([("oneOf", .list(forms))]) }
-  static func integer(_ range: ClosedRange<Int>) -> Self {
+  static func integer(_ range: ClosedRange<some FixedWidthInteger>) -> Self {
     .members([
       ("type", .text("integer")), ("minimum", .number("\(range.lowerBound)")),
       ("maximum", .number("\(range.upperBound)")),

@@ -130,9 +130,7 @@ extension Kind where Value == Scaling {
 
 extension Kind where Value == UInt64 {
   package static let seed = Kind.parsed(
-    schema: .members([
-      ("type", .text("integer")), ("minimum", .number("0")), ("maximum", .number("\(UInt64.max)")),
-    ]), { ExactDecimal($0)?.unsigned },
+    schema: .integer(0...UInt64.max), { ExactDecimal($0)?.unsigned },
     or: { "\($0) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)" },
     write: { .number("\($0)") })
 }

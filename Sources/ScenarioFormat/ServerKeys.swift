@@ -263,17 +263,15 @@ extension Overload {
 extension Kind where Value == Overload? {
   /// `"queue"`, or what is answered.
   fileprivate static let overload: Kind = {
-    let object = Kind<Overload>.object(Overload.keys)
-    return Kind(
-      shape: object.shape, schema: .oneOf([.const(.text("queue")), object.schema]),
-      read: { decoder, node, path in
-        if node.members != nil { return object.read(&decoder, node, path).map { .some($0) } }
-        if node.text == "queue" { return .some(nil) }
-        decoder.report(
-          "\(decoder.shown(node)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
-          at: node.position, path)
-        return nil
-      }, write: { $0.map(object.write) ?? .text("queue") })
+    var object = Kind<Overload>.object(Overload.keys)
+    object.read = { [read = object.read] decoder, node, path in
+      if node.members != nil { return read(&decoder, node, path) }
+      decoder.report(
+        "\(decoder.shown(node)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
+        at: node.position, path)
+      return nil
+    }
+    return object.or(word: "queue")
   }()
 }
 
@@ -306,7 +304,7 @@ private struct KeyLimitKeys: Sendable, Equatable {
         "In place of a rate."),
       Field("requests", \.requests, Kind<Int64>.burst.orNothing, "Admitted in a window."),
       Field(
-        "retryAfter", \.retryAfter, .ofLimit,
+        "retryAfter", \.retryAfter, Kind<RetryAfterPolicy>.retryAfter.or(word: "windowEnd"),
         "How long the server says to wait; windowEnd: until there is room."),
       .refusal { node, _ in
         node["rate"] != nil || node["window"] != nil || node["requests"] != nil
@@ -354,18 +352,6 @@ private struct KeyLimitKeys: Sendable, Equatable {
     if let retryAfter { limit.retryAfter = retryAfter }
     return limit
   }
-}
-
-extension Kind where Value == RetryAfterPolicy? {
-  /// `"windowEnd"` is nil.
-  fileprivate static let ofLimit: Kind = {
-    let policy = Kind<RetryAfterPolicy>.retryAfter
-    return Kind(
-      shape: policy.shape, schema: .oneOf([.const(.text("windowEnd")), policy.schema]),
-      read: { decoder, node, path in
-        node.text == "windowEnd" ? .some(nil) : policy.read(&decoder, node, path).map { .some($0) }
-      }, write: { $0.map(policy.write) ?? .text("windowEnd") })
-  }()
 }
 
 extension Kind where Value == KeyLimit {

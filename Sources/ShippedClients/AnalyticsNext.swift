@@ -51,14 +51,12 @@ extension BrowserSettings {
   var config: HTTPConfig {
     var config = HTTPConfig()
     config.rateLimit.maxRetryCount = Self.count(rateLimitRetryCount)
-    config.rateLimit.maxRetryInterval = Self.microseconds(maxRetryInterval)
-    config.rateLimit.maxTotalBackoffDuration =
-      maxRateLimitDuration.isNaN ? .max : Self.microseconds(maxRateLimitDuration)
+    config.rateLimit.maxRetryInterval = microseconds(maxRetryInterval)
+    config.rateLimit.maxTotalBackoffDuration = limit(maxRateLimitDuration)
     config.backoff.maxRetryCount = Self.count(retryCount)
-    config.backoff.baseBackoffInterval = Self.microseconds(baseBackoffInterval)
-    config.backoff.maxBackoffInterval = Self.microseconds(maxBackoffInterval)
-    config.backoff.maxTotalBackoffDuration =
-      maxTotalBackoffDuration.isNaN ? .max : Self.microseconds(maxTotalBackoffDuration)
+    config.backoff.baseBackoffInterval = microseconds(baseBackoffInterval)
+    config.backoff.maxBackoffInterval = microseconds(maxBackoffInterval)
+    config.backoff.maxTotalBackoffDuration = limit(maxTotalBackoffDuration)
     config.backoff.jitter = Jitter(shippedPercent: jitterPercent.isNaN ? 0 : jitterPercent)
     var statuses = StatusTable(everything: .retry)
     for status in 100...599 {
@@ -70,9 +68,4 @@ extension BrowserSettings {
   }
 
   private static func count(_ n: Double) -> Int { n.isNaN ? .max : Int(n.rounded(.up)) }
-
-  /// A time that is no number is over at once.
-  private static func microseconds(_ seconds: Double) -> Int64 {
-    seconds.isNaN ? 0 : Int64((seconds * 1_000_000).rounded())
-  }
 }

@@ -61,12 +61,12 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
       (config.backoff.isEnabled, config.backoff.keepsWhenOff) = (isOn == true, isOn == nil)
     }
     config.rateLimit.maxRetryCount = rate.count(.maxRetryCount)
-    config.rateLimit.maxRetryInterval = rate.wait(.maxRetryInterval)
-    config.rateLimit.maxTotalBackoffDuration = rate.limit(.maxRateLimitDuration)
+    config.rateLimit.maxRetryInterval = microseconds(rate.number(.maxRetryInterval))
+    config.rateLimit.maxTotalBackoffDuration = limit(rate.number(.maxRateLimitDuration))
     config.backoff.maxRetryCount = backoff.count(.maxRetryCount)
-    config.backoff.baseBackoffInterval = backoff.wait(.baseBackoffInterval)
-    config.backoff.maxBackoffInterval = backoff.wait(.maxBackoffInterval)
-    config.backoff.maxTotalBackoffDuration = backoff.limit(.maxTotalBackoffDuration)
+    config.backoff.baseBackoffInterval = microseconds(backoff.number(.baseBackoffInterval))
+    config.backoff.maxBackoffInterval = microseconds(backoff.number(.maxBackoffInterval))
+    config.backoff.maxTotalBackoffDuration = limit(backoff.number(.maxTotalBackoffDuration))
     if backoff.given["jitterPercent"] != nil {
       let percent = backoff.number(.jitterPercent)
       config.backoff.jitter = Jitter(shippedPercent: percent)
@@ -282,15 +282,6 @@ extension AnalyticsReactNativeSettings {
       let number = number(key)
       return number.isNaN ? .max : Int(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max)
     }
-
-    /// A limit on a time in microseconds; nothing is longer than NaN.
-    func limit(_ key: NumberKey) -> Int64 {
-      let number = number(key)
-      return number.isNaN ? .max : microseconds(number)
-    }
-
-    /// A wait in microseconds; one of NaN is over at once.
-    func wait(_ key: NumberKey) -> Int64 { microseconds(number(key)) }
   }
 
   /// Overrides that are given are merged with those built in.

@@ -54,12 +54,8 @@ extension BrowserPage {
     buffer.awaitsAnswer = false
     var series = ended.series
     switch verdict {
-    case .delivered:
-      deliver(ended.events)
-      return
-    case .drop:
-      giveUp(ended.events, .status)
-      return
+    case .delivered: deliver(ended.events)
+    case .drop: giveUp(ended.events, .status)
     case .retry:
       series.retries &+= 1
       if Double(series.retries) > options.maxRetries ?? settings.retryCount {

@@ -41,7 +41,6 @@ struct NativeSettings: ShippedSettings {
   }
   private enum KotlinPlace {
     static let section = "SegmentDestination.kt:121-126"
-    static let statuses = "RetryConfig.kt:53-60"
   }
   private var success: String { place("HTTPClient.swift:185", "HTTPClient.kt:109") }
   private var rateLimitKeys: String { place("HttpConfig.swift:3", "RetryConfig.kt:24-28") }
@@ -432,7 +431,7 @@ struct NativeSettings: ShippedSettings {
       findings.add(
         .readDifferently, path,
         "given overrides replace the ones built into \(sdk): \(changed); name these statuses too",
-        place(SwiftPlace.missing, KotlinPlace.statuses))
+        place(SwiftPlace.missing, "RetryConfig.kt:53-60"))
     }
   }
 

@@ -125,7 +125,10 @@ extension FindingCollector {
   }
 }
 
-/// Seconds as whole microseconds, the nearest there are; NaN is 0.
+/// A limit on a time, seconds, in microseconds; nothing is longer than NaN.
+func limit(_ seconds: Double) -> Int64 { seconds.isNaN ? .max : microseconds(seconds) }
+
+/// Seconds as whole microseconds, the nearest there are; NaN is 0: such a wait is over at once.
 func microseconds(_ seconds: Double) -> Int64 {
   let scaled = (seconds * 1_000_000).rounded()
   if let exact = Int64(exactly: scaled) { return exact }

@@ -174,16 +174,12 @@ public struct FailureClass: Sendable, Hashable {
       return FailureClass(
         .localResource, retryable: local == .databaseLocked, needsUser: local != .databaseLocked, operation)
     }
-    switch failure.transport {
-    case .requestTimeout:
-      return FailureClass(.timeout, retryable: true, ambiguous: failure.reachedServer ?? true, operation)
-    case .connectTimeout:
-      return FailureClass(.timeout, retryable: true, ambiguous: failure.reachedServer ?? false, operation)
-    case .reset:
-      return FailureClass(.network, retryable: true, ambiguous: failure.reachedServer ?? true, operation)
-    case .offline, .nameNotResolved, .refused, .tls, nil:
-      return FailureClass(.network, retryable: true, ambiguous: failure.reachedServer ?? false, operation)
-    }
+    let transport = failure.transport
+    let isTimeout = transport == .requestTimeout || transport == .connectTimeout
+    let mayHaveReached = transport == .requestTimeout || transport == .reset
+    return FailureClass(
+      isTimeout ? .timeout : .network, retryable: true, ambiguous: failure.reachedServer ?? mayHaveReached,
+      operation)
   }
 
   private static func classify(

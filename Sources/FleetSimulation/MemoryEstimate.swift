@@ -66,12 +66,7 @@ public struct MemoryEstimate: Sendable, Hashable {
       .filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
   }
 
-  private static func sum(_ items: [Item]) -> Int64 {
-    items.reduce(0) { sum, item in
-      let (total, overflow) = sum.addingReportingOverflow(item.expected)
-      return overflow ? .max : total
-    }
-  }
+  private static func sum(_ items: [Item]) -> Int64 { items.reduce(0) { $0.adding($1.expected) } }
 
   /// O(cohorts), whatever the number of devices.
   public init(_ scenario: Scenario, options: RunOptions = .init()) {
@@ -135,6 +130,8 @@ private struct RunSize {
     // Half of the cells, of 8 bytes in place of 4.
     let waits = scenario.fleet.reduce(0) { max($0, CohortSize($1, of: self).longWaits) } + rows * 8
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
+    // Each request that a client waits for is at one.
+    let proxies = scenario.tapi.proxies == nil ? 0 : sent * Double(ProxyTier.bytesPerCall)
     return [
       (.server, counters + tenths + ruleTables + requests + connections + proxies),
       (.results, 2 * cells + sums + waits + resultBytes),
@@ -175,11 +172,6 @@ private struct RunSize {
     scenario.fleet.reduce(0) {
       $0 + CohortSize($1, of: self).devices * min(1, CohortSize($1, of: self).rate * (backlog.seconds + 1))
     }
-  }
-
-  /// Each request that a client waits for is at one.
-  private var proxies: Double {
-    scenario.tapi.proxies == nil ? 0 : sent * Double(ProxyTier.bytesPerCall)
   }
 
   /// At workers: those at work, those that wait, and calls at a dependency. An array that grows is copied, and a running request
@@ -314,7 +306,8 @@ private struct CohortSize {
   // MARK: On its way
 
   private var latency: Double {
-    let transfer = cohort.link.uploadBytesPerSecond.map { Double(cohort.largestUpload) / Double($0) } ?? 0
+    let upload = cohort.requestBytes + cohort.largestBatch * cohort.eventBytes
+    let transfer = cohort.link.uploadBytesPerSecond.map { Double(upload) / Double($0) } ?? 0
     return max(cohort.latency.mean / 1e6 + min(transfer, cohort.timeout.seconds), 1e-6)
   }
 
@@ -352,15 +345,11 @@ private struct CohortSize {
   /// Counters are written from end to end, times to delivery where there are any.
   private var metrics: Double {
     let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
+    let openDeliveries = Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
     return Double(shards)
       * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
         + deliveryCells(shards: shards) + openDeliveries + longWaits + Self.smallBlocks)
       + Double(run.moments * EndMoments.bytesPerCohort)
-  }
-
-  /// The rows that deliveries are counted in.
-  private var openDeliveries: Double {
-    Double(Ledger.openRows(run.scenario.interval) * IntervalDeliveries.bytesPerRow)
   }
 
   /// The rows with events that wait long: all where apps close or flushes are rare, elsewhere those from the first incident to the

@@ -9,10 +9,8 @@ public struct Link: Sendable, Hashable {
   public var requestLossPartsPerMillion: Int64 = 0
   public var answerLossPartsPerMillion: Int64 = 0
 
+  /// An upload takes no longer than its latency and is never lost.
   public init() {}
-
-  /// Whether an upload takes no longer than its latency and is never lost.
-  package var isPerfect: Bool { self == Link() }
 }
 
 /// When a device has no network. Uploads under way end then without an answer; none leaves until it is back.
@@ -64,9 +62,6 @@ extension Cohort {
 
   /// Whether a request brings events that have come while others waited, as far as it has room.
   public var gathersWhatWaits: Bool { behaviour.queue.mode == .rebatch || behaviour.queue.growsUntilFailure }
-
-  /// The largest upload, bytes.
-  package var largestUpload: Int { requestBytes + largestBatch * eventBytes }
 }
 
 extension Connectivity {

@@ -272,7 +272,7 @@ extension CohortPlan {
     init(_ cohort: Cohort, cutsFail: Bool) {
       timeout = cohort.timeout.microseconds
       connectTimeout = cohort.connectTimeout?.microseconds ?? .max
-      isFaulty = !cohort.link.isPerfect || cohort.connectTimeout != nil || cutsFail
+      isFaulty = cohort.link != Link() || cohort.connectTimeout != nil || cutsFail
       latency = Sampler(cohort.latency)
       table = LogNormalTable.of(latency)
       quantiles = table?.view

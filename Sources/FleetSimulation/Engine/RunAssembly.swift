@@ -302,7 +302,7 @@ struct CostSamples {
 
 extension Int64 {
   /// The sum, or the largest number where it is more.
-  fileprivate func adding(_ other: Int64) -> Int64 {
+  func adding(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
   }

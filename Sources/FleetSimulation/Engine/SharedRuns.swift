@@ -235,7 +235,7 @@ package final class SharedRuns: @unchecked Sendable {
       control: control, until: convoy.halt, ends: convoy.hasOneTimeline ? ends : nil,
       isAlone: convoy.companions.isEmpty)
     {
-      let (staying, leaving) = split(convoy, from: part)
+      let staying = convoy.companions.filter { convoy.agrees(with: $0.value, from: part) }
       let worth = part.engine.time.reached >= convoy.scenario.duration.microseconds / Self.fewest
       let bytes = copyBytes(of: part.engine.scenario)
       let fits = locked {
@@ -250,7 +250,7 @@ package final class SharedRuns: @unchecked Sendable {
         ? Beginning(part: RunInParts(copying: part, as: part.engine.scenario), bytes: bytes, members: [])
         : nil
       locked {
-        for (other, _) in leaving where members[other] != nil {
+        for other in convoy.companions.keys where staying[other] == nil && members[other] != nil {
           beginning?.members.insert(other)
           members[other]?.state = beginning.map { .ready($0) } ?? .free
         }
@@ -277,13 +277,6 @@ package final class SharedRuns: @unchecked Sendable {
 
   /// A beginning is kept if it is at least this part of the run: a copy takes time too.
   private static let fewest: Int64 = 50
-
-  private func split(
-    _ convoy: Convoy, from part: RunInParts
-  ) -> (staying: [Int: Member], leaving: [Int: Member]) {
-    let staying = convoy.companions.filter { convoy.agrees(with: $0.value, from: part) }
-    return (staying, convoy.companions.filter { staying[$0.key] == nil })
-  }
 
   // MARK: - Under the lock
 

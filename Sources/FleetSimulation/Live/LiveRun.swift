@@ -43,14 +43,6 @@ public struct LiveRun: ~Copyable {
     /// The client of an upload waits no longer.
     case timeOut(upload: Int)
     case moment(Moment)
-
-    /// Whether its time was known before, so that it can be late.
-    var isPlanned: Bool {
-      switch self {
-      case .arrival, .timer, .delivery, .moment: true
-      case .end, .timeOut: false
-      }
-    }
   }
 
   /// An upload at the server.
@@ -147,7 +139,11 @@ public struct LiveRun: ~Copyable {
       if next == end { break }
       control.report(virtualTime: next, attempts: counts.sent)
       let item = agenda.takeFirst().payload
-      if item.isPlanned { lags.record(now - next.microseconds) }
+      switch item {
+      // Nobody knew its time before, so it is never late.
+      case .end, .timeOut: break
+      case .arrival, .timer, .delivery, .moment: lags.record(now - next.microseconds)
+      }
       handle(item, at: next, clock: clock, tell)
     }
     for number in open.keys { transport.cancel(number) }
@@ -270,7 +266,7 @@ public struct LiveRun: ~Copyable {
       deliver(
         Delivery(.timeOut, request.id), due: Instant(microseconds: upload.deadline), toShard: shard)
     }
-    if !isLost { counts.tooLate(at: now) }
+    if !isLost { counts.count(.unheardAnswers, at: now) }
     deliver(Delivery(isAccepted ? .acceptance : .loss, request.id), due: now, toShard: shard)
   }
 
@@ -290,15 +286,19 @@ public struct LiveRun: ~Copyable {
     }
     var record = assembly.record(
       counts.counters, offeredPer100ms: counts.offered, capacity: [], workersWaitingSince: [])
-    if reached < end {
-      let time = (reached - .start).microseconds
-      record.series.cut(after: time + 1)
-      record.incidents = record.incidents.filter { $0.start < time }.map { $0.cut(after: time) }
-      record.actions = []
-    }
+    if reached < end { record.cut(after: (reached - .start).microseconds) }
     return Result(
       record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered,
       refused: counts.refused, unheard: counts.unheard)
+  }
+}
+
+extension RunRecord {
+  /// Leaves what a run had come to that was stopped at a time, microseconds.
+  mutating func cut(after time: Int64) {
+    series.cut(after: time + 1)
+    incidents = incidents.filter { $0.start < time }.map { $0.cut(after: time) }
+    actions = []
   }
 }
 
@@ -318,7 +318,7 @@ private struct ServerCounts: ~Copyable {
     rows = RowCursor(interval: scenario.interval)
   }
 
-  private mutating func count(_ counter: Measure, at now: Instant) {
+  mutating func count(_ counter: Measure, at now: Instant) {
     counters.add(1, to: counter, row: rows.row(at: now.microseconds))
   }
 
@@ -337,8 +337,6 @@ private struct ServerCounts: ~Copyable {
     count(.unanswered, at: now)
     if mayHaveArrived { unheard += 1 } else { refused += 1 }
   }
-
-  mutating func tooLate(at now: Instant) { count(.unheardAnswers, at: now) }
 }
 
 /// The messages of transports that the run has not heard yet.

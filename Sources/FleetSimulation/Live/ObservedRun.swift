@@ -105,20 +105,15 @@ package struct ObservedRun: Sendable {
         series[index, .createdEvents] - series[index, .deliveredEvents] - series[index, .droppedByRetryLimit]
       series[index, .backlogEvents] = open
     }
-    let isWhole = reached >= scenario.duration
-    if !isWhole { series.cut(after: reached.microseconds + 1) }
     var cost = DeviceCost()
     cost.total[.attempts] = Int64(uploads.count)
-    let incidents = scenario.incidentSpans
-    let record = RunRecord(
+    var record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: offered,
       nominalCapacityMilli: NormalLoad(scenario).nominalCapacityMilli,
-      incidents: isWhole
-        ? incidents
-        : incidents.filter { $0.start < reached.microseconds }.map { $0.cut(after: reached.microseconds) },
-      devices: Int64(times.count),
+      incidents: scenario.incidentSpans, devices: Int64(times.count),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost)
+    if reached < scenario.duration { record.cut(after: reached.microseconds) }
     return LiveRun.Result(
       record: record, reached: reached, lags: Histogram(), sent: Int64(uploads.count), answered: answered,
       refused: refused, unheard: unheard)

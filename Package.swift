@@ -98,6 +98,9 @@ let package = Package(
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: notOptimised),
+    .target(
+      name: "TestScenarios", dependencies: ["ScenarioModel"], path: "Tests/TestScenarios",
+      swiftSettings: notOptimised),
     // Optimised: what tests run hundreds of times, one event after another.
     .target(name: "PlainEngine", dependencies: ["FleetSimulation"], path: "Tests/PlainEngine"),
     tests("TextEscapingTests", ["TextEscaping"]),
@@ -107,15 +110,16 @@ let package = Package(
     tests("ShippedClientsTests", ["ShippedClients"]),
     tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
-    tests("TAPIModelTests", ["TAPIModel"]),
+    tests("TAPIModelTests", ["TAPIModel", "TestScenarios"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetStatisticsTests", ["FleetStatistics"]),
-    tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients"]),
+    tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients", "TestScenarios"]),
     tests(
-      "FleetSimulationTests", ["FleetSimulation", "FleetStatistics", "PlainEngine", "TestClients"]),
+      "FleetSimulationTests",
+      ["FleetSimulation", "FleetStatistics", "PlainEngine", "TestClients", "TestScenarios"]),
     tests("ConformanceTests", ["Conformance", "TestClients"], exclude: ["Recordings", "Vectors"]),
-    tests("FleetExperimentsTests", ["FleetExperiments"]),
-    tests("FleetReportsTests", ["FleetReports"]),
+    tests("FleetExperimentsTests", ["FleetExperiments", "TestScenarios"]),
+    tests("FleetReportsTests", ["FleetReports", "TestScenarios"]),
     tests("HTTPTransportTests", ["HTTPTransport"]),
     // The documents, and the habits of the sources.
     tests("RepositoryTests", []),

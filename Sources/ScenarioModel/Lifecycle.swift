@@ -7,31 +7,20 @@ public struct Lifecycle: Sendable, Hashable {
   /// Mean time between restarts of one device, exponential gaps; nil: none of these.
   public var meanTimeBetweenRestarts: Span?
   /// Restarts of every device of the cohort: each at `time` plus a uniform draw of up to `spread`.
-  public var synchronised: [SynchronisedRestart]
+  public var synchronised: [SynchronisedRestart] = []
   /// S18: true keeps gate, counters and batch states over a restart, false starts fresh.
-  public var keepsState: Bool
+  public var keepsState = true
   /// Whether a launch is a flush trigger (it brings the app to the foreground, S17).
-  public var flushesAtLaunch: Bool
+  public var flushesAtLaunch = true
 
   /// One restart of every device.
   public struct SynchronisedRestart: Sendable, Hashable {
     /// The earliest.
     public var time: Instant
     /// How much later than `time` the latest may be.
-    public var spread: Span
-    public init(time: Instant, spread: Span = .zero) {
-      self.time = time
-      self.spread = spread
-    }
+    public var spread = Span.zero
+    public init(time: Instant) { self.time = time }
   }
 
-  public init(
-    meanTimeBetweenRestarts: Span? = nil, synchronised: [SynchronisedRestart] = [], keepsState: Bool = true,
-    flushesAtLaunch: Bool = true
-  ) {
-    self.meanTimeBetweenRestarts = meanTimeBetweenRestarts
-    self.synchronised = synchronised
-    self.keepsState = keepsState
-    self.flushesAtLaunch = flushesAtLaunch
-  }
+  public init() {}
 }

@@ -184,7 +184,9 @@ extension NormalLoad {
     var sum = (events: 0.0, batches: 0.0)
     let duration = scenario.duration
     for campaign in scenario.push where campaign.every != nil {
-      let times = Spike(time: campaign.time, every: campaign.every).occurrences(within: duration)
+      var spike = Spike(time: campaign.time)
+      spike.every = campaign.every
+      let times = spike.occurrences(within: duration)
       for cohort in scenario.fleet {
         let openings = openings(of: campaign, cohort) * times
         let session = session(of: cohort, over: duration)

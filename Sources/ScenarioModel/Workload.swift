@@ -62,24 +62,17 @@ public struct Spike: Sendable, Hashable {
   /// Each device comes at a time of its own, uniform in so long a span after `time`.
   public var spread: Span
   /// The share of the devices, drawn for each occurrence anew.
-  public var sharePartsPerMillion: Int64
+  public var sharePartsPerMillion: Int64 = 1_000_000
   /// Events that each of them creates, a microsecond apart. 0 … 1000.
-  public var events: Int
+  public var events = 1
   /// Whether they flush then.
-  public var flushes: Bool
+  public var flushes = true
   /// Repeats from `time` on; at least a minute and not less than `spread`; nil: once.
   public var every: Span?
 
-  public init(
-    time: Instant, spread: Span = .zero, sharePartsPerMillion: Int64 = 1_000_000, events: Int = 1,
-    flushes: Bool = true, every: Span? = nil
-  ) {
+  public init(time: Instant, spread: Span = .zero) {
     self.time = time
     self.spread = spread
-    self.sharePartsPerMillion = sharePartsPerMillion
-    self.events = events
-    self.flushes = flushes
-    self.every = every
   }
 }
 

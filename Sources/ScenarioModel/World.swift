@@ -43,14 +43,11 @@ public struct Connectivity: Sendable, Hashable {
   }
   public var periods: Periods?
   /// At most 100.
-  public var interruptions: [Interruption]
+  public var interruptions: [Interruption] = []
   /// Whether a device flushes when it is back (S17, D7); waits are not cut short by it.
-  public var flushesOnReconnect: Bool
+  public var flushesOnReconnect = true
 
-  public init(interruptions: [Interruption] = [], flushesOnReconnect: Bool = true) {
-    self.interruptions = interruptions
-    self.flushesOnReconnect = flushesOnReconnect
-  }
+  public init() {}
 }
 
 extension Cohort {

@@ -9,27 +9,19 @@ public struct Dependency: Sendable, Hashable {
   public var count: Int
   public var serviceTime: Distribution
   /// Calls that may wait there; nil: unbounded.
-  public var queueLimit: Int?
+  public var queueLimit: Int? = 0
   /// Calls after the first, each as soon as the one before has failed.
-  public var retries: Int
+  public var retries = 0
   /// There and back, before any answer; at least 1 µs.
-  public var roundTrip: Span
+  public var roundTrip = Span.milliseconds(1)
   /// How long the server waits for a call's answer, longer than `roundTrip`; nil: for ever.
   public var timeout: Span?
   /// The answer to a request that fails for its sake.
-  public var status: Int
+  public var status = 503
 
-  public init(
-    count: Int, serviceTime: Distribution, queueLimit: Int? = 0, retries: Int = 0,
-    roundTrip: Span = .milliseconds(1), timeout: Span? = nil, status: Int = 503
-  ) {
+  public init(count: Int, serviceTime: Distribution) {
     self.count = count
     self.serviceTime = serviceTime
-    self.queueLimit = queueLimit
-    self.retries = retries
-    self.roundTrip = roundTrip
-    self.timeout = timeout
-    self.status = status
   }
 }
 

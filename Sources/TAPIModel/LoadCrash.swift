@@ -11,11 +11,7 @@ public struct LoadCrash: Sendable, Hashable {
   /// Until it is back; at least 1 ms.
   public var downtime: Span
 
-  public init(
-    queue: Int? = nil, rateMilliRequestsPerSecond: Int64? = nil, patience: Span, downtime: Span
-  ) {
-    self.queue = queue
-    self.rateMilliRequestsPerSecond = rateMilliRequestsPerSecond
+  public init(patience: Span, downtime: Span) {
     self.patience = patience
     self.downtime = downtime
   }

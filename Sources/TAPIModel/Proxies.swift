@@ -9,9 +9,9 @@ import SimulationKernel
 /// of outliers. There is one server, so a retry goes where the first try went.
 public struct Proxies: Sendable, Hashable {
   /// 1 … 10^6. A hash of the device says to which one its requests go.
-  public var count: Int
+  public var count = 1
   /// Tries of a request after its first, 0 … 100. Envoy's `num_retries`, 1.
-  public var retries: Int
+  public var retries = 1
   /// The statuses that are tried again, 400 … 599. Envoy's `gateway-error`: 502, 503 and 504.
   public var statuses = [502, 503, 504]
   /// Whether a try is too that gets no answer: the server lost it, or `tryTimeout` is over. `retry_state_impl.cc` has that for
@@ -19,23 +19,20 @@ public struct Proxies: Sendable, Hashable {
   public var retriesUnanswered = true
   /// A try is given up after so long, at least 1 ms; nil: never, which is Envoy's `per_try_timeout`.
   public var tryTimeout: Span?
-  public var backoff: Backoff
+  public var backoff = Backoff()
   /// nil: any number of retries at once.
-  public var budget: Budget?
+  public var budget: Budget? = Budget()
 
   /// The wait before a retry, drawn evenly from nothing to min(`base` · 2ⁿ⁻¹, `maximum`) before the n-th.
   ///
   /// So it stands in `backoff_strategy.cc`; Envoy's page "Router" has (2ⁿ − 1) · `base` instead. Defaults: `retry_back_off`.
   public struct Backoff: Sendable, Hashable {
     /// 1 µs … 1 h.
-    public var base: Span
+    public var base = Span.milliseconds(25)
     /// Not below `base`.
-    public var maximum: Span
+    public var maximum = Span.milliseconds(250)
 
-    public init(base: Span = .milliseconds(25), maximum: Span = .milliseconds(250)) {
-      self.base = base
-      self.maximum = maximum
-    }
+    public init() {}
   }
 
   /// The most retries that a proxy has at once: so large a share of the requests that it has at the server, but not less than
@@ -46,14 +43,11 @@ public struct Proxies: Sendable, Hashable {
   /// A share of nothing leaves `minimum` alone, which is Envoy's `max_retries`.
   public struct Budget: Sendable, Hashable {
     /// Parts per million, 0 … 10^6. Envoy's `budget_percent`, 20 %.
-    public var share: Int64
+    public var share: Int64 = 200_000
     /// 0 … 10^9. Envoy's `min_retry_concurrency`, 3.
-    public var minimum: Int
+    public var minimum = 3
 
-    public init(share: Int64 = 200_000, minimum: Int = 3) {
-      self.share = share
-      self.minimum = minimum
-    }
+    public init() {}
 
     /// The retries allowed at once where `active` requests are at the server.
     public func limit(active: Int) -> Int {
@@ -62,14 +56,5 @@ public struct Proxies: Sendable, Hashable {
     }
   }
 
-  public init(
-    count: Int = 1, retries: Int = 1, tryTimeout: Span? = nil, backoff: Backoff = Backoff(),
-    budget: Budget? = Budget()
-  ) {
-    self.count = count
-    self.retries = retries
-    self.tryTimeout = tryTimeout
-    self.backoff = backoff
-    self.budget = budget
-  }
+  public init() {}
 }

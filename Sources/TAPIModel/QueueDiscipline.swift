@@ -22,15 +22,12 @@ public enum QueueOrder: String, Sendable, Hashable, CaseIterable {
 /// more than one waits behind it.
 public struct ControlledDelay: Sendable, Hashable {
   /// At least 1 µs.
-  public var target: Span
+  public var target = Span.milliseconds(5)
   /// Longer than `target`.
-  public var interval: Span
+  public var interval = Span.milliseconds(100)
 
   /// The RFC's values for a network (§4.2, §4.3).
-  public init(target: Span = .milliseconds(5), interval: Span = .milliseconds(100)) {
-    self.target = target
-    self.interval = interval
-  }
+  public init() {}
 }
 
 extension TAPIConfiguration.Server {

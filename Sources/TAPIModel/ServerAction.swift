@@ -48,20 +48,15 @@ public struct ServerAction: Sendable, Hashable {
 /// The rule for the requests that are refused at the door.
 public struct Shedding: Sendable, Hashable {
   /// Parts per million; of a readmission at its beginning.
-  public var share: Int64
+  public var share: Int64 = 1_000_000
   /// The write key whose requests it concerns; nil: all.
   public var key: String?
   /// Whether the share is one of devices, always the same ones, or each attempt is drawn for itself.
-  public var isByDevice: Bool
+  public var isByDevice = false
   /// nil: as in overload. The Retry-After is that of overload in any case.
   public var status: Int?
 
-  public init(share: Int64 = 1_000_000, key: String? = nil, isByDevice: Bool = false, status: Int? = nil) {
-    self.share = share
-    self.key = key
-    self.isByDevice = isByDevice
-    self.status = status
-  }
+  public init() {}
 }
 
 extension TAPIConfiguration {

@@ -78,24 +78,15 @@ public struct KeyLimit: Sendable, Hashable {
 /// idleness to it.
 public struct Autoscaling: Sendable, Hashable {
   /// Utilisation aimed at, parts per million, 10^4 … 10^6.
-  public var target: Int64
+  public var target: Int64 = 700_000
   /// At least 1 s.
-  public var interval: Span
-  public var delay: Span
+  public var interval = Span.seconds(60)
+  public var delay = Span.seconds(180)
   /// Bounds in parts per million of the configured capacity, which the run starts with; 10^4 … 10^8.
-  public var minimum: Int64
-  public var maximum: Int64
+  public var minimum: Int64 = 1_000_000
+  public var maximum: Int64 = 2_000_000
 
-  public init(
-    target: Int64 = 700_000, interval: Span = .seconds(60), delay: Span = .seconds(180),
-    minimum: Int64 = 1_000_000, maximum: Int64 = 2_000_000
-  ) {
-    self.target = target
-    self.interval = interval
-    self.delay = delay
-    self.minimum = minimum
-    self.maximum = maximum
-  }
+  public init() {}
 }
 
 /// Congestion collapse: work that starts while q requests wait takes (1 + `slowdown` · q / `queue`) times as long.

@@ -6,15 +6,11 @@ public struct SettingsEndpoint: Sendable, Hashable {
   /// Its own capacity, fetches per second in thousandths, at most 10^12; nil: fetches go to the server itself, as uploads do.
   public var capacityMilliRequestsPerSecond: Int64?
   /// The size of its token bucket in whole fetches, 1 … 10^9; without meaning where it has no capacity of its own.
-  public var burst: Int64
+  public var burst: Int64 = 100
   /// The answer to a fetch beyond that, and to any in an outage of the CDN. 400 … 599.
-  public var status: Int
+  public var status = 503
 
-  public init(capacityMilliRequestsPerSecond: Int64? = nil, burst: Int64 = 100, status: Int = 503) {
-    self.capacityMilliRequestsPerSecond = capacityMilliRequestsPerSecond
-    self.burst = burst
-    self.status = status
-  }
+  public init() {}
 }
 
 extension UploadRequest {

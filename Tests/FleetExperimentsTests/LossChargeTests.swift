@@ -3,6 +3,7 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import TestSupport
 import Testing
 

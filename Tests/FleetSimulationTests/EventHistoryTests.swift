@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// What becomes of events whose uploads ended without an answer, after others have been chunked anew.

@@ -4,6 +4,7 @@ import PlainEngine
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// Proxies in whole runs.

@@ -4,6 +4,7 @@ import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import TestClients
+import TestScenarios
 import Testing
 import UploadPipeline
 import UploadRetry

@@ -5,6 +5,7 @@ import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import TestClients
+import TestScenarios
 import TestSupport
 import Testing
 import UploadGating

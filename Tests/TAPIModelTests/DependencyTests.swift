@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 @Suite struct DependencyTests {

@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// The dependency behind so many workers that nobody waits for one.

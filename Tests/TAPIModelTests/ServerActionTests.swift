@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// What operators' actions make of a server, each by a figure known beforehand.

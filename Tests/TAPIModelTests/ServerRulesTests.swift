@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// A request of one event that is a millisecond on its way, both ways, unless said otherwise.

@@ -5,6 +5,7 @@ import ScenarioModel
 import ShippedClients
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// Pages of a browser in front of a server that has room for all.

@@ -1,6 +1,7 @@
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 
 /// Clients of the catalogue before a dead server, against the schedules that their publishers give; an answer takes 0.2 s.

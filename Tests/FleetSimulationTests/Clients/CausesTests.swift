@@ -2,6 +2,7 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 import UploadRetry
 

@@ -4,6 +4,7 @@ import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadGating
 import UploadPipeline

@@ -1,6 +1,7 @@
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 
 extension RandomScenario {
   /// What operators do, in four scenarios of ten; nothing that contradicts anything else.

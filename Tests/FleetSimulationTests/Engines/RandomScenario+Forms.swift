@@ -4,6 +4,7 @@ import ScenarioModel
 import ShippedClients
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadGating
 import UploadRetry

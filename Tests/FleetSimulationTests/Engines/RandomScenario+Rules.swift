@@ -1,6 +1,7 @@
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 
 extension RandomScenario {
   /// What a server can do beyond admission, each by chance.

@@ -1,6 +1,7 @@
 import FleetSimulation
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 extension RandomScenario {

@@ -4,6 +4,7 @@ import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import TestClients
+import TestScenarios
 import UploadGating
 import UploadPipeline
 import UploadRetry

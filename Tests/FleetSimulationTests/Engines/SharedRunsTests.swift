@@ -5,6 +5,7 @@ import ScenarioModel
 import SimulationKernel
 import Synchronization
 import TAPIModel
+import TestScenarios
 import TestSupport
 import Testing
 import UploadRetry

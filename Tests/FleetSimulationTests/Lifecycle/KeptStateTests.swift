@@ -1,6 +1,7 @@
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadRetry
 

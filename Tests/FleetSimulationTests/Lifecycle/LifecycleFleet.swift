@@ -4,6 +4,7 @@ import ScenarioModel
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import UploadRetry
 
 /// Fleets whose every upload can be worked out on paper: all devices flush at 0, I, 2I … and create an event at 0, P, 2P …;

@@ -1,6 +1,7 @@
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 import UploadRetry
 

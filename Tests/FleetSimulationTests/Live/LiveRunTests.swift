@@ -4,6 +4,7 @@ import ScenarioModel
 import SimulationKernel
 import Synchronization
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadRetry
 

@@ -4,6 +4,7 @@ import PlainEngine
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 @Suite("Devices that are offline at times")

@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 /// Clients that hold a stream open and upload nothing else, at a server that answers everything, a row a second.

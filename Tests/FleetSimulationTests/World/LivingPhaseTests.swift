@@ -3,6 +3,7 @@ import FleetSimulation
 import Foundation
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 
 @Suite("Flush phases that change")

@@ -2,6 +2,7 @@ import FleetMetrics
 import Foundation
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 
 @Suite("Rates that vary in time")

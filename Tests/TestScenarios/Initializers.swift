@@ -1,0 +1,148 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+// Parts of scenarios in one expression: what is not said is as it is by default.
+
+extension Autoscaling {
+  package init(
+    target: Int64 = Autoscaling().target, interval: Span = Autoscaling().interval,
+    delay: Span = Autoscaling().delay, minimum: Int64 = Autoscaling().minimum,
+    maximum: Int64 = Autoscaling().maximum
+  ) {
+    self.init()
+    self.target = target
+    self.interval = interval
+    self.delay = delay
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+}
+
+extension ControlledDelay {
+  package init(target: Span = ControlledDelay().target, interval: Span = ControlledDelay().interval) {
+    self.init()
+    self.target = target
+    self.interval = interval
+  }
+}
+
+extension Dependency {
+  package init(
+    count: Int, serviceTime: Distribution, queueLimit: Int? = 0, retries: Int = 0,
+    roundTrip: Span = .milliseconds(1), timeout: Span? = nil, status: Int = 503
+  ) {
+    self.init(count: count, serviceTime: serviceTime)
+    self.queueLimit = queueLimit
+    self.retries = retries
+    self.roundTrip = roundTrip
+    self.timeout = timeout
+    self.status = status
+  }
+}
+
+extension LoadCrash {
+  package init(queue: Int? = nil, rateMilliRequestsPerSecond: Int64? = nil, patience: Span, downtime: Span) {
+    self.init(patience: patience, downtime: downtime)
+    self.queue = queue
+    self.rateMilliRequestsPerSecond = rateMilliRequestsPerSecond
+  }
+}
+
+extension Proxies {
+  package init(
+    count: Int = Proxies().count, retries: Int = Proxies().retries, tryTimeout: Span? = nil,
+    backoff: Backoff = Proxies().backoff, budget: Budget? = Proxies().budget
+  ) {
+    self.init()
+    self.count = count
+    self.retries = retries
+    self.tryTimeout = tryTimeout
+    self.backoff = backoff
+    self.budget = budget
+  }
+}
+
+extension Proxies.Backoff {
+  package init(base: Span = Proxies.Backoff().base, maximum: Span = Proxies.Backoff().maximum) {
+    self.init()
+    self.base = base
+    self.maximum = maximum
+  }
+}
+
+extension Proxies.Budget {
+  package init(share: Int64 = Proxies.Budget().share, minimum: Int = Proxies.Budget().minimum) {
+    self.init()
+    self.share = share
+    self.minimum = minimum
+  }
+}
+
+extension SettingsEndpoint {
+  package init(
+    capacityMilliRequestsPerSecond: Int64? = nil, burst: Int64 = SettingsEndpoint().burst,
+    status: Int = SettingsEndpoint().status
+  ) {
+    self.init()
+    self.capacityMilliRequestsPerSecond = capacityMilliRequestsPerSecond
+    self.burst = burst
+    self.status = status
+  }
+}
+
+extension Shedding {
+  package init(
+    share: Int64 = Shedding().share, key: String? = nil, isByDevice: Bool = Shedding().isByDevice,
+    status: Int? = nil
+  ) {
+    self.init()
+    self.share = share
+    self.key = key
+    self.isByDevice = isByDevice
+    self.status = status
+  }
+}
+
+extension Connectivity {
+  package init(
+    interruptions: [Interruption] = [], flushesOnReconnect: Bool = Connectivity().flushesOnReconnect
+  ) {
+    self.init()
+    self.interruptions = interruptions
+    self.flushesOnReconnect = flushesOnReconnect
+  }
+}
+
+extension Lifecycle {
+  package init(
+    meanTimeBetweenRestarts: Span? = nil, synchronised: [SynchronisedRestart] = [],
+    keepsState: Bool = Lifecycle().keepsState, flushesAtLaunch: Bool = Lifecycle().flushesAtLaunch
+  ) {
+    self.init()
+    self.meanTimeBetweenRestarts = meanTimeBetweenRestarts
+    self.synchronised = synchronised
+    self.keepsState = keepsState
+    self.flushesAtLaunch = flushesAtLaunch
+  }
+}
+
+extension Lifecycle.SynchronisedRestart {
+  package init(time: Instant, spread: Span = .zero) {
+    self.init(time: time)
+    self.spread = spread
+  }
+}
+
+extension Spike {
+  package init(
+    time: Instant, spread: Span = .zero, sharePartsPerMillion: Int64 = 1_000_000, events: Int = 1,
+    flushes: Bool = true, every: Span? = nil
+  ) {
+    self.init(time: time, spread: spread)
+    self.sharePartsPerMillion = sharePartsPerMillion
+    self.events = events
+    self.flushes = flushes
+    self.every = every
+  }
+}

@@ -63,7 +63,7 @@ public struct IncidentTimeline: Sendable {
   }
 
   /// Capacity over [`from`, `to`), as microseconds' worth of nominal capacity; nothing during an outage.
-  /// - Parameter autoscaled: what the autoscaler makes of the configured capacity, parts per million.
+  /// - `autoscaled`: what the autoscaler makes of the configured capacity, parts per million.
   public func capacityMicroseconds(from: Instant, to: Instant, autoscaled: Int64 = 1_000_000) -> Int64 {
     sum(from: from, to: to) { condition in
       if condition.outage != nil { return 0 }
@@ -73,7 +73,7 @@ public struct IncidentTimeline: Sendable {
   }
 
   /// Time over [`from`, `to`) as it would be with the configured capacity, whatever incidents make of it.
-  /// - Parameter autoscaled: what the autoscaler makes of the configured capacity, parts per million.
+  /// - `autoscaled`: what the autoscaler makes of the configured capacity, parts per million.
   public func scaledMicroseconds(from: Instant, to: Instant, autoscaled: Int64 = 1_000_000) -> Int64 {
     sum(from: from, to: to) { scale($0, autoscaled) }
   }

@@ -354,8 +354,8 @@ FIGURES = {
         ("the offer's busiest second has {} of the capacity", "value=0s: peak_offered_max_ratio"),
     ],
     (E + "037-push/README.md", "037-push/pace/summary.csv"): [
-        ("| 1 min | {} | {} |", "run=1m: recovery_s; late_events"), ("| 30 min | at once | {} |", "run=30m: late_events"),
-        ("| 46 min | at once | {} |", "run=46m: late_events"),
+        ("| 1 min | {} | {} |", "run=1m: recovery_s; late_events"), ("| 30 min | {} | {} |", "run=30m: recovery_s; late_events"),
+        ("| 46 min | {} | {} |", "run=46m: recovery_s; late_events"),
     ],
     (E + "008-long-outage-limits/README.md", "008-long-outage-limits/answered/summary.csv"): [
         ("| 503 | 6/min | 100 | … | 100 retries | {} |", "run=events=6/min · maxRetryCount=100: lost_events / devices"),

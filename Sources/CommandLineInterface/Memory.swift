@@ -111,9 +111,10 @@ enum SystemMemory {
 
     /// The first line that begins so.
     private static func line(_ beginning: String, in file: String) -> Substring? {
-      (try? Files().bytes(file)).flatMap { bytes in
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(beginning) }
-      }
+      guard let bytes = try? Files().bytes(file) else { return nil }
+      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      where line.hasPrefix(beginning) { return line }
+      return nil
     }
   #endif
 }

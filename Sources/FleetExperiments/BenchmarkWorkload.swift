@@ -15,7 +15,9 @@ public struct BenchmarkWorkload: Sendable {
   public func scenario(devices: Int) -> Scenario { make(devices) }
 
   /// Every workload, one for each client preset among them.
-  public static let all: [BenchmarkWorkload] =
+  public static let all = own + ofPresets
+
+  package static let own: [BenchmarkWorkload] =
     [
       .init(
         name: "herd-1-150",
@@ -39,9 +41,12 @@ public struct BenchmarkWorkload: Sendable {
       },
       .init(name: "sparse", meaning: "a day with one batch an hour from each device") { sparse(devices: $0) },
     ]
-    // The benchmark measures the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
-    + ClientPreset.documentedNames.filter { !$0.hasPrefix("segment-browser") }.map { name in
-      .init(name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)") {
+
+  /// The benchmark measures the upload loop, which a page has not. Names tell it, so that no client file is read at a start.
+  private static let ofPresets =
+    ClientPreset.documentedNames.filter { !$0.hasPrefix("segment-browser") }.map { name in
+      BenchmarkWorkload(name: "preset-" + name, meaning: "experiment 001 answered with 503, with that client")
+      {
         answeredOutage(devices: $0, client: .shipped(name))
       }
     }

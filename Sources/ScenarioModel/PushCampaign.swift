@@ -37,7 +37,7 @@ public struct PushCampaign: Sendable, Hashable {
   }
 
   /// When half of those who open the last messages have done so, to the second; of a campaign that repeats, the first time.
-  public var end: Instant { time + over + .seconds((delay.median.microseconds + 500_000) / 1_000_000) }
+  public var end: Instant { time + over + .seconds(Int64((delay.quantile(0.5) / 1e6).rounded())) }
 
   /// Whether a cohort's devices get it. Only where there are sessions does that change anything.
   public func concerns(_ cohort: Cohort) -> Bool {

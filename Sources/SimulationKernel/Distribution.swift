@@ -52,9 +52,6 @@ public enum Distribution: Sendable, Hashable {
     }
   }
 
-  /// Half of the samples are at most so long, within a microsecond.
-  public var median: Span { Span(microseconds: Self.roundedMicroseconds(quantile(0.5))) }
-
   static func clamp(_ span: Span) -> Span { min(max(span, .zero), longestSample) }
 
   /// One gap of a Poisson process, in microseconds: −ln(U)·mean rounded, U in (0, 1] from the key's draw.

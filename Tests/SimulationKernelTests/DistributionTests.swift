@@ -75,18 +75,21 @@ import Testing
     #expect(values.allSatisfy { $0 >= 10_000 })
   }
 
-  @Test("Half of the samples are at most a median")
-  func medians() {
+  @Test("A share of the samples is at most its quantile")
+  func quantiles() {
     for distribution: Distribution in [
       .uniform(.milliseconds(5), .milliseconds(90)), .exponential(mean: .seconds(10)), Self.networkLatency,
     ] {
       let values = Self.samples(distribution, seed: 41)
-      let share =
-        Double(values.count { $0 <= Double(distribution.median.microseconds) }) / Double(values.count)
-      // Four standard deviations.
-      #expect(abs(share - 0.5) < 2 / Double(values.count).squareRoot(), "\(distribution)")
+      for wanted in [0.1, 0.5, 0.95] {
+        let quantile = distribution.quantile(wanted)
+        let share = Double(values.count { $0 <= quantile }) / Double(values.count)
+        // Four standard deviations.
+        let error = 4 * (wanted * (1 - wanted) / Double(values.count)).squareRoot()
+        #expect(abs(share - wanted) < error, "\(distribution)")
+      }
     }
-    #expect(Distribution.constant(.milliseconds(7)).median == .milliseconds(7))
+    #expect(Distribution.constant(.milliseconds(7)).quantile(0.5) == 7_000)
   }
 
   @Test("Means are those of the formulas, and the samples have them")

@@ -91,10 +91,15 @@ extension ParameterGroup {
 
   /// The parameters that the properties declare, those of groups among them too.
   package var parameters: [any DeclaredParameter] {
-    Mirror(reflecting: self).children.flatMap { child -> [any DeclaredParameter] in
-      if let group = child.value as? any ParameterGroup { return group.parameters }
-      return (child.value as? any DeclaredParameter).map { [$0] } ?? []
-    }.filter { !omitted.contains($0.name) }
+    var found: [any DeclaredParameter] = []
+    for child in Mirror(reflecting: self).children {
+      if let group = child.value as? any ParameterGroup {
+        found += group.parameters
+      } else if let parameter = child.value as? any DeclaredParameter {
+        found.append(parameter)
+      }
+    }
+    return omitted.isEmpty ? found : found.filter { !omitted.contains($0.name) }
   }
 
   /// - Throws: `UsageError` of `reason` about the first of these parameters that is given.
@@ -125,7 +130,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   private var given = Shared<(value: Value, texts: [String])>()
 
   package var wrappedValue: Value {
-    if let (value, _) = given.value.withLock(\.self) { return value }
+    if let (value, _) = given.value.withLock { $0 } { return value }
     guard let defaultValue else {
       preconditionFailure("\(specification.synopsis) is read before the command line")
     }

@@ -93,6 +93,12 @@ package struct ParameterSpecification: Sendable {
   static let help = ParameterSpecification("help", short: "h", help: "Show help information.")
   static let version = ParameterSpecification("version", help: "Show the version.")
 
+  /// Whether an argument names this option: `--quiet`, `-q`.
+  func isSpelled(_ argument: String) -> Bool {
+    argument.hasPrefix("--")
+      ? argument.dropFirst(2) == name : argument.count == 2 && argument.first == "-" && argument.last == short
+  }
+
   /// `<scenario>` or `--seed <n>`, as errors name it.
   package var synopsis: String {
     isArgument ? "<\(name)>" : "--\(name)" + (valueName.map { " <\($0)>" } ?? "")
@@ -126,10 +132,11 @@ extension CommandSpecification {
   /// else is wrong.
   /// - Throws: `UsageError`.
   package func parse(_ arguments: [String]) throws -> ParsedArguments {
-    let beforeTerminator = arguments.prefix { $0 != "--" }
     for option in [ParameterSpecification.help, .version] {
-      let spellings = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
-      if beforeTerminator.contains(where: spellings.contains) { return [option.name: [""]] }
+      for argument in arguments {
+        if argument == "--" { break }
+        if option.isSpelled(argument) { return [option.name: [""]] }
+      }
     }
     var (parsed, positional) = (ParsedArguments(), [String]())
     var rest = arguments[...]
@@ -152,8 +159,9 @@ extension CommandSpecification {
   ) throws {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
       String.init)
-    let option = allOptions.first { "--\($0.name)" == parts[0] || $0.short.map { "-\($0)" } == parts[0] }
-    guard let option else { throw unknownOption(parts[0]) }
+    guard let option = allOptions.first(where: { $0.isSpelled(parts[0]) }) else {
+      throw unknownOption(parts[0])
+    }
     var value = parts.count == 2 ? parts[1] : nil
     if option.valueName != nil {
       if value == nil, let next = rest.first, !isOption(next) {

@@ -16,7 +16,8 @@ struct BenchCommand: Command {
         + "same on every machine. Memory is that of a process's first run: of one workload alone. The server's capacity grows with "
         + "the fleet.",
       "Workloads: "
-        + BenchmarkWorkload.all.map { "\($0.name) (\($0.meaning))" }.joined(separator: "; ") + ".",
+        + BenchmarkWorkload.own.map { "\($0.name) (\($0.meaning))" }.joined(separator: "; ")
+        + "; preset-toggl and others (experiment 001 answered with 503, with a client of 'fleetsim presets').",
     ],
     examples: [
       .init("fleetsim bench", "Every workload with \(FigureText.grouped(Int64(defaultDevices))) devices:"),

@@ -80,20 +80,20 @@ extension DeviceShard {
     func add(_ events: Int64, _ reason: DropReason) {
       if events > 0 { doomed[counter(of: .limit(reason)), default: 0] += events }
     }
+    // A batch that stays as it is goes as a whole, and by its age first.
+    let goesWhole = !options.pointee.isRebatch
     var pipeline = devices.client(device).pointee.pipeline
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
       let (events, record) = (batches[batch].events, retryState(of: batch, device))
       let open = Int64(events) - acceptedEvents(of: batch, device)
       let old = eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device)
-      // A batch that stays as it is goes as a whole, and by its age first.
-      if old > 0, !options.pointee.isRebatch {
+      if old > 0, goesWhole {
         add(open, .age)
-      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time), open > 0
-      {
+      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time) {
         add(open, reason)
         // The clients' one record starts anew with the first batch.
-        if options.pointee.isRebatch { return }
+        if open > 0, !goesWhole { return }
       } else {
         add(min(old, open), .age)
       }
@@ -101,10 +101,7 @@ extension DeviceShard {
     }
     if limit == nil { return }
     let old = unsealedEvents(device, through: min(plan.pointee.end, oldestAllowed) &- 1)
-    // They become one batch with the others.
-    add(
-      old > 0 && !options.pointee.isRebatch ? unsealedEvents(device, through: plan.pointee.end &- 1) : old,
-      .age)
+    add(old > 0 && goesWhole ? unsealedEvents(device, through: plan.pointee.end &- 1) : old, .age)
   }
 
   /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its

@@ -46,7 +46,10 @@ struct IdealTier: ~Copyable {
   }
 
   /// What was served is lost: the request waits again.
-  fileprivate mutating func loseVisit(_ request: UploadRequest) { visits[request.device] = nil }
+  fileprivate mutating func rejoin(_ request: UploadRequest, at now: Instant) {
+    visits[request.device] = nil
+    line.leave(request, until: now)
+  }
 
   /// Whether the events of a request fit into those that were served before: it comes behind these, or its turn does.
   fileprivate mutating func belongsToVisit(_ request: UploadRequest, at now: Instant) -> Bool {
@@ -147,10 +150,7 @@ extension ServerFront {
   }
 
   /// A request that the server has lost stands in line again.
-  mutating func rejoin(_ request: UploadRequest, at now: Instant) {
-    line?.pointee.loseVisit(request)
-    line?.pointee.line.leave(request, until: now)
-  }
+  mutating func rejoin(_ request: UploadRequest, at now: Instant) { line?.pointee.rejoin(request, at: now) }
 
   /// Serves those whose turn it is, for as long as there is room.
   private mutating func serveLine(at now: Instant, _ sink: inout some DeliverySink & ~Copyable) {

@@ -130,7 +130,7 @@ package struct Option<Value: Sendable>: DeclaredParameter {
   private var given = Shared<(value: Value, texts: [String])>()
 
   package var wrappedValue: Value {
-    if let (value, _) = given.value.withLock { $0 } { return value }
+    if let (value, _) = given.value.withLock({ $0 }) { return value }
     guard let defaultValue else {
       preconditionFailure("\(specification.synopsis) is read before the command line")
     }

@@ -174,6 +174,24 @@ struct DecisionTests {
     #expect(Set(whole).intersection(alone).count == outage.count)
   }
 
+  @Test("figures compare no run that needed only not fail, also where more pairs are wanted after it")
+  func pairsBehindRunsAlone() throws {
+    func runs(_ scenarios: [Scenario], areWhole: Bool) -> [RunSummary] {
+      Self.runs(of: scenarios) { run, isProposed, isOutage in
+        Self.halved(&run, isProposed: isProposed, isOutage: isOutage)
+        run.timeToDeliveryP50 = areWhole ? 1 : nil
+        // Found when all else is known: then more pairs have to tell whether today's fail as often.
+        if isProposed, isOutage, run.seed == Self.today.seed + 40 { run.recoveryTime = nil }
+      }
+    }
+    var found = Decision(Self.cases)
+    try found.run({ runs($0, areWhole: true) }, failures: { runs($0, areWhole: false) })
+    #expect(found.cases.contains { $0.pairs > Decision.looks[0] })
+    for one in found.cases {
+      #expect(one.compared.allSatisfy { $0.timeToDeliveryP50 != nil }, "\(one.name)")
+    }
+  }
+
   @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
   func worse() throws {
     let found = try decision(change: Self.doubled)

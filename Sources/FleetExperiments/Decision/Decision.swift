@@ -146,7 +146,7 @@ package struct Decision: Sendable {
     for (place, one) in cases.enumerated() {
       let (a, b, new) = (one.today.count, one.proposed.count, wanted[place])
       let both = min(new.today, new.proposed)
-      pairs += (a..<new.today).map { ($0, place, 0) } + (min(b, both)..<both).map { ($0, place, 1) }
+      pairs += (a..<new.today).map { ($0, place, 0) } + (min(a, b, both)..<both).map { ($0, place, 1) }
       alone += (max(b, both)..<new.proposed).map { ($0, place, 1) }
     }
     // Seed by seed: stopped, all have the seeds before the first that misses a run.

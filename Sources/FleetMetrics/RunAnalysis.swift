@@ -340,10 +340,10 @@ struct Reach {
     record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
   }
 
-  /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal run's server: then
-  /// capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind as well: who the
-  /// incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind those in line;
-  /// so a line of more than 1 % of the devices counts as long as it keeps the server busy.
+  /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal
+  /// run's server: then capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind
+  /// as well: who the incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind
+  /// those in line; so a line of more than 1 % of the devices counts as long as it keeps the server busy.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after incidents: [IncidentSpan]) -> Int64? {
     guard let ideal, let end = incidents.map({ $0.end }).max() else { return nil }

@@ -70,8 +70,6 @@ public struct ClientOptions: Sendable {
   public var credentialRefresh: Int64 = 1_000_000
   /// A 401 refreshes the credentials and sends the batch once more; a second one is as the tables say (O9).
   public var refreshesCredentials = false
-  /// Whether the events that wait have ages of their own (`RetryPolicy.ageLimit`).
-  @inlinable var looksAtEventAge: Bool { policy.looksAtEventAge }
   /// The switches of the retry machine, and what one shipped client decides otherwise.
   public var policy = RetryPolicy.tapiDocument
   public var quirks: (any RetryQuirks)? {

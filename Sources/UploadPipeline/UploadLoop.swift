@@ -178,7 +178,7 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func ask(about batch: BatchIndex, isFresh: Bool = false, _ client: ClientIndex, at now: Int64)
     -> SendDecision
   {
-    if options.pointee.looksAtEventAge, now > endOfAge(of: batch, client) { return .drop(.age) }
+    if options.pointee.policy.looksAtEventAge, now > endOfAge(of: batch, client) { return .drop(.age) }
     let record =
       isFresh && !options.pointee.isRebatch ? BatchRetryState() : retryState(of: batch, client)
     return decision(on: record, pipeline: &state(of: client).pointee.pipeline, client, at: now)
@@ -189,7 +189,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   func endOfAge(of batch: BatchIndex, _ client: ClientIndex) -> Int64 {
-    guard options.pointee.looksAtEventAge, !options.pointee.isRebatch,
+    guard options.pointee.policy.looksAtEventAge, !options.pointee.isRebatch,
       let limit = machine(of: client)._withUnsafeGuaranteedRef({ $0.maximumEventAge })
     else { return .max }
     let (end, overflow) = self.batch(batch).createdAt.addingReportingOverflow(limit)
@@ -209,7 +209,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   mutating func holdsAny(_ client: ClientIndex, at now: Int64) -> Bool {
-    if options.pointee.isRebatch, options.pointee.looksAtEventAge, oldest(of: client) != .noBatch {
+    if options.pointee.isRebatch, options.pointee.policy.looksAtEventAge, oldest(of: client) != .noBatch {
       dropAged(client, at: now)
       if oldest(of: client) == .noBatch {
         setRetryState(BatchRetryState(), of: .noBatch, client)

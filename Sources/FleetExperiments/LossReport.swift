@@ -12,8 +12,6 @@ public struct LossReport: Sendable {
   public struct Row: Sendable {
     package var variant: Int
     package var variantName: String
-    /// The cohort's, in the fleet.
-    package var place: Int
     /// `phones (segment-swift)`
     package var cohort: String
     /// `RunSummary.scale`: what people read of the counts below is so many times as much.
@@ -88,7 +86,7 @@ public struct LossReport: Sendable {
       let (fleet, runs) = (variants[variant].scenario.fleet, Double(sum.runs))
       return zip(fleet.indices, sum.cohorts).map { place, losses in
         Row(
-          variant: variant, variantName: variants[variant].name, place: place,
+          variant: variant, variantName: variants[variant].name,
           cohort: fleet[place].nameWithClient, scale: Double(scale),
           created: Double(losses.createdEvents) / runs, lost: Double(losses.lostEvents) / runs,
           causes: (charges[place] ?? []).map { (cause(variant, $0), Double($0.events) / runs) },

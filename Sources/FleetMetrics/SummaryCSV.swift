@@ -208,10 +208,7 @@ public enum SummaryCSV {
   ]
 
   /// The whole file, a row per summary in the order given.
-  /// - `more`: columns that stand behind all others.
-  public static func bytes(of summaries: [RunSummary], more: [CSVColumn<RunSummary>] = []) -> [UInt8] {
-    CSVFile.bytes(columns + more, summaries)
-  }
+  public static func bytes(of summaries: [RunSummary]) -> [UInt8] { CSVFile.bytes(columns, summaries) }
 }
 
 extension CSVColumn where Source: Measured {

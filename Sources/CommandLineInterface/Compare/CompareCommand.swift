@@ -126,24 +126,29 @@ struct CompareCommand: Study {
       explores
       ? Self.mostExplored
       : max(LoadedScenario.mostVariants, isSpread ? Self.mostSpread / plan.count : 0)
-    let input = try StudyInput(path, options, environment) { base, loaded in
-      try axes.check(base.scenario)
-      let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
-      guard !choices.isEmpty else {
-        throw UsageError(
-          "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
-            + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
-        )
-      }
-      if choices.contains(where: \.variesSeed) {
-        guard !explores, plan.keepsFirst else {
+    let input: StudyInput
+    do {
+      input = try StudyInput(path, options, environment) { base, loaded in
+        try axes.check(base.scenario)
+        let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
+        guard !choices.isEmpty else {
           throw UsageError(
-            "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
+            "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
+              + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
           )
         }
-        plan = .one(seed: 0)
+        if choices.contains(where: \.variesSeed) {
+          guard !explores, plan.keepsFirst else {
+            throw UsageError(
+              "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
+            )
+          }
+          plan = .one(seed: 0)
+        }
+        return choices
       }
-      return choices
+    } catch let problems as ScenarioProblems {
+      throw problems.naming("--vary", axes.option)
     }
     if let shard = replications.shard {
       return try .part(shard, of: input, plan, options, environment)

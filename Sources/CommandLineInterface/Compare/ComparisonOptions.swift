@@ -36,20 +36,29 @@ struct AxisOptions: ParameterGroup {
         + "--vary fleet.\(cohort.name).rollout.share=0%,50%,100%.")
   }
 
+  /// The options that were given beside --vary, by the key that each chooses values of.
+  private func owners(settings: [String]) -> [String: String] {
+    let given = [
+      (Override.clientPath, "--client", clients != nil), (Override.jitterPath, "--jitter", jitters != nil),
+      (Override.settingsPath, "--settings", settings.count > 1),
+    ]
+    return Dictionary(uniqueKeysWithValues: given.filter(\.2).map { ($0.0, $0.1) })
+  }
+
+  /// The option that chooses the values of a key.
+  func option(of path: String) -> String? { owners(settings: [])[path] }
+
   /// Returns an axis for each option that was given.
   /// - Parameter settings: Settings files; several are an axis.
   /// - Throws: `UsageError` about a key that two options vary, and options that do not go together.
   func axes(settings: [String] = []) throws -> [[VariantChoice]] {
-    var owners: [String: String] = [:]
-    if clients != nil { owners[Override.clientPath] = "'--client'" }
-    if jitters != nil { owners[Override.jitterPath] = "'--jitter'" }
+    var owners = owners(settings: settings)
     var axes = [clients, jitters].compactMap(\.self)
     if settings.contains("") { throw UsageError("'--settings' has nothing between two commas.") }
     if settings.count > 1 {
       if let twice = settings.first(where: { file in settings.count { $0 == file } > 1 }) {
         throw UsageError("'--settings' names '\(twice)' twice.")
       }
-      owners[Override.settingsPath] = "'--settings'"
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: Override.settingsPath, values: settings)))
     }
     if let rollout {
@@ -61,9 +70,10 @@ struct AxisOptions: ParameterGroup {
     let labelled = Self.labelled(varied)
     if !labelled.isEmpty { axes.append(labelled) }
     for key in varied where key.label == nil {
-      if let owner = owners.updateValue("another '--vary'", forKey: key.path) {
+      if let owner = owners.updateValue("--vary", forKey: key.path) {
         throw UsageError(
-          "The value '\(key.text)' is invalid for '\($varied.synopsis)': \(owner) chooses values of \(key.path) already; name them all there."
+          "The value '\(key.text)' is invalid for '\($varied.synopsis)': "
+            + "\(owner == "--vary" ? "another " : "")'\(owner)' chooses values of \(key.path) already; name them all there."
         )
       }
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: key.path, values: key.values)))

@@ -148,6 +148,8 @@ package struct InitCommand: Command {
   /// A file as a scenario in another folder names it.
   private static func path(_ file: String, from folder: String, _ files: Files) -> String {
     if file.hasPrefix("/") || folder == "." { return file }
+    let (parent, name) = OutputDirectory.split(file)
+    if parent == folder { return name }
     let steps = folder.split(separator: "/").filter { $0 != "." }
     if folder.hasPrefix("/") || steps.contains("..") {
       return (files.directory ?? getcwd(nil, 0).map { String(cString: $0) } ?? ".") + "/" + file

@@ -142,8 +142,7 @@ struct LoadedScenario {
   }
 
   /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been
-  /// decoded before, so a problem with an override is one with a choice, and `--vary` is where that came
-  /// from.
+  /// decoded before, so a problem with an override is one with a choice, which came from the compare section or `--vary`.
   /// - Throws: `ScenarioProblems`.
   func decodeAll(
     _ choices: [VariantChoice], of base: ScenarioFile.Decoded
@@ -151,19 +150,19 @@ struct LoadedScenario {
     var problems: [Diagnostic] = []
     var decoded: [ScenarioFile.Decoded] = []
     for choice in choices {
+      let isOfSection = choice.overrides.allSatisfy { override in
+        base.axes.contains { $0.path == override.path && $0.values.contains(override.value) }
+      }
+      let origin = isOfSection ? path : "--vary"
       do {
         var variant = try decode(choice, of: base)
-        let isOfSection = choice.overrides.allSatisfy { override in
-          base.axes.contains { $0.path == override.path && $0.values.contains(override.value) }
-        }
         for index in variant.warnings.indices where variant.warnings[index].file == "--set" {
-          if base.warnings.contains(variant.warnings[index]) { continue }
-          variant.warnings[index].file = isOfSection ? path : "--vary"
+          if !base.warnings.contains(variant.warnings[index]) { variant.warnings[index].file = origin }
         }
         decoded.append(variant)
       } catch let error as ScenarioProblems {
         for var problem in error.diagnostics where problem.severity == .error {
-          if problem.file == "--set" { problem.file = "--vary" }
+          if problem.file == "--set" { problem.file = origin }
           if !problems.contains(problem) { problems.append(problem) }
         }
       }

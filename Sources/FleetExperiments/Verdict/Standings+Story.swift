@@ -226,14 +226,22 @@ extension Standings {
       return !seen.isEmpty && seen.allSatisfy(\.isBusyThroughout)
         ? "the server is busy to the end: only more capacity or less load helps" : nil
     }
-    let least =
-      runs.map { SampleStatistics($0.compactMap { $0.possibleTime.map { Double($0) / 1e6 } }).mean }.min()
-      ?? 0
-    let soonest = variants.indices.compactMap { metrics.figure(index, $0).number }.min() ?? least
-    return "caught up "
-      + (least <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], least))")
-      + " at this capacity"
-      + (soonest < 0.9 * least ? "; sooner where events are given up" : "")
+    let known = variants.indices.compactMap { variant in
+      runs[variant].compactMap(\.possibleTime).map { Double($0) / 1e6 }.mean.map {
+        (variant: variant, time: $0)
+      }
+    }.sorted { $0.time < $1.time }
+    guard let first = known.first, let last = known.last else { return nil }
+    func after(_ time: Double) -> String {
+      time <= interval ? "at once" : "after \(MetricText.value(metrics.metrics[index], time))"
+    }
+    let isOne = last.time <= max(first.time * (1 + MetricRule.relevantShare), first.time + interval)
+    let isSooner = known.contains { metrics.figure(index, $0.variant).number ?? $0.time < 0.9 * $0.time }
+    return "caught up \(after(first.time)) "
+      + (isOne
+        ? "at this capacity"
+        : "with \(variants[first.variant]), \(after(last.time)) with \(variants[last.variant])")
+      + (isSooner ? "; sooner where events are given up" : "")
       + (metrics.judgedPercent < 99
         ? "; \(metrics.judgedPercent == 90 ? 99 : 90) % can't be delivered within the run" : "")
   }

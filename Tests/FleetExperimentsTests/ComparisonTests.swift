@@ -3,118 +3,91 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
-import Synchronization
+import TestScenarios
 import Testing
 import UploadRetry
 
 /// Comparisons with a stand-in for the engine, so that which runs are made can be seen.
 @Suite("A comparison")
 struct ComparisonTests {
-  /// Counts its runs; a run's record carries its seed as the number of devices, so that results can be told apart.
-  final class Engine: Sendable {
-    let runs = Mutex<[Scenario]>([])
-    let twinFails: Bool
-    init(twinFails: Bool) { self.twinFails = twinFails }
-
-    func record(_ scenario: Scenario) -> RunRecord {
-      runs.withLock { $0.append(scenario) }
+  /// A run's record carries its seed as the number of devices, so that results can be told apart.
+  private static func engine(twinFails: Bool) -> CountingEngine {
+    CountingEngine { scenario, _, _ in
       var series = TimeSeries(interval: 1_000_000, duration: 1_000_000, rows: 1)
-      let fails = !scenario.tapi.incidents.isEmpty || twinFails
       series[0, .answers2xx] = 10
-      series[0, .answers503] = fails ? 3 : 0
+      series[0, .answers503] = scenario.tapi.incidents.isEmpty && !twinFails ? 0 : 3
       return .planted(series, devices: Int64(scenario.seed))
     }
-    var stand: Comparison.Engine { { scenario, _, _ in self.record(scenario) } }
-    var count: Int { runs.withLock { $0.count } }
   }
 
-  func scenario(_ jitter: Jitter, seed: UInt64 = 1, incidents: Bool = true) -> Scenario {
-    var settings = HTTPConfig()
-    settings.backoff.jitter = jitter
-    return .planted(
-      seed: seed, duration: .seconds(10), incidents: incidents ? [.outage(for: .seconds(1))] : [],
-      settings: settings)
+  private static func scenario(
+    _ jitter: Jitter = .full, seed: UInt64 = 1, _ change: (inout Scenario) -> Void = { _ in }
+  ) -> Scenario {
+    var scenario = Scenario.planted(
+      seed: seed, duration: .seconds(10), incidents: [.outage(for: .seconds(1))])
+    scenario.fleet[0].settings.backoff.jitter = jitter
+    change(&scenario)
+    return scenario
   }
 
-  let jitters: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
-
-  func compare(_ scenarios: [Scenario], _ engine: Engine, workers: Int = 2) throws -> [VariantResult] {
-    let variants = scenarios.enumerated().map { Variant(name: "v\($0)", scenario: $1) }
-    return try Comparison.run(variants, workers: workers, engine: engine.stand)
+  private static let strategies = [Jitter.none, .additive(percent: 10), .full, .equal, .decorrelated].map {
+    scenario($0)
   }
 
-  @Test("strategies share one twin if it saw no failure: nobody asked a strategy anything")
-  func sharedTwin() throws {
-    let engine = Engine(twinFails: false)
-    let results = try compare(jitters.map { scenario($0) }, engine)
-    // Five strategies, their twin and their ideal run.
-    #expect(engine.count == 7)
-    #expect(results.map(\.name) == ["v0", "v1", "v2", "v3", "v4"])
-    #expect(Set(results.map(\.twin)).count == 1)
-    #expect(results.allSatisfy { $0.twin.series.rows[0][.answers503] == 0 })
+  private static func variants(_ scenarios: [Scenario]) -> [Variant] {
+    scenarios.enumerated().map { Variant(name: "v\($0)", scenario: $1) }
   }
 
-  @Test("a twin that saw a failure is nobody else's", arguments: [1, 2, 7])
-  func ownTwins(workers: Int) throws {
-    let engine = Engine(twinFails: true)
-    let results = try compare(jitters.map { scenario($0) }, engine, workers: workers)
-    #expect(engine.count == 11)
-    #expect(results.count == 5)
-    let twins = engine.runs.withLock { $0.filter { $0.tapi.incidents.isEmpty } }
-    #expect(Set(twins.map { $0.fleet[0].settings.backoff.jitter }) == Set(jitters))
-  }
+  /// Variants, whether a run without incidents sees a failure, and how many runs are made.
+  private static let sharing: [(scenarios: [Scenario], twinFails: Bool, runs: Int)] = [
+    // Five strategies, their twin and their ideal run: nobody asked a strategy anything.
+    (strategies, false, 7),
+    // A twin that saw a failure is nobody else's.
+    (strategies, true, 11),
+    // A retry limit is no wait: it has its own twin even if nothing failed.
+    ([scenario(), scenario { $0.fleet[0].settings.backoff.maxRetryCount = 0 }], false, 5),
+    // What differs in its incidents alone shares a twin whatever that saw; each has an ideal run of its own.
+    ([scenario(), scenario { $0.tapi.incidents[0].start = .start + .seconds(2) }], true, 5),
+    // A variant without incidents is its own twin, and equal variants are one run.
+    ([scenario(), scenario().withoutIncidents, scenario()], true, 3),
+  ]
 
-  @Test("a retry limit is no wait: it has its own twin even if nothing failed")
-  func limitsDiffer() throws {
-    var other = scenario(.full)
-    other.fleet[0].settings.backoff.maxRetryCount = 0
-    let engine = Engine(twinFails: false)
-    _ = try compare([scenario(.full), other], engine)
-    #expect(engine.count == 5)
-  }
-
-  @Test("variants that differ in their incidents alone share a twin whatever it saw")
-  func sameTwin() throws {
-    var later = scenario(.full)
-    later.tapi.incidents[0].start = Instant.start + .seconds(2)
-    let engine = Engine(twinFails: true)
-    _ = try compare([scenario(.full), later], engine)
-    // Each has an ideal run of its own.
-    #expect(engine.count == 5)
-  }
-
-  @Test("a variant without incidents is its own twin, and equal variants are one run")
-  func identicalRuns() throws {
-    let engine = Engine(twinFails: true)
-    let results = try compare(
-      [scenario(.full), scenario(.full, incidents: false), scenario(.full)], engine)
-    #expect(engine.count == 3)
-    #expect(results[1].record == results[1].twin)
-    #expect(results[0].record == results[2].record)
+  @Test("runs that are provably the same are made once", arguments: sharing, [1, 2, 7])
+  private func shared(_ shared: (scenarios: [Scenario], twinFails: Bool, runs: Int), workers: Int) throws {
+    let engine = Self.engine(twinFails: shared.twinFails)
+    let results = try Comparison.run(
+      Self.variants(shared.scenarios), workers: workers, engine: engine.stand)
+    #expect(engine.runs.count == shared.runs)
+    #expect(results.map(\.name) == shared.scenarios.indices.map { "v\($0)" })
+    for (scenario, result) in zip(shared.scenarios, results) {
+      #expect(result.twin.series.rows[0][.answers503] == (shared.twinFails ? 3 : 0))
+      #expect((result.record == result.twin) == (shared.twinFails || !scenario.hasIncidents))
+      if shared.twinFails { #expect(engine.runs.contains(scenario.withoutIncidents)) }
+    }
   }
 
   @Test("results come in the order of the variants, whatever the number of workers", arguments: [1, 3, 16])
   func order(workers: Int) throws {
-    let engine = Engine(twinFails: true)
+    let engine = Self.engine(twinFails: true)
     let seeds = Array(1...12 as ClosedRange<UInt64>)
-    let results = try compare(seeds.map { scenario(.full, seed: $0) }, engine, workers: workers)
+    let results = try Comparison.run(
+      Self.variants(seeds.map { Self.scenario(seed: $0) }), workers: workers, engine: engine.stand)
     #expect(results.map(\.record.devices) == seeds.map(Int64.init))
     #expect(results.map(\.twin.devices) == seeds.map(Int64.init))
     #expect(results.map(\.summary.seed) == seeds)
-    #expect(engine.count == 36)
+    #expect(engine.runs.count == 36)
   }
 
   @Test("the failure of a run ends the others and is what the comparison throws")
   func failure() {
-    let variants = jitters.enumerated().map { Variant(name: "v\($0)", scenario: scenario($1)) }
-    let engine = Engine(twinFails: false)
+    let engine = Self.engine(twinFails: false)
     #expect(throws: CheckFailure.self) {
-      try Comparison.run(variants, workers: 2) { scenario, _, control in
+      try Comparison.run(Self.variants(Self.strategies), workers: 2) { scenario, options, control in
         if scenario.fleet[0].settings.backoff.jitter == .full {
           throw CheckFailure(description: "time went back")
         }
         if control.isCancelled { throw CancellationError() }
-        return engine.record(scenario)
+        return try engine.stand(scenario, options, control)
       }
     }
   }
@@ -122,7 +95,7 @@ struct ComparisonTests {
   @Test("cancelling reaches the runs that are on their way and those to come")
   func cancel() {
     let control = ComparisonControl()
-    let variants = [Variant(name: "v", scenario: scenario(.full))]
+    let variants = Self.variants([Self.scenario()])
     #expect(throws: CancellationError.self) {
       try Comparison.run(variants, workers: 1, control: control) { _, _, runControl in
         #expect(!runControl.isCancelled)
@@ -142,13 +115,13 @@ struct ComparisonTests {
   @Test("progress counts whole runs as they end")
   func progress() throws {
     let control = ComparisonControl()
-    let engine = Engine(twinFails: false)
-    let variants = [Variant(name: "v", scenario: scenario(.full))]
-    _ = try Comparison.run(variants, workers: 1, control: control) { scenario, _, _ in
+    let engine = Self.engine(twinFails: false)
+    _ = try Comparison.run(Self.variants([Self.scenario()]), workers: 1, control: control) {
+      scenario, options, runControl in
       let progress = control.progress
       #expect(progress.runs == 3)
       #expect(progress.finishedRuns == (scenario.isIdeal ? 2 : scenario.tapi.incidents.isEmpty ? 0 : 1))
-      return engine.record(scenario)
+      return try engine.stand(scenario, options, runControl)
     }
     #expect(control.progress.finishedRuns == 3)
     #expect(control.progress.share == 1)

@@ -39,6 +39,22 @@ final class MemoryStore: RunStore {
   func warn(_ file: String, _ problem: StoredRecord.Problem) { state.withLock { $0.damaged.append(file) } }
 }
 
+/// Stands in for the engine, and keeps which scenarios were run.
+final class CountingEngine: Sendable {
+  private let made = Mutex<[Scenario]>([])
+  private let engine: Comparison.Engine
+
+  init(_ engine: @escaping Comparison.Engine) { self.engine = engine }
+
+  var runs: [Scenario] { made.withLock { $0 } }
+  var stand: Comparison.Engine {
+    { scenario, options, control in
+      self.made.withLock { $0.append(scenario) }
+      return try self.engine(scenario, options, control)
+    }
+  }
+}
+
 /// The records of a CSV file in which no cell is quoted, each by column.
 func records(_ csv: [UInt8]) -> [[String: String]] {
   let rows = String(decoding: csv, as: UTF8.self).split(separator: "\n").map {
@@ -83,31 +99,6 @@ extension RunRecord {
     RunRecord(
       series: series, deliveries: Histogram(), offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
       incidents: [], devices: devices, longestFlushInterval: 0, cost: DeviceCost())
-  }
-}
-
-extension Scenario {
-  /// Phones before a bucket.
-  static func planted(
-    seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1), capacityMilli: Int64 = 1_000,
-    burst: Int64 = 1, incidents: [Incident] = [], devices: Int = 1, gap: Span = .seconds(1),
-    settings: HTTPConfig = HTTPConfig()
-  ) -> Scenario {
-    let server = TokenBucketConfiguration(capacityMilliRequestsPerSecond: capacityMilli, burst: burst)
-    return Scenario(
-      seed: seed, duration: duration, interval: interval,
-      tapi: TAPIConfiguration(server: .bucket(server), incidents: incidents),
-      fleet: [
-        Cohort(name: "phones", devices: devices, events: .poisson(meanGap: gap), settings: settings)
-      ])
-  }
-}
-
-extension Incident {
-  static func outage(status: Int? = 503, at start: Span = .zero, for duration: Span) -> Incident {
-    Incident(
-      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
-      duration: duration)
   }
 }
 

@@ -1,24 +1,19 @@
 import FleetExperiments
 import FleetMetrics
 import ScenarioModel
-import Synchronization
+import TestScenarios
 import Testing
 import UploadRetry
 
 /// Replications with a stand-in for the engine, so that which runs are made can be seen.
 @Suite("Replications")
 struct ReplicationTests {
+  struct Failure: Error {}
+
   /// A run's attempts depend on its seed, and on the devices of its scenario: "noise of the seed + effect of the variant".
-  final class Engine: Sendable {
-    let seeds = Mutex<[UInt64]>([])
-    let failsAt: UInt64?
-    init(failsAt: UInt64? = nil) { self.failsAt = failsAt }
-
-    struct Failure: Error {}
-
-    func record(_ scenario: Scenario) throws -> RunRecord {
-      seeds.withLock { $0.append(scenario.seed) }
-      if scenario.seed == failsAt { throw Failure() }
+  static func engine(failsAt failing: UInt64? = nil) -> CountingEngine {
+    CountingEngine { scenario, _, _ in
+      if scenario.seed == failing { throw Failure() }
       let noise = Int64((scenario.seed &* 2_654_435_761) % 97)
       let isTwin = scenario.tapi.incidents.isEmpty || scenario.isIdeal
       let effect = isTwin ? 0 : Int64(scenario.fleet[0].devices)
@@ -34,7 +29,6 @@ struct ReplicationTests {
       }
       return record
     }
-    var stand: Comparison.Engine { { scenario, _, _ in try self.record(scenario) } }
   }
 
   func variant(_ name: String, effect: Int) -> Variant {
@@ -46,7 +40,7 @@ struct ReplicationTests {
 
   var variants: [Variant] { [variant("a", effect: 1), variant("b", effect: 4), variant("c", effect: 4)] }
 
-  func run(_ plan: ReplicationPlan, _ engine: Engine = Engine(), workers: Int = 2) throws -> Trial {
+  func run(_ plan: ReplicationPlan, _ engine: CountingEngine = engine(), workers: Int = 2) throws -> Trial {
     try Replications.run(variants, plan: plan, workers: workers, engine: engine.stand)
   }
 
@@ -87,11 +81,11 @@ struct ReplicationTests {
   func shards() throws {
     let variants = (1...3).map { variant("\($0)", effect: $0) }
     let plan = ReplicationPlan(firstSeed: 5, count: 4)
-    let (whole, wholeEngine) = (MemoryStore(), Engine())
+    let (whole, wholeEngine) = (MemoryStore(), Self.engine())
     let compared = try Replications.run(
       variants, plan: plan, in: whole, workers: 2, engine: wholeEngine.stand)
     for count in [1, 2, 3, 4, 8, 12, 20] {
-      let (parts, engine) = (MemoryStore(), Engine())
+      let (parts, engine) = (MemoryStore(), Self.engine())
       for number in 1...count {
         try Replications.make(
           try #require(RunShard("\(number)/\(count)")), of: variants, plan: plan, in: parts, workers: 2,
@@ -100,41 +94,40 @@ struct ReplicationTests {
       #expect(parts.files == whole.files && parts.files.count == 12)
       #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
       let read = try Replications.run(variants, plan: plan, in: parts, workers: 2) { _, _, _ in
-        throw Engine.Failure()
+        throw Failure()
       }
       #expect(read.rows == compared.rows)
       // A shard of whole seeds makes no twin that another makes.
       if [1, 2, 4].contains(count) {
-        #expect(engine.seeds.withLock { $0.sorted() } == wholeEngine.seeds.withLock { $0.sorted() })
+        #expect(engine.runs.map(\.seed).sorted() == wholeEngine.runs.map(\.seed).sorted())
       }
     }
   }
 
   @Test("a run that fails ends the comparison with its error")
   func failure() {
-    #expect(throws: Engine.Failure.self) {
-      _ = try run(ReplicationPlan(firstSeed: 1, count: 50), Engine(failsAt: 5))
+    #expect(throws: Failure.self) {
+      _ = try run(ReplicationPlan(firstSeed: 1, count: 50), Self.engine(failsAt: 5))
     }
   }
 
-  @Test(
-    "a stopped comparison makes no further run and says what it knows; without a whole replication it throws")
+  @Test("a stopped comparison makes no further run and says what it knows; without a whole seed it throws")
   func stopped() throws {
-    func stopped(at seed: UInt64, _ engine: Engine) throws -> Trial {
+    func stopped(at seed: UInt64, _ engine: CountingEngine) throws -> Trial {
       let control = ComparisonControl()
       return try Replications.run(
         variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), workers: 1, control: control
-      ) { scenario, _, runControl in
+      ) { scenario, options, runControl in
         if scenario.seed == seed { control.cancel() }
         if runControl.isCancelled { throw CancellationError() }
-        return try engine.record(scenario)
+        return try engine.stand(scenario, options, runControl)
       }
     }
-    let engine = Engine()
+    let engine = Self.engine()
     let known = try stopped(at: 3, engine)
     #expect(!known.isFinished && known.replications == 2 && known.seeds == [1, 2])
     #expect(try run(ReplicationPlan(firstSeed: 1, count: 2)).rows == known.rows)
-    #expect(engine.seeds.withLock { $0.count } < 100)
+    #expect(engine.runs.count < 100)
     #expect(throws: CancellationError.self) { _ = try stopped(at: 1, engine) }
   }
 
@@ -142,7 +135,7 @@ struct ReplicationTests {
   func same() throws {
     func finding(_ variants: [Variant]) throws -> String {
       let plan = ReplicationPlan(firstSeed: 1, count: 5)
-      let trial = try Replications.run(variants, plan: plan, workers: 2, engine: Engine().stand)
+      let trial = try Replications.run(variants, plan: plan, workers: 2, engine: Self.engine().stand)
       return Standings(trial).story.finding
     }
     #expect(

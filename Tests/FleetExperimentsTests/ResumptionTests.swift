@@ -3,6 +3,7 @@ import FleetMetrics
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import Testing
 
 /// Every study over one store of runs: killed after any number of them it goes on where it stood.
@@ -82,7 +83,7 @@ struct ResumptionTests {
     let plan = ReplicationPlan(firstSeed: 5, count: 12)
     try resumes { store in
       let found = try Replications.run(
-        tests.variants, plan: plan, in: store, workers: 1, engine: ReplicationTests.Engine().stand)
+        tests.variants, plan: plan, in: store, workers: 1, engine: ReplicationTests.engine().stand)
       return Replicated(
         rows: found.rows, offered: found.curves.map { $0[.offered] },
         twinBacklog: found.curves.map { $0[.twinBacklog] }, facts: found.curves.map(\.facts))
@@ -92,13 +93,13 @@ struct ResumptionTests {
   @Test("a study takes the runs of another that are there, and makes none of them")
   func shared() throws {
     let tests = ReplicationTests()
-    let (engine, store) = (ReplicationTests.Engine(), MemoryStore())
+    let (engine, store) = (ReplicationTests.engine(), MemoryStore())
     let found = try Replications.run(
       tests.variants, plan: ReplicationPlan(firstSeed: 5, count: 3), in: store, workers: 2,
       engine: engine.stand)
-    let runs = Runs(.summary, in: store, workers: 2) { scenario, _, _ in
+    let runs = Runs(.summary, in: store, workers: 2) { scenario, options, control in
       Issue.record("seed \(scenario.seed) is run")
-      return try engine.record(scenario)
+      return try engine.stand(scenario, options, control)
     }
     let summaries = try runs.values(of: (5...7).map { tests.variants[1].scenario.with(seed: $0) })
     #expect(runs.counts.made == 0 && runs.counts.readBack == 3)

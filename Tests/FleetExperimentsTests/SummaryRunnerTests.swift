@@ -2,24 +2,16 @@ import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
-import Synchronization
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadRetry
 
 /// What a search runs, and what it knows already.
 @Suite("A search's runs")
 struct SummaryRunnerTests {
-  /// Counts what it runs.
-  final class Engine: Sendable {
-    let runs = Mutex<[Scenario]>([])
-    var count: Int { runs.withLock { $0.count } }
-    var stand: Comparison.Engine {
-      { scenario, options, control in
-        self.runs.withLock { $0.append(scenario) }
-        return try Simulation.run(scenario, options: options, control: control)
-      }
-    }
+  private static func engine() -> CountingEngine {
+    CountingEngine { try Simulation.run($0, options: $1, control: $2) }
   }
 
   private func scenario(
@@ -38,7 +30,7 @@ struct SummaryRunnerTests {
   }
 
   /// Batches one after another, as a search asks for them, against the engine asked for each run and each twin.
-  private func summaries(_ batches: [[Scenario]], _ engine: Engine? = nil) throws {
+  private func summaries(_ batches: [[Scenario]], _ engine: CountingEngine? = nil) throws {
     let runs = Runs(.summary, workers: 2, engine: engine?.stand)
     for batch in batches {
       let found = try runs.values(of: batch)
@@ -58,23 +50,19 @@ struct SummaryRunnerTests {
     "Waits for a 429 that no server sends make no other run, and where one does they do",
     arguments: [503, 429])
   func rateLimits(status: Int) throws {
-    let engine = Engine()
+    let engine = Self.engine()
     let other = scenario(status: status) { $0.rateLimit.maxRetryInterval = 7_000_000 }
     try summaries([[scenario(status: status)], [other]], engine)
-    #expect(engine.runs.withLock { $0.count { !$0.isIdeal } } == (status == 503 ? 2 : 3))
+    #expect(engine.runs.count { !$0.isIdeal } == (status == 503 ? 2 : 3))
   }
 
   @Test("A higher limit than one never reached makes no other run; one above a reached one does")
   func retryCounts() throws {
-    let engine = Engine()
+    let engine = Self.engine()
     let batches = [100, 200, 1, 3, 1_000].map { count in [scenario { $0.backoff.maxRetryCount = count }] }
     try summaries(batches, engine)
-    let counts = engine.runs.withLock {
-      $0.filter { !$0.tapi.incidents.isEmpty && !$0.isIdeal }.map {
-        $0.fleet[0].settings.backoff.maxRetryCount
-      }
-    }
-    #expect(counts == [100, 1, 3])
+    let limits = engine.runs.filter { $0.hasIncidents && !$0.isIdeal }.map(\.fleet[0].settings.backoff)
+    #expect(limits.map(\.maxRetryCount) == [100, 1, 3])
   }
 
   @Test("a run that need only not fail is in doubt wherever one against an ideal run fails")
@@ -94,9 +82,7 @@ struct SummaryRunnerTests {
     #expect(stride(from: 0, to: fails.count, by: 2).allSatisfy { fails[$0] == fails[$0 + 1] }, "\(fails)")
   }
 
-  @Test(
-    "Runs that share beginnings and twins that fail have the summaries of separate ones, a scenario without incidents too"
-  )
+  @Test("Runs that share beginnings, and twins that fail, have the summaries of separate ones")
   func sharedBeginnings() throws {
     let jitters: [Jitter] = [.none, .equal, .decorrelated]
     for capacity in [30_000, 12_000] as [Int64] {

@@ -33,7 +33,7 @@ struct HeadlineTests {
     #expect(TrialReport(Trial(results)).table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
   }
 
-  @Test("The page has the best variant first, and says to what its events were lost and on how many devices")
+  @Test("The page has the best variant first, and says to what events were lost and on how many devices")
   func table() throws {
     let lossy = with(full, "lossy") {
       $0[.droppedByOverflow] = 9_000
@@ -45,7 +45,7 @@ struct HeadlineTests {
     }
     func html(_ results: [VariantResult]) -> String {
       let losses = LossReport(
-        results.map { Variant(name: $0.name, scenario: SearchReportTests.scenario()) },
+        results.map { Variant(name: $0.name, scenario: SearchReportTests.scenario) },
         runs: results.map { [$0.summary] })
       return TrialReport(Trial(results)).answer(Story(""), losses: losses).html(
         title: "", question: nil, command: "", version: "")

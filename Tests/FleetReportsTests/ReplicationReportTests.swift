@@ -1,6 +1,6 @@
 import FleetExperiments
 import FleetReports
-import TAPIModel
+import TestScenarios
 import Testing
 
 @Suite("The report of replications")
@@ -9,13 +9,10 @@ struct ReplicationReportTests {
   static func comparison() throws -> Trial { try ofSixSeeds.get() }
 
   private static let ofSixSeeds = Result {
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .seconds(600))
     let variants = ["wide <jitter>", "narrow", "dropper"].enumerated().map { i, name in
-      var scenario = SearchReportTests.scenario()
-      scenario.tapi.incidents = [outage]
-      scenario.fleet[0].devices = i + 1
-      return Variant(name: name, scenario: scenario)
+      Variant(
+        name: name,
+        scenario: .planted(duration: .seconds(10), incidents: [.outage(for: .seconds(600))], devices: i + 1))
     }
     return try Replications.run(
       variants, plan: ReplicationPlan(firstSeed: 1, count: 6), workers: 2
@@ -107,7 +104,7 @@ struct ReplicationReportTests {
   @Test("A single variant has means, but no differences and no ranks")
   func single() throws {
     let comparison = try Replications.run(
-      [Variant(name: "alone", scenario: SearchReportTests.scenario())],
+      [Variant(name: "alone", scenario: SearchReportTests.scenario)],
       plan: ReplicationPlan(firstSeed: 3, count: 3), workers: 1)
     let html = Self.render(comparison)
     #expect(HTMLReportTests.problem(in: html) == nil)

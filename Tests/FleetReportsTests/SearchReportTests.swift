@@ -2,18 +2,12 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import ScenarioModel
-import TAPIModel
+import TestScenarios
 import Testing
 
 @Suite("Reports of searches")
 struct SearchReportTests {
-  static func scenario() -> Scenario {
-    let server = TAPIConfiguration.Server.bucket(
-      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-    return Scenario(
-      duration: .seconds(10), tapi: TAPIConfiguration(server: server),
-      fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
-  }
+  static let scenario = Scenario.planted(duration: .seconds(10))
 
   static func result(objectives: [TuneObjective] = TuneObjective.standard) throws -> TuneResult {
     let space = try SearchSpace([
@@ -43,7 +37,7 @@ struct SearchReportTests {
       scenarios: ["short", "long, silent"], seeds: 3)
     study.candidates = 30
     var tuner = Tuner(study, runs: runs) { candidate, place in
-      var scenario = scenario()
+      var scenario = scenario
       let choices = candidate.choices
       scenario.fleet[0].devices = 1 + (choices[0] ?? 0) + 100 * (choices[1] ?? 0)
       scenario.duration = .seconds(Int64(10 + place))

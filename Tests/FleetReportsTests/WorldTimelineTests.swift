@@ -25,12 +25,10 @@ struct WorldTimelineTests {
       latency: .constant(.milliseconds(100)))
     cohort.settings.backoff.jitter = .none
     adjust(&cohort)
-    let scenario = Scenario(
-      seed: 1, duration: .minutes(6),
-      tapi: TAPIConfiguration(
-        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 100)),
-        incidents: incidents.map { Incident(kind: $0, start: .start, duration: .minutes(6)) }),
-      fleet: [cohort])
+    var scenario = Scenario.planted(
+      duration: .minutes(6), capacityMilli: 1_000_000, burst: 100,
+      incidents: incidents.map { Incident(kind: $0, start: .start, duration: .minutes(6)) })
+    scenario.fleet = [cohort]
     return try Simulation.trace(scenario, device: 0).trace
   }
 

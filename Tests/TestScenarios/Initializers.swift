@@ -1,6 +1,7 @@
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import UploadRetry
 
 // Parts of scenarios in one expression: what is not said is as it is by default.
 
@@ -144,5 +145,30 @@ extension Spike {
     self.events = events
     self.flushes = flushes
     self.every = every
+  }
+}
+
+extension Scenario {
+  /// Phones before a bucket.
+  package static func planted(
+    seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1), capacityMilli: Int64 = 1_000,
+    burst: Int64 = 1, incidents: [Incident] = [], devices: Int = 1, gap: Span = .seconds(1),
+    settings: HTTPConfig = HTTPConfig()
+  ) -> Scenario {
+    let server = TokenBucketConfiguration(capacityMilliRequestsPerSecond: capacityMilli, burst: burst)
+    return Scenario(
+      seed: seed, duration: duration, interval: interval,
+      tapi: TAPIConfiguration(server: .bucket(server), incidents: incidents),
+      fleet: [
+        Cohort(name: "phones", devices: devices, events: .poisson(meanGap: gap), settings: settings)
+      ])
+  }
+}
+
+extension Incident {
+  package static func outage(status: Int? = 503, at start: Span = .zero, for duration: Span) -> Incident {
+    Incident(
+      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
+      duration: duration)
   }
 }

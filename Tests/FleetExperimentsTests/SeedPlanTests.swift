@@ -19,7 +19,7 @@ struct SeedPlanTests {
     var description: String { "recovery \(recovery) ± \(spread), \(clumps) clumps, \(failing) fail" }
 
     func run(_ name: String, seed: Int, _ random: inout SeededGenerator) -> RunSummary {
-      var run = VerdictTests().run(name, seed: UInt64(seed))
+      var run = VerdictTests.run(name, seed: UInt64(seed))
       func figure(_ mean: Double) -> Double { mean * max(0, 1 + spread * random.normal()) }
       let fails = random.uniform() < failing
       run.recoveryTime = fails ? nil : Int64(figure(recovery) * 1e6)
@@ -144,10 +144,10 @@ struct SeedPlanTests {
 
   @Test("nothing is open between variants that give the same figures, nor of a fleet that does not hold")
   func nothingToDecide() {
-    let rows = ["a", "b"].map { name in (0..<15).map { VerdictTests().run(name, seed: UInt64($0)) } }
+    let rows = ["a", "b"].map { name in (0..<15).map { VerdictTests.run(name, seed: UInt64($0)) } }
     #expect(Standings(["a", "b"], rows: rows, interval: 1).open.isEmpty)
     #expect(!Standings(["a", "b"], rows: rows.map { [$0[0]] }, interval: 1).open.isEmpty)
-    let ill = VerdictTests().run("a", healthy: false)
+    let ill = VerdictTests.run("a", healthy: false)
     #expect(Standings(["a", "b"], rows: [[ill], [ill]], interval: 1).open.isEmpty)
   }
 }

@@ -9,19 +9,13 @@ struct BaselineTests {
   private static let higher = "delivered_events"
   private static let neither = "answers_2xx"
 
-  private static func change(
-    _ metric: String, _ tolerance: Metric.Tolerance, then: [Double], now: [Double], others: [String] = []
-  ) throws -> BaselineCheck.Change {
-    let entries = ([metric] + others).map {
-      Baseline.Entry(metric: $0, tolerance: tolerance, values: then.map(MetricValue.value))
-    }
-    let baseline = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: then.count), entries: entries)
-    return try #require(changes(from: baseline, to: now.map { summary(metric, $0) }).first)
-  }
-
-  private static func changes(from baseline: Baseline, to now: [RunSummary]) -> [BaselineCheck.Change] {
-    BaselineCheck(baseline, now, interval: 0).metrics
+  /// A metric of some runs then and now.
+  private struct Step: Sendable {
+    var metric = lower
+    var tolerance = Metric.Tolerance.notSignificantlyWorse
+    var then = noisy
+    var now: [Double]
+    var judgement: BaselineCheck.Change.Judgement
   }
 
   private static func summary(_ metric: String, _ value: Double) -> RunSummary {
@@ -34,58 +28,54 @@ struct BaselineTests {
     return summary
   }
 
+  private static func changes(from baseline: Baseline, to now: [RunSummary]) -> [BaselineCheck.Change] {
+    BaselineCheck(baseline, now, interval: 0).metrics
+  }
+
   private static let noisy: [Double] = [103, 96, 110, 88, 101, 95, 107, 99, 92, 105]
 
-  @Test("what every seed does, but hardly, is no regression: it has to be more than 1 %")
-  func relevance() throws {
-    let many = Self.noisy.map { $0 * 1_000 }
-    func judge(_ share: Double, _ tolerance: Metric.Tolerance) throws -> BaselineCheck.Change.Judgement {
-      try Self.change(Self.lower, tolerance, then: many, now: many.map { $0 * (1 + share) }).judgement
+  private static let many = noisy.map { $0 * 1_000 }
+  private static let up = noisy.map { $0 + 5 }
+  private static let down = noisy.map { $0 - 5 }
+  private static let steps =
+    [
+      // What every seed does, but hardly, is no regression: more than 1 % is.
+      Step(then: many, now: many.map { $0 * 1.009 }, judgement: .tolerated),
+      Step(then: many, now: many.map { $0 * 1.011 }, judgement: .worse),
+      Step(tolerance: .relative(0), then: many, now: many.map { $0 * 1.009 }, judgement: .worse),
+      // A step that every seed takes is significant; the direction says whether it is worse.
+      Step(now: up, judgement: .worse), Step(now: down, judgement: .better),
+      Step(metric: higher, now: up, judgement: .better), Step(metric: higher, now: down, judgement: .worse),
+      // What the verdict does not decide by is told; better is better.
+      Step(tolerance: .informational, now: up, judgement: .tolerated),
+      Step(tolerance: .informational, now: down, judgement: .better),
+      // A relative or absolute tolerance holds for the mean, up to its very limit.
+      Step(tolerance: .relative(0.5), then: [100, 100], now: [200, 100], judgement: .tolerated),
+      Step(tolerance: .relative(0.5), then: [100, 100], now: [201, 100], judgement: .worse),
+      Step(tolerance: .relative(0.5), then: [100, 100], now: [0, 50], judgement: .better),
+      Step(tolerance: .absolute(50), then: [100, 100], now: [200, 100], judgement: .tolerated),
+      Step(tolerance: .absolute(49), then: [100, 100], now: [200, 100], judgement: .worse),
+      Step(tolerance: .relative(0.5), then: [0, 0], now: [1, 0], judgement: .worse),
+    ]
+    + [up, down].flatMap { now in
+      // What has no better side keeps the tolerance that somebody has given it.
+      [
+        Step(metric: neither, tolerance: .informational, now: now, judgement: .tolerated),
+        Step(metric: neither, tolerance: .relative(0.01), now: now, judgement: .worse),
+      ]
     }
-    #expect(try judge(0.009, .notSignificantlyWorse) == .tolerated)
-    #expect(try judge(0.011, .notSignificantlyWorse) == .worse)
-    #expect(try judge(0.009, .relative(0)) == .worse)
-  }
+    + [Metric.Tolerance.notSignificantlyWorse, .relative(0), .absolute(0)].map {
+      Step(tolerance: $0, then: [100, 100], now: [100, 100], judgement: .unchanged)
+    }
 
-  @Test("a step that every seed takes is significant; the direction says whether it is worse")
-  func directions() throws {
-    let up = Self.noisy.map { $0 + 5 }
-    let down = Self.noisy.map { $0 - 5 }
-    func judge(_ metric: String, _ now: [Double]) throws -> BaselineCheck.Change.Judgement {
-      try Self.change(metric, .notSignificantlyWorse, then: Self.noisy, now: now).judgement
-    }
-    #expect(try judge(Self.lower, up) == .worse)
-    #expect(try judge(Self.lower, down) == .better)
-    #expect(try judge(Self.higher, up) == .better)
-    #expect(try judge(Self.higher, down) == .worse)
-    // What the verdict does not decide by is told; better is better.
-    #expect(try Self.change(Self.lower, .informational, then: Self.noisy, now: up).judgement == .tolerated)
-    #expect(try Self.change(Self.lower, .informational, then: Self.noisy, now: down).judgement == .better)
-    // What has no better side keeps the tolerance that somebody has given it.
-    for (tolerance, judgement) in [
-      (Metric.Tolerance.informational, BaselineCheck.Change.Judgement.tolerated), (.relative(0.01), .worse),
-    ] {
-      for now in [up, down] {
-        #expect(try Self.change(Self.neither, tolerance, then: Self.noisy, now: now).judgement == judgement)
-      }
-    }
-  }
-
-  @Test("a relative or absolute tolerance holds for the mean, up to its very limit")
-  func limits() throws {
-    let then: [Double] = [100, 100]
-    func judge(_ tolerance: Metric.Tolerance, _ now: [Double]) throws -> BaselineCheck.Change.Judgement {
-      try Self.change(Self.lower, tolerance, then: then, now: now).judgement
-    }
-    #expect(try judge(.relative(0.5), [200, 100]) == .tolerated)
-    #expect(try judge(.relative(0.5), [201, 100]) == .worse)
-    #expect(try judge(.relative(0.5), [0, 50]) == .better)
-    #expect(try judge(.absolute(50), [200, 100]) == .tolerated)
-    #expect(try judge(.absolute(49), [200, 100]) == .worse)
-    for tolerance in [Metric.Tolerance.notSignificantlyWorse, .relative(0), .absolute(0)] {
-      #expect(try judge(tolerance, then) == .unchanged)
-    }
-    #expect(try Self.change(Self.lower, .relative(0.5), then: [0, 0], now: [1, 0]).judgement == .worse)
+  @Test("a change is judged by its metric's direction and tolerance", arguments: steps)
+  private func judged(_ step: Step) throws {
+    let entry = Baseline.Entry(
+      metric: step.metric, tolerance: step.tolerance, values: step.then.map(MetricValue.value))
+    let baseline = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: step.then.count), entries: [entry])
+    let changes = Self.changes(from: baseline, to: step.now.map { Self.summary(step.metric, $0) })
+    #expect(try #require(changes.first).judgement == step.judgement)
   }
 
   @Test("of checks on the same law with other draws at most one in twenty calls anything worse")
@@ -186,21 +176,41 @@ struct BaselineTests {
       tolerances: tolerances)
   }
 
-  private static func names(_ changes: [BaselineCheck.Change]) -> [String] { changes.map(\.column) }
-
   private static let recoveries: [Int64] = [303, 296, 310, 288, 301, 295, 307, 299, 292, 305]
   private static let well = recoveries.map { run(lost: 0, recovery: $0) }
 
-  @Test("nothing that ranks behind what is worse is called better; what ranks before it is")
-  func following() {
-    let lossy = Self.recoveries.map { Self.run(lost: 50 + $0 % 7, recovery: $0 / 3, attempts: 5) }
-    let worse = Self.check(Self.well, lossy)
-    #expect(Self.names(worse.worse) == [MetricCatalogue.lost])
-    #expect(Self.names(worse.better).isEmpty)
-    let costly = Self.recoveries.map { Self.run(lost: 0, recovery: $0 / 3, attempts: 20) }
-    let traded = Self.check(Self.well, costly)
-    #expect(Self.names(traded.worse) == [MetricCatalogue.attemptsAboveTwin])
-    #expect(Self.names(traded.better) == [MetricCatalogue.recovery])
+  /// Runs now against the recorded ones, and which metrics are worse and better.
+  private typealias Ranked = (then: [RunSummary], now: [RunSummary], worse: [String], better: [String]?)
+  private static let unhealthy = well.map { run in
+    var run = run
+    run.baseline.grows = true
+    return run
+  }
+  private static let ranked: [Ranked] = [
+    // Nothing that ranks behind what is worse is called better; what ranks before it is.
+    (
+      well, recoveries.map { run(lost: 50 + $0 % 7, recovery: $0 / 3, attempts: 5) }, [MetricCatalogue.lost],
+      []
+    ),
+    (
+      well, recoveries.map { run(lost: 0, recovery: $0 / 3, attempts: 20) },
+      [MetricCatalogue.attemptsAboveTwin], [MetricCatalogue.recovery]
+    ),
+    // A fleet that does not hold its load any more is worse before all else.
+    (well, unhealthy, ["baseline_is_healthy"], nil), (unhealthy, well, [], ["baseline_is_healthy"]),
+    (unhealthy, unhealthy, [], nil),
+    // Every run loses one event of 10,000: not beyond what the verdict ignores.
+    (well, well.map { _ in run(lost: 1, recovery: 300) }, [], nil),
+    // One run of ten loses a batch of twenty: one clump.
+    (well, well.enumerated().map { $0 == 4 ? run(lost: 20, recovery: 301) : $1 }, [], nil),
+    (well, recoveries.map { run(lost: 20 + $0 % 3, recovery: $0) }, [MetricCatalogue.lost], nil),
+  ]
+
+  @Test("what is worse and better is told in the verdict's order", arguments: ranked)
+  private func told(_ ranked: Ranked) {
+    let check = Self.check(ranked.then, ranked.now)
+    #expect(check.worse.map(\.column) == ranked.worse)
+    if let better = ranked.better { #expect(check.better.map(\.column) == better) }
   }
 
   @Test("runs that fail are a criterion of their own, and too few of them are open")
@@ -211,38 +221,12 @@ struct BaselineTests {
         Self.recoveries.enumerated().map { Self.run(lost: 0, recovery: $0 < failing ? nil : $1) })
     }
     // McNemar: one-sided 2^-10 of ten out of ten, 2^-3 of three.
-    #expect(Self.names(now(10).worse).first == "failing_runs")
+    #expect(now(10).worse.first?.column == "failing_runs")
     #expect(now(10).open == nil)
-    #expect(Self.names(now(3).worse).isEmpty)
+    #expect(now(3).worse.isEmpty)
     #expect(now(3).open.map { [$0.figures.then.text, $0.figures.now.text] } == ["0 of 10", "3 of 10"])
     #expect(now(3).failing == (0, 3) && now(3).runs.failureReasons == "not caught up")
     #expect(now(0).open == nil)
   }
 
-  @Test("a fleet that does not hold its load any more is worse before all else")
-  func health() {
-    let now = Self.well.map { run in
-      var run = run
-      run.baseline.grows = true
-      return run
-    }
-    #expect(Self.names(Self.check(Self.well, now).worse) == ["baseline_is_healthy"])
-    #expect(Self.names(Self.check(now, Self.well).better) == ["baseline_is_healthy"])
-    #expect(Self.names(Self.check(now, now).worse).isEmpty)
-  }
-
-  @Test("a stray lost event is no regression, a share of the events is")
-  func strayEvent() {
-    // Every run loses one event of 10,000: not beyond what the verdict ignores.
-    #expect(
-      Self.names(Self.check(Self.well, Self.well.map { _ in Self.run(lost: 1, recovery: 300) }).worse).isEmpty
-    )
-    // One run of ten loses a batch of twenty: one clump.
-    let one = Self.well.enumerated().map { $0 == 4 ? Self.run(lost: 20, recovery: 301) : $1 }
-    #expect(Self.names(Self.check(Self.well, one).worse).isEmpty)
-    #expect(
-      Self.names(
-        Self.check(Self.well, Self.recoveries.map { Self.run(lost: 20 + $0 % 3, recovery: $0) }).worse)
-        == [MetricCatalogue.lost])
-  }
 }

@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
+import TestScenarios
 import TestSupport
 import Testing
 
@@ -100,11 +101,10 @@ struct DecisionTests {
 
   @Test("what is known on the way is said from the first look on, while runs are left")
   func soFar() throws {
-    let change = Self.halved
     var lines: [(pairs: [Int], line: String?, left: Int)] = []
     var decision = Decision(Self.cases)
     try decision.run(
-      { Self.runs(of: $0, change) }, failures: { Self.runs(of: $0, change) },
+      { Self.runs(of: $0, Self.halved) }, failures: { Self.runs(of: $0, Self.halved) },
       progress: { decision in
         let left = decision.left.compared.count + decision.left.alone.count
         lines.append((decision.cases.map(\.pairs), decision.soFar, left))
@@ -117,12 +117,11 @@ struct DecisionTests {
 
   @Test("stopped after any run, it is on all that were finished, under the same seeds for both Settings")
   func stopped() throws {
-    let change = Self.halved
     for finished in stride(from: 0, to: 200, by: 7) {
       var left = finished
       func runs(_ scenarios: [Scenario], areWhole: Bool) -> [RunSummary?] {
         Self.runs(of: scenarios) { run, isProposed, isOutage in
-          change(&run, isProposed, isOutage)
+          Self.halved(&run, isProposed: isProposed, isOutage: isOutage)
           run.timeToDeliveryP50 = areWhole ? 1 : nil
         }.map { run in
           left -= 1
@@ -149,18 +148,17 @@ struct DecisionTests {
 
   @Test("runs that need only not fail are held against an ideal run where they fail against their twin")
   func alone() throws {
-    let change = Self.halved
     var (whole, alone): ([Scenario], [Scenario]) = ([], [])
     var found = Decision(Self.cases)
     try found.run(
       { scenarios in
         whole += scenarios
-        return Self.runs(of: scenarios, change)
+        return Self.runs(of: scenarios, Self.halved)
       },
       failures: { scenarios in
         alone += scenarios
         return Self.runs(of: scenarios) { run, isProposed, isOutage in
-          change(&run, isProposed, isOutage)
+          Self.halved(&run, isProposed: isProposed, isOutage: isOutage)
           if isOutage { run.recoveryTime = nil }
         }
       })
@@ -174,22 +172,30 @@ struct DecisionTests {
     #expect(Set(whole).intersection(alone).count == outage.count)
   }
 
-  @Test("figures compare no run that needed only not fail, also where more pairs are wanted after it")
-  func pairsBehindRunsAlone() throws {
-    func runs(_ scenarios: [Scenario], areWhole: Bool) -> [RunSummary] {
-      Self.runs(of: scenarios) { run, isProposed, isOutage in
-        Self.halved(&run, isProposed: isProposed, isOutage: isOutage)
-        run.timeToDeliveryP50 = areWhole ? 1 : nil
+  @Test("a failure in a tenth of the runs is found or said to be open, and figures compare no run made alone")
+  func catastrophe() throws {
+    var isFoundLate = false
+    for fleet in 0..<TestDepth.cases(15, exhaustively: 50) {
+      func runs(_ scenarios: [Scenario], areWhole: Bool) -> [RunSummary] {
+        Self.runs(of: scenarios) { run, isProposed, isOutage in
+          run.timeToDeliveryP50 = areWhole ? 1 : nil
+          guard isProposed, isOutage else { return }
+          run.attemptsAboveTwinPerDevice = 1
+          let draw = ((run.seed &+ UInt64(fleet) &* 1_000) &* 0xD1B5_4A32_D192_ED03) >> 32
+          if draw % 10 == 0 { run.recoveryTime = nil }
+        }
+      }
+      var found = Decision(Self.cases)
+      try found.run({ runs($0, areWhole: true) }, failures: { runs($0, areWhole: false) })
+      #expect(found.outcome != .publish, "fleet \(fleet)")
+      for one in found.cases {
+        #expect(one.compared.allSatisfy { $0.timeToDeliveryP50 != nil }, "\(one.name)")
+        let first = one.proposed.firstIndex(where: \.fails) ?? 0
         // Found when all else is known: then more pairs have to tell whether today's fail as often.
-        if isProposed, isOutage, run.seed == Self.today.seed + 40 { run.recoveryTime = nil }
+        isFoundLate = isFoundLate || first >= Decision.looks[0] && one.pairs > Decision.looks[0]
       }
     }
-    var found = Decision(Self.cases)
-    try found.run({ runs($0, areWhole: true) }, failures: { runs($0, areWhole: false) })
-    #expect(found.cases.contains { $0.pairs > Decision.looks[0] })
-    for one in found.cases {
-      #expect(one.compared.allSatisfy { $0.timeToDeliveryP50 != nil }, "\(one.name)")
-    }
+    #expect(isFoundLate)
   }
 
   @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
@@ -207,11 +213,9 @@ struct DecisionTests {
     return (key, suite.cases.map { suite.scenario($0, of: scenario) })
   }
 
-  @Test(
-    "the keys without whose change nothing is worse are told from the others, by the runs of the worst case")
+  @Test("keys without whose change nothing is worse are told from the others, by the worst case's runs")
   func causes() throws {
-    let change = Self.doubled
-    let found = try decision(change: change)
+    let found = try decision(change: Self.doubled)
     var asked: [[Scenario]] = []
     func trials(_ harmless: Set<String>) throws -> KeyTrials? {
       try KeyTrials(
@@ -219,7 +223,7 @@ struct DecisionTests {
         ["a", "b", "c"].map { Self.trial($0, harmless.contains($0) ? Self.today : Self.proposed) }
       ) { scenarios in
         asked.append(scenarios)
-        return Self.runs(of: scenarios, change)
+        return Self.runs(of: scenarios, Self.doubled)
       }
     }
     let one = try #require(try trials(["b"]))
@@ -240,12 +244,11 @@ struct DecisionTests {
   func bestCause() throws {
     var other = Self.proposed
     other.fleet[0].timeout = .seconds(25)
-    let change = Self.doubled
-    let found = try decision(change: change)
+    let found = try decision(change: Self.doubled)
     var trials = try #require(
       try KeyTrials(found, [Self.trial("a", Self.today), Self.trial("b", other)]) {
         scenarios in
-        var runs = Self.runs(of: scenarios, change)
+        var runs = Self.runs(of: scenarios, Self.doubled)
         for index in runs.indices where scenarios[index].fleet[0].timeout == .seconds(25) {
           runs[index].recoveryTime = runs[index].recoveryTime.map { $0 / 2 }
         }
@@ -338,8 +341,7 @@ struct DecisionTests {
         "nothing is worse, but the gain of 1 case is gone, too") ?? false)
   }
 
-  @Test(
-    "a requirement that one run breaks refuses them, or where nothing keeps it that they break more often")
+  @Test("a requirement that one run breaks refuses them, or breaking it more often where nothing keeps it")
   func requirement() throws {
     func found(asToday: Bool, _ breaks: @escaping (_ seed: UInt64, _ isProposed: Bool) -> Bool) throws
       -> Decision
@@ -388,8 +390,7 @@ struct DecisionTests {
     #expect(told(found)[.reason] == ["no figure changes"] && told(found)[.same].count == 1)
   }
 
-  @Test(
-    "more seeds follow where nothing is better yet and may be; a kept event is not held against them as late")
+  @Test("more seeds follow where nothing is better yet; a kept event is not held against them as late")
   func kept() throws {
     let found = try decision { run, isProposed, isOutage in
       // Every other run: three clumps of six are too few to tell, and 15 of 30 are not.
@@ -407,19 +408,6 @@ struct DecisionTests {
     }
     // 400 more than were lost are late.
     #expect(state(back, "outage", MetricCatalogue.late) == .worse)
-  }
-
-  @Test("a failure in a tenth of the runs is found or said to be open, in all of 15 fleets, exhaustively 50")
-  func catastrophe() throws {
-    for fleet in 0..<TestDepth.cases(15, exhaustively: 50) {
-      let found = try decision { run, isProposed, isOutage in
-        guard isProposed, isOutage else { return }
-        run.attemptsAboveTwinPerDevice = 1
-        let draw = ((run.seed &+ UInt64(fleet) &* 1_000) &* 0xD1B5_4A32_D192_ED03) >> 32
-        if draw % 10 == 0 { run.recoveryTime = nil }
-      }
-      #expect(found.outcome != .publish, "fleet \(fleet)")
-    }
   }
 
   @Test("figures are those of the whole fleet")
@@ -443,7 +431,7 @@ struct DecisionTests {
 
   // MARK: The suite
 
-  /// A run of a case that recovers after a time by its incidents and Settings; nil: never.
+  /// Which cases are watched for longer where runs recover after a time by their incidents and Settings; nil: never.
   private func lengthened(_ recovery: @escaping (Scenario) -> Span?) throws -> (IncidentSuite, longest: Span)
   {
     var longest = Span.zero
@@ -460,7 +448,7 @@ struct DecisionTests {
     return (suite, longest)
   }
 
-  @Test("a case that recovers late in one of both Settings is watched for longer, no other is")
+  @Test("a case that recovers late in one of both Settings, or just within the run, is watched for longer")
   func lateRecovery() throws {
     let (suite, _) = try lengthened {
       $0.tapi.incidents.count == 2 && $0.fleet[0].timeout == .seconds(20) ? .hours(3) : .minutes(20)
@@ -470,20 +458,12 @@ struct DecisionTests {
     // A recovery of three hours is seen, with room for other seeds.
     #expect(suite.duration(of: outage) - outage.end >= .hours(4))
     #expect(suite.scenario(outage, of: Self.today).duration == suite.duration(of: outage))
-  }
-
-  @Test("what never recovers is watched for twelve hours once, and then as long as the rest")
-  func noRecovery() throws {
-    let (suite, longest) = try lengthened { _ in nil }
-    #expect(suite.lengthened.isEmpty && longest == IncidentSuite.longestWatched)
-  }
-
-  @Test("a recovery that ends just within the run is watched for longer")
-  func closeRecovery() throws {
-    let (suite, _) = try lengthened { _ in .minutes(95) }
-    let names = suite.lengthened.map(\.name)
     // Short incidents leave more of the run.
-    #expect(names.contains("outage") && !names.contains("restart"), "\(names)")
+    let close = try lengthened { _ in .minutes(95) }.0.lengthened.map(\.name)
+    #expect(close.contains("outage") && !close.contains("restart"), "\(close)")
+    // What never recovers is watched for twelve hours once, and then as long as the rest.
+    let (never, longest) = try lengthened { _ in nil }
+    #expect(never.lengthened.isEmpty && longest == IncidentSuite.longestWatched)
   }
 
   @Test("the suite lies at the busiest time, and the run is lengthened to see a recovery")

@@ -111,11 +111,14 @@ struct LossChargeTests {
   private static func report(_ scenario: Scenario, _ runs: RunSummary...) -> LossReport {
     LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
   }
-  /// With its worst charge checked.
-  private static func checked(_ scenario: Scenario, _ runs: RunSummary...) throws -> LossReport {
+  /// Of a run under each seed, with its worst charge checked.
+  private static func checked(
+    _ scenario: Scenario, seeds: [UInt64] = [1], few: Int64 = 10_000_000
+  ) throws -> (report: LossReport, runs: [RunSummary]) {
+    let runs = try seeds.map { try run(scenario.with(seed: $0)) }
     var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
-    try report.checkLimit()
-    return report
+    try report.checkLimit(few: few)
+    return (report, runs)
   }
 
   @Test("What was accepted after it was given up is in no line")
@@ -164,38 +167,24 @@ struct LossChargeTests {
   }
 
   @Test(
-    "The worst charge is checked: with as much as Settings allow, the run that a user would make loses what the note says"
-  )
-  func check() throws {
+    "The worst charge is checked with as much as Settings allow, of several runs in the one that loses most",
+    arguments: [[1], [1, 2]] as [[UInt64]])
+  func check(seeds: [UInt64]) throws {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    let run = try Self.run(scenario)
-    let report = try Self.checked(scenario, run)
-    let lost = run.lostOrBlockedEvents
-    #expect(lost > 0)
-    #expect(
-      report.notes == [
-        "phones (tapi-document) \(FigureText.grouped(lost)) events: backoffConfig.maxRetryCount 3; with 1000: none"
-      ])
+    let (report, runs) = try Self.checked(scenario, seeds: seeds)
+    let lost = runs.map(\.lostOrBlockedEvents)
+    #expect(Set(lost).count == seeds.count && !lost.contains(0))
+    let mean = FigureText.amount(Double(lost.reduce(0, +)) / Double(lost.count))
+    let note =
+      seeds.count == 1
+      ? "\(mean) events: backoffConfig.maxRetryCount 3; with 1000: none"
+      : "\(mean) events a run: backoffConfig.maxRetryCount 3; with 1000 the worst run loses none"
+    #expect(report.notes == ["phones (tapi-document) " + note])
     #expect(report.cure == "backoffConfig.maxRetryCount to 1000")
+    // The run that a user would make loses what the note says.
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
-  }
-
-  @Test(
-    "Of several runs the line says what a run loses in the mean, and what the worst of them loses with more")
-  func severalRuns() throws {
-    var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    let runs = try [1, 2].map { try Self.run(scenario.with(seed: $0)) }
-    let report = try Self.checked(scenario, runs[0], runs[1])
-    let mean = Double(runs.reduce(0) { $0 + $1.lostOrBlockedEvents }) / 2
-    #expect(Set(runs.map(\.lostOrBlockedEvents)).count == 2)
-    #expect(
-      report.notes == [
-        "phones (tapi-document) \(FigureText.amount(mean)) events a run: backoffConfig.maxRetryCount 3; "
-          + "with 1000 the worst run loses none"
-      ])
   }
 
   /// analytics-react-native makes 100 of any higher count (config-validation.ts:42-48).
@@ -206,19 +195,22 @@ struct LossChargeTests {
     scenario.tapi.server = .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 2_000))
     scenario.fleet.append(scenario.fleet[0])
     scenario.fleet[1].name = "others"
-    func lost(_ counts: [Int]) throws -> RunSummary {
+    func set(_ counts: [Int]) {
       for place in [0, 1] { scenario.fleet[place].settings.backoff.maxRetryCount = counts[place] }
-      return try Self.run(scenario)
+    }
+    func lost(_ counts: [Int]) throws -> Int64 {
+      set(counts)
+      return try Self.run(scenario).lostOrBlockedEvents
     }
     func checked(_ counts: [Int]) throws -> LossReport {
-      let run = try lost(counts)
-      return try Self.checked(scenario, run)
+      set(counts)
+      return try Self.checked(scenario).report
     }
     // 600 s at a wait of one second and more are no more than 600 tries.
-    #expect(try lost([1_000, 1_000]).lostOrBlockedEvents == 0)
+    #expect(try lost([1_000, 1_000]) == 0)
     #expect(try checked([3, 3]).cure == "backoffConfig.maxRetryCount to 1000")
     scenario.fleet[0].behaviour.settingsDialect = .analyticsReactNative
-    let left = try lost([100, 1_000]).lostOrBlockedEvents
+    let left = try lost([100, 1_000])
     #expect(left > 0)
     let both = try checked([3, 3])
     #expect(both.cure == nil)
@@ -233,16 +225,13 @@ struct LossChargeTests {
     #expect(try checked([3, 3]).cure == nil)
   }
 
-  @Test(
-    "Where another limit takes over, the note says how many are lost all the same; nothing lost is not checked"
-  )
+  @Test("Where another limit takes over, the note has what is lost all the same; nothing lost is not checked")
   func otherLimit() throws {
     var scenario = Self.outage(minutes: 10)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
-    let run = try Self.run(scenario)
-    let report = try Self.checked(scenario, run)
-    let before = FigureText.grouped(run.lostOrBlockedEvents)
+    let (report, runs) = try Self.checked(scenario)
+    let before = FigureText.grouped(runs[0].lostOrBlockedEvents)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
     #expect(left > 0)
@@ -252,8 +241,7 @@ struct LossChargeTests {
           + "maxTotalBackoffDuration 1 min reached"
       ) == true, "\(report.notes)")
 
-    let quiet = Self.outage(minutes: 1)
-    let none = try Self.checked(quiet, Self.run(quiet))
+    let none = try Self.checked(Self.outage(minutes: 1)).report
     #expect(none.check == nil && none.notes.isEmpty)
   }
 
@@ -268,10 +256,8 @@ struct LossChargeTests {
       sharePartsPerMillion: 2_000, length: .constant(.minutes(2)), createsEventsInBackground: true)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 10 * 3_600_000_000
-    let run = try Self.run(scenario)
-    var report = Self.report(scenario, run)
-    try report.checkLimit()
-    #expect(run.doomedEvents > 0)
+    let (report, runs) = try Self.checked(scenario)
+    #expect(runs[0].doomedEvents > 0)
     #expect(report.notes.joined().contains("maxTotalBackoffDuration 10 h ends before the app opens again"))
     #expect(!report.notes.joined().contains("10 h reached"), "\(report.notes)")
     #expect(
@@ -279,21 +265,17 @@ struct LossChargeTests {
         == true)
   }
 
-  @Test(
-    "A run without the limit that makes over four times the requests is not made to its end, and the note says so"
-  )
+  @Test("A run without the limit that makes over four times the requests is stopped, and the note says so")
   func endless() throws {
     var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
-    let (limited, run) = (scenario, try Self.run(scenario))
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     let endless = try Self.run(scenario)
-    #expect(endless.attempts > 4 * run.attempts && endless.lostOrBlockedEvents == 0)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
     for (few, end) in [(1, "with 1000: over 4 times the requests"), (endless.attempts, "with 1000: none")] {
-      var report = Self.report(limited, run)
-      try report.checkLimit(few: few)
+      let (report, runs) = try Self.checked(scenario, few: few)
       #expect(report.notes.first?.contains("; " + end) == true, "\(report.notes)")
+      #expect(endless.attempts > 4 * runs[0].attempts && endless.lostOrBlockedEvents == 0)
     }
   }
 
@@ -306,9 +288,7 @@ struct LossChargeTests {
     return scenario
   }
 
-  @Test(
-    "Late events are charged to where they wait: a long Retry-After, a backoff, the next flush"
-  )
+  @Test("Late events are charged to where they wait: a long Retry-After, a backoff, the next flush")
   func places() throws {
     func late(_ change: (inout Scenario) -> Void) throws -> [PendingPlace] {
       var scenario = Self.outage(minutes: 34)
@@ -317,33 +297,31 @@ struct LossChargeTests {
       #expect(run.cohorts[0].late.total == run.lateEvents)
       return run.cohorts[0].late.places
     }
-    #expect(
-      try late {
-        $0.fleet[0].settings.backoff.baseBackoffInterval = 3_600_000_000
-        $0.fleet[0].settings.backoff.maxBackoffInterval = 3_600_000_000
-      }.first == .backoff)
+    let backoff = try late {
+      $0.fleet[0].settings.backoff.baseBackoffInterval = 3_600_000_000
+      $0.fleet[0].settings.backoff.maxBackoffInterval = 3_600_000_000
+    }
+    #expect(backoff.first == .backoff)
     // No client could have delivered what waits in closed apps, or without a network.
-    #expect(
-      try late {
-        $0.fleet[0].sessions = Sessions(
-          sharePartsPerMillion: 50_000, length: .constant(.minutes(5)), createsEventsInBackground: true)
-      }.isEmpty)
-    #expect(
-      try late {
-        $0.fleet[0].connectivity = Connectivity(
-          interruptions: [
-            .init(start: .start + .minutes(30), duration: .hours(1), sharePartsPerMillion: 1_000_000)
-          ])
-      }.isEmpty)
-    #expect(
-      try late {
-        $0.tapi.incidents[0].kind = .outage(status: 429, retryAfter: .fixed(.hours(1)), keepsWork: false)
-        $0.fleet[0].settings.rateLimit.maxRetryInterval = 3_600_000_000
-      }.first == .rateLimit)
-    #expect(
-      try late {
-        $0.tapi.incidents[0].kind = .outage(status: nil, retryAfter: .none, keepsWork: false)
-        $0.fleet[0].timeout = .hours(2)
-      }.first == .underway)
+    let closed = try late {
+      $0.fleet[0].sessions = Sessions(
+        sharePartsPerMillion: 50_000, length: .constant(.minutes(5)), createsEventsInBackground: true)
+    }
+    let offline = try late {
+      $0.fleet[0].connectivity = Connectivity(interruptions: [
+        .init(start: .start + .minutes(30), duration: .hours(1))
+      ])
+    }
+    #expect(closed.isEmpty && offline.isEmpty)
+    let refused = try late {
+      $0.tapi.incidents[0].kind = .outage(status: 429, retryAfter: .fixed(.hours(1)), keepsWork: false)
+      $0.fleet[0].settings.rateLimit.maxRetryInterval = 3_600_000_000
+    }
+    #expect(refused.first == .rateLimit)
+    let unanswered = try late {
+      $0.tapi.incidents[0].kind = .outage(status: nil, retryAfter: .none, keepsWork: false)
+      $0.fleet[0].timeout = .hours(2)
+    }
+    #expect(unanswered.first == .underway)
   }
 }

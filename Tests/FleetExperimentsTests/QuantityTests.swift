@@ -18,26 +18,19 @@ struct QuantityTests {
     #expect(Quantity(text) == nil)
   }
 
-  @Test("a linear range is even, a logarithmic one even in ratios, and both keep their ends")
-  func positions() throws {
-    let linear = try QuantityRange("tapi.bucket.capacity=100/s..300/s")
-    #expect([0, 0.5, 1].map { linear.quantity(at: $0).text() } == ["100/s", "200/s", "300/s"])
-    let ratios = try QuantityRange("tapi.incidents.0.for=1m..100m:log")
-    #expect([0, 0.5, 1].map { ratios.quantity(at: $0).text() } == ["1m", "10m", "100m"])
-  }
-
-  @Test("rates in different units meet in the first one's")
-  func units() throws {
-    #expect(try QuantityRange("x=60/min..2/s").high.text() == "120/min")
-  }
-
-  @Test("whole ends keep everything between them whole")
-  func whole() throws {
-    let range = try QuantityRange("tapi.workers.count=3..8")
-    #expect(range.mostSteps == 5)
-    let texts = (0...5).map { range.quantity(at: Double($0) / 5).text() }
-    #expect(texts == ["3", "4", "5", "6", "7", "8"])
-    #expect(try QuantityRange("x=3..8.0").quantity(at: 0.5).text() == "5.5")
+  @Test(
+    "a range is even, a logarithmic one in ratios, both keep their ends, and whole ends all between them whole",
+    arguments: [
+      ("tapi.bucket.capacity=100/s..300/s", ["100/s", "200/s", "300/s"]),
+      ("tapi.incidents.0.for=1m..100m:log", ["1m", "10m", "100m"]),
+      // Rates in different units meet in the first one's.
+      ("x=60/min..2/s", ["60/min", "90/min", "120/min"]),
+      ("tapi.workers.count=3..8", ["3", "4", "5", "6", "7", "8"]), ("x=3..8.0", ["3", "5.5", "8"]),
+    ])
+  func positions(text: String, places: [String]) throws {
+    let range = try QuantityRange(text)
+    let last = Double(places.count - 1)
+    #expect(places.indices.map { range.quantity(at: Double($0) / last).text() } == places)
   }
 
   @Test(
@@ -50,10 +43,9 @@ struct QuantityTests {
     #expect { try QuantityRange(text) } throws: { "\($0)".contains(message) }
   }
 
-  @Test(
-    "A value knows its place between the ends, in ratios where the range is logarithmic, and none beyond them"
-  )
+  @Test("a value knows its place between the ends, and none beyond them; whole ends have as many steps")
   func place() throws {
+    #expect(try QuantityRange("tapi.workers.count=3..8").mostSteps == 5)
     let even = try QuantityRange("a.b=100/s..300/s")
     #expect(even.share(of: Quantity("150/s")!) == 0.25)
     #expect(even.share(of: Quantity("12000/min")!) == 0.5)

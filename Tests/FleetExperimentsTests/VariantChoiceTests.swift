@@ -8,32 +8,19 @@ struct VariantChoiceTests {
     VariantChoice.axis(ScenarioFile.Axis(path: path, values: values))
   }
 
-  @Test("a jitter name sets the strategy; +clamp behind it sets the clamp too")
+  @Test("a jitter name sets the strategy; +clamp behind it sets the clamp too, on an axis as well")
   func jitter() {
-    #expect(
-      VariantChoice.jitter("additive:10").overrides == [
-        Override(path: "settings.backoffConfig.jitterStrategy", value: "additive:10")
-      ])
-    let clamped = VariantChoice.jitter("additive:10+clamp")
+    let (plain, clamped) = (VariantChoice.jitter("additive:10"), VariantChoice.jitter("additive:10+clamp"))
+    let strategy = Override(path: "settings.backoffConfig.jitterStrategy", value: "additive:10")
+    #expect(plain.overrides == [strategy])
     #expect(clamped.name == "additive:10+clamp")
-    #expect(
-      clamped.overrides == [
-        Override(path: "settings.backoffConfig.jitterStrategy", value: "additive:10"),
-        Override(path: "policy.clampAfterJitter", value: "true"),
-      ])
-  }
-
-  @Test("the jitter axis of a scenario knows +clamp too")
-  func jitterAxis() {
-    #expect(axis(Override.jitterPath, ["full", "full+clamp"]) == [.jitter("full"), .jitter("full+clamp")])
+    #expect(clamped.overrides == [strategy, Override(path: "policy.clampAfterJitter", value: "true")])
+    #expect(axis(Override.jitterPath, ["additive:10", "additive:10+clamp"]) == [plain, clamped])
   }
 
   @Test("axes combine, the last turning fastest, and names are joined")
   func combinations() {
-    let axes = [
-      axis("a", ["1", "2"]),
-      axis("b", ["x", "y"]),
-    ]
+    let axes = [axis("a", ["1", "2"]), axis("b", ["x", "y"])]
     let choices = VariantChoice.combinations(axes)
     #expect(choices.map(\.name) == ["a=1 · b=x", "a=1 · b=y", "a=2 · b=x", "a=2 · b=y"])
     #expect(choices[2].overrides == [Override(path: "a", value: "2"), Override(path: "b", value: "x")])
@@ -44,43 +31,38 @@ struct VariantChoiceTests {
   @Test("of several axes a value has as much of its key as tells it from the others, and a strategy none")
   func labels() {
     func names(_ paths: String...) -> [String] {
-      VariantChoice.combinations(
-        paths.map { [VariantChoice(name: "v", overrides: [Override(path: $0, value: "v")])] }
-      )
-      .map(\.name)
+      VariantChoice.combinations(paths.map { axis($0, ["v"]) }).map(\.name)
     }
-    let mixed = [
-      axis("tapi.overload.retryAfter", ["v"]),
-      [VariantChoice.jitter("full")],
-    ]
+    let mixed = [axis("tapi.overload.retryAfter", ["v"]), [VariantChoice.jitter("full")]]
     #expect(VariantChoice.combinations(mixed).map(\.name) == ["retryAfter=v · full"])
     #expect(names("fleet.ios.timeout", "fleet.android.timeout") == ["ios.timeout=v · android.timeout=v"])
     #expect(names("interval", "fleet.ios.flush.interval") == ["interval=v · flush.interval=v"])
   }
 
-  @Test("files in folders go by their names alone where these differ, else by their paths")
-  func files() {
-    func names(_ values: String...) -> [String] {
-      axis(Override.settingsPath, values).map(\.name)
-    }
-    #expect(names("today.json", "out/new.json") == ["today.json", "new.json"])
-    #expect(names("a/new.json", "b/new.json") == ["a/new.json", "b/new.json"])
-    #expect(names("a/", "b/new.json") == ["a", "new.json"])
-  }
-
   @Test(
-    "objects are named by the members that differ, by all of them where one has no other, and by their text where no member tells",
+    "files go by their names, objects by their members, where these differ; else by paths or the whole text",
     arguments: [
-      (["{base:'30ms',longest:'1s'}", "{base:'30ms',longest:'5s'}"], ["longest 1s", "longest 5s"]),
-      (["null", "{capacity:5}", "{capacity:5,perRun:0}"], ["null", "capacity 5", "capacity 5, perRun 0"]),
-      (["{at:{connect:'5s',request:'20s'}}", "20s"], ["at.connect 5s, at.request 20s", "20s"]),
+      (Override.settingsPath, ["today.json", "out/new.json"], ["today.json", "new.json"]),
+      (Override.settingsPath, ["a/new.json", "b/new.json"], ["a/new.json", "b/new.json"]),
+      (Override.settingsPath, ["a/", "b/new.json"], ["a", "new.json"]),
       (
-        ["[{slots:60,span:'1m'},{slots:3,span:'1s'}]", "[]"], ["slots 60, span 1m + slots 3, span 1s", "[]"]
+        "fleet.*.x", ["{base:'30ms',longest:'1s'}", "{base:'30ms',longest:'5s'}"],
+        ["longest 1s", "longest 5s"]
       ),
-      (["{a:1}", "{'a':1}"], ["{a:1}", "{'a':1}"]), (["{}", "{a:true}"], ["{}", "a true"]),
+      (
+        "fleet.*.x", ["null", "{capacity:5}", "{capacity:5,perRun:0}"],
+        ["null", "capacity 5", "capacity 5, perRun 0"]
+      ),
+      ("fleet.*.x", ["{at:{connect:'5s',request:'20s'}}", "20s"], ["at.connect 5s, at.request 20s", "20s"]),
+      (
+        "fleet.*.x", ["[{slots:60,span:'1m'},{slots:3,span:'1s'}]", "[]"],
+        ["slots 60, span 1m + slots 3, span 1s", "[]"]
+      ),
+      ("fleet.*.x", ["{a:1}", "{'a':1}"], ["{a:1}", "{'a':1}"]),
+      ("fleet.*.x", ["{}", "{a:true}"], ["{}", "a true"]),
     ])
-  func objects(values: [String], names: [String]) {
-    #expect(axis("fleet.*.x", values).map(\.name) == names)
+  func names(key: String, values: [String], names: [String]) {
+    #expect(axis(key, values).map(\.name) == names)
   }
 
   @Test(
@@ -97,25 +79,27 @@ struct VariantChoiceTests {
   }
 
   @Test(
-    "sentences call a variant key = value, with the section where two have that key, and an object by its members"
-  )
-  func titles() {
-    func titles(_ path: String, _ values: String...) -> [String] {
-      axis(path, values).map(\.title)
-    }
-    #expect(titles("tapi.bucket.capacity", "1/s", "2/s") == ["capacity = 1/s", "capacity = 2/s"])
-    #expect(
-      titles("settings.rateLimitConfig.maxRetryCount", "3", "100")
-        == ["rateLimitConfig.maxRetryCount = 3", "rateLimitConfig.maxRetryCount = 100"])
-    #expect(titles("settings.rateLimitConfig.maxRetryInterval", "60") == ["maxRetryInterval = 60"])
-    #expect(
-      titles("tapi.bucket", "{capacity:1}", "{capacity:2}") == ["bucket = capacity 1", "bucket = capacity 2"])
-    #expect(titles(Override.jitterPath, "full") == ["full"])
-    #expect(titles(Override.clientPath, "segment-swift") == ["segment-swift"])
-    #expect(titles(Override.settingsPath, "new.json") == ["new.json"])
+    "sentences call a variant key = value, with the section where two have that key",
+    arguments: [
+      ("tapi.bucket.capacity", ["1/s", "2/s"], ["capacity = 1/s", "capacity = 2/s"]),
+      (
+        "settings.rateLimitConfig.maxRetryCount", ["3", "100"],
+        ["rateLimitConfig.maxRetryCount = 3", "rateLimitConfig.maxRetryCount = 100"]
+      ),
+      ("settings.rateLimitConfig.maxRetryInterval", ["60"], ["maxRetryInterval = 60"]),
+      ("tapi.bucket", ["{capacity:1}", "{capacity:2}"], ["bucket = capacity 1", "bucket = capacity 2"]),
+      (Override.jitterPath, ["full"], ["full"]),
+      (Override.clientPath, ["segment-swift"], ["segment-swift"]),
+      (Override.settingsPath, ["new.json"], ["new.json"]),
+    ])
+  func titles(path: String, values: [String], titles: [String]) {
+    #expect(axis(path, values).map(\.title) == titles)
+  }
+
+  @Test("a label needs no key, and sentences call a combination as tables do")
+  func combined() {
     let combined = VariantChoice.combinations([
-      axis("a", ["1"]),
-      axis("b", ["{c:2}"]),
+      axis("a", ["1"]), axis("b", ["{c:2}"]),
       [VariantChoice(name: "new", overrides: [Override(path: "d", value: "3")], isLabelled: true)],
     ])
     #expect(combined.map(\.name) == ["a=1 · b=c 2 · new"])

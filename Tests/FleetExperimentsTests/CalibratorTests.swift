@@ -92,8 +92,7 @@ struct CalibratorTests {
     }
   }
 
-  @Test(
-    "the same study gives the same answer, and draws are values within the ranges whose middle is the answer")
+  @Test("the same study gives the same answer, which is the middle of its draws, within the ranges")
   func draws() throws {
     let first = try Self.fitted.get()
     let again = try calibrate(Self.series)
@@ -110,10 +109,7 @@ struct CalibratorTests {
       Self.run($0[0] * $0[1], $0[2], seed: $1)
     }
     #expect(result.inseparable.map { [$0.first, $0.second] } == [[0, 1]])
-    #expect(
-      result.story[.open].contains {
-        $0.hasPrefix("level and factor can't be told apart")
-      })
+    #expect(result.story[.open].contains { $0.hasPrefix("level and factor can't be told apart") })
     #expect(abs(result.quantities[2].baseValue - 200) < 30)
   }
 

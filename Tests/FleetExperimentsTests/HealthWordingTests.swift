@@ -60,8 +60,7 @@ struct HealthWordingTests {
         + "been failing for too long")
   }
 
-  @Test(
-    "Of several fleets each reason stands once, with what it is of and from the least share to the largest")
+  @Test("Of several fleets each reason stands once, with what it is of and the least and the largest share")
   func several() {
     let lossy = [[twin(lost: 20)], [twin(lost: 990)]]
     let loss =

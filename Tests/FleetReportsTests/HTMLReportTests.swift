@@ -41,9 +41,7 @@ struct HTMLReportTests {
     }
   }
 
-  @Test(
-    "Six strategies of 7,200 rows make a well-formed document below 700 KB, without script or outside resources"
-  )
+  @Test("Six strategies of 7,200 rows make a well-formed document below 700 KB, without outside resources")
   func six() {
     let results =
       SyntheticFleet.four + [
@@ -61,9 +59,7 @@ struct HTMLReportTests {
         == html.components(separatedBy: "role=\"img\" aria-label=\"").count)
   }
 
-  @Test(
-    "It leads with the story, then all strategies, the table, the strips in order, the terms"
-  )
+  @Test("It leads with the story, then all strategies, the table, the strips in order, the terms")
   func order() throws {
     var story = Story("Use full")
     story.add(.next, "decide")

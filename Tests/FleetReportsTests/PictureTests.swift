@@ -81,9 +81,7 @@ struct PictureTests {
     return TrialReport(Trial(results))
   }
 
-  @Test(
-    "The title states the verdict's finding; the best one has the accent, the others are grey, each with its name and figure"
-  )
+  @Test("The title states the finding; the best has the accent, others are grey, each with name and figure")
   func finding() {
     let compared = Self.several(3) { result, number in
       result.name = ["today", "full", "none"][number]
@@ -124,8 +122,9 @@ struct PictureTests {
 
   @Test("One to forty variants fit, and how many are left out is said", arguments: [1, 2, 8, 9, 40])
   func many(count: Int) {
-    let svg = ComparisonPicture(Self.several(count)).svg
-    Self.check(ComparisonPicture(Self.several(count)).chart)
+    let picture = ComparisonPicture(Self.several(count))
+    let svg = picture.svg
+    Self.check(picture.chart)
     let left = count - ComparisonPicture.most
     #expect(svg.contains("Left out: ") == (left > 0))
     if left > 0 { #expect(svg.contains(">Left out: \(left) variant")) }

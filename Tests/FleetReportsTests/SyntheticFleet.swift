@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import TestSupport
 
 /// Records that look like runs, made without the engine: an outage from 20 to 30 min, waves of retries after
 /// it.
@@ -35,11 +36,8 @@ enum SyntheticFleet {
   }
 
   static func record(rows: Int, wave: Double, loses: Bool, outage: Range<Int>?) -> RunRecord {
-    var state: UInt64 = 42
-    func noise(_ spread: Int64) -> Int64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int64(state >> 33) % (2 * spread + 1) - spread
-    }
+    var random = SeededGenerator(seed: 42)
+    func noise(_ spread: Int64) -> Int64 { .random(in: -spread...spread, using: &random) }
     let capacity: Int64 = 1_200
     var series = TimeSeries(interval: second, duration: Int64(rows) * second, rows: rows)
     var steps: [UInt32] = []
@@ -96,13 +94,11 @@ enum SyntheticFleet {
     cost.percentile99[.attempts] = attempts / 10_000
     return RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: steps, nominalCapacityMilli: capacity * 1_000,
-      incidents: outage.map {
-        [
-          IncidentSpan(
-            label: "outage without answer", isOutage: true, start: Int64($0.lowerBound) * second,
-            end: Int64($0.upperBound) * second)
-        ]
-      } ?? [], devices: 20_000, longestFlushInterval: 30 * second, cost: cost)
+      incidents: [outage].compactMap(\.self).map {
+        IncidentSpan(
+          label: "outage without answer", isOutage: true, start: Int64($0.lowerBound) * second,
+          end: Int64($0.upperBound) * second)
+      }, devices: 20_000, longestFlushInterval: 30 * second, cost: cost)
   }
 
   static let four = [

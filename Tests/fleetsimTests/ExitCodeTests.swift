@@ -8,34 +8,26 @@ struct ExitCodeTests {
     "all problems of a file come at once, one a line, for every command",
     arguments: ["run", "compare", "validate"])
   func allProblems(command: String) throws {
-    let scratch = try Scratch()
     let bad = Scenarios.small.replacing("20m", with: "20 parsecs")
       .replacing("devices: 60", with: "devices: 1e308").replacing("\"none\"", with: "\"fulll\"")
-    try scratch.write("bad.json5", bad)
-    let output = try scratch.run([command, "bad.json5"], code: 65)
-    let lines = output.standardError.split(separator: "\n")
-    #expect(lines.count == 3, "\(output.standardError)")
-    for path in ["duration", "devices", "compare"] {
-      #expect(lines.contains { $0.hasPrefix("bad.json5:") && $0.contains(path) }, "\(output.standardError)")
-    }
+    let said = try Scratch.with(bad).run([command, "s.json5"], code: 65).standardError
+    let paths = said.matches(of: /(?m)^s.json5:\d+: ([\w.]+)/).map { $0.1.split(separator: ".").last }
+    #expect(said.split(separator: "\n").count == 3)
+    #expect(Set(paths) == ["duration", "devices", "compare"], "\(said)")
   }
 
-  @Test("what is no text is found where it begins, and a file above the limit says the limit")
-  func largeAndBroken() throws {
-    let scratch = try Scratch()
-    for (bytes, place) in [
+  @Test(
+    "what is no text is found where it begins",
+    arguments: [
       (
-        [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D] as [UInt8],
+        [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D],
         "2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
       ),
       ([0x61, 0xEF, 0xBF], "1: not UTF-8 text: byte 0xEF at offset 1"),
       ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
-    ] {
-      try scratch.write("broken", bytes)
-      try scratch.run("validate broken", code: 65, says: "broken:\(place)")
-    }
-    let output = try scratch.run("validate /dev/zero", code: 65)
-    #expect(output.standardError == "/dev/zero: larger than 64 MB, and at most that is read of a file\n")
+    ] as [([UInt8], String)])
+  func broken(bytes: [UInt8], place: String) throws {
+    try Scratch(["broken": bytes]).run("validate broken", code: 65, says: "broken:\(place)")
   }
 
   @Test("a pipe is read when something writes to it, however late, and refused when nothing does")
@@ -45,7 +37,7 @@ struct ExitCodeTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     #expect(mkfifo(scratch.url.appendingPathComponent("lonely").path, 0o600) == 0)
     // Both wait, so they do it at once.
-    async let lonely = scratch.runAside(["validate", "s.json5", "--settings", "lonely"], code: 66)
+    async let lonely = Scratch.aside { try scratch.run("validate s.json5 --settings lonely", code: 66) }
     // The writer is there and takes its time, as a process substitution may.
     Thread.detachNewThread {
       usleep(300_000)
@@ -55,7 +47,7 @@ struct ExitCodeTests {
       writer.write(Data("}\n".utf8))
       try? writer.close()
     }
-    try await scratch.runAside(["validate", "s.json5", "-q", "--settings", "pipe"], code: 0)
+    try await Scratch.aside { try scratch.run("validate s.json5 -q --settings pipe", code: 0) }
     #expect(
       try await lonely.standardError
         == "lonely: is a pipe that nothing writes to; a file is expected, or a pipe with a writer\n")
@@ -87,13 +79,10 @@ struct ExitCodeTests {
     }
     // A terminal that is gone costs no file, and none of them has what it would have shown.
     try scratch.run("run s.json5 --seed 5 --out same", code: 0)
-    let files = scratch.contents.filter { $0.hasPrefix("same/") }.map { String($0.dropFirst(5)) }
-    let written = scratch.contents.filter { $0.hasPrefix("out/") }.map { String($0.dropFirst(4)) }
-    #expect(!files.isEmpty && written == files)
+    let files = scratch.names(in: "same")
+    #expect(!files.isEmpty && scratch.names(in: "out") == files)
     #expect(scratch.contents.count == 2 * files.count + 3)
-    for name in files where name.hasSuffix(".csv") {
-      #expect(try scratch.read("out/" + name) == scratch.read("same/" + name), "\(name)")
-    }
+    #expect(try scratch.files(in: "out", ".csv") == scratch.files(in: "same", ".csv"))
   }
 
   @Test(
@@ -102,13 +91,14 @@ struct ExitCodeTests {
   func fewFiles(command: String, limit: Int) throws {
     let scratch = try Scratch.with()
     let more = command == "live" ? ["--server", "http://127.0.0.1:9"] : []
-    let output = try Tool.process(
-      [command, "s.json5"] + more, in: scratch.url, shell: "ulimit -n \(limit)")
-    #expect(output.code == 71)
-    #expect(
-      output.standardError.contains("too few files may be open at once: ")
-        && output.standardError.hasSuffix("; raise the limit, as with 'ulimit -n 1024'\n"),
-      "\(output.standardError)")
+    expectLimited(
+      try Tool.process([command, "s.json5"] + more, in: scratch.url, shell: "ulimit -n \(limit)"),
+      "too few files may be open at once: ", "; raise the limit, as with 'ulimit -n 1024'\n")
+  }
+
+  private func expectLimited(_ output: Tool.Output, _ problem: String, _ wayOut: String) {
+    let said = output.standardError
+    #expect(output.code == 71 && said.contains(problem) && said.hasSuffix(wayOut), "\(output)")
   }
 
   /// The beginning of a shell's command line that lets what follows start no thread. The system limits all users but root, who
@@ -128,15 +118,12 @@ struct ExitCodeTests {
     arguments: [["run"], ["compare"], ["live", "--server", "http://127.0.0.1:9"]])
   func noThreads(arguments: [String]) throws {
     let scratch = try Scratch.with()
-    let output = try Tool.process(
-      arguments + ["s.json5"], in: scratch.url,
-      shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\"")
-    #expect(output.code == 71, "\(output.standardError)")
-    #expect(
-      output.standardError.contains("the system starts no more threads: ")
-        && output.standardError.hasSuffix(
-          "; raise the limit of this user or container, as with 'ulimit -u 4096'\n"),
-      "\(output.standardError)")
+    expectLimited(
+      try Tool.process(
+        arguments + ["s.json5"], in: scratch.url,
+        shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\""),
+      "the system starts no more threads: ",
+      "; raise the limit of this user or container, as with 'ulimit -u 4096'\n")
   }
 
   @Test("a broken --settings file is reported, and nothing about the Settings in its place")
@@ -171,24 +158,26 @@ struct ExitCodeTests {
     "a full disk under standard output is 74, and the files are written all the same",
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
   func fullDisk() throws {
-    let scratch = try Scratch.with()
-    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    let output = try Tool.run(
-      ["run", "s.json5", "--seed", "5", "--quiet", "--out", "out"], in: scratch.url,
-      standardOutput: full.fileDescriptor)
+    let output = try written(to: #require(FileHandle(forWritingAtPath: "/dev/full")))
     #expect(output.code == 74)
     #expect(output.standardError == "standard output: cannot be written: No space left on device\n")
-    #expect(scratch.contents.contains("out/run.json"))
   }
 
   @Test("a reader that has gone away is no error")
   func closedPipe() throws {
-    let (scratch, pipe) = (try Scratch.with(), Pipe())
+    let pipe = Pipe()
     try pipe.fileHandleForReading.close()
+    let output = try written(to: pipe.fileHandleForWriting)
+    #expect(output.code == 0 && output.standardError == "", "\(output)")
+  }
+
+  /// Runs a scenario, and expects its files.
+  private func written(to standardOutput: FileHandle) throws -> Tool.Output {
+    let scratch = try Scratch.with()
     let output = try Tool.run(
       ["run", "s.json5", "--seed", "5", "--out", "out"], in: scratch.url,
-      standardOutput: pipe.fileHandleForWriting.fileDescriptor)
-    #expect(output.code == 0 && output.standardError == "", "\(output)")
+      standardOutput: standardOutput.fileDescriptor)
     #expect(scratch.contents.contains("out/run.json"))
+    return output
   }
 }

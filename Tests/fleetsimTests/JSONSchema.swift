@@ -29,6 +29,7 @@ indirect enum JSON: Equatable {
 
   subscript(key: String) -> JSON? { if case .object(let members) = self { members[key] } else { nil } }
   var elements: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+  var texts: [String] { elements.compactMap(\.text) }
   var keys: [String] { if case .object(let members) = self { members.keys.sorted() } else { [] } }
   var text: String? { if case .string(let text) = self { text } else { nil } }
   var number: Double? { if case .number(let number) = self { number } else { nil } }

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `fleetsim live` as a user runs it, against a server in this process.
 @Suite("live")
 struct LiveCommandTests {
   private static let scenario = """
@@ -19,9 +18,10 @@ struct LiveCommandTests {
     when isTime: @escaping @Sendable () -> Bool = { true }
   ) async throws -> (Tool.Output, Scratch) {
     let scratch = try Scratch.with(scenario)
-    return (
-      try await scratch.runAside(["live", "s.json5"] + options, signal: signal, when: isTime), scratch
-    )
+    let output = try await Scratch.aside {
+      try scratch.run(["live", "s.json5"] + options, signal: signal, when: isTime)
+    }
+    return (output, scratch)
   }
 
   @Test("a server that does as the scenario says is as predicted, and the files are those of run")

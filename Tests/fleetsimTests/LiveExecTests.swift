@@ -70,7 +70,7 @@ struct LiveExecTests {
     let words = [
       "live", "s.json5", "--server", server.url, "--exec", "sh c.sh", "--warm-up", "1s", "--predictions", "3",
     ]
-    try await scratch.runAside(words + ["--out", "out"], code: 0)
+    try await Scratch.aside { try scratch.run(words + ["--out", "out"], code: 0) }
     // Four devices with an event each second from within the first 200 ms on; the last have 800 ms to come.
     #expect(server.requests.count == 12)
     let bodies = server.requests.joined()
@@ -88,9 +88,11 @@ struct LiveExecTests {
   func nothing() async throws {
     let server = try SocketServer { _ in SocketServer.status("200 OK") }
     let words = ["live", "s.json5", "--server", server.url, "--exec", "no-such-command-here"]
-    try await Scratch.with(Self.scenario).runAside(
-      words + ["--warm-up", "0s", "--predictions", "1"], code: 69,
-      says: "--exec 'no-such-command-here': no process sent anything: ")
+    try await Scratch.aside {
+      try Scratch.with(Self.scenario).run(
+        words + ["--warm-up", "0s", "--predictions", "1"], code: 69,
+        says: "--exec 'no-such-command-here': no process sent anything: ")
+    }
     #expect(server.requests.isEmpty)
   }
 }

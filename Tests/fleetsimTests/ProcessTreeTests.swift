@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// What commands of `--exec` and `--on-incident` start, and what is left of it.
 @Suite("Processes of a command")
 struct ProcessTreeTests {
   private static let scenario = """
@@ -34,44 +33,37 @@ struct ProcessTreeTests {
     return numbers.count == count && left.isEmpty
   }
 
+  private static let commands = [
+    (["conformance", "--exec"], 4), (live + ["--exec"], 8), (live + ["--on-incident"], 4),
+  ]
+
   @Test(
     "nothing is left when fleetsim is hung up, interrupted or killed", .enabled(if: hasSessions),
-    arguments: [SIGHUP, SIGINT, SIGKILL], [["conformance"], live])
-  func signals(signal: Int32, command: [String]) throws {
+    arguments: [SIGHUP, SIGINT, SIGKILL], commands)
+  func signals(signal: Int32, command: (words: [String], processes: Int)) throws {
     let scratch = try Self.scratch(Self.start + "exec sh stay.sh\n")
-    let processes = command == Self.live ? 8 : 4
     let output = try Tool.process(
-      command + ["--exec", "sh c.sh"], in: scratch.url, signal: signal,
-      when: { Self.numbers(scratch).count == processes })
+      command.words + ["sh c.sh"], in: scratch.url, signal: signal,
+      when: { Self.numbers(scratch).count == command.processes })
     // 256: not by itself.
     #expect(output.code == (signal == SIGKILL ? 256 : 128) + signal, "\(output.standardError)")
-    #expect(Self.end(processes, in: scratch))
+    #expect(Self.end(command.processes, in: scratch))
   }
 
   @Test("nothing is left of a command that starts others and exits", .enabled(if: hasSessions))
   func exits() async throws {
     let scratch = try Self.scratch(
       Self.start + "while [ $(wc -l 2>/dev/null <numbers || echo 0) -lt 3 ]; do sleep 0.02; done\n")
-    try await scratch.runAside(
-      ["conformance", "--exec", "sh c.sh"], code: 69, says: "it ended with exit status 0 and sent nothing")
+    let said = "it ended with exit status 0 and sent nothing"
+    try await Scratch.aside { try scratch.run("conformance --exec", ["sh c.sh"], code: 69, says: said) }
     #expect(Self.end(3, in: scratch))
-  }
-
-  @Test("a command of --on-incident ends with fleetsim, also when that is killed", .enabled(if: hasSessions))
-  func hook() throws {
-    let scratch = try Self.scratch(Self.start + "exec sh stay.sh\n")
-    let output = try Tool.process(
-      Self.live + ["--on-incident", "sh c.sh"], in: scratch.url, signal: SIGKILL,
-      when: { Self.numbers(scratch).count == 4 })
-    #expect(output.code == 256 + 9)
-    #expect(Self.end(4, in: scratch))
   }
 
   @Test("a server that a command of --on-incident has left stays")
   func server() async throws {
     let scratch = try Self.scratch("[ $FLEETSIM_MOMENT = begin ] || exit 0\nsh stay.sh & sleep 0\n")
-    let output = try await scratch.runAside(
-      Self.live + ["--speed", "1000", "--set", "duration=51m", "--on-incident", "sh c.sh"], code: 69)
+    let more = ["--speed", "1000", "--set", "duration=51m", "--on-incident", "sh c.sh"]
+    let output = try await Scratch.aside { try scratch.run(Self.live + more, code: 69) }
     #expect(!output.standardError.contains("warning: --on-incident"), "\(output.standardError)")
     let numbers = Self.numbers(scratch)
     #expect(numbers.count == 1 && kill(numbers[0], SIGKILL) == 0)

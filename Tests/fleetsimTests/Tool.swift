@@ -11,10 +11,11 @@ enum Tool {
     var standardError: String
 
     var json: JSON { get throws { try JSON(text: standardOutput) } }
+    var lines: [Substring] { standardOutput.split(separator: "\n") }
 
     /// The lines of the story about a subject.
     func story(_ subject: String) -> [String] {
-      standardOutput.split(separator: "\n").filter { $0.hasPrefix(subject + "  ") }
+      lines.filter { $0.hasPrefix(subject + "  ") }
         .map { String($0.dropFirst(subject.count).drop { $0 == " " }) }
     }
 
@@ -245,23 +246,15 @@ final class Scratch: Sendable {
   /// As many threads at a time as are no burden to each other.
   private static let slots = DispatchSemaphore(value: 4)
 
-  /// On a thread of its own, for what waits more than it computes, so that other tests go on meanwhile.
+  /// Does something on a thread of its own, for what waits more than it computes, so that other tests go on meanwhile.
   @discardableResult
-  func runAside(
-    _ words: [String], code: Int32? = nil, says part: String? = nil, signal: Int32? = nil,
-    when isTime: @escaping @Sendable () -> Bool = { true }, variables: [String: String] = [:],
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> Tool.Output {
+  static func aside<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws -> Answer
+  {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {
-        Self.slots.wait()
-        continuation.resume(
-          with: Result {
-            try self.run(
-              words, code: code, says: part, signal: signal, when: isTime, variables: variables,
-              sourceLocation: sourceLocation)
-          })
-        Self.slots.signal()
+        slots.wait()
+        continuation.resume(with: Result(catching: work))
+        slots.signal()
       }
     }
   }
@@ -277,11 +270,12 @@ final class Scratch: Sendable {
       sourceLocation: sourceLocation)
   }
 
-  /// The files below, by their paths.
-  func files() throws -> [String: [UInt8]] {
+  /// The files below a folder that end so, by their paths in it.
+  func files(in folder: String = "", _ ending: String = "") throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
-    for name in contents where !url.appendingPathComponent(name).hasDirectoryPath {
-      files[name] = try read(name)
+    for name in names(in: folder) where name.hasSuffix(ending) {
+      let path = folder.isEmpty ? name : folder + "/" + name
+      if !url.appendingPathComponent(path).hasDirectoryPath { files[name] = try read(path) }
     }
     return files
   }
@@ -322,8 +316,11 @@ final class Scratch: Sendable {
   }
 
   /// Every file and folder below, hidden ones too, sorted.
-  var contents: [String] {
-    (try? FileManager.default.subpathsOfDirectory(atPath: url.path).sorted()) ?? []
+  var contents: [String] { names(in: "") }
+  /// Those below a folder, by their paths in it.
+  func names(in folder: String) -> [String] {
+    let path = url.appendingPathComponent(folder).path
+    return (try? FileManager.default.subpathsOfDirectory(atPath: path).sorted()) ?? []
   }
 }
 

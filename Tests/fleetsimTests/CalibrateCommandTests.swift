@@ -1,6 +1,5 @@
 import Testing
 
-/// `fleetsim calibrate` as a user runs it.
 @Suite("calibrate")
 struct CalibrateCommandTests {
   /// 400 phones, some of them together at one second of each 20, before a server with half of the capacity that such a flush takes.

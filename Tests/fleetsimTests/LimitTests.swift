@@ -123,23 +123,12 @@ struct LimitTests {
 
   // MARK: As a user runs it
 
-  /// A server with a little to spare, whose clients give up soon.
-  private static let text = """
-    { format: 1, seed: 1, duration: "40m", interval: "10s",
-      tapi: { bucket: { capacity: "20/s", burst: 20 }, overload: { status: 503 },
-        incidents: [{ kind: "outage", at: "10m", for: "2m", status: 503 }] },
-      settings: { backoffConfig: { maxRetryCount: 6 } },
-      fleet: [{ name: "phones", devices: 200, client: "tapi-document", events: "6/min", flush: { count: 20, interval: "30s" },
-        retries: "timer", timeout: "10s" }] }
-    """
-
   @Test("the longest incident that is stood is that of single runs, with one worker or two")
   func incident() throws {
-    let scratch = try Scratch()
-    try scratch.write(
-      "s.json5",
-      Self.text.replacing("devices: 200", with: "devices: 20").replacing(
-        #"capacity: "20/s", burst: 20"#, with: #"capacity: "2/s", burst: 2"#))
+    // Clients that give up soon.
+    let scratch = try Scratch.with(
+      Scenarios.scenario(devices: 20).replacing(
+        "retries:", with: #"settings: { backoffConfig: { maxRetryCount: 6 } }, timeout: "10s", retries:"#))
     let command = ["limit", "s.json5", "--incident", "silence", "--require", "lost = 0", "--seeds", "2"]
     for jobs in ["1", "2"] {
       try scratch.run(command + ["--jobs", jobs, "--out", "out" + jobs], code: 0, says: "")
@@ -151,25 +140,23 @@ struct LimitTests {
     let beyond = try #require(rows.first { $0["met_seeds"] != $0["seeds"] })
     // The fleet's rate does not vary, so that an incident begins behind a warm-up of 15 min.
     for (row, loses) in [(answer, false), (beyond, true)] {
-      var lost: [Bool] = []
-      for seed in ["1", "2"] {
-        let incident =
-          "[{ kind: \"outage\", at: \"15m\", for: \"\(try #require(row["value"]))\", status: \"none\" }]"
-        let output = try scratch.run([
-          "run", "s.json5", "--seed", seed, "--set", "duration=8h", "--set", "tapi.incidents=" + incident,
-          "--require", "lost = 0",
-        ])
-        lost.append(output.code == 1)
+      let incident =
+        "tapi.incidents=[{ kind: \"outage\", at: \"15m\", for: \"\(row["value"]!)\", status: \"none\" }]"
+      let codes = try ["1", "2"].map { seed in
+        try scratch.run(
+          "run s.json5 --set duration=8h --seed \(seed)", ["--set", incident, "--require", "lost = 0"]
+        ).code
       }
-      #expect(lost.contains(true) == loses, "\(row)")
+      #expect(codes.contains(1) == loses, "\(row)")
     }
   }
 
   @Test("an action is a key as any other")
   func action() throws {
-    let action = "actions=[{ kind: \"capacity\", at: \"14m\", for: \"10m\", factor: \"100%\" }]"
-    try Scratch.with(Self.text).run(
-      "limit s.json5 --key actions.0.factor=100%..800% --seeds 2 --json",
+    let action = "actions=[{ kind: \"capacity\", at: \"7m\", for: \"10m\", factor: \"100%\" }]"
+    let output = try Scratch.with().run(
+      "limit s.json5 --key actions.0.factor=100%..800% --seeds 2",
       ["--require", "recovery <= 10m", "--set", action], code: 0)
+    #expect(output.standardOutput.contains(" is the least actions.0.factor "), "\(output)")
   }
 }

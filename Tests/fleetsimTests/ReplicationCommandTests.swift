@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// `compare` with several seeds as a user runs it.
 @Suite("compare with replications")
 struct ReplicationCommandTests {
   static let files = [
@@ -21,22 +20,14 @@ struct ReplicationCommandTests {
     #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
     #expect(text.contains(" ± ") && text.contains("\nResults\nfull\n  failed "), "\(text)")
     #expect(text.contains("\nDifferences to none, seed by seed (* better or worse)\n"), "\(text)")
-    #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })
-    let rows = try scratch.table("out/replications.csv").dropFirst()
-    let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
-    #expect(rows.map { $0.prefix(2).joined(separator: " ") } == runs)
+    #expect(scratch.names(in: "out") == Self.files)
     #expect(try scratch.json("out/run.json")["replications"]?.number == 4)
-  }
-
-  @Test("a replication is what the same seed gives alone, to the last digit")
-  func rowsAreRuns() throws {
-    let scratch = try Scratch.with()
-    try scratch.run("compare s.json5 --seeds 3 -q --out all", code: 0)
-    try scratch.run("compare s.json5 --seed 7 -q --out one", code: 0)
-    let all = try scratch.text("all/replications.csv").split(separator: "\n")
-    let one = try scratch.text("one/summary.csv").split(separator: "\n")
-    #expect(all[0] == one[0])
-    #expect(Array(all.suffix(2)) == Array(one.suffix(2)))
+    let rows = try scratch.table("out/replications.csv")
+    let runs = (5...8).flatMap { ["none \($0)", "full \($0)"] }
+    #expect(rows.dropFirst().map { $0.prefix(2).joined(separator: " ") } == runs)
+    // A replication is what the same seed gives alone, to the last digit.
+    try scratch.run("compare s.json5 --seed 8 -q --out one", code: 0)
+    #expect(try scratch.table("one/summary.csv") == [rows[0]] + rows.suffix(2))
   }
 
   @Test(
@@ -53,35 +44,28 @@ struct ReplicationCommandTests {
     #expect(!scratch.contents.contains { $0.hasSuffix(".journal") })
     try scratch.run(command + ["b", "--jobs", "3"], code: 0)
     try scratch.run("compare s.json5 --seed 5 --out one", code: 0)
-    let written = scratch.contents.filter { $0.hasPrefix("a/") }.map { String($0.dropFirst(2)) }
-    let single = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
-    #expect(Set(written) == Set(Self.files).union(single))
-    for name in written where name.hasSuffix(".csv") || name == "comparison.svg" {
-      #expect(try scratch.read("a/" + name) == scratch.read("b/" + name), "\(name)")
-      if single.contains(name), name != "comparison.svg" {
-        #expect(try scratch.read("a/" + name) == scratch.read("one/" + name), "\(name)")
-      }
-    }
+    #expect(Set(scratch.names(in: "a")) == Set(Self.files).union(scratch.names(in: "one")))
+    let tables = try scratch.files(in: "a", ".csv")
+    #expect(try tables == scratch.files(in: "b", ".csv"))
+    #expect(try scratch.text("a/comparison.svg") == scratch.text("b/comparison.svg"))
+    let single = try scratch.files(in: "one", ".csv")
+    #expect(single == tables.filter { single.keys.contains($0.key) })
   }
 
   @Test(
-    "where the budget has room for one seed, it is run as with --seed, and the verdict says how many would tell"
-  )
-  func budgetOfOne() throws {
+    "where the budget has room for one seed, it is run as with --seed, and the verdict says how many would tell",
+    arguments: ["run", "compare"])
+  func budgetOfOne(command: String) throws {
     let scratch = try Scratch.with()
-    for command in ["run", "compare"] {
-      let one = try scratch.run(command + " s.json5 --seed 5 --out one")
-      let found = try scratch.run(command + " s.json5 --budget 1 --out found", code: 0, says: "")
-      let open = found.story("open").last ?? ""
-      #expect(open.hasPrefix("failed runs") && open.contains(Self.missing), "\(found)")
-      #expect(one.standardOutput.contains(" (seed 5, 60 devices)\n"), "\(one)")
-      #expect(found.standardOutput.contains(" (seed 5, 60 devices)\n"), "\(found)")
-      let files = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
-      #expect(scratch.contents.filter { $0.hasPrefix("found/") } == files.map { "found/" + $0 })
-      for name in files where name.hasSuffix(".csv") {
-        #expect(try scratch.read("one/" + name) == scratch.read("found/" + name), "\(name)")
-      }
+    let one = try scratch.run(command + " s.json5 --seed 5 --out one")
+    let found = try scratch.run(command + " s.json5 --budget 1 --out found", code: 0, says: "")
+    let open = found.story("open").last ?? ""
+    #expect(open.hasPrefix("failed runs") && open.contains(Self.missing), "\(found)")
+    for output in [one, found] {
+      #expect(output.standardOutput.contains(" (seed 5, 60 devices)\n"), "\(output)")
     }
+    #expect(scratch.names(in: "found") == scratch.names(in: "one"))
+    #expect(try scratch.files(in: "found", ".csv") == scratch.files(in: "one", ".csv"))
   }
 
   @Test(

@@ -5,27 +5,16 @@ import Testing
 @Suite("Studies")
 struct StudyTests {
   private static let studies = [
-    ["limit", "s.json5", "--key", "tapi.workers.count=1..3", "--seeds", "1"],
-    ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--seeds", "3"],
-    ["compare", "s.json5", "--vary", "tapi.workers.count=1,2", "--explore"],
+    ["limit", "s.json5", "--key", "tapi.bucket.capacity=2/s..8/s", "--seeds", "1"],
+    ["compare", "s.json5", "--vary", "tapi.bucket.capacity=3/s,4/s", "--seeds", "3"],
+    ["compare", "s.json5", "--vary", "tapi.bucket.capacity=3/s,4/s", "--explore"],
   ]
-
-  /// As experiment 011 with one worker in place of 15.
-  private static let scenario = """
-    { format: 1, seed: 1, duration: "40m", interval: "10s",
-      tapi: { workers: { count: 1, serviceTime: { exponential: "500ms" }, queueLimit: 40 },
-        overload: { status: 503 }, incidents: [{ kind: "brownout", at: "5m", for: "5m", factor: "60%" }] },
-      network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
-      settings: { backoffConfig: { jitterStrategy: "full", baseBackoffInterval: 1, maxBackoffInterval: 10 } },
-      fleet: [{ name: "phones", devices: 40, events: "6/min", flush: { count: 20, interval: "30s" },
-        queue: { mode: "rebatch" }, retries: "timer", timeout: "10s" }] }
-    """
 
   @Test(
     "a study that has lost a part of its journal makes that part again, and the same tables; once more it replaces what it wrote",
     arguments: studies)
   func resumed(command: [String]) throws {
-    let scratch = try Scratch.with(Self.scenario)
+    let scratch = try Scratch.with()
     func run(_ out: String, _ more: [String] = []) throws {
       try scratch.run(command + ["--out", out] + more, code: 0, says: "")
     }
@@ -34,11 +23,8 @@ struct StudyTests {
     #expect(kept.count > 1)
     for name in kept.prefix(kept.count / 2) { try scratch.remove("whole.journal/" + name) }
     try run("resumed", ["--journal", "whole.journal"])
-    let tables = scratch.contents.filter { $0.hasPrefix("whole/") && $0.hasSuffix(".csv") }
-    #expect(!tables.isEmpty)
-    for table in tables {
-      #expect(try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")))
-    }
+    let tables = try scratch.files(in: "whole", ".csv")
+    #expect(try !tables.isEmpty && tables == scratch.files(in: "resumed", ".csv"))
     #expect(scratch.runs("whole.journal") == kept)
     try run("whole")
   }
@@ -79,7 +65,7 @@ struct StudyTests {
 
   @Test("a report prints the answer of a directory again, in each form, without a run")
   func report() throws {
-    let scratch = try Scratch.with(Self.scenario)
+    let scratch = try Scratch.with()
     for command in Self.studies.prefix(2) {
       for form in [[], ["--verbose"], ["--quiet"]] {
         let printed = try scratch.run(command + form + ["--out", "out"])
@@ -98,21 +84,19 @@ struct StudyTests {
 
   /// Studies that are long enough to be stopped, and how many more runs it takes to know something.
   private static let long: [(command: String, runs: Int)] = [
-    ("compare small.json5 --jitter none,full --seeds 2000", 20),
+    ("compare s.json5 --jitter none,full --seeds 2000", 20),
     ("tune a.json5 --space space.json5 --seeds 10000 --budget 1000000", 60),
-    ("limit s.json5 --key tapi.workers.count=1..3 --seeds 10000 --set duration=20m", 60),
+    ("limit s.json5 --key tapi.bucket.capacity=2/s..8/s --seeds 10000", 60),
   ]
 
   @Test(
     "a study that is stopped says what its runs so far say, marked as unfinished, and writes nothing",
     arguments: long)
   func stopped(command: String, runs: Int) throws {
-    let scratch = try Scratch.with(
-      Self.scenario,
-      and: [
-        "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
-        "space.json5": SearchCommandTests.space, "small.json5": Scenarios.small,
-      ])
+    let scratch = try Scratch.with(and: [
+      "a.json5": SearchCommandTests.scenario, "cdn.json": SearchCommandTests.settings,
+      "space.json5": SearchCommandTests.space,
+    ])
     // Each goes on where the one before was stopped.
     for (more, mark) in [
       ("", "Unfinished; what the finished runs say:\n"), (" -q", "Unfinished: "), (" --json", "{"),
@@ -125,7 +109,7 @@ struct StudyTests {
       #expect(
         output.standardError
           == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")
-      #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
+      #expect(scratch.names(in: "out").isEmpty)
       #expect(output.standardOutput.hasPrefix(mark))
       if more.isEmpty, command.hasPrefix("compare") {
         #expect(output.standardOutput.contains(" seeds, 60 devices)\n"))

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `decide`, `check`, `tune` and `compare` on the same two Settings files.
 @Suite("Agreement of decide, check, tune and compare")
 struct AgreementTests {
   /// Settings of analytics-swift: one key of `backoffConfig` is not as in `standard`.
@@ -36,17 +35,13 @@ struct AgreementTests {
         .replacing("tapi: {", with: "tapi: { incidents: \(incidents),"),
       "today.json": Self.settings(key, today), "new.json": Self.settings(key, proposed),
     ])
-    func decided(_ more: String...) throws -> (code: Int32, document: JSON) {
-      let output = try scratch.run(
-        "decide fleet.json5 --today today.json --proposed new.json "
-          + "--incidents incidents.json5 --only-incidents --json --out out",
-        (TestDepth.isExhaustive ? [] : ["--budget", "1"]) + more)
-      return (output.code, try output.json)
-    }
-    let decision = try decided()
+    let decide =
+      "decide fleet.json5 --today today.json --proposed new.json --incidents incidents.json5 --only-incidents "
+      + "--out out" + (TestDepth.isExhaustive ? "" : " --budget 1")
+    let decision = try found(decide, scratch)
     let isRefusedUnrun = decision.document["runs"]?.number == 0
     // The suite of a decision by runs has the baseline of today's Settings.
-    let byRuns = isRefusedUnrun ? try decided("--anyway") : decision
+    let byRuns = isRefusedUnrun ? try found(decide + " --anyway", scratch) : decision
     let isWorse = byRuns.document["criteria"]?.elements.contains { $0["state"]?.text == "worse" } ?? false
     let isPublished = decision.document["decision"]?.text == "publish"
     #expect(decision.code == (isPublished ? 0 : isWorse || isRefusedUnrun ? 1 : decision.code))
@@ -56,12 +51,11 @@ struct AgreementTests {
     }
     // A value that no client takes can't be searched.
     guard !proposed.hasPrefix("\""), TestDepth.isExhaustive || key == "baseBackoffInterval" else { return }
-    let tuned = try scratch.run(
-      "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --json --out tuned"
-    )
-    let document = try tuned.json
+    let (code, document) = try found(
+      "tune own.json5 --search settings.backoffConfig.\(key)=\(today),\(proposed) --seeds 3 --out tuned",
+      scratch)
     let isRecommended = document["isRecommended"] == .bool(true)
-    #expect(tuned.code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(tuned)")
+    #expect(code == 0 && !(isRecommended && (isWorse || isRefusedUnrun)), "\(document)")
     #expect(isRecommended == (document["next"]?.text != nil))
   }
 
@@ -78,7 +72,7 @@ struct AgreementTests {
   private static let outage = #"[{ kind: "outage", at: "1h", for: "20m", status: 503 }]"#
   private static let age = "maxTotalBackoffDuration"
 
-  /// Runs a command on `own.json5`, the fleet with an outage, and reads its document.
+  /// Runs a command, and reads its document.
   private func found(_ line: String, _ scratch: Scratch) throws -> (code: Int32, document: JSON) {
     let output = try scratch.run(line + " --json")
     return (output.code, try output.json)
@@ -121,13 +115,12 @@ struct AgreementTests {
     "Settings that reach nobody are worth no run, pass the check and are not searched",
     arguments: ["100, \"maxTotalBackoffDuration\": 60", "0"])
   func unreached(proposed: String) throws {
-    let scratch = try Scratch(["mine.json5": InitTests.mine])
-    for (name, value) in [("today.json", "100"), ("new.json", proposed)] {
-      try scratch.write(name, Self.settings("maxRetryCount", value))
-    }
     let own = Self.closing("incidents: \(Self.outage)", client: "mine.json5").replacing(
       #"settings: "today.json","#, with: "")
-    try scratch.write("own.json5", own)
+    let scratch = try Scratch([
+      "mine.json5": InitTests.mine, "own.json5": own, "today.json": Self.settings("maxRetryCount", "100"),
+      "new.json": Self.settings("maxRetryCount", proposed),
+    ])
     for search in ["", " --proposed new.json"] {
       let decision = try found("decide own.json5 --today today.json" + search, scratch)
       #expect(decision.code == 0 && decision.document["decision"]?.text == "keep today's")

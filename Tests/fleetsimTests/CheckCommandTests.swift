@@ -17,21 +17,20 @@ struct CheckCommandTests {
       "fleet.phones.devices=100", "tapi.bucket.capacity=6.4/s", "tapi.bucket.burst=15", "interval=10s",
     ]
 
-    func arguments(_ set: String...) -> [String] {
+    func arguments(_ set: [String]) -> [String] {
       let scenario = Tool.repository.appending(path: "experiments/\(rawValue)/scenario.json5").path
       return [scenario, "--baseline", "b.json"] + set.flatMap { ["--set", $0] }
     }
 
-    func check(_ scratch: Scratch, _ set: String..., code: Int32) throws -> Tool.Output {
-      try scratch.run("check", arguments() + set.flatMap { ["--set", $0] }, code: code)
+    func check(_ scratch: Scratch, _ set: String, code: Int32) throws -> Tool.Output {
+      try scratch.run("check", arguments([set]), code: code)
     }
 
     /// A baseline of all three, recorded once for all tests.
     private static let recorded = Result {
       let scratch = try Scratch()
       for experiment in allCases {
-        let set = small.flatMap { ["--set", $0] }
-        try scratch.run("check --record --seeds 5", experiment.arguments() + set, code: 0)
+        try scratch.run("check --record --seeds 5", experiment.arguments(small), code: 0)
       }
       return try scratch.text("b.json")
     }
@@ -43,7 +42,7 @@ struct CheckCommandTests {
   private func worse(_ scratch: Scratch, _ arguments: [String]) throws -> [String] {
     let output = try scratch.run("check", arguments + ["--json"])
     let scenarios = try #require(output.json["scenarios"]).elements
-    let worse = scenarios.flatMap { $0["worse"]?.elements.compactMap(\.text) ?? [] }
+    let worse = scenarios.flatMap { $0["worse"]?.texts ?? [] }
     #expect(output.code == (worse.isEmpty ? 0 : 1))
     #expect(output.standardError.contains("Worse than recorded: ") == !worse.isEmpty)
     for name in worse { #expect(output.standardError.contains(name)) }
@@ -66,20 +65,16 @@ struct CheckCommandTests {
     let scratch = try Experiment.scratch()
     let fewer = "settings.backoffConfig.maxRetryCount=3"
     let output = try Experiment.outage.check(scratch, fewer, code: 1)
-    #expect(output.standardError == "")
-    let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines.count == 5, "\(output.standardOutput)")
-    #expect(
-      lines[0].hasPrefix(
-        "✗ 001-outage-herd: failed runs 0 of 5 → 5 of 5 (up to 48.4 % of the affected events lost); lost 0 → 5,"
-      ))
-    let cause = output.story("cause").first ?? ""
-    #expect(cause.hasPrefix("settings.backoffConfig.maxRetryCount 100 → 3; phones"))
-    #expect(cause.hasSuffix("backoffConfig.maxRetryCount 3 reached"))
+    #expect(output.standardError == "" && output.lines.count == 5, "\(output)")
+    let headline =
+      "✗ 001-outage-herd: failed runs 0 of 5 → 5 of 5 (up to 48.4 % of the affected events lost); lost 0 → 5,"
+    #expect(output.standardOutput.hasPrefix(headline))
+    output.tells("cause", "settings.backoffConfig.maxRetryCount 100 → 3; phones")
+    #expect(output.story("cause")[0].hasSuffix("backoffConfig.maxRetryCount 3 reached"))
     #expect(output.story("worse") == ["99 % delivered never"])
     #expect(!output.standardOutput.contains("better"))
     #expect(
-      try worse(scratch, Experiment.outage.arguments(fewer)).starts(with: ["lost_or_blocked_events"]))
+      try worse(scratch, Experiment.outage.arguments([fewer])).starts(with: ["lost_or_blocked_events"]))
   }
 
   @Test(
@@ -91,7 +86,7 @@ struct CheckCommandTests {
       (.limit, "policy.sendsAtLimit=maxRetryCount", "lost_or_blocked_events"),
     ] as [(Experiment, String, String)])
   private func planted(experiment: Experiment, set: String, metric: String) throws {
-    let found = try worse(Experiment.scratch(), experiment.arguments(set))
+    let found = try worse(Experiment.scratch(), experiment.arguments([set]))
     #expect(found.contains(metric), "\(found)")
   }
 
@@ -99,12 +94,14 @@ struct CheckCommandTests {
   func withoutJitter() throws {
     let scratch = try Experiment.scratch()
     let found = try worse(
-      scratch, Experiment.outage.arguments("settings.backoffConfig.jitterStrategy=none"))
+      scratch, Experiment.outage.arguments(["settings.backoffConfig.jitterStrategy=none"]))
     #expect(
       found == ["healthy_s", "recovery_s", "affected_delivery_judged_s", "attempts_above_twin_per_device"],
       "\(found)")
     _ = try Experiment.limit.check(scratch, "settings.backoffConfig.maxRetryCount=5", code: 0)
   }
+
+  private static let longer = ["s.json5", "--set", "tapi.incidents.0.for=6m"]
 
   private func small() throws -> Scratch {
     let scratch = try Scratch.with()
@@ -181,17 +178,13 @@ struct CheckCommandTests {
   func editing() throws {
     let scratch = try small()
     let recorded = try scratch.text("baseline.json")
-    let longer = ["--set", "tapi.incidents.0.for=5m"]
-    func check(_ tolerance: String) throws -> [String] {
+    for (tolerance, isWorse) in [
+      (#""informational""#, false), (#""notSignificantlyWorse""#, true), (#"{ "absolute": 1 }"#, true),
+      (#"{ "absolute": 1e9 }"#, false), (#"{ "relative": 0.01 }"#, true), (#"{ "relative": 1e3 }"#, false),
+    ] {
       try scratch.write("baseline.json", Self.editing(recorded, tolerance))
-      return try worse(scratch, ["s.json5"] + longer)
+      #expect(try worse(scratch, Self.longer).contains("retries") == isWorse, "\(tolerance)")
     }
-    #expect(try !check(#""informational""#).contains("retries"))
-    #expect(try check(#""notSignificantlyWorse""#).contains("retries"))
-    #expect(try check(#"{ "absolute": 1 }"#).contains("retries"))
-    #expect(try !check(#"{ "absolute": 1e9 }"#).contains("retries"))
-    #expect(try check(#"{ "relative": 0.01 }"#).contains("retries"))
-    #expect(try !check(#"{ "relative": 1e3 }"#).contains("retries"))
   }
 
   private typealias Note = (kind: String, file: String, line: Int, metric: String, text: String)
@@ -206,8 +199,7 @@ struct CheckCommandTests {
   @Test("without a key in a file GitHub's annotation is at the metric's line of the baseline")
   func githubBaseline() throws {
     let scratch = try small()
-    let longer = ["s.json5", "--set", "tapi.incidents.0.for=6m"]
-    let output = try scratch.run("check", longer + ["--format", "github"], code: 1)
+    let output = try scratch.run("check --format github", Self.longer, code: 1)
     let lines = try scratch.text("baseline.json").split(separator: "\n", omittingEmptySubsequences: false)
     let found = annotations(output)
     #expect(found.map(\.kind) == ["error"])
@@ -217,58 +209,46 @@ struct CheckCommandTests {
       #expect(error.text.contains("cause: tapi.incidents.0.for 3m → 6m"), "\(error.text)")
       #expect(error.text.replacing("%25", with: "").firstIndex(of: "%") == nil)
     }
-    #expect(try worse(scratch, longer).first == found.first?.metric)
+    #expect(try worse(scratch, Self.longer).first == found.first?.metric)
+  }
+
+  private static let withSettings = Scenarios.small.replacing(
+    "fleet: [{", with: "fleet: [{ settings: \"settings.json\",")
+  /// The key is on the second line of the file.
+  private static func settings(_ most: Int) -> String {
+    "{ \"httpConfig\": { \"backoffConfig\": {\n\"maxRetryCount\": \(most), \"jitterPercent\": 10 } } }"
   }
 
   @Test("a Settings file in place of the scenario's is told as the same change by --set")
   func settingsFile() throws {
-    let scratch = try Scratch()
-    let scenario = """
-      { format: 1, seed: 13, duration: "3h", interval: "5s", settings: "settings.json",
-        tapi: { bucket: { capacity: "10/s", burst: 20 }, overload: { status: 429, retryAfter: "20s" },
-          incidents: [{ kind: "outage", at: "40m", for: "10m", status: 503 }] },
-        fleet: [{ name: "phones", devices: 100, events: { rate: "1/min" } }] }
-      """
-    func settings(_ most: Int) -> String {
-      "{ \"httpConfig\": { \"backoffConfig\": {\n\"maxRetryCount\": \(most), \"jitterPercent\": 10 } } }"
-    }
-    try scratch.write("app/settings.json", settings(100))
-    try scratch.write("app/harm.json", settings(2))
+    let scratch = try Scratch([
+      "app/settings.json": Self.settings(100), "app/harm.json": Self.settings(2),
+    ])
     let paths = ["app/a.json5", "app/b.json5"]
-    for path in paths { try scratch.write(path, scenario) }
+    for path in paths { try scratch.write(path, Self.withSettings) }
     try scratch.run("check", paths + ["--record", "--seeds", "5"], code: 0)
     let file = try scratch.run("check", paths + ["--settings", "app/harm.json"])
-    let key = ["--set", "settings.backoffConfig.maxRetryCount=2"]
-    let set = try scratch.run("check", paths + key)
-    func headlines(_ output: Tool.Output) -> [Substring] {
-      output.standardOutput.split(separator: "\n").filter { $0.hasPrefix("✗ ") }
-    }
+    let set = try scratch.run("check", paths + ["--set", "settings.backoffConfig.maxRetryCount=2"])
+    func headlines(_ output: Tool.Output) -> [Substring] { output.lines.filter { $0.hasPrefix("✗ ") } }
     #expect(headlines(file).count == 2 && headlines(file) == headlines(set), "\(file) \(set)")
-    #expect(headlines(file).allSatisfy { $0.contains("failed runs 0 of 5 → 5 of 5") }, "\(file)")
+    #expect(headlines(file).allSatisfy { $0.contains(" of 5 → 5 of 5 (") }, "\(file)")
     #expect(file.story("cause").allSatisfy { $0.contains("100 → 2 (app/harm.json:2)") }, "\(file)")
     #expect(file.standardOutput.split(separator: "fleetsim decide tries").count == 2, "\(file)")
   }
 
   @Test("GitHub's annotation is at the key that changed, in the Settings or in the scenario")
   func githubKey() throws {
-    let scratch = try Scratch()
-    let scenario = Scenarios.small.replacing("fleet: [{", with: "fleet: [{ settings: \"settings.json\",")
-    #expect(scenario != Scenarios.small)
-    func settings(_ most: Int) -> String {
-      "{ \"httpConfig\": {\n\"backoffConfig\": {\n\n\n\"maxRetryCount\": \(most) } } }"
-    }
-    try scratch.write("app/s.json5", scenario)
-    try scratch.write("app/settings.json", settings(100))
+    let scratch = try Scratch(["app/s.json5": Self.withSettings, "app/settings.json": Self.settings(100)])
     try scratch.run("check app/s.json5 --record --seeds 3", code: 0)
     func check() throws -> [Note] { annotations(try scratch.run("check app/s.json5 --format github")) }
     #expect(try check().isEmpty)
-    try scratch.write("app/settings.json", settings(0))
+    try scratch.write("app/settings.json", Self.settings(0))
     let lossy = try #require(check().first)
-    #expect((lossy.kind, lossy.file, lossy.line) == ("error", "app/settings.json", 5))
-    let cause = "settings.backoffConfig.maxRetryCount 100 → 0 (app/settings.json:5)"
+    #expect((lossy.kind, lossy.file, lossy.line) == ("error", "app/settings.json", 2))
+    let cause = "settings.backoffConfig.maxRetryCount 100 → 0 (app/settings.json:2)"
     #expect(lossy.text.contains(cause), "\(lossy)")
-    try scratch.write("app/settings.json", settings(100))
-    try scratch.write("app/s.json5", "\n" + scenario.replacing("for: \"3m\"", with: "for: \"6m\""))
+    try scratch.write("app/settings.json", Self.settings(100))
+    try scratch.write("app/s.json5", "\n" + Self.withSettings.replacing("for: \"3m\"", with: "for: \"6m\""))
     let longer = try #require(check().first)
     let lines = try scratch.text("app/s.json5").split(separator: "\n", omittingEmptySubsequences: false)
     #expect(longer.file == "app/s.json5")
@@ -278,21 +258,19 @@ struct CheckCommandTests {
   @Test("with --verbose every metric that moved is there, and without it their number")
   func verbose() throws {
     let scratch = try small()
-    let longer = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
-    let brief = try scratch.run(longer)
-    let verbose = try scratch.run(longer + ["--verbose"]).standardOutput
-    let moved = verbose.split(separator: "\n").count { $0.hasPrefix("moved ") }
+    let brief = try scratch.run("check", Self.longer)
+    let verbose = try scratch.run("check --verbose", Self.longer)
+    let moved = verbose.lines.count { $0.hasPrefix("moved ") }
     #expect(moved > 0 && brief.story("note") == ["\(moved) other metrics moved (--verbose)"], "\(brief)")
-    #expect(try scratch.run(longer + ["--quiet"]).standardOutput.split(separator: "\n").count == 1)
+    #expect(try scratch.run("check --quiet", Self.longer).lines.count == 1)
   }
 
   @Test("JUnit gets XML with a case for each metric and a failure for each that is worse")
   func junit() throws {
     let scratch = try small()
-    let command = ["check", "s.json5", "--format", "junit"]
-    let passed = try scratch.run(command, code: 0)
+    let passed = try scratch.run("check s.json5 --format junit", code: 0)
     #expect(passed.standardOutput.contains("failures=\"0\""))
-    let output = try scratch.run(command + ["--set", "tapi.incidents.0.for=6m"], code: 1)
+    let output = try scratch.run("check --format junit", Self.longer, code: 1)
     #expect(XMLParser(data: Data(output.standardOutput.utf8)).parse())
     func count(_ element: String) -> Int { output.standardOutput.ranges(of: "<\(element) ").count }
     let metrics = try scratch.text("baseline.json").split(separator: "\n").count {
@@ -300,8 +278,7 @@ struct CheckCommandTests {
     }
     // Two criteria are no metrics: a fleet that holds its load, and runs that fail.
     #expect(count("testcase") == metrics + 2)
-    let found = try worse(scratch, ["s.json5", "--set", "tapi.incidents.0.for=6m"])
-    #expect(count("failure") == found.count)
+    #expect(try count("failure") == worse(scratch, Self.longer).count)
   }
 
   @Test("a smaller fleet before the same server is recorded with a warning of its load")

@@ -1,7 +1,6 @@
 import ScenarioModel
 import Testing
 
-/// What makes no sense: which code, which words, and nothing written.
 @Suite("Refusals")
 struct RefusalTests {
   /// How a command line goes on, with `␣` for a blank within a word, and what standard error has to have.
@@ -34,9 +33,7 @@ struct RefusalTests {
     ],
     "run s.json5": [
       ("--sed 4", "Error: Unknown option '--sed'. Did you mean '--seed'?"),
-      ("--loud", "Error: Unknown option '--loud'."), ("--jitter full", "Error: Unknown option '--jitter'."),
       ("other.json5", "Error: Unexpected argument 'other.json5'"),
-      ("--out", "Error: Missing value for '--out <dir>'"),
       ("--seed -1", "The value '-1' is invalid for '--seed <n>': a whole number from 0 to 2^64-1."),
       ("--seed 18446744073709551616", "is invalid for '--seed <n>'"),
       ("--jobs 0", "is invalid for '--jobs <n>': a whole number from 1 to 1024."),
@@ -181,16 +178,24 @@ struct RefusalTests {
     "": [
       ("run misspelt.json5 --out out", "misspelt.json5:4: tapi.overlaod"),
       ("run empty.json5", "empty.json5:"),
+      ("validate /dev/zero", "/dev/zero: larger than 64 MB, and at most that is read of a file\n"),
       ("run half.json5 --json", "half.json5:"), ("validate half.json5 --json", "half.json5:"),
       ("validate lacking.json5", "lacking.json5:7: fleet.phones.settings: cannot read \"gone.json\""),
       ("compare many.json5", "many.json5:8: compare: 20 times 20 values make too many variants: at most 256"),
       ("validate many.json5", "many.json5:8: compare: 20 times 20 values make too many variants"),
       ("validate --settings half.json5 --client segment-swift", "half.json5:"),
       ("validate --settings list.json5 --client segment-swift", "list.json5:1:1: "),
+      ("conformance half.json5 list.json5", "half.json5:"),
+      ("conformance half.json5 list.json5", "list.json5:1:"),
     ],
     "check s.json5 --record": [("--baseline s.json5", "s.json5:1: this is no baseline of fleetsim")],
     "decide fleet.json5 --today today.json --proposed": [
       ("other.json", "no retry settings here"),
+      (
+        "slip.json",
+        "slip.json: backoffConfig.maxRetryCont is no key of Settings, and every client ignores it; "
+          + "did you mean backoffConfig.maxRetryCount?\n"
+      ),
       ("new.json --incidents late.json5", "late.json5: sunday: an incident begins at 5h"),
       ("new.json --incidents list.json5", "a file of incidents is an object of lists by name"),
       ("new.json --set tapi.bucket.capacity=1/s", "does not hold even without any incident"),
@@ -239,6 +244,7 @@ struct RefusalTests {
     return try Scratch.with(and: [
       "folder/x": "", "fleet.json5": DecideCommandTests.fleet, "today.json": DecideCommandTests.settings(3),
       "new.json": DecideCommandTests.settings(1_000), "other.json": #"{ "sampleRate": 0.5 }"#,
+      "slip.json": DecideCommandTests.settings(3, #""maxRetryCont": 3,"#),
       "late.json5": #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#,
       "list.json5": "[]", "empty.json5": "", "half.json5": String(Scenarios.small.prefix(100)),
       "misspelt.json5": Scenarios.small.replacing("overload:", with: "overlaod:"),

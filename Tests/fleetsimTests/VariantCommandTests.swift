@@ -11,12 +11,8 @@ struct VariantCommandTests {
   private static let plainColumns = 30
 
   private func scratch() throws -> Scratch {
-    let text = Scenarios.small.replacing(/compare:.*/, with: "")
-      .replacing(
-        "retries: \"timer\" }",
-        with: """
-          retries: "timer" }, { name: "tablets", devices: 20, events: "6/min", settings: "own.json" }
-          """)
+    let tablets = #"fleet: [{ name: "tablets", devices: 20, events: "6/min", settings: "own.json" },"#
+    let text = Scenarios.small.replacing(/compare:.*/, with: "").replacing("fleet: [", with: tablets)
     return try Scratch.with(
       text, and: ["own.json": Self.today, "today.json": Self.today, "new.json": Self.new])
   }

@@ -54,23 +54,17 @@ struct BenchCommandTests {
 
   @Test("the table has a line for each workload, in the order asked for, and fits 110 columns")
   func table() throws {
-    let words = ["bench", "--only", "sparse,herd-1-90"] + Self.small
-    let output = try Tool.run(words, in: Tool.repository)
-    #expect(output.code == 0)
-    let lines = output.standardOutput.split(separator: "\n")
-    #expect(lines.count == 5)
-    #expect(lines[0] == "60 devices, 25 min")
+    let lines = try Scratch().run("bench --only sparse,herd-1-90", Self.small, code: 0).lines
+    #expect(lines.count == 5 && lines[0] == "60 devices, 25 min")
     #expect(lines[3].hasPrefix("sparse ") && lines[4].hasPrefix("herd-1-90 "))
     for line in lines { #expect(line.count <= 110) }
   }
 
-  @Test("a signal ends a measurement at once", arguments: [SIGINT, SIGTERM])
-  func interruption(signal: Int32) throws {
-    for only in ["001", "001,herd-1-90"] {
-      let output = try Tool.process(
-        ["bench", "--only", only, "--devices", "500000"], in: Tool.repository, signal: signal)
-      #expect(output.code == (signal == SIGINT ? 130 : 143))
-      #expect(output.standardError.hasSuffix(": nothing was written.\n"))
-    }
+  @Test("a signal ends a measurement at once", arguments: [SIGINT, SIGTERM], ["001", "001,herd-1-90"])
+  func interruption(signal: Int32, only: String) throws {
+    let output = try Tool.process(
+      ["bench", "--only", only, "--devices", "500000"], in: Tool.repository, signal: signal)
+    #expect(output.code == (signal == SIGINT ? 130 : 143))
+    #expect(output.standardError.hasSuffix(": nothing was written.\n"))
   }
 }

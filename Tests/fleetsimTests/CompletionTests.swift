@@ -56,7 +56,7 @@ struct CompletionTests {
         printf '%s\n' "$(printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | tr '\n' ' ')"
       done
       """#
-    guard let scratch = try? Scratch() else { return ([], "no folder") }
+    guard let scratch = try? Scratch(["cdn.json": "{}", "out/x": ""]) else { return ([], "no folder") }
     let process = Process()
     process.executableURL = URL(filePath: "/bin/bash")
     process.arguments = ["--norc", "--noprofile", "-c", driver, script] + expected.map(\.line)
@@ -66,13 +66,7 @@ struct CompletionTests {
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
-    do {
-      try scratch.write("cdn.json", "{}")
-      try scratch.write("out/x", "")
-      try process.run()
-    } catch {
-      return ([], "\(error)")
-    }
+    do { try process.run() } catch { return ([], "\(error)") }
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
@@ -130,8 +124,7 @@ struct CompletionTests {
 
   @Test("the manual page has every command, option and exit code, in mdoc that is well formed")
   func manual() throws {
-    let lines = try text(["help", "man"]).split(separator: "\n", omittingEmptySubsequences: false).map(
-      String.init)
+    let lines = try text(["help", "man"]).components(separatedBy: "\n")
     let sections = lines.filter { $0.hasPrefix(".Sh ") }
     #expect(sections == ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES"].map { ".Sh " + $0 })
     for command in Self.commands {

@@ -38,15 +38,12 @@ struct DataFileTests {
     #expect(rows.dropFirst().map { Array($0.suffix(3)) } == expected)
     let replications = try scratch.table("n/replications.csv")
     #expect(replications[0] == plain + keys && replications.count == 1 + 2 * 4)
-    let statistics = try scratch.table("n/statistics.csv")
-    #expect(Array(statistics[0].suffix(4)) == ["interval"] + keys)
-    for row in statistics.dropFirst() {
-      let choice = row[0].components(separatedBy: " · ")
-      let isFull = choice[0] == "full"
-      #expect(
-        Array(row.suffix(3)) == [
-          isFull ? "full" : "additive:10", choice[1].replacing("capacity=", with: ""), isFull ? "" : "true",
-        ])
+    let header = try scratch.table("n/statistics.csv")[0]
+    #expect(Array(header.suffix(4)) == ["interval"] + keys)
+    for row in try scratch.records("n/statistics.csv") {
+      let isFull = row["variant"]?.hasPrefix("full · ") ?? false
+      let capacity = row["variant"]?.components(separatedBy: " · capacity=").last
+      #expect(keys.map { row[$0] } == [isFull ? "full" : "additive:10", capacity, isFull ? "" : "true"])
     }
   }
 
@@ -82,7 +79,7 @@ struct DataFileTests {
       ["compare", "s.json5", "--seed", "5", "--twin-series", "--out", "c"])
     #expect(try scratch.text("o/twin_timeseries.csv") == scratch.text("calm/timeseries.csv"))
     #expect(try scratch.text("o/twin_timeseries.csv") != scratch.text("o/timeseries.csv"))
-    #expect(scratch.contents.filter { $0.hasSuffix("twin_timeseries.csv") }.count == 3)
+    #expect(try scratch.files(in: "", "twin_timeseries.csv").count == 3)
     // What fleetsim wrote it also replaces.
     try scratch.run("run s.json5 --seed 5 --out c", code: 0)
     #expect(!scratch.contents.contains("c/full"))

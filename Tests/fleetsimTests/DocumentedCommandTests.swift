@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// The commands that README and guides show: whether fleetsim has them, and the files that they are given.
 @Suite("Documented commands")
 struct DocumentedCommandTests {
   /// Every line that begins with `fleetsim` in a block of shell commands, continued lines joined, comments cut off.
@@ -26,36 +25,21 @@ struct DocumentedCommandTests {
     }
   }()
 
-  @Test("there are some in the README and in every guide")
-  func found() {
-    #expect(Self.commands.contains { $0.page == "README.md" })
-    #expect(Self.commands.count >= 20)
-  }
-
-  @Test("fleetsim has every option that they use")
-  func options() throws {
-    let scratch = try Scratch()
+  @Test("there are some in README and guides, fleetsim has their options, and their experiments are there")
+  func commands() throws {
+    #expect(Self.commands.count >= 20 && Self.commands.contains { $0.page == "README.md" })
     var screens: [String: String] = [:]
     for (page, words) in Self.commands {
       let name = words[0]
-      if screens[name] == nil {
-        screens[name] = try scratch.run(["help", name]).standardOutput
-      }
-      let screen = screens[name] ?? ""
+      let screen = try screens[name] ?? Scratch().run(["help", name]).standardOutput
+      screens[name] = screen
       #expect(screen.hasPrefix("OVERVIEW"), "\(page): fleetsim \(name)")
       for option in words.dropFirst() where option.hasPrefix("--") {
         #expect(screen.contains("  \(option) "), "\(page): fleetsim \(name) \(option)")
       }
-    }
-  }
-
-  @Test("the experiments that they name are there")
-  func files() {
-    for (page, words) in Self.commands {
       for word in words where word.hasPrefix("experiments/") {
-        #expect(
-          FileManager.default.fileExists(atPath: Tool.repository.appending(path: word).path),
-          "\(page): \(word)")
+        let path = Tool.repository.appending(path: word).path
+        #expect(FileManager.default.fileExists(atPath: path), "\(page): \(word)")
       }
     }
   }

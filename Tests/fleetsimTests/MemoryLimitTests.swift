@@ -1,6 +1,6 @@
 import Testing
 
-/// Runs that do not fit are refused before they start; through the real process.
+/// Runs that do not fit are refused before they start.
 @Suite("Memory limit")
 struct MemoryLimitTests {
   @discardableResult

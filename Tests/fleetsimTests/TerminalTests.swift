@@ -25,6 +25,12 @@ struct TerminalTests {
     #expect(Terminal(columns: nil, isColoured: isColoured).prepared("a\u{1B}[31mb") == "a\\u{1B}[31mb")
   }
 
+  /// A text as a terminal with colours has it: `<1m` for bold, and `>` for the end of any.
+  private func marked(_ text: String, headline: String, columns: Int? = nil) -> String {
+    Terminal(columns: columns, isColoured: true).prepared(text, headline: headline)
+      .replacing("\u{1B}[0m", with: ">").replacing("\u{1B}[", with: "<")
+  }
+
   @Test("No line begins with what job runners take for a command, not even in bold or indented")
   func commands() {
     for text in ["::error::x", "  ::set-output name=a::b", "a ##[error]x"] {
@@ -40,18 +46,15 @@ struct TerminalTests {
   func colours() {
     let headline = "full brings the fleet back best"
     let text = headline + ": fast\nfile: error: x\n✓ full  1\nworse recovery_s: +3 %\n"
-    let coloured = Terminal(columns: nil, isColoured: true).prepared(text, headline: headline)
-    let shown = coloured.replacing("\u{1B}[0m", with: ">").replacing("\u{1B}[", with: "<")
     #expect(
-      shown == "<1mfull brings the fleet back best>: fast\nfile: <1;31merror:> x\n<32m✓ full  1>\n"
+      marked(text, headline: headline)
+        == "<1mfull brings the fleet back best>: fast\nfile: <1;31merror:> x\n<32m✓ full  1>\n"
         + "<31mworse recovery_s: +3 %>\n")
     #expect(pipe.prepared(text, headline: headline) == text)
-    #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == pipe.prepared(text))
     // In a narrow window each row of a headline is bold, and nothing behind it.
     let long = "one two three four five six seven eight nine ten"
-    let narrow = Terminal(columns: 40, isColoured: true).prepared(long + " (5 seeds)\n", headline: long)
     #expect(
-      narrow.replacing("\u{1B}[0m", with: ">").replacing("\u{1B}[", with: "<")
+      marked(long + " (5 seeds)\n", headline: long, columns: 40)
         == "<1mone two three four five six seven eight>\n<1mnine ten> (5 seeds)\n")
   }
 

@@ -1,7 +1,5 @@
-import Foundation
 import Testing
 
-/// `fleetsim trace` through the real process.
 @Suite("Trace command")
 struct TraceCommandTests {
   /// Two devices that do the same at the same times: events and flushes at 0, 60, 120 s, 0.1 s to the server and 0.1 s back,
@@ -83,17 +81,20 @@ struct TraceCommandTests {
   func perfetto() throws {
     let (output, scratch) = try run("--device 1 --format perfetto --out t.json")
     #expect(output.standardOutput == "Written to t.json; open it in a trace viewer, as ui.perfetto.dev\n")
-    let root = try #require(
-      try JSONSerialization.jsonObject(with: Data(scratch.read("t.json"))) as? [String: Any])
-    let events = try #require(root["traceEvents"] as? [[String: Any]])
+    let events = try scratch.json("t.json")["traceEvents"]?.elements ?? []
     for event in events {
-      let phase = try #require(event["ph"] as? String)
-      #expect(event["name"] is String && event["pid"] is Int && event["ts"] is Int, "\(event)")
-      if phase == "X" { #expect(event["dur"] is Int && event["tid"] is Int, "\(event)") }
+      let isSlice = event["ph"] == .string("X")
+      #expect(event["name"]?.text != nil && event["ph"]?.text != nil, "\(event)")
+      for key in ["pid", "ts"] + (isSlice ? ["dur", "tid"] : []) {
+        #expect(event[key]?.number.flatMap { Int(exactly: $0) } != nil, "\(event)")
+      }
+    }
+    func cells(_ event: JSON, _ keys: String...) -> String {
+      keys.map { event[$0]?.text ?? "\(Int(event[$0]?.number ?? -1))" }.joined(separator: " ")
     }
     func slices(_ category: String) -> [String] {
-      events.filter { $0["ph"] as? String == "X" && $0["cat"] as? String == category }
-        .map { "\($0["name"] ?? "") \($0["ts"] ?? "") \($0["dur"] ?? "")" }
+      events.filter { $0["ph"]?.text == "X" && $0["cat"]?.text == category }
+        .map { cells($0, "name", "ts", "dur") }
     }
     #expect(
       slices("upload") == [
@@ -104,13 +105,11 @@ struct TraceCommandTests {
     #expect(slices("gate") == gate)
     #expect(slices("server") == ["outage 503 0 5000000", "outage 429 130000000 1000000"])
     // A backoff begins and ends once, under one id.
-    let backoffs = events.filter { $0["cat"] as? String == "backoff" }
-      .map { "\($0["ph"] ?? "") \($0["id"] ?? "") \($0["ts"] ?? "")" }
-    #expect(backoffs.count == 2 && Set(backoffs.map { $0.split(separator: " ")[1] }).count == 1)
-    #expect(backoffs.map { $0.split(separator: " ").first } == ["b", "e"])
-    #expect(backoffs.map { $0.split(separator: " ").last } == ["200000", "8200000"])
+    let backoffs = events.filter { $0["cat"]?.text == "backoff" }
+    #expect(backoffs.map { cells($0, "ph", "ts") } == ["b 200000", "e 8200000"])
+    #expect(backoffs[0]["id"] != nil && backoffs[0]["id"] == backoffs[1]["id"])
     // What the text tells stands beside them.
-    let story = events.filter { $0["ph"] as? String == "i" }.compactMap { $0["name"] as? String }
+    let story = events.filter { $0["ph"]?.text == "i" }.compactMap { $0["name"]?.text }
     #expect(story.prefix(4) == ["server", "flush", "send #1", "answer #1"])
   }
 

@@ -29,9 +29,12 @@ extension ControlledDelay {
 }
 
 extension Dependency {
+  /// One for the sake of its defaults.
+  package static let plain = Dependency(count: 1, serviceTime: .constant(.zero))
+
   package init(
-    count: Int, serviceTime: Distribution, queueLimit: Int? = 0, retries: Int = 0,
-    roundTrip: Span = .milliseconds(1), timeout: Span? = nil, status: Int = 503
+    count: Int, serviceTime: Distribution, queueLimit: Int? = plain.queueLimit, retries: Int = plain.retries,
+    roundTrip: Span = plain.roundTrip, timeout: Span? = nil, status: Int = plain.status
   ) {
     self.init(count: count, serviceTime: serviceTime)
     self.queueLimit = queueLimit
@@ -136,9 +139,12 @@ extension Lifecycle.SynchronisedRestart {
 }
 
 extension Spike {
+  /// One for the sake of its defaults.
+  package static let plain = Spike(time: .start)
+
   package init(
-    time: Instant, spread: Span = .zero, sharePartsPerMillion: Int64 = 1_000_000, events: Int = 1,
-    flushes: Bool = true, every: Span? = nil
+    time: Instant, spread: Span = .zero, sharePartsPerMillion: Int64 = plain.sharePartsPerMillion,
+    events: Int = plain.events, flushes: Bool = plain.flushes, every: Span? = nil
   ) {
     self.init(time: time, spread: spread)
     self.sharePartsPerMillion = sharePartsPerMillion

@@ -343,7 +343,8 @@ struct Reach {
   /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal
   /// run's server: then capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind
   /// as well: who the incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind
-  /// those in line; so a line of more than 1 % of the devices counts as long as it keeps the server busy.
+  /// those in line; so a line of more than 1 % of the devices counts as long as it keeps the server busy, or operators hold
+  /// something that they take back.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after incidents: [IncidentSpan]) -> Int64? {
     guard let ideal, let end = incidents.map({ $0.end }).max() else { return nil }
@@ -354,8 +355,12 @@ struct Reach {
     func isCalm(_ row: Int) -> Bool {
       let (line, available) = (rows[row][.serverQueue], rows[row][.availableMicroseconds])
       let isBusy = available > 0 && Double(rows[row][.busyMicroseconds]) >= 0.995 * Double(available)
+      let (start, end) = (rows[row].start, rows[row].start + rows[row].length)
+      let isHeld = ideal.actions.contains {
+        $0.start < end && start < $0.end && $0.end < ideal.series.duration
+      }
       return Double(line) * eventsPerRequest <= Double(tolerance[row])
-        && (!isBusy || line <= ideal.devices / 100)
+        && (!isBusy && !isHeld || line <= ideal.devices / 100)
     }
     let places = 0..<min(rows.count, tolerance.count)
     return places.first { row in
@@ -426,8 +431,8 @@ extension RunAnalysis {
   /// failures are over once none has come for twice as long as two pauses between them lasted.
   ///
   /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
-  /// twin's by more than a second's work. Where the newest are served first it is by what the queue grows. Phones that were closed
-  /// meanwhile can have events to deliver after it.
+  /// twin's by more than a second's work. Where the newest are served first it is then by what the queue grows. Phones that were
+  /// closed meanwhile can have events to deliver after it.
   ///
   /// Strays don't count: what fails to the end of the run beyond 1 % of each row and beyond the twin's is then at most 0.1 % of
   /// all that did since the first incident began. In a small part of a fleet one phone's many batches overflow a bucket.
@@ -438,11 +443,11 @@ extension RunAnalysis {
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
     func excess(_ row: Int) -> Double {
       let queue = rows[row][.serverQueue]
+      guard queue > twinRows[row][.serverQueue] + max(secondOfCapacity, 1) else { return failed(rows[row]) }
       if record.servesNewestFirst {
         return failed(rows[row]) + Double(max(0, queue - (row > 0 ? rows[row - 1][.serverQueue] : 0)))
       }
-      let isQueueLong = queue > twinRows[row][.serverQueue] + max(secondOfCapacity, 1)
-      return isQueueLong ? max(failed(rows[row]), Double(rows[row].attempts), 2) : failed(rows[row])
+      return max(failed(rows[row]), Double(rows[row].attempts), 2)
     }
     func beyond(_ failed: Double, _ row: TimeSeries.Row) -> Double {
       max(0, failed - max(1, fewShare * Double(row.attempts)))

@@ -85,9 +85,9 @@ extension ServerAction {
     switch kind {
     case .shed(let shedding) where shedding.isByDevice || shedding.share == 1_000_000: return action
     case .readmit(let shedding) where shedding.isByDevice: return action
-    case .capacity: return self
+    case .capacity, .restart: return self
     // An attempt that is drawn for itself has another at once.
-    case .retryAfter, .shed, .readmit, .restart: return nil
+    case .retryAfter, .shed, .readmit: return nil
     }
   }
 }

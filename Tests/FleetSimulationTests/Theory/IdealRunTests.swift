@@ -217,6 +217,41 @@ struct IdealRunTests {
   }
 
   @Test(
+    "What waits behind one upload of each device counts while operators keep devices out, or restart the server"
+  )
+  func behindOneUpload() throws {
+    var cohort = Cohort(name: "phones", devices: 600, events: .periodic(every: .seconds(10), phase: .random))
+    cohort.flush = FlushPolicy(count: 1, interval: nil)
+    (cohort.retries, cohort.uploadConcurrency, cohort.queue.maximumBatchEvents) = (.timer, 1, 1)
+    var scenario = Scenario(
+      duration: .minutes(90), interval: .seconds(5),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 100_000, burst: 20)),
+        overload: Overload(status: 503),
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(10),
+            duration: .minutes(10))
+        ]), fleet: [cohort])
+    let end = Instant.start + .minutes(20)
+    for (action, expected, slack) in [
+      // 36,000 wait at the end, 24,000 after 5 minutes at 100 - 60 a second, 42,000 after 5 more without an answer.
+      (ServerAction(.restart, at: end + .minutes(5), for: .minutes(5)), 600 + 42_000 / 40, 10),
+      // Half of the devices hold 54,000 when they are let in. Which half is chance: 12 devices more or fewer make 54 s.
+      (
+        ServerAction(.shed(Shedding(share: 500_000, isByDevice: true)), at: end, for: .minutes(20)),
+        1_200 + 54_000 / 40, 160
+      ),
+    ] as [(ServerAction, Double, Double)] {
+      scenario.tapi.actions = [action]
+      let found = try Self.summary(of: scenario)
+      let possible = Double(try #require(found.possibleTime)) / 1e6
+      #expect(abs(possible - expected) <= slack, "\(action.kind): \(possible)")
+      #expect(try #require(found.recoveryTime) >= #require(found.possibleTime))
+    }
+  }
+
+  @Test(
     "Clients that gather need as many full requests as their events fill",
     arguments: [QueuePolicy.Mode.files, .rebatch])
   func fullRequests(mode: QueuePolicy.Mode) throws {

@@ -201,7 +201,7 @@ extension ScenarioDecoder {
   /// counted when the last incident is over and no operator holds anything any more. It has to hold for a while within the run,
   /// and is told in rows.
   mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
-    guard let duration, scenario.hasIncidents else { return }
+    guard let duration else { return }
     var lastEnd = Span.zero
     if let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == scenario.tapi.incidents.count

@@ -14,9 +14,11 @@ extension Scenario {
 }
 
 extension NormalLoad {
-  /// How often a device of the cohort uploads when nothing fails.
+  /// How often a device of the cohort uploads when nothing fails, without the spikes that the twin does not have.
   package static func pace(of cohort: Cohort, over duration: Span) -> UploadPace {
-    let uploads = batchesPerSecond(of: cohort, over: duration)
+    var normal = cohort
+    normal.spikes.removeAll { $0.every == nil }
+    let uploads = batchesPerSecond(of: normal, over: duration)
     guard uploads > 0 else { return .seldom }
     guard let interval = cohort.flush.interval, interval > .zero else {
       return .random(meanGap: 1e6 / uploads)

@@ -78,9 +78,10 @@ extension Scenario {
   /// Whether there is anything to recover from.
   public var hasIncidents: Bool { lastIncidentEnd != nil }
 
-  /// When the last incident of the server or of the clients is over; nil: there is none.
+  /// When the last incident of the server or of the clients is over; nil: none begins within the run.
   public var lastIncidentEnd: Instant? {
-    (tapi.incidents.map { $0.end } + clientIncidents.map { $0.end }).max()
+    let all = tapi.incidents.map { ($0.start, $0.end) } + clientIncidents.map { ($0.start, $0.end) }
+    return all.filter { start, _ in start - .start < duration }.map { _, end in end }.max()
   }
 }
 

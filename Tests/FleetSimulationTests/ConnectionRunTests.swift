@@ -107,6 +107,27 @@ import Testing
     #expect(abs(formula / rate - 1) < 0.05, "\(formula) and \(rate)")
   }
 
+  @Test(
+    "A fleet begins with the connections of its twin: a spike in the last minute changes nothing before it")
+  func spike() throws {
+    let scenario = scenario(
+      devices: 200, keepAlive: .seconds(40), handshakes: .init(count: 1, time: .milliseconds(1))
+    ) {
+      $0.fleet[0].events = .poisson(meanGap: .seconds(60))
+      $0.fleet[0].spikes = [
+        Spike(
+          time: .start + .seconds(240), spread: .zero, sharePartsPerMillion: 1_000_000, events: 9,
+          flushes: true)
+      ]
+    }
+    let (run, twin) = (try windowed(scenario), try windowed(scenario.withoutIncidents))
+    #expect(
+      run.connections.prefix(8).map { $0[.handshakes] } == twin.connections.prefix(8).map { $0[.handshakes] })
+    let delays = [run, twin].map { $0.series.rows.prefix(8).map { $0[.timeToDeliverySum] } }
+    #expect(delays[0] == delays[1])
+    #expect(run.series.rows[8][.createdEvents] >= 1_800)
+  }
+
   @Test("A smaller scenario keeps what the tier can do for each phone")
   func scale() {
     var whole = scenario(

@@ -170,6 +170,28 @@ struct PushTests {
     #expect(summary.drainedTime != nil)
   }
 
+  @Test("and incidents behind the end of the run change nothing in it")
+  func behindTheEnd() throws {
+    func at(_ minute: Double) -> PushCampaign {
+      PushCampaign(
+        time: .minute(minute), over: .minutes(1), opensPartsPerMillion: 500_000, delay: .constant(.zero))
+    }
+    let alone = scenario([at(10)])
+    #expect(try run(alone).series.totals[.settledOldEvents] > 0)
+    var longer = scenario([at(10), at(60)])
+    longer.tapi.incidents = [
+      Incident(
+        kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .minute(61),
+        duration: .minutes(1))
+    ]
+    #expect(longer.lastIncidentEnd == .minute(11))
+    #expect(try run(longer).series == run(alone).series)
+    var never = longer
+    never.push = [at(60)]
+    #expect(!never.hasIncidents && never.isItsOwnTwin)
+    #expect(try run(never).series == run(never.withoutIncidents).series)
+  }
+
   @Test("are forecast: as many apps are open at once as openings and lengths of sessions let be")
   func open() {
     // Openings at the rate a and ends of sessions at the rate b: a / (a − b) (e^−bt − e^−at) of the apps are open, the most at

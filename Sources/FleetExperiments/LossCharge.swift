@@ -60,10 +60,19 @@ public struct LossCharge: Sendable, Hashable {
       switch self {
       case .backoffRetries: "\(cohort.settings.backoff.maxRetryCount)"
       case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"
-      case .age: FigureText.span(cohort.settings.backoff.maxTotalBackoffDuration)
+      case .age: Self.ages(cohort.settings)
       case .queue: "\(cohort.queue.countsBatches ? cohort.queue.batchLimit : cohort.queue.limit)"
       case .gate: "on"
       }
+    }
+
+    /// `12 h (10 min after a 429)`: the section of a batch's latest failure has the limit (S11), and no count says which it was.
+    private static func ages(_ settings: HTTPConfig) -> String {
+      let (age, rateLimited) =
+        (settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration)
+      if rateLimited == age || rateLimited == .max { return FigureText.span(age) }
+      let other = "\(FigureText.span(rateLimited)) after a 429"
+      return age == .max ? other : "\(FigureText.span(age)) (\(other))"
     }
 
     /// The key that has it in a cohort.
@@ -93,7 +102,7 @@ public struct LossCharge: Sendable, Hashable {
     }
 
     /// The value of a file with which a cohort's clients have the most that they take of what Settings allow (S14): retries, or
-    /// microseconds. nil: it is no limit of Settings, or they have as much.
+    /// microseconds. nil: it is no limit of Settings, or they have as much, of an age in one of its sections.
     func raised(in cohort: Cohort) -> Int64? {
       let most: Int64 = self == .age ? Span.hours(7 * 24).microseconds : 1_000
       var settings = cohort.settings
@@ -102,7 +111,10 @@ public struct LossCharge: Sendable, Hashable {
       switch self {
       case .backoffRetries: return Int64(settings.backoff.maxRetryCount)
       case .rateLimitRetries: return Int64(settings.rateLimit.maxRetryCount)
-      case .age, .queue, .gate: return most
+      case .age:
+        let totals = [settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration]
+        return totals.contains { $0 > most && $0 != .max } ? nil : most
+      case .queue, .gate: return most
       }
     }
 

@@ -281,7 +281,8 @@ public struct LossReport: Sendable {
         ? "none"
         : lost >= before
           ? "no fewer"
-          : "\(counts[1]), in place of \(counts[0])" + (outcome.mostLeft.map { ", most by \($0)" } ?? ""))
+          : (counts[1] == counts[0] ? "hardly fewer" : "\(counts[1]), in place of \(counts[0])")
+            + (outcome.mostLeft.map { ", most by \($0)" } ?? ""))
     let rest = waiting(check, outcome).map {
       ", but \(FigureText.amount(Double($0 * scale))) still wait at the end"
     }

@@ -112,10 +112,11 @@ struct LossChargeTests {
     LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
   }
   /// Of a run under each seed, with its worst charge checked.
+  /// - Parameter planted: in place of the runs under these seeds.
   private static func checked(
-    _ scenario: Scenario, seeds: [UInt64] = [1], few: Int64 = 10_000_000
+    _ scenario: Scenario, _ planted: RunSummary? = nil, seeds: [UInt64] = [1], few: Int64 = 10_000_000
   ) throws -> (report: LossReport, runs: [RunSummary]) {
-    let runs = try seeds.map { try run(scenario.with(seed: $0)) }
+    let runs = try planted.map { [$0] } ?? seeds.map { try run(scenario.with(seed: $0)) }
     var report = LossReport([Variant(name: "s", scenario: scenario)], runs: [runs])
     try report.checkLimit(few: few)
     return (report, runs)
@@ -225,6 +226,28 @@ struct LossChargeTests {
     #expect(try checked([3, 3]).cure == nil)
   }
 
+  /// Settings allow 168 h at most (S14); a client with waits of its own may have more.
+  @Test("An age beyond what Settings allow is taken away, not lowered; two ages are both told")
+  func ages() throws {
+    func note(_ backoff: Span, _ rateLimit: Span) throws -> String? {
+      var scenario = Self.outage(minutes: 1)
+      scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = backoff.microseconds
+      scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = rateLimit.microseconds
+      var run = RunSummary(run: "s", seed: 1)
+      (run[.droppedByAge], run[.backlogEvents], run.cohorts) = (40, 1_000, [CohortLosses()])
+      (run.cohorts[0].lostEvents, run.cohorts[0].givenUp) = (40, [.droppedByAge: 40])
+      return try Self.checked(scenario, run).report.notes.first
+    }
+    let events = "phones (tapi-document) 40 events: maxTotalBackoffDuration "
+    #expect(try note(.hours(720), .hours(720)) == events + "720 h; without that limit: none")
+    #expect(
+      try note(.hours(720), .hours(12)) == events + "720 h (12 h after a 429); without that limit: none")
+    #expect(try note(.hours(12), .minutes(10)) == events + "12 h (10 min after a 429); with 168 h: none")
+    #expect(try note(.hours(12), .hours(12)) == events + "12 h; with 168 h: none")
+    // Clients without such a limit on 429s have the largest number there (NativeSettings).
+    #expect(try note(.hours(12), Span(microseconds: .max)) == events + "12 h; with 168 h: none")
+  }
+
   @Test("Where another limit takes over, the note has what is lost all the same; nothing lost is not checked")
   func otherLimit() throws {
     var scenario = Self.outage(minutes: 10)
@@ -238,11 +261,28 @@ struct LossChargeTests {
     #expect(
       report.notes.first?.hasSuffix(
         "; with 1000: \(FigureText.grouped(left)), in place of \(before), most by phones (tapi-document): "
-          + "maxTotalBackoffDuration 1 min reached"
+          + "maxTotalBackoffDuration 1 min (12 h after a 429) reached"
       ) == true, "\(report.notes)")
 
     let none = try Self.checked(Self.outage(minutes: 1)).report
     #expect(none.check == nil && none.notes.isEmpty)
+  }
+
+  @Test("As good as all that is lost without a limit, too, is hardly fewer, rather than one figure twice")
+  func hardlyFewer() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].events = .poisson(meanGap: .seconds(1))
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
+    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
+    var run = try Self.run(scenario)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
+    // One event more is no other amount than what a run with the higher limit loses.
+    let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
+    run.scale = 1_000
+    run[.droppedByRetryLimit] += left + 1 - run.lostOrBlockedEvents
+    #expect(run.lostOrBlockedEvents == left + 1)
+    #expect(try Self.checked(scenario, run).report.notes.first?.contains(": hardly fewer, most by ") == true)
   }
 
   @Test("A limit that no run is long enough to reach is told of as one that ends before the app opens again")
@@ -256,6 +296,7 @@ struct LossChargeTests {
       sharePartsPerMillion: 2_000, length: .constant(.minutes(2)), createsEventsInBackground: true)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 10 * 3_600_000_000
+    scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = 10 * 3_600_000_000
     let (report, runs) = try Self.checked(scenario)
     #expect(runs[0].doomedEvents > 0)
     #expect(report.notes.joined().contains("maxTotalBackoffDuration 10 h ends before the app opens again"))

@@ -56,6 +56,15 @@ struct ReplicatedMetricsTests {
     #expect(metrics.sample(judged, variant: 0).mean == 20 && metrics.sample(judged, variant: 1).mean == 30)
   }
 
+  @Test("what no event is affected by has no time to delivery, rather than one beyond the run")
+  func nothingAffected() throws {
+    var run = run(seed: 1)
+    (run.affectedEvents, run.affectedHorizon) = (0, 7_200 * Self.second)
+    let judged = try index(MetricCatalogue.affectedDelivery)
+    #expect(
+      ReplicatedMetrics(variants: ["a"], rows: [[run]]).values(of: judged, variant: 0) == [.none])
+  }
+
   @Test("a metric read back from the text of summary.csv is the same as of the run itself")
   func readBack() throws {
     let summary = run(recovery: 1_234, attempts: 5_359.412_9)

@@ -57,6 +57,33 @@ struct RequirementTests {
     #expect(try Self.text("recovery <= 10m", [.planted(within: nil)]) == "✗ recovery <= 10m: no value")
   }
 
+  @Test("a run whose incident affects no event keeps every limit on their delivery")
+  func nothingAffected() throws {
+    var (calm, late) = (Self.run(), Self.run())
+    (calm.affectedEvents, calm.affectedHorizon) = (0, 3_600_000_000)
+    #expect(
+      try Self.text("affected-p99 <= 5m", [calm]) == "✓ affected-p99 <= 5m: no event is affected")
+    (late.affectedHorizon, late.affectedDeliveryP99) = (3_600_000_000, 360_000_000)
+    #expect(
+      try Self.text("affected-p99 <= 5m", [calm, late, calm])
+        == "✗ affected-p99 <= 5m: 6 min at worst, not met in 1 of 3 runs")
+  }
+
+  @Test("a figure that is printed as the limit itself is told to be over or under it")
+  func nearTheLimit() throws {
+    var run = Self.run(lost: 1)
+    run.peakOfferedRatio = 1.003
+    #expect(
+      try Self.text("peak_offered_ratio <= 100%", [run]) == "✗ peak_offered_ratio <= 100%: over 1")
+    #expect(try Self.text("peak_offered_ratio >= 1", [run]) == "✓ peak_offered_ratio >= 1: over 1")
+    run.peakOfferedRatio = 1
+    #expect(try Self.text("peak_offered_ratio <= 1", [run]) == "✓ peak_offered_ratio <= 1: 1")
+    run[.createdEvents] = 10_000_000
+    run[.droppedByRetryLimit] = 99_999
+    #expect(
+      try Self.text("lost <= 1%", [run]) == "✓ lost <= 1%: 99,999 (under 1 % of all events)")
+  }
+
   @Test("losses are of events that never come, and break the requirements on them")
   func losses() throws {
     for (text, isOfLosses) in [

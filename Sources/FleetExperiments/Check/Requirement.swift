@@ -167,6 +167,9 @@ extension Requirement {
       return Reading(
         isKept: isKept(number), badness: number, value: number, text: run.fails ? "a failure" : "none")
     }
+    if run.affectedEvents == 0, column.name.hasPrefix("affected_delivery") {
+      return Reading(isKept: true, badness: -.infinity, text: "no event is affected")
+    }
     let metric = MetricCatalogue.metric(named: column.name)
     let scale = metric?.isCount == true ? Double(run.scale) : 1
     var value = metric?.value(of: run) ?? Self.value(column.value(run))
@@ -265,9 +268,17 @@ extension Requirement {
     case .censored(let horizon): return "not within \(MetricText.span(seconds: horizon))"
     case .value(let value) where column.unit.isEmpty: return value == 0 ? "false" : "true"
     case .value(let value), .time(let value, _):
-      let text = column.unit == "s" ? MetricText.span(seconds: value) : MetricText.plain(value)
-      return text + (share.map { " (\(MetricText.plain($0 * 100)) % of all events)" } ?? "")
+      guard let share else {
+        return told(value, column.unit == "s" ? MetricText.span(seconds:) : MetricText.plain)
+      }
+      return MetricText.plain(value) + " (\(told(share) { MetricText.plain($0 * 100) }) % of all events)"
     }
+  }
+
+  /// `over 1`: where digits do not tell a number from the limit, a word does.
+  private func told(_ number: Double, _ text: (Double) -> String) -> String {
+    let isUnclear = number != limit && text(number) == text(limit)
+    return (isUnclear ? number > limit ? "over " : "under " : "") + text(number)
   }
 
   private func failures(_ rows: [RunSummary]) -> Outcome {

@@ -243,7 +243,7 @@ extension Standings {
         : "with \(variants[first.variant]), \(after(last.time)) with \(variants[last.variant])")
       + (isSooner ? "; sooner where events are given up" : "")
       + (metrics.judgedPercent < 99
-        ? "; \(metrics.judgedPercent == 90 ? 99 : 90) % can't be delivered within the run" : "")
+        ? "; \(metrics.judgedPercent == 90 ? 99 : 90) % delivered takes any client longer than the run" : "")
   }
 }
 

@@ -131,12 +131,29 @@ public struct NormalLoad: Sendable, Hashable {
       return occasions * atOnce / min(atOnce * (1 + (isPeriodic ? more.rounded(.down) : more)), most)
     }
     guard let count = cohort.eventsUntilFlush, count > 0 else { return 0 }
+    if let batches = batches(gathering: cohort.eventsAtOnce, cohort) { return occasions * batches }
     return occasions * atOnce / Double(count) * Double((count - 1) / batchSize(of: cohort) + 1)
+  }
+
+  /// Batches of events at one moment that make several flushes, where a batch is made when the one before it is answered: the first
+  /// flush has one, and the rest as few as hold it. nil: each flush makes its own.
+  private static func batches(gathering events: Int, _ cohort: Cohort) -> Double? {
+    guard cohort.queue.mode == .rebatch, cohort.behaviour.uploadConcurrency == 1,
+      let count = cohort.eventsUntilFlush, count > 0, events > count
+    else { return nil }
+    let rest = (Double(events - count) / Double(cohort.largestBatch)).rounded(.up)
+    return 1 + min(Double(events) / Double(count) - 1, rest)
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
   static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
+    if let batches = batches(gathering: extra, cohort) {
+      return batchesOfInterval(cohort, mean: mean) + batches
+    }
     let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
+    if let batches = batches(gathering: cohort.eventsAtOnce, cohort) {
+      return mean * batches + Double(extra) / Double(size)
+    }
     func made(_ times: Double) -> Double {
       ((times * atOnce + Double(extra)) / Double(size)).rounded(.up)
     }

@@ -172,6 +172,7 @@ public struct Discreteness: Sendable, Hashable {
       check(
         Double(workers.count), atLeast: Int64(Scaling.leastWorkers), "tapi.workers.count",
         "\(workers.count) \(workers.count == 1 ? "worker is" : "workers are") all busy by chance")
+      if let places = workers.queueLimit { check(places, of: workers.count, scenario) }
     }
     if let crash = scenario.tapi.rules.crash {
       let most = min(Double(crash.queue ?? .max), Double(crash.rateMilliRequestsPerSecond ?? .max) / 1_000)
@@ -185,6 +186,46 @@ public struct Discreteness: Sendable, Hashable {
         Double(requests), atLeast: Scaling.leastBurst, "tapi.keyLimits.\(index).requests",
         "a window of \(requests) \(requests == 1 ? "request" : "requests") refuses by chance")
     }
+  }
+
+  /// The share of the requests that may find every worker and place taken by chance, at the busiest time without incidents.
+  private static let mostTurnedAway = 0.001
+
+  /// Workers with so many places to wait.
+  private mutating func check(_ places: Int, of workers: Int, _ scenario: Scenario) {
+    let load = NormalLoad(scenario)
+    let share = load.share(load.busiestBatchesPerSecond)
+    func turnedAway(_ factor: Double) -> Double {
+      Self.turnedAway(Int(Double(workers) * factor), places: Int(Double(places) * factor), at: share)
+    }
+    // A load of all that there is turns requests away without any chance.
+    guard share < 1, case let lost = turnedAway(1), lost > Self.mostTurnedAway else { return }
+    var factor = 1.1
+    while Double(workers) * factor < 1e6, turnedAway(factor) > Self.mostTurnedAway { factor *= 1.1 }
+    findings.append(
+      Finding(
+        path: "tapi.workers.queueLimit",
+        reason:
+          "\(workers) workers and \(places) places to wait are all taken by chance, for \(Self.text(lost * 100)) % of the requests",
+        remedy: "\(Int(Double(workers) * factor)) workers at this load are enough",
+        factor: factor / 1.1, needsScale: true))
+  }
+
+  /// The share of the requests that find all workers and places taken, where both requests and the ends of service come by chance.
+  ///
+  /// Source: A. K. Erlang, "Solution of some problems in the theory of probabilities of significance in automatic telephone exchanges",
+  /// Elektroteknikeren 13 (1917); with places to wait M/M/c/K, by its recursion.
+  /// - Parameter share: the load, divided by what the workers can serve; below 1.
+  /// - Complexity: O(workers + places), of many places as far as requests come there.
+  package static func turnedAway(_ workers: Int, places: Int, at share: Double) -> Double {
+    let busy = share * Double(workers)
+    var lost = 1.0
+    for there in 1...max(1, workers + places) {
+      let more = lost * busy / Double(min(there, workers))
+      lost = more / (1 + more)
+      if lost < 1e-9 { break }
+    }
+    return lost
   }
 
   /// A number that must not be too small.

@@ -89,6 +89,24 @@ struct NormalLoadTests {
       isClose(try load(quiet, spike: 20).batchesPerSecond - load(quiet).batchesPerSecond, 1 / 3_600.0))
   }
 
+  @Test("what waits behind an upload is one batch, where batches are made as the one before is answered")
+  func behindAnUpload() throws {
+    var cohort = Cohort(
+      name: "c", devices: 200, events: .poisson(meanGap: .seconds(60)),
+      flush: FlushPolicy(count: 1, interval: .minutes(2)),
+      queue: QueuePolicy(mode: .rebatch, maximumBatchEvents: 512), latency: .constant(.milliseconds(50)))
+    cohort.eventsAtOnce = 9
+    let scenario = Scenario(
+      duration: .hours(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))), fleet: [cohort])
+    // The first event makes a flush, the other eight follow it.
+    let load = NormalLoad(scenario)
+    #expect(isClose(load.batchesPerSecond, 200 * 2 / 60.0))
+    let attempts = try Simulation.run(scenario).series.totals.attempts
+    #expect(abs(Double(attempts) / 3_600 / load.batchesPerSecond - 1) < 0.02)
+  }
+
   @Test("a flush of more events than a batch takes is several batches")
   func chunks() {
     let periodic = EventProcess.periodic(every: .seconds(1), phase: .random)

@@ -132,6 +132,37 @@ struct ScaleTests {
     #expect(throws: ScenarioProblems.self) { try decode(text, "1:1201") }
   }
 
+  @Test("workers and places that chance takes are as in Erlang's tables")
+  func erlang() {
+    // Offered loads at which 1 % of the requests are lost, of published tables: 20 trunks carry 12.03, 100 carry 84.06 erlangs.
+    #expect(abs(Discreteness.turnedAway(20, places: 0, at: 12.03 / 20) - 0.01) < 2e-5)
+    #expect(abs(Discreteness.turnedAway(100, places: 0, at: 84.06 / 100) - 0.01) < 2e-5)
+    // One worker and four places: (1 − ρ) ρ⁵ / (1 − ρ⁶).
+    #expect(abs(Discreteness.turnedAway(1, places: 4, at: 0.5) - 0.5 / 32 / (1 - 1 / 64.0)) < 1e-12)
+    #expect(Discreteness.turnedAway(10, places: .max - 10, at: 0.99) < 1e-9)
+  }
+
+  @Test("a part whose workers are all taken by chance, as the whole's are not, is refused")
+  func takenByChance() throws {
+    func scenario(places: Int) throws -> Scenario {
+      try decode(
+        """
+        { format: 1, duration: "10m",
+          tapi: { workers: { count: 300, serviceTime: { exponential: "1s" }, queueLimit: \(places) }, overload: { status: 503 } },
+          fleet: [{ name: "a", devices: 60000, client: "segment-browser", events: "16/h" }] }
+        """, nil)
+    }
+    // 267 of 300 are busy: with 100 places nobody is turned away, of a fifteenth (20 workers, 7 places) 2 % are.
+    let (few, many) = (try scenario(places: 100), try scenario(places: 10_000))
+    #expect(Discreteness(few).findings.isEmpty)
+    #expect(
+      Scaling(divisor: 15).refusal(of: few)?.contains("20 workers and 7 places to wait are all taken") == true
+    )
+    let smallest = Scaling.smallest(of: [few])
+    #expect(smallest.divisor > 1 && smallest.divisor < 15)
+    #expect(Scaling.smallest(of: [many]).divisor == 30)
+  }
+
   @Test("a scenario says in what it is too small, with and without a scale")
   func notes() throws {
     #expect(Discreteness(try decode(Self.large, "1:400")).notes.isEmpty)

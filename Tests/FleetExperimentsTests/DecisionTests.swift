@@ -303,7 +303,7 @@ struct DecisionTests {
     // What fails alike today is told so.
     #expect(
       told(found)[.fails] == [
-        "\(Self.outage): 15 of 15 runs fail (today 0 of 15): up to 2 % of the affected events lost"
+        "\(Self.outage): 6 of 6 runs fail (today 0 of 6): up to 2 % of the affected events lost"
       ])
   }
 

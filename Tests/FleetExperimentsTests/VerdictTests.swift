@@ -142,6 +142,15 @@ struct VerdictTests {
     #expect(text(nil, possible: 300) == text(316, possible: 300))
     #expect(text(317, possible: 1) == ["caught up at once at this capacity"])
     #expect(text(317, possible: nil) == [])
+    // Variants of two capacities, and one that loses what would be late.
+    var runs = [Self.run("2/s", recovery: 900), Self.run("4/s", recovery: 400)]
+    (runs[0].possibleTime, runs[1].possibleTime) = (600 * Self.second, 300 * Self.second)
+    #expect(
+      Self.standings(runs).story[.possible] == ["caught up after 5 min with 4/s, after 10 min with 2/s"])
+    runs[0].recoveryTime = 500 * Self.second
+    #expect(
+      Self.standings(runs).story[.possible]
+        == ["caught up after 5 min with 4/s, after 10 min with 2/s; sooner where events are given up"])
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
     #expect(text(nil, possible: nil, idle: 61) == [])
     #expect(text(nil, possible: nil, idle: 60).count == 1)
@@ -267,8 +276,14 @@ struct VerdictTests {
     // Of 400 runs one only of each: 4.74/400 at most, 1.2 %. Of 100 runs: 4.7 %, less 0.05 %; two: 6.2 %.
     #expect(standing(1, 1, of: 400) == .asGood && standing(1, 1, of: 100) == .asGood)
     #expect(standing(0, 2, of: 100) == .undecided)
-    // All of three seeds, but not of two.
+    // All of three seeds, but not of two. Of two that fail alike only one fails in a quarter of the seeds: 2 · 4⁻⁵ = 0.002.
     #expect(standing(0, 3, of: 3) == .worse && standing(0, 2, of: 2) == .undecided)
+    #expect(standing(0, 5, of: 5) == .worse && standing(0, 4, of: 5) == .undecided)
+    // At one look of several: 2 · 4⁻⁵ is above 0.001, 2 · 4⁻⁶ below.
+    let looks = [5, 6].map {
+      MetricRule.finding(onlyFirst: $0, onlySecond: 0, of: $0, at: SeedPlan.level).standing
+    }
+    #expect(looks == [.undecided, .better])
   }
 
   @Test("as good is what two one-sided tests show, not what a test fails to find")

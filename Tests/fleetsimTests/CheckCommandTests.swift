@@ -74,7 +74,9 @@ struct CheckCommandTests {
     #expect(output.story("worse") == ["99 % delivered never"])
     #expect(!output.standardOutput.contains("better"))
     #expect(
-      try worse(scratch, Experiment.outage.arguments([fewer])).starts(with: ["lost_or_blocked_events"]))
+      try worse(scratch, Experiment.outage.arguments([fewer])).starts(with: [
+        "failing_runs", "lost_or_blocked_events",
+      ]))
   }
 
   @Test(

@@ -77,7 +77,7 @@ struct DecideCommandTests {
     #expect(back.code == 1 && lines[0].hasPrefix("DO NOT PUBLISH today.json ("), "\(back)")
     #expect(lines[1].hasPrefix("worse ") && lines[1].contains(" events lost (today 0)"), "\(back)")
     #expect(back.story("lost").contains { $0.contains("backoffConfig.maxRetryCount 3") }, "\(back)")
-    back.tells("fails", "\"friday\": 15 of 15 ")
+    back.tells("fails", "\"friday\": 6 of 6 ")
     #expect(back.standardError == "")
   }
 

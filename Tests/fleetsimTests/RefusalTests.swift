@@ -43,6 +43,7 @@ struct RefusalTests {
     ],
     "compare s.json5": [
       ("--set tapi.bukket.capacity=3/s", "--set: "), ("--vary tapi.bukket.capacity=3/s", "--vary: "),
+      ("--client segment-swift --jitter full,none", "--jitter: settings.backoffConfig.jitterStrategy: "),
       ("--jitter fulll,none", "The jitter strategy 'fulll' does not exist. Did you mean 'full'?"),
       ("--jitter additive:101", "P from 0 to 100"), ("--jitter full,full", "'full' is there twice"),
       ("--jitter additive:500", "Error: 'additive:500' is no jitter strategy: allowed is additive:P, "),

@@ -158,7 +158,8 @@ extension Decision {
 
     /// Whether it is known that the proposed Settings do not fail in 5 % more of the runs.
     private func knowsFailures(_ finding: MetricRule.Finding) -> Bool {
-      if finding.standing.isDecided { return true }
+      // So few that all agree show that today's fail, and not how rarely the others do.
+      if finding.standing.isDecided, finding.standing == .worse || pairs >= enoughToRefuse { return true }
       // Where today's always fail the others can't fail more often.
       if today.count >= enoughToRefuse, today.allSatisfy(\.fails) { return true }
       if failures == 0 { return proposed.count >= faultless }

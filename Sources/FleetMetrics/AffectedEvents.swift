@@ -66,6 +66,8 @@ package struct AffectedEvents {
   package func percentile(_ percent: Int) -> Int64? {
     let wanted = (Double(100 - percent) / 100 + 1e-12) * affected.all
     var before = affected.all
+    // A hundredth of fewer than a hundred is less than one event: what is later beside them is chance.
+    let excess = affected.all < 100 ? nil : excess
     for bucket in 0..<(affected.all > 0 ? affected.known : 0) {
       let now = affected.exceeding[bucket] + (excess?[bucket] ?? 0)
       // Within a bucket as if its events were spread evenly over it.

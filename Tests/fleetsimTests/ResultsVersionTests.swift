@@ -66,7 +66,13 @@ struct ResultsVersionTests {
       { name: "a", devices: 60, client: "segment-swift", events: "1/min",
         sessions: { share: "20%", length: { exponential: "3m" } } }
       """#)
-    return texts + [lives] + losing + [growing, closing]
+    // Operators restart the server after its outage, and nothing happens behind the end.
+    let restarted = text(
+      bucket,
+      #"{ kind: "outage", at: "8m", for: "6m", status: 503 }, { kind: "outage", at: "40m", for: "1m", status: 503 }"#,
+      #"{ name: "a", devices: 20, events: "4/min" }"#
+    ).replacing("fleet:", with: #"actions: [{ kind: "restart", at: "15m", for: "3m" }], fleet:"#)
+    return texts + [lives] + losing + [growing, closing, restarted]
   }()
 
   @Test(

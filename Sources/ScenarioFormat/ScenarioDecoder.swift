@@ -299,12 +299,6 @@ package struct ScenarioDecoder {
 
   // MARK: Values with units
 
-  /// A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
-  private static func missingUnit(_ text: String, _ unit: String, example: String) -> String {
-    let isPlain = text.utf8.count <= 12 && text.utf8.allSatisfy { Ascii.isDigit($0) || $0 == Ascii.dot }
-    return "missing unit: write " + (isPlain ? quoted(text + unit) : "a value like " + quoted(example))
-  }
-
   /// The text of a value with a unit.
   mutating func unitText(
     _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String
@@ -312,7 +306,10 @@ package struct ScenarioDecoder {
     switch node.content {
     case .string(let text) where ExactDecimal(text) == nil: return text
     case .number(let text), .string(let text):
-      report(Self.missingUnit(text, unit, example: example), at: node.position, path)
+      // A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
+      let isPlain = text.utf8.count <= 12 && text.utf8.allSatisfy { Ascii.isDigit($0) || $0 == Ascii.dot }
+      let right = isPlain ? quoted(text + unit) : "a value like " + quoted(example)
+      report("missing unit: write " + right, at: node.position, path)
     default:
       unexpected(node, "\(what) such as \"\(example)\"", path)
     }

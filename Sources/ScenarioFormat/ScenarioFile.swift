@@ -263,7 +263,10 @@ public struct ScenarioFile: Sendable {
       }
       var values: [String] = []
       for (index, element) in elements.enumerated() {
-        let value = Self.axisText(element)
+        // As `--set` takes it: text without quotes, unless it would then be taken for something else.
+        let value =
+          element.text.map { (try? JSON5Parser.parse($0)) == nil ? $0 : $0.asJSON }
+          ?? JSONText.compact(element)
         if let first = values.firstIndex(of: value) {
           decoder.report("the same as value \(first)", at: element.position, "\(path)[\(index)]")
         }
@@ -282,12 +285,6 @@ public struct ScenarioFile: Sendable {
     if case .array(let elements) = value.content { return elements }
     guard case .string("all") = value.content, path.split(separator: ".").last == "client" else { return nil }
     return ClientPreset.names.map { PositionedValue(.string($0), at: value.position) }
-  }
-
-  /// Returns the value of `--set path=…`: text without quotes, unless it would then be taken for something else.
-  private static func axisText(_ element: PositionedValue) -> String {
-    guard let text = element.text else { return JSONText.compact(element) }
-    return (try? JSON5Parser.parse(text)) == nil ? text : text.asJSON
   }
 
   /// Reports what is wrong with the scenario with this override, and is not without it.

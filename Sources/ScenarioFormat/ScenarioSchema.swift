@@ -256,7 +256,9 @@ extension ScenarioSchema.Key {
     switch shape {
     // Said once, at the top.
     case .object where name == "policy" && path == "" || name == "network" && path != "": ([], place)
-    case .object(let keys) where !isDistribution: (keys, place)
+    // A span in one of several forms, which one sentence explains.
+    case .object(let keys) where keys.contains { ["exponential", "backlog"].contains($0.name) }: ([], place)
+    case .object(let keys) where schema["$ref"] == nil: (keys, place)
     case .list(let element) where ["tapi.incidents", "actions"].contains(place): (element.keys, place)
     case .list(let element): (element.keys, place + ".N")
     case .cohorts(let element): (element.keys, place + ".NAME")
@@ -274,11 +276,6 @@ extension ScenarioSchema.Key {
     let form = place.map { "as `\($0)`" } ?? allowed
     let facts = [form, withDefault ? standardText : ""].filter { !$0.isEmpty }
     return "- `\(name)` (\(facts.joined(separator: "; "))): \(sentence)"
-  }
-
-  /// A span in one of several forms, which one sentence explains.
-  fileprivate var isDistribution: Bool {
-    shape.keys.contains { ["exponential", "backlog"].contains($0.name) } || schema["$ref"] != nil
   }
 
   /// The allowed values, in words.

@@ -115,9 +115,12 @@ public struct NormalLoad: Sendable, Hashable {
     return min(events, whileOpen * open + left + sessions.perSecond(at: open) / 2)
   }
 
-  /// Events that make a flush or fill a batch, whichever is fewer.
+  /// Events that make a flush or fill a batch, whichever is fewer. Of more at one moment a client that makes a batch when the one
+  /// before it is answered sends the first, and then the rest: half of them a batch.
   static func batchSize(of cohort: Cohort) -> Int {
-    max(1, min(cohort.eventsUntilFlush ?? .max, cohort.largestBatch))
+    let gathers = cohort.queue.mode == .rebatch && cohort.behaviour.uploadConcurrency == 1
+    let half = gathers ? (cohort.eventsAtOnce + 1) / 2 : 0
+    return max(1, min(max(cohort.eventsUntilFlush ?? .max, half), cohort.largestBatch))
   }
 
   /// The batches a second of a cohort that flushes by no clock.
@@ -131,40 +134,20 @@ public struct NormalLoad: Sendable, Hashable {
       return occasions * atOnce / min(atOnce * (1 + (isPeriodic ? more.rounded(.down) : more)), most)
     }
     guard let count = cohort.eventsUntilFlush, count > 0 else { return 0 }
-    if let batches = batches(gathering: cohort.eventsAtOnce, cohort) { return occasions * batches }
-    return occasions * atOnce / Double(count) * Double((count - 1) / batchSize(of: cohort) + 1)
-  }
-
-  /// Batches of events at one moment that make several flushes, where a batch is made when the one before it is answered: the first
-  /// flush has one, and the rest as few as hold it. nil: each flush makes its own.
-  private static func batches(gathering events: Int, _ cohort: Cohort) -> Double? {
-    guard cohort.queue.mode == .rebatch, cohort.behaviour.uploadConcurrency == 1,
-      let count = cohort.eventsUntilFlush, count > 0, events > count
-    else { return nil }
-    let rest = (Double(events - count) / Double(cohort.largestBatch)).rounded(.up)
-    return 1 + min(Double(events) / Double(count) - 1, rest)
+    let (size, flushed) = (batchSize(of: cohort), max(count, batchSize(of: cohort)))
+    return occasions * atOnce / Double(flushed) * Double((flushed - 1) / size + 1)
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
   static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
-    if let batches = batches(gathering: extra, cohort) {
-      return batchesOfInterval(cohort, mean: mean) + batches
-    }
     let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
-    if let batches = batches(gathering: cohort.eventsAtOnce, cohort) {
-      return mean * batches + Double(extra) / Double(size)
-    }
     func made(_ times: Double) -> Double {
       ((times * atOnce + Double(extra)) / Double(size)).rounded(.up)
     }
-    if case .periodic = cohort.events { return periodicExpectation(mean: mean, made) }
-    return poissonExpectation(mean: mean, made)
-  }
-
-  /// E f(N) for a whole number N that is the mean's floor or ceiling.
-  private static func periodicExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
+    guard case .periodic = cohort.events else { return poissonExpectation(mean: mean, made) }
+    // The mean's floor or its ceiling.
     let low = mean.rounded(.down)
-    return value(low) * (1 - (mean - low)) + value(low + 1) * (mean - low)
+    return made(low) * (1 - (mean - low)) + made(low + 1) * (mean - low)
   }
 
   /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential

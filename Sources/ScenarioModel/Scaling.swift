@@ -138,7 +138,7 @@ public struct Discreteness: Sendable, Hashable {
     public var reason: String
     /// `a burst of 20 is enough`
     public var remedy: String
-    /// The smallest factor by which this scenario must be larger.
+    /// The smallest factor by which this scenario must be larger; 1: it is not known.
     public var factor: Double
     /// Whether a larger scale is what mends it; else its key is.
     public var needsScale: Bool
@@ -154,7 +154,9 @@ public struct Discreteness: Sendable, Hashable {
         Double(bucket.burst), atLeast: Scaling.leastBurst, of: "tokens ", "tapi.bucket.burst",
         needsScale: false,
         "a bucket of \(bucket.burst) \(tokens) refuses what comes at one moment by chance")
-      let trip = Self.roundTrip(scenario, bucket.serviceTime)
+      // Seconds from one request of a device to its next: there and back by the fastest cohort, and the service.
+      let way = scenario.fleet.map { $0.latency.typical }.min() ?? 0
+      let trip = (2 * way + bucket.serviceTime.typical) / 1e6
       let served = Double(bucket.capacityMilliRequestsPerSecond) / 1_000 * trip
       if served < Scaling.leastServed {
         let millis = Int64((trip * 1e3).rounded())
@@ -188,27 +190,19 @@ public struct Discreteness: Sendable, Hashable {
     }
   }
 
-  /// The share of the requests that may find every worker and place taken by chance, at the busiest time without incidents.
-  private static let mostTurnedAway = 0.001
-
-  /// Workers with so many places to wait.
+  /// Workers that are all taken by chance, and their places to wait, for more than one request in a thousand.
   private mutating func check(_ places: Int, of workers: Int, _ scenario: Scenario) {
     let load = NormalLoad(scenario)
     let share = load.share(load.busiestBatchesPerSecond)
-    func turnedAway(_ factor: Double) -> Double {
-      Self.turnedAway(Int(Double(workers) * factor), places: Int(Double(places) * factor), at: share)
-    }
     // A load of all that there is turns requests away without any chance.
-    guard share < 1, case let lost = turnedAway(1), lost > Self.mostTurnedAway else { return }
-    var factor = 1.1
-    while Double(workers) * factor < 1e6, turnedAway(factor) > Self.mostTurnedAway { factor *= 1.1 }
+    let lost = share < 1 ? Self.turnedAway(workers, places: places, at: share) : 0
+    if lost <= 0.001 { return }
     findings.append(
       Finding(
         path: "tapi.workers.queueLimit",
         reason:
           "\(workers) workers and \(places) places to wait are all taken by chance, for \(Self.text(lost * 100)) % of the requests",
-        remedy: "\(Int(Double(workers) * factor)) workers at this load are enough",
-        factor: factor / 1.1, needsScale: true))
+        remedy: "more of both at this load turn fewer away", factor: 1, needsScale: true))
   }
 
   /// The share of the requests that find all workers and places taken, where both requests and the ends of service come by chance.
@@ -242,12 +236,6 @@ public struct Discreteness: Sendable, Hashable {
 
   /// One sentence for each finding.
   public var notes: [String] { findings.map { "\($0.path): \($0.reason); \($0.remedy)" } }
-
-  /// Seconds from one request of a device to its next: there and back by the fastest cohort, and the service.
-  private static func roundTrip(_ scenario: Scenario, _ service: Distribution) -> Double {
-    let way = scenario.fleet.map { $0.latency.typical }.min() ?? 0
-    return (2 * way + service.typical) / 1e6
-  }
 
   private static func text(_ value: Double) -> String {
     let tenths = Int64((value * 10).rounded())

@@ -218,13 +218,10 @@ public struct BrowserPage: Sendable {
       return
     }
     let draw = BrowserDraws.unit(draws.wait(event, earlier))
-    let timer = timer(after: asked ?? (draw + 1) * 500 * Self.powerOfTwo(earlier))
+    let doubled = earlier > 1_000 ? .infinity : Double(sign: .plus, exponent: Int(earlier), significand: 1)
+    let timer = timer(after: asked ?? (draw + 1) * 500 * doubled)
     waiting.insert(WaitingEvent(timer: timer, event: event))
     actions.append(.decided(event, .retry(at: timer.time)))
-  }
-
-  private static func powerOfTwo(_ n: UInt32) -> Double {
-    n > 1_000 ? .infinity : Double(sign: .plus, exponent: Int(n), significand: 1)
   }
 
   /// Counts that an event is queued once more, or has failed; false: that is more often than it may.

@@ -72,17 +72,12 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
     return ((requests + 128) / 256, (accepts + 128) / 256)
   }
 
-  /// The probability of a rejection at `now`, in thousandths, rounded down.
-  public func rejectionThousandths(_ state: State, now: Int64) -> Int {
-    let (wanted, all) = rejection(state, now: now)
-    return wanted * 1000 / all
-  }
-
   /// Counts a request and says whether it is rejected at the client.
   ///
   /// - `word`: 64 uniform bits.
   public func rejects(_ state: inout State, now: Int64, word: UInt64) -> Bool {
-    let (wanted, all) = rejection(state, now: now)
+    let (requests, accepts) = sums(state, now: now)
+    let (wanted, all) = (max(requests * 1000 - accepts * factor, 0), (requests + 256) * 1000)
     advance(&state, now: now)
     state.requests.add(at: Int(state.newest))
     return wanted > 0 && Int(UInt64(all).multipliedFullWidth(by: word).high) < wanted
@@ -92,12 +87,6 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   public func recordAccept(_ state: inout State, now: Int64) {
     advance(&state, now: now)
     state.accepts.add(at: Int(state.newest))
-  }
-
-  /// The probability as a fraction.
-  private func rejection(_ state: State, now: Int64) -> (wanted: Int, all: Int) {
-    let (requests, accepts) = sums(state, now: now)
-    return (max(requests * 1000 - accepts * factor, 0), (requests + 256) * 1000)
   }
 
   /// Requests and accepts of the window at `now`, in 256ths.

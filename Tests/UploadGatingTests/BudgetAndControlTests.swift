@@ -212,27 +212,21 @@ struct AdaptiveThrottleTests {
   }
 
   @Test(
-    "The probability is (requests − K · accepts) / (requests + 1), and 0 while at least half are accepted")
-  func probability() {
-    let throttle = AdaptiveThrottle()
-    #expect(throttle.rejectionThousandths(.init(), now: 0) == 0)
-    #expect(throttle.rejectionThousandths(state(requests: 10, accepts: 5, throttle), now: 0) == 0)
-    #expect(throttle.rejectionThousandths(state(requests: 10, accepts: 1, throttle), now: 0) == 8_000 / 11)
-    #expect(throttle.rejectionThousandths(state(requests: 99, accepts: 0, throttle), now: 0) == 990)
-    let strict = AdaptiveThrottle(factor: 1_100)
-    #expect(strict.rejectionThousandths(state(requests: 10, accepts: 5, strict), now: 0) == 4_500 / 11)
-  }
-
-  @Test("So many words out of all are rejected")
-  func share() {
-    let throttle = AdaptiveThrottle()
-    let state = state(requests: 10, accepts: 1, throttle)
+    "So many words out of all are rejected as (requests − K · accepts) / (requests + 1); none while at least half are accepted",
+    arguments: [
+      (0, 0, 2_000, 0.0), (10, 5, 2_000, 0), (10, 1, 2_000, 8 / 11.0), (99, 0, 2_000, 0.99),
+      (10, 5, 1_100, 4.5 / 11),
+    ])
+  func share(requests: Int, accepts: Int, factor: Int, probability: Double) {
+    let throttle = AdaptiveThrottle(factor: factor)
+    let state = state(requests: requests, accepts: accepts, throttle)
     let rejected = (0..<1_100).filter { i in
       var copy = state
       return throttle.rejects(&copy, now: 0, word: UInt64(i) * (.max / 1_100))
     }
-    #expect(rejected.count == 801)
-    #expect(rejected == Array(0..<801))
+    // The word at the edge is one of them.
+    #expect(rejected.count == (probability == 0 ? 0 : Int((probability * 1_100).rounded()) + 1))
+    #expect(rejected == Array(0..<rejected.count))
   }
 
   @Test(

@@ -110,8 +110,12 @@ package struct ProcessJudge: Sendable {
       let seen = value.map { "X-Retry-Count '\($0)'" } ?? "no X-Retry-Count"
       findings.failures.append("upload \(number + 1) has \(seen); \(count) is expected")
     case .writeKey:
-      for (number, upload) in uploads.enumerated() where !carriesKey(upload) {
-        let seen = upload.header("Authorization").map { "Authorization '\($0)'" } ?? "no Authorization"
+      // Plain, or as the user name of Basic.
+      let keys = [ProcessCase.writeKey, ProcessCase.writeKeyInBase64]
+      let fields = uploads.map { $0.header("Authorization") }
+      for (number, field) in fields.enumerated() where !keys.contains(where: { field?.contains($0) ?? false })
+      {
+        let seen = field.map { "Authorization '\($0)'" } ?? "no Authorization"
         findings.failures.append("upload \(number + 1) has \(seen), without the write key")
         break
       }
@@ -192,12 +196,6 @@ package struct ProcessJudge: Sendable {
     guard wait >= window.lower - Self.earlyTolerance else { return false }
     guard let upper = window.upper else { return true }
     return wait <= upper + Self.lateTolerance
-  }
-
-  /// Plain, or as the user name of Basic.
-  private func carriesKey(_ upload: ObservedUpload) -> Bool {
-    let field = upload.header("Authorization") ?? ""
-    return [ProcessCase.writeKey, ProcessCase.writeKeyInBase64].contains { field.contains($0) }
   }
 
   private func movesOn(

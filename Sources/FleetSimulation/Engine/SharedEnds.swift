@@ -166,15 +166,11 @@ extension WindowedEngine {
     }
   }
 
-  /// Rows before are kept no more: a reply that takes longer than this to arrive is hardly ever counted so far back.
-  private var firstRowKept: Int {
-    max(0, Int(time.reached / scenario.interval.microseconds) - 16)
-  }
-
   /// Notes how the run stands, and what it has counted so far.
   mutating func note(_ recorder: inout EndRecorder) {
     guard let server = stateOfServer else { return }
-    let first = firstRowKept
+    // Rows before are kept no more: a reply that takes longer than this to arrive is hardly ever counted so far back.
+    let first = max(0, Int(time.reached / scenario.interval.microseconds) - 16)
     if recorder.lost.isEmpty {
       recorder.lost = layout.map { [UInt8](repeating: 0, count: $0.count) }
       recorder.reachedLimit = layout.map { _ in 0 }

@@ -128,7 +128,10 @@ package final class SharedRuns: @unchecked Sendable {
         let part = beginning.map { copy($0, for: convoy) } ?? RunInParts(convoy.lead, options: options)
         return try run(&convoy, part, control)
       } catch {
-        locked { release(convoy.companions) }
+        locked {
+          for other in convoy.companions.keys { members[other]?.state = .free }
+          condition.broadcast()
+        }
         throw error
       }
     }
@@ -297,11 +300,6 @@ package final class SharedRuns: @unchecked Sendable {
 
   private func freeIfIdle(_ beginning: Beginning) {
     if beginning.members.isEmpty, beginning.readers == 0 { bytes -= beginning.bytes }
-  }
-
-  private func release(_ companions: [Int: Member]) {
-    for other in companions.keys { members[other]?.state = .free }
-    condition.broadcast()
   }
 
   private func count(attempts: Int64 = 0, saved: Int64 = 0) {

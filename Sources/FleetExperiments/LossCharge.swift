@@ -60,17 +60,19 @@ public struct LossCharge: Sendable, Hashable {
       switch self {
       case .backoffRetries: "\(cohort.settings.backoff.maxRetryCount)"
       case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"
-      case .age: Self.ages(cohort.settings)
+      case .age: Self.ages(cohort)
       case .queue: "\(cohort.queue.countsBatches ? cohort.queue.batchLimit : cohort.queue.limit)"
       case .gate: "on"
       }
     }
 
     /// `12 h (10 min after a 429)`: the section of a batch's latest failure has the limit (S11), and no count says which it was.
-    private static func ages(_ settings: HTTPConfig) -> String {
+    private static func ages(_ cohort: Cohort) -> String {
       let (age, rateLimited) =
-        (settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration)
-      if rateLimited == age || rateLimited == .max { return FigureText.span(age) }
+        (cohort.settings.backoff.maxTotalBackoffDuration, cohort.settings.rateLimit.maxTotalBackoffDuration)
+      // To other clients a 429 is a failure as any.
+      let hasBoth = cohort.settings.rateLimit.isEnabled && cohort.policy.rateLimited == .pausesPipeline
+      if !hasBoth || rateLimited == age || rateLimited == .max { return FigureText.span(age) }
       let other = "\(FigureText.span(rateLimited)) after a 429"
       return age == .max ? other : "\(FigureText.span(age)) (\(other))"
     }

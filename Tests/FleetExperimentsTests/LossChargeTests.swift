@@ -229,10 +229,11 @@ struct LossChargeTests {
   /// Settings allow 168 h at most (S14); a client with waits of its own may have more.
   @Test("An age beyond what Settings allow is taken away, not lowered; two ages are both told")
   func ages() throws {
-    func note(_ backoff: Span, _ rateLimit: Span) throws -> String? {
+    func note(_ backoff: Span, _ rateLimit: Span, delays: Bool = false) throws -> String? {
       var scenario = Self.outage(minutes: 1)
       scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = backoff.microseconds
       scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = rateLimit.microseconds
+      if delays { scenario.fleet[0].policy.rateLimited = .delaysBatch }
       var run = RunSummary(run: "s", seed: 1)
       (run[.droppedByAge], run[.backlogEvents], run.cohorts) = (40, 1_000, [CohortLosses()])
       (run.cohorts[0].lostEvents, run.cohorts[0].givenUp) = (40, [.droppedByAge: 40])
@@ -244,6 +245,8 @@ struct LossChargeTests {
       try note(.hours(720), .hours(12)) == events + "720 h (12 h after a 429); without that limit: none")
     #expect(try note(.hours(12), .minutes(10)) == events + "12 h (10 min after a 429); with 168 h: none")
     #expect(try note(.hours(12), .hours(12)) == events + "12 h; with 168 h: none")
+    // A client to which a 429 is a failure as any has one limit.
+    #expect(try note(.hours(12), .minutes(10), delays: true) == events + "12 h; with 168 h: none")
     // Clients without such a limit on 429s have the largest number there (NativeSettings).
     #expect(try note(.hours(12), Span(microseconds: .max)) == events + "12 h; with 168 h: none")
   }

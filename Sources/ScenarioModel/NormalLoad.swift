@@ -118,7 +118,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// Events that make a flush or fill a batch, whichever is fewer. Of more at one moment a client that makes a batch when the one
   /// before it is answered sends the first, and then the rest: half of them a batch.
   static func batchSize(of cohort: Cohort) -> Int {
-    let gathers = cohort.queue.mode == .rebatch && cohort.behaviour.uploadConcurrency == 1
+    let gathers = cohort.behaviour.queue.mode == .rebatch && cohort.behaviour.uploadConcurrency == 1
     let half = gathers ? (cohort.eventsAtOnce + 1) / 2 : 0
     return max(1, min(max(cohort.eventsUntilFlush ?? .max, half), cohort.largestBatch))
   }

@@ -3,14 +3,14 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadRetry
 
 /// Scenarios at the edges of what a scenario file allows.
 struct ExtremeScenarioTests {
   @Test("A device may hold more than 65,536 waiting batches") func manyWaitingBatches() throws {
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .minutes(10))
+    let outage = Incident.outage(for: .minutes(10))
     let cohort = Cohort(
       name: "one", devices: 1, events: .periodic(every: .milliseconds(1), phase: .random),
       flush: FlushPolicy(count: 1_000, interval: nil),
@@ -28,8 +28,7 @@ struct ExtremeScenarioTests {
 
   @Test("More batches than an insertion sort can bear become due at once and are sent oldest first")
   func manyDueAtOnce() throws {
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .minutes(40))
+    let outage = Incident.outage(for: .minutes(40))
     var settings = HTTPConfig()
     settings.backoff.jitter = .full
     let cohort = Cohort(

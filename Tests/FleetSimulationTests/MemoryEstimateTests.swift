@@ -23,9 +23,7 @@ struct MemoryEstimateTests {
       tapi: TAPIConfiguration(
         server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 50_000_000, burst: 5_000)),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(10),
-            duration: .minutes(10))
+          Incident.outage(at: .minutes(10), for: .minutes(10))
         ]), fleet: [cohort])
   }
 
@@ -117,9 +115,7 @@ struct MemoryEstimateTests {
       return Self.bytes(.batches, scenario)
     }
     func outage(_ start: Int64, _ length: Int64) -> Incident {
-      Incident(
-        kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(start),
-        duration: .minutes(length))
+      Incident.outage(at: .minutes(start), for: .minutes(length))
     }
     #expect(batches([outage(10, 5), outage(15, 5)]) == batches([outage(10, 10)]))
     // The load takes two thirds of the capacity: half an hour's outage is worked off at half that speed.

@@ -271,9 +271,7 @@ import Testing
       scenario(
         devices: 50, gap: .seconds(5), server: bucket, proxies: Proxies(),
         incidents: [
-          Incident(
-            kind: .outage(status: nil, retryAfter: .none, keepsWork: true), start: .start,
-            duration: .seconds(20))
+          Incident.outage(status: nil, keepsWork: true, for: .seconds(20))
         ], timeout: .seconds(3)))
     #expect(silent.proxies[1][.activeRequests] > 10 && silent.proxies[3][.activeRequests] == 0)
     #expect(sum(silent, .retries) == 0)

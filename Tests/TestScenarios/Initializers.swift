@@ -172,9 +172,11 @@ extension Scenario {
 }
 
 extension Incident {
-  package static func outage(status: Int? = 503, at start: Span = .zero, for duration: Span) -> Incident {
+  package static func outage(
+    status: Int? = 503, keepsWork: Bool = false, at start: Span = .zero, for duration: Span
+  ) -> Incident {
     Incident(
-      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
+      kind: .outage(status: status, retryAfter: .none, keepsWork: keepsWork), start: .start + start,
       duration: duration)
   }
 }

@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadRetry
 
@@ -25,9 +26,7 @@ struct EventAgeTests {
       tapi: TAPIConfiguration(
         server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 100)),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start,
-            duration: .minutes(6))
+          Incident.outage(keepsWork: true, for: .minutes(6))
         ]),
       fleet: [cohort])
   }

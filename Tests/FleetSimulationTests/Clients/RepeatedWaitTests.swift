@@ -2,6 +2,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 import UploadGating
 import UploadRetry
@@ -20,9 +21,7 @@ struct RepeatedWaitTests {
     cohort.queue.maximumBatchEvents = 1
     cohort.policy.waits = try #require(DelayLadder(milliseconds: [1_000]))
     cohort.settings.backoff.jitter = .none
-    let outage = Incident(
-      kind: .outage(status: nil, retryAfter: .none, keepsWork: true), start: .start + .seconds(60),
-      duration: .seconds(10))
+    let outage = Incident.outage(status: nil, keepsWork: true, at: .seconds(60), for: .seconds(10))
     let scenario = Scenario(
       duration: .minutes(10), interval: .seconds(1),
       tapi: TAPIConfiguration(

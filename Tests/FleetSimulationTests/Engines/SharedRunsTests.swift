@@ -84,9 +84,7 @@ struct SharedRunsTests {
 
   /// A healthy fleet until an outage in the last third.
   private func herd() -> Scenario {
-    let outage = Incident(
-      kind: .outage(status: 503, retryAfter: .none, keepsWork: false),
-      start: .start + .seconds(600), duration: .seconds(120))
+    let outage = Incident.outage(at: .seconds(600), for: .seconds(120))
     let server = TAPIConfiguration.Server.bucket(
       TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))
     var cohort = Cohort(name: "phones", devices: 200, events: .poisson(meanGap: .seconds(10)))

@@ -28,9 +28,7 @@ struct LiveRunTests {
       fleet: [cohort])
   }
 
-  private static let outage = Incident(
-    kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(2),
-    duration: .minutes(1))
+  private static let outage = Incident.outage(at: .minutes(2), for: .minutes(1))
 
   private func live(
     _ scenario: Scenario, control: RunControl = .init(), tell: (LiveRun.Moment) -> Void = { _ in },

@@ -35,9 +35,7 @@ struct IdealRunTests {
     }
     let length = Span.seconds(Int64.random(in: 120...600, using: &random))
     var incidents = [
-      Incident(
-        kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(5),
-        duration: length)
+      Incident.outage(at: .minutes(5), for: length)
     ]
     if Bool.random(using: &random) {
       incidents.append(
@@ -184,9 +182,7 @@ struct IdealRunTests {
         server: .bucket(.init(capacityMilliRequestsPerSecond: 100_000, burst: 100)),
         overload: Overload(status: 503),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(5),
-            duration: .minutes(5))
+          Incident.outage(keepsWork: true, at: .minutes(5), for: .minutes(5))
         ]), fleet: [cohort])
     let end = Instant.start + .minutes(10)
     // One request a device waits, 3,000 of them, and carries what comes meanwhile; 100 a second are served.
@@ -229,9 +225,7 @@ struct IdealRunTests {
         server: .bucket(.init(capacityMilliRequestsPerSecond: 100_000, burst: 20)),
         overload: Overload(status: 503),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(10),
-            duration: .minutes(10))
+          Incident.outage(keepsWork: true, at: .minutes(10), for: .minutes(10))
         ]), fleet: [cohort])
     let end = Instant.start + .minutes(20)
     for (action, expected, slack) in [
@@ -266,9 +260,7 @@ struct IdealRunTests {
         server: .bucket(.init(capacityMilliRequestsPerSecond: 20_000, burst: 20)),
         overload: Overload(status: 503),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .start + .minutes(5),
-            duration: .minutes(20))
+          Incident.outage(keepsWork: true, at: .minutes(5), for: .minutes(20))
         ]), fleet: [cohort])
     // 60 events a second wait for 20 minutes: 2,400 requests of 30. While 20 a second are served, 2 more come each second.
     let possible = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6

@@ -4,6 +4,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import TestClients
+import TestScenarios
 import TestSupport
 import Testing
 import UploadRetry
@@ -31,9 +32,7 @@ struct DoomedTests {
       tapi: TAPIConfiguration(
         server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000)),
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(60),
-            duration: .minutes(20))
+          Incident.outage(keepsWork: true, at: .minutes(60), for: .minutes(20))
         ]),
       fleet: [cohort])
   }

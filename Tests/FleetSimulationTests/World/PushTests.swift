@@ -4,6 +4,7 @@ import Foundation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestScenarios
 import Testing
 
 @Suite("Push messages")
@@ -180,9 +181,7 @@ struct PushTests {
     #expect(try run(alone).series.totals[.settledOldEvents] > 0)
     var longer = scenario([at(10), at(60)])
     longer.tapi.incidents = [
-      Incident(
-        kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .minute(61),
-        duration: .minutes(1))
+      Incident.outage(at: .minutes(61), for: .minutes(1))
     ]
     #expect(longer.lastIncidentEnd == .minute(11))
     #expect(try run(longer).series == run(alone).series)

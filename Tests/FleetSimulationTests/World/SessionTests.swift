@@ -109,9 +109,7 @@ struct SessionTests {
   func closed() throws {
     var fleet = fleet(devices: 20, inBackground: true)
     fleet.incidents = [
-      Incident(
-        kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(20),
-        duration: .minutes(20))
+      Incident.outage(keepsWork: true, at: .minutes(20), for: .minutes(20))
     ]
     var background = 0
     for device in 0..<20 {

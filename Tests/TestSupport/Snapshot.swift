@@ -1,9 +1,9 @@
 import Foundation
 
-/// Files that tests compare with what the program prints: help screens, generated pages, the JSON Schema.
+/// Files that tests compare with what the program prints: help screens, generated pages, transcripts, the JSON Schema.
 ///
 /// After a deliberate change, record all of them with
-/// `FLEETSIM_RECORD_SNAPSHOTS=1 swift test --filter 'HelpTests|ScenarioSchemaTests|ClientFileTests'` and read the difference.
+/// `FLEETSIM_RECORD_SNAPSHOTS=1 swift test --filter 'HelpTests|TranscriptTests|ScenarioSchemaTests|ClientFileTests'` and read the difference.
 public enum Snapshot {
   private static let isRecording = ProcessInfo.processInfo.environment["FLEETSIM_RECORD_SNAPSHOTS"] == "1"
 

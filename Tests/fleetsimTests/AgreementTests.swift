@@ -132,9 +132,6 @@ struct AgreementTests {
       check.standardError.hasSuffix("new.json reaches no client: phones (mine) fetches no Settings\n"),
       "\(check)")
     try scratch.run("tune own.json5 --search settings.backoffConfig.maxRetryCount=3,100", code: 64)
-    let alone = try found("validate --settings new.json --client mine.json5", scratch)
-    #expect(alone.code == 0 && alone.document["isHarmful"] == .bool(false))
-    #expect(alone.document["findings"]?.elements.map { $0["effect"]?.text } == ["notRead"])
     // Beside a client that fetches them they reach that one alone.
     let two = own.replacing(
       "fleet: [",

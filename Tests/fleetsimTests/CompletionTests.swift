@@ -93,33 +93,13 @@ struct CompletionTests {
   }
 
   @Test(
-    "every option of every command is offered, with what it means; so are values where an argument stands")
+    "every option of every command is offered; what is offered where an argument stands is in a transcript")
   func offers() throws {
     for command in Self.commands {
       let offered = try offers("fleetsim \(command.name) --")
       #expect(offered == command.options.map { "--\($0.name)" } + ["--color", "--version", "--help"])
     }
-    #expect(
-      try text(["help", "complete", "fleetsim run --settings"])
-        == "--settings\tSettings JSON as the CDN serves it, in place of the scenario's, for the clients that fetch any\n"
-    )
-    #expect(
-      try offers("fleetsim run --settings=c") == [":file"] && offers("fleetsim run --out ") == [":directory"])
-    #expect(try offers("fleetsim run -q ") == [":file"] && offers("fleetsim run --seed 5 x.json5 ") == [])
-    #expect(try offers("fleetsim conformance a.json b") == [":file"])
-    #expect(try offers("fleetsim tune --seeds 3 a.json5 b.js") == [":file"])
-    #expect(try offers("fleetsim presets toggl,togg") == [":list", "toggl,toggl-push"])
-    #expect(try offers("fleetsim help complet") == ["completions"] && offers("") == offers("fleetsim "))
-  }
-
-  @Test("a script of each shell asks the program for all of it", arguments: CompletionScript.allCases)
-  func scripts(shell: CompletionScript) throws {
-    let script = try text(["help", "completions", shell.rawValue])
-    #expect(script.contains("help completions \(shell.rawValue)\n") && script.contains(" help complete "))
-    for marker in [":file", ":directory", shell == .fish ? ":*" : ":list"] {
-      #expect(script.contains(marker))
-    }
-    #expect(shell != .zsh || script.hasPrefix("#compdef fleetsim\n"))
+    #expect(try offers("") == offers("fleetsim "))
   }
 
   @Test("the manual page has every command, option and exit code, in mdoc that is well formed")

@@ -3,20 +3,6 @@ import Testing
 
 @Suite("Conformance command")
 struct ConformanceCommandTests {
-  private func vector(wait: Int) -> String {
-    """
-    {"format": 1, "title": "mine", "cases": [
-      {"id": "mine", "requirement": "S4", "says": "Retry-After is honoured",
-       "settings": {"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {}}},
-       "given": {"batches": ["a"]},
-       "steps": [
-        {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-        {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"}, "expect": {"outcome": {"pause": \(wait)}}}
-       ]}
-    ]}
-    """
-  }
-
   @Test("the document's client passes every built-in vector, with a row for each requirement")
   func document() throws {
     let output = try Scratch().run("conformance", code: 0, says: "")
@@ -43,18 +29,6 @@ struct ConformanceCommandTests {
     }
     let told = lines.map { $0.split(separator: " ").joined(separator: " ") }
     #expect(!deviating.isEmpty && told.sorted() == deviating.sorted())
-  }
-
-  @Test("several files run one after the other; a failure is 1, with the line")
-  func files() throws {
-    let scratch = try Scratch(["good.json": vector(wait: 20), "bad.json": vector(wait: 30)])
-    let good = try scratch.run("conformance good.json", code: 0).standardOutput
-    let row = try #require(good.split(separator: "\n").first { $0.hasPrefix("S4 ") })
-    #expect(good.hasPrefix("tapi-document: 1 case\n"))
-    #expect(row.split(separator: " ").suffix(3) == ["1", "0", "0"], "\(good)")
-    let both = try scratch.run("conformance good.json bad.json", code: 1)
-    #expect(both.standardError == "bad.json:7: mine: outcome: expected pause of 30 s, got pause of 20 s\n")
-    #expect(both.standardOutput.contains("1 passed, 1 failed, 0 deviate as expected"))
   }
 
   @Test("a binary moved elsewhere has the vectors with it")

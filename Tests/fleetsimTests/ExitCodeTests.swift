@@ -4,32 +4,6 @@ import Testing
 /// Bad input: which code, which words, and nothing written.
 @Suite("Bad input")
 struct ExitCodeTests {
-  @Test(
-    "all problems of a file come at once, one a line, for every command",
-    arguments: ["run", "compare", "validate"])
-  func allProblems(command: String) throws {
-    let bad = Scenarios.small.replacing("20m", with: "20 parsecs")
-      .replacing("devices: 60", with: "devices: 1e308").replacing("\"none\"", with: "\"fulll\"")
-    let said = try Scratch.with(bad).run([command, "s.json5"], code: 65).standardError
-    let paths = said.matches(of: /(?m)^s.json5:\d+: ([\w.]+)/).map { $0.1.split(separator: ".").last }
-    #expect(said.split(separator: "\n").count == 3)
-    #expect(Set(paths) == ["duration", "devices", "compare"], "\(said)")
-  }
-
-  @Test(
-    "what is no text is found where it begins",
-    arguments: [
-      (
-        [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D],
-        "2: not UTF-8 text: byte 0xFF at offset 4 begins no valid character; save the file as UTF-8\n"
-      ),
-      ([0x61, 0xEF, 0xBF], "1: not UTF-8 text: byte 0xEF at offset 1"),
-      ([0x0D, 0x0A, 0x0D, 0xF0, 0x90, 0x80, 0x61], "3: not UTF-8 text: byte 0xF0 at offset 3"),
-    ] as [([UInt8], String)])
-  func broken(bytes: [UInt8], place: String) throws {
-    try Scratch(["broken": bytes]).run("validate broken", code: 65, says: "broken:\(place)")
-  }
-
   @Test("a pipe is read when something writes to it, however late, and refused when nothing does")
   func pipes() async throws {
     let scratch = try Scratch.with()
@@ -124,16 +98,6 @@ struct ExitCodeTests {
         shell: "chmod 755 . && chmod 644 s.json5 && exec \(Self.withoutThreads) \"$0\" \"$@\""),
       "the system starts no more threads: ",
       "; raise the limit of this user or container, as with 'ulimit -u 4096'\n")
-  }
-
-  @Test("a broken --settings file is reported, and nothing about the Settings in its place")
-  func brokenSettings() throws {
-    let own = "settings: { backoffConfig: { baseBackoffInterval: 900 } }, retries:"
-    let scratch = try Scratch.with(
-      Scenarios.small.replacing("retries:", with: own), and: ["cdn.json": "{ broken"])
-    let output = try scratch.run("validate s.json5 --settings cdn.json", code: 65)
-    #expect(output.standardError.hasPrefix("cdn.json:1:"))
-    #expect(output.standardError.split(separator: "\n").count == 1, "\(output.standardError)")
   }
 
   @Test("a place that cannot be written is 73 before anything is simulated")

@@ -180,14 +180,6 @@ struct JSONDocumentTests {
     let load = try document(["validate", "s.json5"], scratch)["load"]
     // 60 devices with 6 events a minute each, and a capacity of 4 requests a second.
     #expect(load?["events_per_second"] == .number(6) && load?["capacity_rps"] == .number(4))
-    try scratch.write(
-      "bad.json", Self.settings.replacing("\"jitterStrategy\": \"full\"", with: "\"maxRetryCount\": \"x\""))
-    let settings = ["validate", "--settings", "bad.json", "--client", "segment-kotlin"]
-    let words = try scratch.run(settings)
-    let findings = try document(settings, scratch, code: words.code)
-    #expect((findings["isHarmful"] == .bool(true)) == (words.code == 1))
-    let lines = findings["findings"]?.elements.compactMap { $0["message"]?.text } ?? []
-    #expect(!lines.isEmpty && lines.allSatisfy(words.standardOutput.contains))
     let report = try document(["conformance"], scratch)["clients"]?.elements.first
     let cases = report?["cases"]?.elements ?? []
     for level in ["passed", "failed", "deviates"] {

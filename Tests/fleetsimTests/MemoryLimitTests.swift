@@ -11,27 +11,11 @@ struct MemoryLimitTests {
   }
 
   @Test(
-    "a fleet of four billion devices is refused with what it needs, what there is, what takes most and what to do",
-    arguments: ["run", "compare", "trace"])
-  func tooLarge(command: String) throws {
-    let device = command == "trace" ? " --device 0" : ""
-    let output = try run(command, "--set fleet.phones.devices=4000000000" + device, code: 65)
-    for words in [
-      "s.json5: does not fit into memory: it needs about ", " TiB, and this machine has ",
-      "The largest part is heaps of waiting batches of cohort 'phones', ", "Take fewer devices",
-    ] {
-      #expect(output.standardError.contains(words), "\(words) in \(output.standardError)")
-    }
-  }
-
-  @Test(
     "--memory-limit stands in for what the machine has",
-    arguments: [("1MiB", 65), ("1000B", 65), ("0.5 GB", 0), ("2TiB", 0), ("none", 0)] as [(String, Int32)])
-  func limit(size: String, code: Int32) throws {
-    // An amount may have a space in it.
-    try Scratch.with().run(
-      ["run", "s.json5", "--quiet", "--seed", "5", "--memory-limit", size], code: code,
-      says: code == 0 ? nil : "and --memory-limit allows \(size).")
+    arguments: ["0.5 GB", "2TiB", "none"])
+  func limit(size: String) throws {
+    // An amount may have a space in it. What is too small is in a transcript.
+    try Scratch.with().run(["run", "s.json5", "-q", "--seed", "5", "--memory-limit", size], code: 0)
   }
 
   @Test(

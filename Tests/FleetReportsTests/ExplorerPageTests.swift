@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import FleetReports
 import Foundation
 import Testing
@@ -39,29 +40,16 @@ struct ExplorerPageTests {
     #expect(try Self.axis(Self.data(page))["name"] as? String == name)
   }
 
-  @Test("Its policy lets a browser run its own script alone, by the SHA-256 of OpenSSL")
+  @Test("Its policy lets a browser run its own script alone, by the SHA-256 of that")
   func policy() throws {
     let page = Self.page(try ReplicationReportTests.comparison())
     let start = try #require(page.range(of: "<script>")).upperBound
     let end = try #require(page.range(of: "</script>", range: start..<page.endIndex)).lowerBound
-    let digest = try Self.digest(String(page[start..<end]))
+    let hexadecimal = SHA256.hexadecimal(Array(page[start..<end].utf8))
+    let bytes = stride(from: 0, to: 64, by: 2).map { UInt8(hexadecimal.dropFirst($0).prefix(2), radix: 16) }
+    let digest = Data(bytes.compactMap(\.self)).base64EncodedString()
     #expect(page.contains("default-src 'none'; script-src 'sha256-\(digest)'; style-src"))
     #expect(page.range(of: "Content-Security-Policy")!.lowerBound < page.range(of: "<script")!.lowerBound)
-  }
-
-  /// Of OpenSSL, in Base64.
-  private static func digest(_ text: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "openssl dgst -sha256 -binary | base64"]
-    let (input, output) = (Pipe(), Pipe())
-    (process.standardInput, process.standardOutput) = (input, output)
-    try process.run()
-    input.fileHandleForWriting.write(Data(text.utf8))
-    try input.fileHandleForWriting.close()
-    let digest = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    return digest.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   @Test("Its figures are the means of the runs, and what is damage is the backlog less the twin's")

@@ -80,22 +80,6 @@ struct HTMLReportTests {
     #expect(html.contains("outage without answer"))
   }
 
-  @Test("The verdict's best are marked, and not one that loses events, however fast it recovers")
-  func best() throws {
-    let full = try #require(SyntheticFleet.four.first { $0.name == "full" })
-    var lossy = full
-    lossy.name = "lossy"
-    lossy.summary[.droppedByOverflow] = 900_000
-    lossy.summary.recoveryTime = 1_000_000
-    let html = Self.render([full, lossy])
-    let rows = html.components(separatedBy: "</tr>").filter { $0.contains("scope=\"row\"") }
-    #expect(rows.count == 2)
-    for row in rows {
-      #expect(row.contains("class=\"best\"") == row.contains(">full<"))
-      #expect(row.contains("class=\"bad\"") != row.contains(">full<"))
-    }
-  }
-
   @Test("Hostile names and texts stay text")
   func hostile() {
     let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
@@ -133,11 +117,5 @@ struct HTMLReportTests {
       #expect(Self.problem(in: ComparisonPicture(TrialReport(Trial(results))).svg) == nil)
       _ = TrialReport(Trial(results)).table
     }
-  }
-
-  @Test("The same records give the same bytes")
-  func deterministic() {
-    let two = Array(SyntheticFleet.four.suffix(2))
-    #expect(Self.render(two) == Self.render(two))
   }
 }

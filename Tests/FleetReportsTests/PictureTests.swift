@@ -108,7 +108,7 @@ struct PictureTests {
     #expect(svg.contains(">caught up after 1 min, nothing lost<"))
   }
 
-  @Test("A verdict that is not decided says so in the title, and nobody has the accent")
+  @Test("A verdict that is not decided says so in the title, and nobody has the accent or a tick")
   func undecided() {
     let compared = Self.several(2) { result, number in
       result.summary.recoveryTime = Int64(100 + number) * 1_000_000
@@ -117,6 +117,7 @@ struct PictureTests {
     #expect(compared.standings.leaders.count == 2)
     #expect(title.hasPrefix("Not decided between "))
     #expect(!ComparisonPicture(compared).svg.contains(">\(Theme.fixed.colour(.accent))"))
+    #expect(compared.table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
     Self.check(ComparisonPicture(compared).svg)
   }
 
@@ -315,9 +316,10 @@ struct PaletteTests {
 
   @Test("A dark page gives each colour one other: no two inks of a light one part there")
   func schemes() {
+    #expect(Set((0..<ComparisonPicture.most).map(Theme.dash)).count == ComparisonPicture.most)
     var dark: [String: String] = [:]
     for (ink, light) in Theme.light {
-      #expect(dark[light] == nil || dark[light] == Theme.dark[ink], "\(ink)")
+      #expect(Theme.dark[ink] != nil && (dark[light] ?? Theme.dark[ink]) == Theme.dark[ink], "\(ink)")
       dark[light] = Theme.dark[ink]
     }
     let style = Theme.style(of: "<path stroke=\"#0064a8\"/>")

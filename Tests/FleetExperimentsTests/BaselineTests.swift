@@ -228,5 +228,4 @@ struct BaselineTests {
     #expect(now(3).failing == (0, 3) && now(3).runs.failureReasons == "not caught up")
     #expect(now(0).open == nil)
   }
-
 }

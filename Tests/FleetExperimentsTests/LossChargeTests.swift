@@ -6,6 +6,7 @@ import SimulationKernel
 import TestScenarios
 import TestSupport
 import Testing
+import UploadRetry
 
 /// What destroyed events, and that it did: without the limit they are not lost so.
 @Suite("Loss charges")
@@ -171,8 +172,7 @@ struct LossChargeTests {
     "The worst charge is checked with as much as Settings allow, of several runs in the one that loses most",
     arguments: [[1], [1, 2]] as [[UInt64]])
   func check(seeds: [UInt64]) throws {
-    var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxRetryCount = 3
+    var scenario = Self.outage(minutes: 10) { $0.maxRetryCount = 3 }
     let (report, runs) = try Self.checked(scenario, seeds: seeds)
     let lost = runs.map(\.lostOrBlockedEvents)
     #expect(Set(lost).count == seeds.count && !lost.contains(0))
@@ -191,8 +191,7 @@ struct LossChargeTests {
   /// analytics-react-native makes 100 of any higher count (config-validation.ts:42-48).
   @Test("A limit is raised to what its clients take; a value beyond that is no cure")
   func clamped() throws {
-    var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
+    var scenario = Self.outage(minutes: 10) { $0.maxBackoffInterval = 1_000_000 }
     scenario.tapi.server = .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 2_000))
     scenario.fleet.append(scenario.fleet[0])
     scenario.fleet[1].name = "others"
@@ -230,8 +229,7 @@ struct LossChargeTests {
   @Test("An age beyond what Settings allow is taken away, not lowered; two ages are both told")
   func ages() throws {
     func note(_ backoff: Span, _ rateLimit: Span, delays: Bool = false) throws -> String? {
-      var scenario = Self.outage(minutes: 1)
-      scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = backoff.microseconds
+      var scenario = Self.outage(minutes: 1) { $0.maxTotalBackoffDuration = backoff.microseconds }
       scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = rateLimit.microseconds
       if delays { scenario.fleet[0].policy.rateLimited = .delaysBatch }
       var run = RunSummary(run: "s", seed: 1)
@@ -253,9 +251,9 @@ struct LossChargeTests {
 
   @Test("Where another limit takes over, the note has what is lost all the same; nothing lost is not checked")
   func otherLimit() throws {
-    var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxRetryCount = 1
-    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
+    var scenario = Self.outage(minutes: 10) {
+      ($0.maxRetryCount, $0.maxTotalBackoffDuration) = (1, 60_000_000)
+    }
     let (report, runs) = try Self.checked(scenario)
     let before = FigureText.grouped(runs[0].lostOrBlockedEvents)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
@@ -273,10 +271,10 @@ struct LossChargeTests {
 
   @Test("As good as all that is lost without a limit, too, is hardly fewer, rather than one figure twice")
   func hardlyFewer() throws {
-    var scenario = Self.outage(minutes: 10)
+    var scenario = Self.outage(minutes: 10) {
+      ($0.maxRetryCount, $0.maxTotalBackoffDuration) = (1, 60_000_000)
+    }
     scenario.fleet[0].events = .poisson(meanGap: .seconds(1))
-    scenario.fleet[0].settings.backoff.maxRetryCount = 1
-    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
     var run = try Self.run(scenario)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
     // One event more is no other amount than what a run with the higher limit loses.
@@ -291,15 +289,14 @@ struct LossChargeTests {
   @Test("A limit that no run is long enough to reach is told of as one that ends before the app opens again")
   func doomed() throws {
     // Apps are open for two minutes, every 17 hours in the mean; the run is of four hours, the limit of ten.
-    var scenario = Self.outage(minutes: 10)
+    let age: Int64 = 10 * 3_600_000_000
+    var scenario = Self.outage(minutes: 10) { ($0.maxRetryCount, $0.maxTotalBackoffDuration) = (1, age) }
     scenario.duration = .hours(4)
     scenario.fleet[0].devices = 4_000
     scenario.fleet[0].events = .poisson(meanGap: .hours(1))
     scenario.fleet[0].sessions = Sessions(
       sharePartsPerMillion: 2_000, length: .constant(.minutes(2)), createsEventsInBackground: true)
-    scenario.fleet[0].settings.backoff.maxRetryCount = 1
-    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 10 * 3_600_000_000
-    scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = 10 * 3_600_000_000
+    scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration = age
     let (report, runs) = try Self.checked(scenario)
     #expect(runs[0].doomedEvents > 0)
     #expect(report.notes.joined().contains("maxTotalBackoffDuration 10 h ends before the app opens again"))
@@ -311,9 +308,7 @@ struct LossChargeTests {
 
   @Test("A run without the limit that makes over four times the requests is stopped, and the note says so")
   func endless() throws {
-    var scenario = Self.outage(minutes: 10)
-    scenario.fleet[0].settings.backoff.maxBackoffInterval = 1_000_000
-    scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
+    var scenario = Self.outage(minutes: 10) { ($0.maxBackoffInterval, $0.maxRetryCount) = (1_000_000, 1_000) }
     let endless = try Self.run(scenario)
     scenario.fleet[0].settings.backoff.maxRetryCount = 1
     for (few, end) in [(1, "with 1000: over 4 times the requests"), (endless.attempts, "with 1000: none")] {
@@ -323,12 +318,16 @@ struct LossChargeTests {
     }
   }
 
-  private static func outage(minutes: Int64) -> Scenario {
+  /// - Parameter change: of the backoff, which has its defaults otherwise.
+  private static func outage(
+    minutes: Int64, _ change: (inout BackoffConfig) -> Void = { _ in }
+  ) -> Scenario {
     var scenario = Scenario.planted(
       duration: .minutes(40), interval: .seconds(10), capacityMilli: 10_000, burst: 20,
       incidents: [.outage(at: .minutes(5), for: .minutes(minutes))], devices: 40, gap: .seconds(10))
     scenario.fleet[0].retries = .timer
     scenario.fleet[0].preset.name = "tapi-document"
+    change(&scenario.fleet[0].settings.backoff)
     return scenario
   }
 

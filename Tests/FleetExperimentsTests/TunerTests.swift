@@ -107,13 +107,19 @@ struct TunerTests {
   ])
 
   /// With half of the candidates that there are by default: the space is small.
-  func study(scenarios: Int = 1, seeds: Int = 4) -> TuneStudy {
+  func study(
+    scenarios: Int = 1, seeds: Int = 4, allowed: Set<String> = [],
+    objectives: [TuneObjective] = TuneObjective.standard
+  ) -> TuneStudy {
     var study = TuneStudy(
-      space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard, requirements: [],
+      space: space, todaysValues: ["2", "1", "1"], objectives: objectives, requirements: [],
       scenarios: (0..<scenarios).map { "s\($0)" }, seeds: seeds)
+    study.allowed = allowed
     study.candidates = TuneStudy.defaultCandidates / 2
     return study
   }
+
+  private static let timeAlone = Result { [try TuneObjective("affected_delivery_p99_s")] }
 
   /// A bowl round (12, 4), steeper along one axis than along the other.
   static let bowl: Formula<Double> = { choices, _ in
@@ -172,9 +178,8 @@ struct TunerTests {
     let result = try field.tuned(study(scenarios: 2, seeds: 5))
     #expect(result.winner.candidate.choices[0] == 6)
     #expect(result.isRecommended && result.decision?.isRefused == false)
-    var loose = study(scenarios: 2, seeds: 5)
-    loose.allowed = [MetricCatalogue.lost]
-    loose.objectives = try [TuneObjective("affected_delivery_p99_s")]
+    let loose = study(
+      scenarios: 2, seeds: 5, allowed: [MetricCatalogue.lost], objectives: try Self.timeAlone.get())
     #expect(
       try field.tuned(loose).standings.contains {
         ($0.candidate.choices[0] ?? 0) > 6 && $0.holdsEverywhere
@@ -187,10 +192,8 @@ struct TunerTests {
     {
       let field = Field(
         noise: 0, time: Self.bowl, lost: { choices, _ in (choices == [1, 0, 0] ? 0 : events, 0) })
-      var study = study(seeds: 5)
-      study.allowed = [MetricCatalogue.lost]
-      study.objectives = [try TuneObjective("affected_delivery_p99_s")]
-      let result = try field.tuned(study)
+      let result = try field.tuned(
+        study(seeds: 5, allowed: [MetricCatalogue.lost], objectives: try Self.timeAlone.get()))
       let lost = try cell(result, MetricCatalogue.lost)
       #expect(result.isRecommended && lost.isAllowed && lost.state == state)
       #expect(try #require(result.decision).cases[0].proposed.count >= Decision.faultless)
@@ -255,9 +258,7 @@ struct TunerTests {
     // Every step to the optimum costs attempts.
     let field = Field(
       noise: 0, time: Self.bowl, attempts: { choices, _ in choices == [1, 0, 0] ? 100 : 120 })
-    var study = study(seeds: 5)
-    study.objectives = [try TuneObjective("affected_delivery_p99_s")]
-    let result = try field.tuned(study)
+    let result = try field.tuned(study(seeds: 5, objectives: try Self.timeAlone.get()))
     #expect(!result.isRecommended && result.isToday)
     let story = result.story
     #expect(story.finding == "Leave the Settings as they are")

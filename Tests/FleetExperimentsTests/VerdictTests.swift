@@ -87,6 +87,11 @@ struct VerdictTests {
     Told(
       finding: "Not decided between full, equal and decorrelated",
       runs: [run("full", recovery: 300), run("equal", recovery: 304), run("decorrelated", recovery: 306)]),
+    // One that recovers and one that does not decide nothing: each is one throw of a die.
+    Told(
+      finding: "Not decided between none and full",
+      runs: [run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845)],
+      lines: [.open: ["failed runs: 1 of 1 with none, 0 of 1 with full"]]),
     // If nobody recovers, that is said beside who is least bad.
     Told(
       finding: "Best: full",
@@ -101,6 +106,10 @@ struct VerdictTests {
       finding: "The fleet holds its load; there is no incident",
       runs: [run("plain", recovery: nil, incidents: false)]),
     Told(finding: holdsNot, runs: [run("plain", recovery: 3, healthy: false)]),
+    // A fleet that does not hold without incidents is said first, and nothing is ranked.
+    Told(
+      finding: holdsNot, runs: [run("full", healthy: false), run("none", recovery: 1, healthy: false)],
+      lines: [.unwell: ["full and none: \(grows)"]]),
   ]
   // What is lost or blocked counts before any recovery time, and the price is told.
   private static let losses = [(900, 0), (0, 900), (500, 400)].map { (lost: Int64, blocked: Int64) in
@@ -117,17 +126,7 @@ struct VerdictTests {
     let story = Self.standings(told.runs).story
     #expect(story.title == told.finding + " (one seed)")
     for (subject, lines) in told.lines { #expect(story[subject] == lines) }
-  }
-
-  @Test("a fleet that does not hold without incidents is said first, and nothing is ranked")
-  func unhealthy() {
-    let text = Self.standings([
-      Self.run("full", healthy: false), Self.run("none", recovery: 1, healthy: false),
-    ])
-    .story
-    #expect(text.finding == Self.holdsNot)
-    #expect(text.lines.map(\.subject) == [.unwell])
-    #expect(text[.unwell] == ["full and none: \(Self.grows)"])
+    if told.finding == Self.holdsNot { #expect(story.lines.map(\.subject) == [.unwell]) }
   }
 
   @Test("beside a recovery stands how soon any client could have caught up, or that the server is busy")
@@ -154,14 +153,6 @@ struct VerdictTests {
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
     #expect(text(nil, possible: nil, idle: 61) == [])
     #expect(text(nil, possible: nil, idle: 60).count == 1)
-  }
-
-  @Test("one seed of a fleet that recovers and one that does not decide nothing: each is one throw of a die")
-  func oneRecovers() {
-    let runs = [Self.run("none", recovery: nil, late: 90_000), Self.run("full", recovery: 1_845)]
-    let text = Self.standings(runs).story
-    #expect(text.finding == "Not decided between none and full")
-    #expect(text[.open].first == "failed runs: 1 of 1 with none, 0 of 1 with full")
   }
 
   /// Two variants of a seed each: the best, and the metric that decides or leaves them open; nil: any.

@@ -22,31 +22,27 @@ struct ArgumentTests {
     try Self.command.parse(line.split(separator: " ").map(String.init))
   }
 
-  @Test("options take their value from the next argument or behind an equals sign")
-  func values() throws {
-    let parsed = try parse("a --seed 3 --set x=1 -q --set=y=2 b")
-    #expect(
-      parsed == ["file": ["a"], "other": ["b"], "seed": ["3"], "set": ["x=1", "y=2"], "quiet": [""]])
-  }
-
-  @Test("behind -- everything is an argument; a lone dash is one anyway")
-  func terminator() throws {
-    #expect(try parse("-- --seed -q") == ["file": ["--seed"], "other": ["-q"]])
-    #expect(try parse("-") == ["file": ["-"]])
-    #expect(try parse("-- --help") == ["file": ["--help"]])
-  }
-
-  @Test("a negative number is a value, another option is not")
-  func negative() throws {
-    #expect(try parse("a --seed -3")["seed"] == ["-3"])
-    for line in ["a --seed --quiet", "a --seed", "a --seed="] {
-      #expect(throws: UsageError("Missing value for '--seed <n>'")) { try parse(line) }
-    }
-  }
+  @Test(
+    "options take their value from the next argument or behind an equals sign; help and version win over mistakes",
+    arguments: [
+      (
+        "a --seed 3 --set x=1 -q --set=y=2 b",
+        ["file": ["a"], "other": ["b"], "seed": ["3"], "set": ["x=1", "y=2"], "quiet": [""]]
+      ),
+      // Behind -- everything is an argument; a lone dash is one anyway.
+      ("-- --seed -q", ["file": ["--seed"], "other": ["-q"]]), ("-", ["file": ["-"]]),
+      ("-- --help", ["file": ["--help"]]),
+      // A negative number is a value; a flag twice is once.
+      ("a --seed -3", ["file": ["a"], "seed": ["-3"]]), ("a -q --quiet", ["file": ["a"], "quiet": [""]]),
+      ("--bogus x y z --help", ["help": [""]]), ("--version", ["version": [""]]),
+    ] as [(String, [String: [String]])])
+  func values(line: String, parsed: [String: [String]]) throws { #expect(try parse(line) == parsed) }
 
   @Test(
     "what is wrong is named",
     arguments: [
+      ("a --seed --quiet", "Missing value for '--seed <n>'"), ("a --seed", "Missing value for '--seed <n>'"),
+      ("a --seed=", "Missing value for '--seed <n>'"),
       ("a --sead 3", "Unknown option '--sead'. Did you mean '--seed'?"),
       ("a --qiuet", "Unknown option '--qiuet'. Did you mean '--quiet'?"),
       ("a -x", "Unknown option '-x'."),
@@ -56,13 +52,6 @@ struct ArgumentTests {
     ])
   func errors(line: String, message: String) {
     #expect(throws: UsageError(message)) { try parse(line) }
-  }
-
-  @Test("a flag twice is once; help and version win over every mistake")
-  func flags() throws {
-    #expect(try parse("a -q --quiet")["quiet"] == [""])
-    #expect(try parse("--bogus x y z --help") == ["help": [""]])
-    #expect(try parse("--version") == ["version": [""]])
   }
 
   @Test("the usage line says what is optional and what repeats")

@@ -24,11 +24,11 @@ struct DecideCommandTests {
     for (name, bytes) in try Self.runs.get() { try scratch.write(name, bytes) }
     return scratch
   }
-  private static func folder() throws -> Scratch {
-    try Scratch([
-      "fleet.json5": fleet, "today.json": settings(3), "new.json": settings(1_000),
-      "incidents.json5": incidents,
-    ])
+  private static func folder(
+    today: String = settings(3), new: String = settings(1_000), and texts: [String: String] = [:]
+  ) throws -> Scratch {
+    let files = ["fleet.json5": fleet, "today.json": today, "new.json": new, "incidents.json5": incidents]
+    return try Scratch(files.merging(texts) { $1 })
   }
   /// The journal of the decision that most tests ask for, which is made once for all of them.
   private static let runs = Result {
@@ -99,9 +99,7 @@ struct DecideCommandTests {
       ),
     ])
   func harms(today: String, subject: String, finding: String) throws {
-    let scratch = try Self.folder()
-    try scratch.write("today.json", today)
-    try scratch.run(Self.command + ["--budget", "1"]).tells(subject, finding)
+    try Self.folder(today: today).run(Self.command + ["--budget", "1"]).tells(subject, finding)
   }
 
   @Test(
@@ -140,10 +138,8 @@ struct DecideCommandTests {
       (#""maxRetryCount": 1000, "base"#, #""maxRetryCount": 0, "base"#),
     ])
   func refusedUnrun(old: String, new: String) throws {
-    let scratch = try Self.folder()
     let settings = Self.settings(1_000)
-    try scratch.write("today.json", settings)
-    try scratch.write("new.json", settings.replacing(old, with: new))
+    let scratch = try Self.folder(today: settings, new: settings.replacing(old, with: new))
     let command = Self.command + ["--json", "--budget", "1", "--out", "out"]
     let refused = try scratch.run(command, code: 1).json
     #expect(refused["decision"]?.text == "do not publish" && refused["runs"]?.number == 0)
@@ -154,9 +150,7 @@ struct DecideCommandTests {
     "where no client reads what changes, today's Settings stay: exit code 0, and such a key is a finding",
     arguments: ["", #""jitterStrategy": "full","#])
   func kept(key: String) throws {
-    let scratch = try Self.folder()
-    try scratch.write("new.json", Self.settings(3, key))
-    let output = try scratch.run(Self.command + ["--json"])
+    let output = try Self.folder(new: Self.settings(3, key)).run(Self.command + ["--json"])
     let document = try output.json
     #expect(output.code == 0 && document["decision"]?.text == "keep today's", "\(output)")
     let unread = document["story"]?.elements.filter { $0["subject"] == .string("unread") }
@@ -169,8 +163,7 @@ struct DecideCommandTests {
 
   @Test("a value that every reader clamps is refused; one that a client takes is not")
   func clamped() throws {
-    let scratch = try Self.folder()
-    try scratch.write("today.json", Self.settings(100))
+    let scratch = try Self.folder(today: Self.settings(100))
     func isRun(_ client: String) throws -> Bool {
       try scratch.write("fleet.json5", Self.fleet.replacing("segment-swift", with: client))
       return try scratch.run(Self.command + ["--budget", "1", "--json"]).json["runs"]?.number ?? 0 > 0
@@ -182,9 +175,8 @@ struct DecideCommandTests {
 
   @Test("a value of today that ends the app is not put back; the file that mends it is told")
   func mends() throws {
-    let scratch = try Self.folder()
-    try scratch.write("today.json", Self.settings(1_000, #""jitterPercent": 0,"#))
-    try scratch.write("new.json", Self.settings(3, #""jitterPercent": 10,"#))
+    let scratch = try Self.folder(
+      today: Self.settings(1_000, #""jitterPercent": 0,"#), new: Self.settings(3, #""jitterPercent": 10,"#))
     let output = try scratch.run(Self.command + ["--out", "out"], code: 1)
     let breaks = try #require(output.story("breaks").first, "\(output)")
     #expect(breaks.contains("(today's file): backoffConfig.jitterPercent: 0 "), "\(output)")
@@ -195,11 +187,10 @@ struct DecideCommandTests {
 
   @Test("the scenarios that a decision leaves have the whole fleet and its scale")
   func scaledSuite() throws {
-    let scratch = try Self.folder()
-    try scratch.write(
-      "scaled.json5",
-      Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("20/s", with: "100/s")
-        .replacing("devices: 30", with: "devices: 200"))
+    let scratch = try Self.folder(and: [
+      "scaled.json5": Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#)
+        .replacing("20/s", with: "100/s").replacing("devices: 30", with: "devices: 200")
+    ])
     let output = try scratch.run(
       Self.asked("scaled.json5") + ["--out", "out", "--budget", "1", "--scale", "1:2", "--verbose"])
     #expect(output.standardOutput.contains("100 devices (1:2 of 200)"), "\(output)")
@@ -211,8 +202,7 @@ struct DecideCommandTests {
 
   @Test("the next command has the options of this one, as a shell takes them")
   func nextCommand() throws {
-    let scratch = try Self.folder()
-    try scratch.write("new one.json", Self.settings(1_000))
+    let scratch = try Self.folder(and: ["new one.json": Self.settings(1_000)])
     let output = try scratch.run(
       Self.asked(proposed: "new one.json") + [
         "--set", "fleet.*.devices=29", "--seed", "2", "--allow", "endpoint", "--budget", "1",
@@ -227,11 +217,9 @@ struct DecideCommandTests {
 
   @Test("of several changed keys the harmful one is named, and Settings without it are written")
   func cause() throws {
-    let scratch = try Self.folder()
     let today = Self.settings(1_000)
-    try scratch.write("today.json", today)
     let fewer = today.replacing(#"1000, "base"#, with: #"3, "base"#)
-    try scratch.write("new.json", fewer.replacing("0.5", with: "0.6"))
+    let scratch = try Self.folder(today: today, new: fewer.replacing("0.5", with: "0.6"))
     let output = try scratch.run(Self.command + ["--out", "out"], code: 1)
     output.tells("cause", "backoffConfig.maxRetryCount: with today's value ")
     let next = output.story("next").last ?? ""
@@ -243,13 +231,10 @@ struct DecideCommandTests {
 
   @Test("a search raises a limit that loses events, also where one client of the fleet clamps it")
   func search() throws {
-    let scratch = try Self.folder()
-    try scratch.write(
-      "two.json5",
-      Self.fleet.replacing(
-        "fleet: [",
-        with: #"fleet: [{ name: "rn", devices: 20, events: "2/min", client: "segment-react-native" }, "#))
-    try scratch.write("today.json", Self.settings(3).replacing("300", with: "60"))
+    let rn = #"{ name: "rn", devices: 20, events: "2/min", client: "segment-react-native" }, "#
+    let scratch = try Self.folder(
+      today: Self.settings(3).replacing("300", with: "60"),
+      and: ["two.json5": Self.fleet.replacing("fleet: [", with: "fleet: [" + rn)])
     let output = try scratch.run(Self.asked("two.json5", proposed: nil) + ["--out", "out", "--budget", "1"])
     #expect(output.code == 0 && output.standardOutput.hasPrefix("KEEP TODAY'S SETTINGS ("), "\(output)")
     #expect(
@@ -266,10 +251,8 @@ struct DecideCommandTests {
   @Test("closed apps keep nobody from a recovery")
   func recovery() throws {
     let scratch = try scratch()
-    try scratch.write(
-      "closed.json5",
-      Self.fleet.replacing(
-        #"flush: {"#, with: #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#))
+    let sessions = #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#
+    try scratch.write("closed.json5", Self.fleet.replacing("flush: {", with: sessions))
     let output = try scratch.run(Self.asked("closed.json5") + ["--budget", "1", "--anyway", "--verbose"])
     output.tells("possible", "\"friday\": ")
     #expect(!output.standardOutput.contains("never"), "\(output)")
@@ -299,10 +282,9 @@ struct DecideCommandTests {
 
   @Test("where nothing is worse and nothing better, that is the reason")
   func nothingBetter() throws {
-    let scratch = try Self.folder()
-    try scratch.write("today.json", Self.settings(1_000))
-    try scratch.write("new.json", Self.settings(1_000).replacing("0.5", with: "0.6"))
-    let output = try scratch.run(Self.command, code: 1)
+    let today = Self.settings(1_000)
+    let output = try Self.folder(today: today, new: today.replacing("0.5", with: "0.6"))
+      .run(Self.command, code: 1)
     #expect(output.standardOutput.hasPrefix("DO NOT PUBLISH new.json ("), "\(output)")
     output.tells("reason", "nothing is better")
     for subject in ["next", "worse", "better"] { output.tells(subject) }

@@ -117,7 +117,7 @@ struct PictureTests {
     #expect(compared.standings.leaders.count == 2)
     #expect(title.hasPrefix("Not decided between "))
     #expect(!ComparisonPicture(compared).svg.contains(">\(Theme.fixed.colour(.accent))"))
-    #expect(compared.table.rows.allSatisfy { !$0[0].hasPrefix("✓") })
+    #expect(compared.table.tickedRows.allSatisfy { !$0[0].hasPrefix("✓") })
     Self.check(ComparisonPicture(compared).svg)
   }
 

@@ -111,10 +111,10 @@ struct PictureTests {
   @Test("A verdict that is not decided says so in the title, and nobody has the accent or a tick")
   func undecided() {
     let compared = Self.several(2) { result, number in
-      result.summary.recoveryTime = Int64(100 + number) * 1_000_000
+      result.summary.recoveryTime = Int64(101 - number) * 1_000_000
     }
     let title = compared.standings.story.finding
-    #expect(compared.standings.leaders.count == 2)
+    #expect(compared.standings.leaders.count == 2 && compared.standings.firstChoice == 1)
     #expect(title.hasPrefix("Not decided between "))
     #expect(!ComparisonPicture(compared).svg.contains(">\(Theme.fixed.colour(.accent))"))
     #expect(compared.table.tickedRows.allSatisfy { !$0[0].hasPrefix("✓") })

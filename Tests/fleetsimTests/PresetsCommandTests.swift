@@ -15,13 +15,12 @@ struct PresetsCommandTests {
     let found = try run(names.joined(separator: ","), "--json").json["presets"]?.elements ?? []
     #expect(found.map { $0["name"]?.text } == names)
     for (preset, found) in zip(ClientPreset.all, found) {
-      let switches = found["switches"]?.elements ?? []
-      #expect(switches.map { $0["path"]?.text } == ClientPreset.switches.map(\.path))
-      for (entry, own) in zip(ClientPreset.switches, switches) {
+      let expected = ClientPreset.switches.map { entry in
         let value = entry.value(preset)
-        #expect(own["value"]?.text == value, "\(preset.name) \(entry.path)")
-        #expect(own["differs"] == .bool(value != entry.value(.tapiDocument)))
+        return [.string(entry.path), .string(value), .bool(value != entry.value(.tapiDocument))] as [JSON?]
       }
+      let told = found["switches"]?.elements.map { own in ["path", "value", "differs"].map { own[$0] } }
+      #expect(told == expected, "\(preset.name)")
     }
   }
 

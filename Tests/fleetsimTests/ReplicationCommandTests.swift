@@ -18,6 +18,7 @@ struct ReplicationCommandTests {
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
     #expect(text.contains(" (4 seeds, 60 devices)\n"), "\(text)")
+    #expect(text.contains("\nResults\nfull\n  failed "), "\(text)")
     #expect(scratch.names(in: "out") == Self.files)
     #expect(try scratch.json("out/run.json")["replications"]?.number == 4)
     let rows = try scratch.table("out/replications.csv")

@@ -5,8 +5,8 @@ import Testing
 
 /// What commands that simulate nothing answer about the files of `scratch`, against recorded transcripts: see `Snapshot`.
 ///
-/// A line `$ fleetsim …` of a transcript is a command, with `␣` for a blank within a word. Its exit code and all that it prints stand
-/// behind it. A new case is such a line more, which is then recorded.
+/// A line `$ fleetsim …` of a transcript is a command, with `␣` for a blank within a word; `∅` is an empty word. Its exit code and all
+/// that it prints stand behind it. A new case is such a line more, which is then recorded.
 @Suite("Transcripts")
 struct TranscriptTests {
   private static let folder = HelpTests.snapshots.appending(path: "transcripts")
@@ -22,18 +22,18 @@ struct TranscriptTests {
     let commands = lines.filter { $0.hasPrefix("$ fleetsim ") }
     #expect(!commands.isEmpty)
     let answers = try commands.map { line in
-      let words = line.split(separator: " ").dropFirst(2).map { $0.replacing("␣", with: " ") }
-      let output = try scratch.run(words.map { String($0) })
-      // What a run needs depends on the layout of the simulator's records, and what there is on the machine.
-      let said = output.standardError.replacing(/[0-9.]+ [KMGT]iB/, with: "SIZE")
+      let words = line.split(separator: " ").dropFirst(2)
+      let output = try scratch.run(words.map { $0 == "∅" ? "" : String($0.replacing("␣", with: " ")) })
+      let said = output.standardError
       if (64...66).contains(output.code) {
         #expect(output.standardOutput == "", "\(line)")
         let isOfCommandLine = said.split(separator: "\n").contains { $0.hasPrefix("Error: ") }
         #expect(isOfCommandLine || output.code != 64 || said.hasPrefix("--"), "\(said)")
         #expect(isOfCommandLine == said.hasSuffix("--help'.\n"), "with the way out: \(said)")
       }
-      let answer = output.standardOutput.replacing(#/ +("version":|"results":|memory) .*\n/#, with: "")
-      return "\(line)\n\(output.code)\n\(answer)\(said)"
+      // What a run needs depends on the layout of the simulator's records, and what there is on the machine.
+      return "\(line)\n\(output.code)\n\(output.standardOutput)\(said)"
+        .replacing(/[0-9.]+ [KMGT]iB/, with: "SIZE").replacing(#/ +"(version|results)": .*\n/#, with: "")
     }
     let text = answers.joined(separator: "\n")
     let recorded = try Snapshot.recorded(in: file, now: text)

@@ -93,7 +93,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "every option of every command is offered; what is offered where an argument stands is in a transcript")
+    "every option of every command is offered; a transcript has what is offered where an argument stands")
   func offers() throws {
     for command in Self.commands {
       let offered = try offers("fleetsim \(command.name) --")

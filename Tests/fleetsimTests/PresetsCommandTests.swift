@@ -2,7 +2,7 @@ import ScenarioFormat
 import ScenarioModel
 import Testing
 
-/// What `presets` prints is in the transcripts.
+/// The transcripts have what `presets` prints.
 @Suite("Presets command")
 struct PresetsCommandTests {
   private func run(_ arguments: String...) throws -> Tool.Output {

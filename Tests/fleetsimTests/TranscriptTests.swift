@@ -3,7 +3,7 @@ import ScenarioModel
 import TestSupport
 import Testing
 
-/// What commands that simulate nothing answer about the files of `scratch`, against recorded transcripts: see `Snapshot`.
+/// Commands that run no fleet answer about the files of `scratch` as recorded transcripts say: see `Snapshot`.
 ///
 /// A line `$ fleetsim …` of a transcript is a command, with `␣` for a blank within a word; `∅` is an empty word. Its exit code and all
 /// that it prints stand behind it. A new case is such a line more, which is then recorded.

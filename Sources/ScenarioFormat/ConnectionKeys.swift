@@ -76,9 +76,17 @@ extension ScenarioDecoder {
         "what devices hold open (holdsOpen) takes no connection: the limit is one of their requests alone",
         at: node.position, "tapi.connections.limit")
     }
+    let normal = scenario.normalConnections
+    if let limit = connections.limit, normal.open > Double(limit),
+      let node = root["tapi"]?["connections"]?["limit"]
+    {
+      warn(
+        "the fleet holds about \(Int64(normal.open.rounded(.up))) connections open when nothing fails",
+        at: node.position, "tapi.connections.limit")
+    }
     guard let node = root["tapi"]?["connections"]?["handshakes"] else { return }
     warn(
-      of: scenario.normalHandshakesPerSecond, above: connections.handshakes.capacityMilli, ofThe: "tier",
+      of: normal.handshakesPerSecond, above: connections.handshakes.capacityMilli, ofThe: "tier",
       at: node.position, "tapi.connections.handshakes")
   }
 

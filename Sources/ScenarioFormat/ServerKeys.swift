@@ -413,17 +413,51 @@ extension LoadCrash {
 }
 
 extension ScenarioDecoder {
-  /// A limit of a key that no cohort has concerns nobody.
-  mutating func warnOfUnknownKeys(_ limits: [KeyLimit], _ fleet: [Cohort], _ root: PositionedValue) {
-    guard let nodes = root["tapi"]?["keyLimits"]?.elements else { return }
-    let keys = Set(fleet.map(\.effectiveWriteKey))
-    for (index, node) in nodes.enumerated() {
-      guard let name = node["key"], let key = name.text, !keys.contains(key) else {
-        continue
+  /// A limit of a key that no cohort has concerns nobody, and one below the normal load makes its key fall behind.
+  mutating func warnOfKeyLimits(_ scenario: Scenario, _ root: PositionedValue) {
+    let limits = scenario.tapi.rules.keyLimits
+    guard let nodes = root["tapi"]?["keyLimits"]?.elements, nodes.count == limits.count else { return }
+    for (index, (node, limit)) in zip(nodes, limits).enumerated() {
+      let concerned = scenario.fleet.filter { limit.key == nil || limit.key == $0.effectiveWriteKey }
+      if concerned.isEmpty, let name = node["key"], let key = limit.key {
+        warn(
+          "no cohort has the writeKey \(quoted(key)): the limit never applies", at: name.position,
+          "tapi.keyLimits.\(index).key")
       }
+      let loads = Dictionary(grouping: concerned) { limit.per == .all ? "" : $0.effectiveWriteKey }
+        .mapValues { cohorts in
+          cohorts.reduce(0) {
+            let one = NormalLoad.perDevice($1, over: scenario.duration).fewest
+            return $0 + (limit.per == .device ? one : one * Double($1.devices))
+          }
+        }
+      guard let most = loads.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }),
+        most.value > limit.rule.perSecond * 1.005
+      else { continue }
+      let share = Int64((min(most.value / limit.rule.perSecond, 1e6) * 100).rounded())
+      let whose = limit.per == .all ? "all" : (limit.per == .device ? "a device of " : "") + quoted(most.key)
       warn(
-        "no cohort has the writeKey \(quoted(key)): the limit never applies", at: name.position,
-        "tapi.keyLimits.\(index).key")
+        "the normal load of \(whose) is \(share) % of the limit: it falls behind "
+          + "even without an incident", at: node.position, "tapi.keyLimits.\(index)")
+    }
+  }
+}
+
+extension ScenarioDecoder {
+  /// A client that gives up before the server can answer uploads each batch again and again.
+  mutating func warnOfTimeouts(_ scenario: Scenario, _ root: PositionedValue) {
+    guard case .workers(let workers) = scenario.tapi.server, let nodes = root["fleet"]?.elements else {
+      return
+    }
+    for (index, (node, cohort)) in zip(nodes, scenario.fleet).enumerated() {
+      let load = NormalLoad.perDevice(cohort, over: scenario.duration)
+      let events = load.batches > 0 ? load.events / load.batches : 1
+      let time = Span.milliseconds(Int64((workers.meanTime(events: events) / 1_000).rounded()))
+      guard cohort.timeout < time else { continue }
+      warn(
+        "a worker takes \(Units.text(time)) for a request, and the client gives it up after "
+          + "\(Units.text(cohort.timeout))", at: (node["timeout"] ?? node).position,
+        join(ScenarioPaths.cohort(index, of: nodes), "timeout"))
     }
   }
 }

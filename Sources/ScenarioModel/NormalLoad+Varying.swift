@@ -28,23 +28,24 @@ extension NormalLoad {
       }
       // Mean events that a flush in the middle of the stretch finds.
       let start = max(0, middle - interval / 2)
-      let mean = rate.count(through: start + interval) - rate.count(through: start)
-      return batchesOfInterval(cohort, mean: mean) * 1e6 / Double(interval)
+      let count = rate.count(through: start + interval) - rate.count(through: start)
+      let seconds = Double(interval) / 1e6
+      return batchesByInterval(cohort, seconds, times: count / seconds)
     }
   }
 
   private static func course(of cohort: Cohort, _ sessions: Sessions, over duration: Span) -> [Double]? {
     guard cohort.events.varies || sessions.curve != nil else { return nil }
-    var alwaysOpen = alwaysOpen(cohort, sessions)
-    alwaysOpen.spikes = []
+    let alwaysOpen = alwaysOpen(cohort, sessions)
     let whileOpen =
       course(of: alwaysOpen, over: duration)
       ?? Array(repeating: batchesPerSecond(of: alwaysOpen, over: duration), count: stretches)
     let occasions = occasions(of: cohort, over: duration)
+    let share = shareInSessions(alwaysOpen, sessions, over: duration)
     return zip(openShares(of: sessions, over: duration), zip(whileOpen, occasions)).map { open, found in
       let events = found.1 * Double(cohort.eventsAtOnce)
       return batchesPerSecond(
-        whileOpen: found.0,
+        whileOpen: found.0 * share,
         events: sessions.createsEventsInBackground ? events : events * open / sessions.share, open: open,
         of: cohort, sessions)
     }
@@ -149,17 +150,29 @@ extension NormalLoad {
     return edge(first)...edge(last + 1)
   }
 
-  /// The whole fleet's largest load, spikes included; 0 if it does not vary.
-  static func peak(of scenario: Scenario, _ course: [Double]) -> Double {
+  /// The whole fleet's largest load, spikes and devices that flush together included.
+  /// - Parameter mean: its load where that does not vary.
+  static func peak(of scenario: Scenario, _ course: [Double], mean: Double) -> Double {
     let duration = scenario.duration
-    var peak = course.max() ?? 0
+    var peak = course.max() ?? mean
     for cohort in scenario.fleet {
+      let flush = cohort.flush
+      if flush.isSynchronised, flush.driftPartsPerMillion == 0, !flush.rearm.restartsAtFlush,
+        cohort.sessions == nil, let interval = flush.interval?.seconds
+      {
+        let own = batchesPerSecond(of: cohort, over: duration) * Double(cohort.devices)
+        let together = own * Double(flush.togetherPartsPerMillion) / 1e6
+        let times = interval / max(1, flush.spread.seconds)
+        peak = max(peak, (course.max() ?? mean) + together * (max(1, times) - 1))
+      }
       for spike in cohort.spikes where spike.time - .start < duration {
         // Without a flush of their own, events leave over the flush interval.
         let spread = max(
           1, spike.spread.seconds, spike.flushes ? 0 : cohort.flush.interval?.seconds ?? 0)
+        // Closed apps keep them.
+        let open = spike.flushes ? 1 : cohort.sessions?.share ?? 1
         let extra =
-          extraBatches(of: spike, cohort, over: duration) * Double(cohort.devices)
+          extraBatches(of: spike, cohort, over: duration) * Double(cohort.devices) * open
           * Double(spike.sharePartsPerMillion) / 1e6 / spread
         var time = spike.time.microseconds
         for _ in 0..<100_000 where time < duration.microseconds {
@@ -261,7 +274,9 @@ extension NormalLoad {
     guard let sessions = cohort.sessions else { return (0, 0) }
     let seconds = sessions.length.mean / 1e6
     let rate = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce) / sessions.share
-    let batches = batchesPerSecond(of: alwaysOpen(cohort, sessions), over: duration) * seconds + 0.5
+    let open = alwaysOpen(cohort, sessions)
+    let batches =
+      batchesPerSecond(of: open, over: duration) * shareInSessions(open, sessions, over: duration) * seconds
     if sessions.createsEventsInBackground { return (0, batches) }
     return (rate * seconds, min(batches, rate * seconds))
   }

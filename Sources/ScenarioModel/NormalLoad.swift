@@ -10,7 +10,7 @@ public struct NormalLoad: Sendable, Hashable {
   public var fewestBatchesPerSecond: Double
   public var eventsPerSecond: Double
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
-  /// together (`Spike`); else the same.
+  /// together (`Spike`, flushes in phase); else the same.
   public var peakBatchesPerSecond: Double
   /// The peak without spikes, which are over soon.
   public var busiestBatchesPerSecond: Double
@@ -33,24 +33,33 @@ public struct NormalLoad: Sendable, Hashable {
   public init(_ scenario: Scenario) {
     var (batches, fewest, events) = (0.0, 0.0, 0.0)
     for cohort in scenario.fleet {
-      let ownBatches = Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
-      let ownEvents = Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
-      batches += ownBatches
-      let full = ownEvents / Double(cohort.largestBatch)
-      fewest += cohort.gathersWhatWaits ? min(ownBatches, full) : ownBatches
-      events += ownEvents
+      let one = Self.perDevice(cohort, over: scenario.duration)
+      let devices = Double(cohort.devices)
+      batches += one.batches * devices
+      fewest += one.fewest * devices
+      events += one.events * devices
     }
     let push = Self.pushRates(scenario)
     batches += push.batches
     events += push.events
     (batchesPerSecond, fewestBatchesPerSecond, eventsPerSecond) = (batches, fewest + push.batches, events)
     let course = Self.course(of: scenario)
-    peakBatchesPerSecond = max(batches, Self.peak(of: scenario, course))
+    peakBatchesPerSecond = max(batches, Self.peak(of: scenario, course, mean: batches))
     let meanEvents = batches > 0 ? events / batches : 1
     nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
     busiestBatchesPerSecond = max(batches, course.max() ?? 0)
     busiestTime = Self.busiestTime(course, over: scenario.duration)
     overload = Self.overload(course, capacity: capacityPerSecond, over: scenario.duration)
+  }
+
+  /// Per second of one device: batches, the fewest that they can be, and events.
+  package static func perDevice(
+    _ cohort: Cohort, over duration: Span
+  ) -> (batches: Double, fewest: Double, events: Double) {
+    let batches = batchesPerSecond(of: cohort, over: duration)
+    let events = eventsPerSecond(of: cohort, over: duration)
+    let full = events / Double(cohort.largestBatch)
+    return (batches, cohort.gathersWhatWaits ? min(batches, full) : batches, events)
   }
 
   /// At its peak, load divided by capacity.
@@ -66,7 +75,7 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// One device's batches per second, as a mean over the run.
   ///
-  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches. `size` is the number of
+  /// Where the count restarts at every flush (S17), an interval with n events makes ⌈n / size⌉ batches. `size` is the number of
   /// events that make a flush or fill a batch, whichever is fewer. Without an interval each `count` events make a flush.
   package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
     if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
@@ -78,8 +87,8 @@ public struct NormalLoad: Sendable, Hashable {
     if let course = course(of: cohort, over: duration) {
       return course.reduce(0, +) / Double(course.count) + spikes.batches
     }
-    let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds
-    return batchesOfInterval(cohort, mean: mean) / interval.seconds + spikes.batches
+    let times = occasionsPerSecond(of: cohort, over: duration)
+    return batchesByInterval(cohort, interval.seconds, times: times) + spikes.batches
   }
 
   private static func batchesPerSecond(
@@ -88,21 +97,22 @@ public struct NormalLoad: Sendable, Hashable {
     if sessions.curve != nil, let course = course(of: cohort, over: duration) {
       return course.reduce(0, +) / Double(course.count) + spikeRates(of: cohort, over: duration).batches
     }
+    let open = alwaysOpen(cohort, sessions)
+    let rate = batchesPerSecond(of: open, over: duration) * shareInSessions(open, sessions, over: duration)
     return batchesPerSecond(
-      whileOpen: batchesPerSecond(of: alwaysOpen(cohort, sessions), over: duration),
-      events: eventsPerSecond(of: cohort, over: duration), open: sessions.share, of: cohort, sessions)
+      whileOpen: rate, events: eventsPerSecond(of: cohort, over: duration), open: sessions.share, of: cohort,
+      sessions) + spikeRates(of: cohort, over: duration).batches
   }
 
-  /// The cohort as if its apps were always open, and as busy as they are while they are open.
+  /// The cohort as if its apps were always open, and as busy as they are while they are open; without spikes.
   static func alwaysOpen(_ cohort: Cohort, _ sessions: Sessions) -> Cohort {
     var open = cohort
-    open.sessions = nil
+    (open.sessions, open.spikes) = (nil, [])
     if !sessions.createsEventsInBackground { open.events = cohort.events.faster(by: 1 / sessions.share) }
     return open
   }
 
-  /// About: as without sessions where the app is open, and half an interval's batches more for each session that ends. Events of the
-  /// background wait for the next session, as full batches.
+  /// About: as where the app is open, and full batches of what came in the background.
   /// - `whileOpen`: batches per second of a device whose app is open.
   /// - `events`: events per second of a device on average.
   /// - `open`: the share of the devices in the foreground.
@@ -112,7 +122,29 @@ public struct NormalLoad: Sendable, Hashable {
     let left =
       sessions.createsEventsInBackground
       ? events * (1 - open) / Double(batchSize(of: cohort)) : 0
-    return min(events, whileOpen * open + left + sessions.perSecond(at: open) / 2)
+    return min(events, whileOpen * open + left)
+  }
+
+  /// The batches of an app's sessions, as a share of those that it would make in a session without an end.
+  ///
+  /// A session starts the flush interval anew, and what has come since its last flush leaves at its end. Clients that do not flush then
+  /// make as many batches, about, as without an end.
+  /// - Parameter open: the cohort as if its apps were always open.
+  static func shareInSessions(_ open: Cohort, _ sessions: Sessions, over duration: Span) -> Double {
+    let steady = batchesPerSecond(of: open, over: duration)
+    guard open.behaviour.page == nil, open.behaviour.triggers.contains(.background), steady > 0 else {
+      return 1
+    }
+    let times = occasionsPerSecond(of: open, over: duration)
+    let interval = open.flush.interval?.seconds ?? .infinity
+    let lengths = (0..<64).map { sessions.length.quantile((Double($0) + 0.5) / 64) / 1e6 }
+    let batches = lengths.reduce(0) { sum, length in
+      let flushes = (length / interval).rounded(.down)
+      let rest = flushes > 0 ? length - flushes * interval : length
+      return sum + (flushes > 0 ? flushes * batchesOfInterval(open, mean: times * interval) : 0)
+        + batchesOfInterval(open, mean: times * rest)
+    }
+    return batches / steady / lengths.reduce(0, +)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer. Of more at one moment a client that makes a batch when the one
@@ -138,16 +170,35 @@ public struct NormalLoad: Sendable, Hashable {
     return occasions * atOnce / Double(flushed) * Double((flushed - 1) / size + 1)
   }
 
+  /// Batches a second of a cohort that flushes every `interval` seconds, and whose events come at `times` a second.
+  ///
+  /// An interval that starts anew with each flush ends with the count or with its time, whichever is first.
+  static func batchesByInterval(_ cohort: Cohort, _ interval: Double, times: Double) -> Double {
+    guard cohort.flush.rearm.restartsAtFlush, let count = cohort.eventsUntilFlush,
+      count <= cohort.largestBatch, times > 0
+    else { return batchesOfInterval(cohort, mean: times * interval) / interval }
+    let most = (Double(count) / Double(cohort.eventsAtOnce)).rounded(.up)
+    let length = expectation(cohort, mean: times * interval) { min($0, most) } / times
+    return expectation(cohort, mean: times * interval) { min($0, 1) } / length
+  }
+
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
   static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
     let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
-    func made(_ times: Double) -> Double {
-      ((times * atOnce + Double(extra)) / Double(size)).rounded(.up)
+    if cohort.behaviour.countsAllEvents, let count = cohort.eventsUntilFlush, count <= cohort.largestBatch {
+      // Each count's batch, and what has come behind the last one: something, but where that was the last event.
+      let some = extra > 0 ? 1 : expectation(cohort, mean: mean) { min($0, 1) }
+      return (mean * atOnce + Double(extra)) / Double(count) + some * (1 - 1 / Double(count))
     }
-    guard case .periodic = cohort.events else { return poissonExpectation(mean: mean, made) }
+    return expectation(cohort, mean: mean) { (($0 * atOnce + Double(extra)) / Double(size)).rounded(.up) }
+  }
+
+  /// E f(N) of the number of times N that events come, `mean` on average.
+  private static func expectation(_ cohort: Cohort, mean: Double, _ value: (Double) -> Double) -> Double {
+    guard case .periodic = cohort.events else { return poissonExpectation(mean: mean, value) }
     // The mean's floor or its ceiling.
     let low = mean.rounded(.down)
-    return made(low) * (1 - (mean - low)) + made(low + 1) * (mean - low)
+    return value(low) * (1 - (mean - low)) + value(low + 1) * (mean - low)
   }
 
   /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential

@@ -229,6 +229,9 @@ public struct FlushPolicy: Sendable, Hashable {
     case afterAnswer
     /// Nothing, not even a launch or a session: the wall clock says when a device flushes.
     case wallClock
+
+    /// Whether a flush starts the interval anew, whatever made it.
+    public var restartsAtFlush: Bool { self == .afterFlush || self == .afterAnswer }
   }
 
   public init(count: Int? = 20, interval: Span? = .seconds(30), isSynchronised: Bool = false) {

@@ -111,24 +111,30 @@ struct ConnectionTable {
 
   /// How long ago a device uploaded something last; nil: `life` or longer.
   private func age(of device: UInt32, _ pace: UploadPace, atMost life: Span) -> Span? {
+    guard pace.meanGap.isFinite else { return nil }
     let key = key.child(UInt64(device))
     let draws = key.child(RandomPurpose.handshake)
-    var age: Span
-    switch pace {
-    case .seldom: return nil
-    case .random(let gap): age = Span(microseconds: Distribution.exponentialGap(mean: gap, key: draws))
-    case .flushes(let interval, let share, let phase):
+    let last =
+      pace.isRegular
+      ? draws.uniform(0, through: Int64(min(pace.meanGap, 1e18)) - 1)
+      : Distribution.exponentialGap(mean: pace.meanGap, key: draws)
+    var age = last
+    if let interval = pace.interval?.microseconds {
       let first =
-        phase?.microseconds
-        ?? key.child(RandomPurpose.flushPhase).uniform(0, through: interval.microseconds - 1)
-      age = Span(microseconds: interval.microseconds - first)
-      var flush: UInt64 = 0
-      while age < life, draws.child(flush).uniform(below: 1_000_000) >= UInt64(share) {
-        flush += 1
-        age = age + interval
+        pace.phase?.microseconds ?? key.child(RandomPurpose.flushPhase).uniform(0, through: interval - 1)
+      age = interval - first
+      if pace.isRegular {
+        age += last / interval * interval
+      } else {
+        let share = max(1, UInt64((min(1, Double(interval) / pace.meanGap) * 1e6).rounded()))
+        var flush: UInt64 = 0
+        while age < life.microseconds, draws.child(flush).uniform(below: 1_000_000) >= share {
+          flush += 1
+          age += interval
+        }
       }
     }
-    return age < life ? age : nil
+    return age < life.microseconds ? Span(microseconds: age) : nil
   }
 
   // MARK: Arrivals

@@ -27,7 +27,7 @@ public struct Dependency: Sendable, Hashable {
 
 extension WorkersConfiguration {
   /// How long a request of so many events keeps its worker, if the dependency takes its call at once; microseconds.
-  func meanTime(events: Double) -> Double {
+  package func meanTime(events: Double) -> Double {
     let own = serviceTime.mean + Double(serviceTimePerEvent.microseconds) * events
     return own + (dependency.map { $0.serviceTime.mean + Double($0.roundTrip.microseconds) } ?? 0)
   }

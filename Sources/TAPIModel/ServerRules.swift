@@ -33,6 +33,14 @@ public struct KeyLimit: Sendable, Hashable {
     case bucket(rate: Int64, burst: Int64)
     /// At most so many in a window, 1 … 10^9.
     case window(Window, requests: Int64)
+
+    /// Requests that it lets through in the long run.
+    package var perSecond: Double {
+      switch self {
+      case .bucket(let rate, _): Double(rate) / 1_000
+      case .window(let window, let requests): Double(requests) / window.length.seconds
+      }
+    }
   }
   /// A span in which admitted requests are counted.
   public struct Window: Sendable, Hashable {
@@ -102,14 +110,42 @@ public struct Congestion: Sendable, Hashable {
   }
 }
 
-/// How often a device uploads when nothing fails, as far as it decides whether its connection is alive when a run begins.
-public enum UploadPace: Sendable, Hashable {
-  /// By a flush every `interval`. Each has something to send by the chance of `share`, parts per million. `phase` is that of all
-  /// devices; nil: each has its own.
-  case flushes(interval: Span, share: Int64, phase: Span?)
-  /// As a Poisson process; microseconds.
-  case random(meanGap: Double)
-  case seldom
+/// How often a device uploads when nothing fails, as far as it decides whether its connection is alive.
+public struct UploadPace: Sendable, Hashable {
+  /// Between two uploads, microseconds; infinite: it makes none.
+  public var meanGap = Double.infinity
+  /// From flush to flush, where each upload is one's; nil: uploads come at any time.
+  public var interval: Span?
+  /// When all devices flush; nil: each has a phase of its own.
+  public var phase: Span?
+  /// Whether all gaps are as long, but for the wait for a flush. Otherwise uploads come by chance.
+  public var isRegular = false
+
+  public init() {}
+
+  /// What becomes of a connection that closes when nothing happens for `life`.
+  /// - Returns: the share of its uploads that find it closed, and the share of the time in which it is open.
+  package func connection(closingAfter life: Span) -> (closed: Double, open: Double) {
+    guard meanGap.isFinite else { return (1, 0) }
+    let gaps = Double(life.microseconds) / meanGap
+    guard let interval else {
+      let closed = isRegular ? (gaps < 1 ? 1 : 0) : DeterministicMath.exp(-gaps)
+      return (closed, isRegular ? min(1, gaps) : 1 - closed)
+    }
+    let flushes = max(1, meanGap / Double(interval.microseconds))
+    /// The chance that so many flushes in a row are empty.
+    func empty(_ count: Int64) -> Double {
+      if isRegular { return min(1, max(0, flushes - Double(count))) }
+      return count == 0 ? 1 : DeterministicMath.exp(Double(count) * DeterministicMath.log(1 - 1 / flushes))
+    }
+    let (count, rest) = life.microseconds.quotientAndRemainder(dividingBy: interval.microseconds)
+    let closed = empty(count)
+    let open = 1 - closed + closed * Double(rest) / Double(interval.microseconds) / flushes
+    // A life of whole intervals ends with the flush, but after a handshake, which is behind it.
+    return (
+      rest > 0 || count == 0 ? closed : (closed + empty(count - 1)) / 2, isRegular ? min(1, gaps) : open
+    )
+  }
 }
 
 /// Where uploads come from: what the server can know of a sender, one for each `UploadRequest.shard`.
@@ -129,7 +165,7 @@ public struct UploadSource: Sendable, Hashable {
   /// `UploadRequest.device` of the devices that send from here; empty: nobody knows.
   public var devices: Range<UInt32> = 0..<0
   /// How often a device uploads when nothing fails.
-  public var pace = UploadPace.seldom
+  public var pace = UploadPace()
 
   public init(writeKey: String, firstDevice: UInt32 = 0) {
     self.writeKey = writeKey

@@ -74,6 +74,9 @@ public struct WorkersConfiguration: Sendable, Hashable {
     self.queueLimit = queueLimit
     self.dependency = dependency
   }
+
+  /// Requests that are served at once, at most.
+  public var atOnce: Int { min(count, concurrencyLimit?.maximum ?? .max) }
 }
 
 /// The answer to a request that finds no token, or the queue full.

@@ -412,7 +412,7 @@ extension TAPIConfiguration {
       return Int64((Double(bucket.capacityMilliRequestsPerSecond) / cost).rounded())
     case .workers(let workers):
       let time = workers.meanTime(events: meanEvents)
-      let capacity = min(Double(workers.count) * 1e9 / max(time, 1e-3), workers.dependencyCapacity * 1e9)
+      let capacity = min(Double(workers.atOnce) * 1e9 / max(time, 1e-3), workers.dependencyCapacity * 1e9)
       return capacity < 1e15 ? Int64(capacity.rounded()) : 1_000_000_000_000_000
     }
   }

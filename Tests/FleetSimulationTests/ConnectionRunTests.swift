@@ -91,20 +91,43 @@ import Testing
   @Test(
     "The normal load's handshakes are about those of a run",
     arguments: [
-      (Span.seconds(100), Span.seconds(45)), (.seconds(60), .seconds(95)), (.seconds(20), .seconds(5)),
+      (EventProcess.poisson(meanGap: .seconds(100)), Span.seconds(45)),
+      (.poisson(meanGap: .seconds(60)), .seconds(95)), (.poisson(meanGap: .seconds(20)), .seconds(5)),
+      // Just as long as two intervals.
+      (.poisson(meanGap: .seconds(70)), .seconds(60)),
+      (.periodic(every: .seconds(70), phase: .random), .seconds(60)),
+      (.periodic(every: .seconds(70), phase: .random), .seconds(61)),
     ])
-  func normalLoad(gap: Span, keepAlive: Span) throws {
+  func normalLoad(events: EventProcess, keepAlive: Span) throws {
     let scenario = scenario(
       devices: 500, keepAlive: keepAlive, handshakes: .init(count: 10, time: .milliseconds(1))
     ) {
-      $0.fleet[0].events = .poisson(meanGap: gap)
+      $0.fleet[0].events = events
       $0.tapi.connections?.idleTimeout = .seconds(300)
       $0.duration = .seconds(3_000)
     }
     let rows = try windowed(scenario).connections.dropFirst(20)
     let rate = Double(rows.reduce(0) { $0 + $1[.handshakes] }) / Double(rows.count * 30)
-    let formula = scenario.normalHandshakesPerSecond
-    #expect(abs(formula / rate - 1) < 0.05, "\(formula) and \(rate)")
+    let normal = scenario.normalConnections
+    #expect(abs(normal.handshakesPerSecond / rate - 1) < 0.05, "\(normal) and \(rate)")
+    let open = Double(rows.reduce(0) { $0 + $1[.live] }) / Double(rows.count)
+    #expect(abs(normal.open / open - 1) < 0.05, "\(normal) and \(open)")
+  }
+
+  @Test("Without an interval periodic uploads find their connection always, or never")
+  func periodic() throws {
+    for (keepAlive, shakes) in [(Span.seconds(69), 10.0), (.seconds(71), 0)] {
+      let scenario = scenario(
+        devices: 700, keepAlive: keepAlive, handshakes: .init(count: 10, time: .milliseconds(1))
+      ) {
+        $0.fleet[0].events = .periodic(every: .seconds(70), phase: .random)
+        $0.fleet[0].flush = FlushPolicy(count: 1, interval: nil)
+        $0.tapi.connections?.idleTimeout = .seconds(300)
+      }
+      let handshakes = try windowed(scenario).connections.dropFirst(3).reduce(0) { $0 + $1[.handshakes] }
+      #expect(abs(Double(handshakes) / 210 - shakes) < 0.1)
+      #expect(abs(scenario.normalConnections.handshakesPerSecond - shakes) < 1e-9)
+    }
   }
 
   @Test(

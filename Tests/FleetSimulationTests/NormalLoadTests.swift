@@ -107,6 +107,68 @@ struct NormalLoadTests {
     #expect(abs(Double(attempts) / 3_600 / load.batchesPerSecond - 1) < 0.03)
   }
 
+  @Test(
+    "where the count goes on over other flushes, and sessions end between flushes, as many batches as in a run",
+    arguments: [
+      ("segment-swift", nil), ("segment-swift", 60), ("segment-kotlin", 60), ("segment-kotlin", 200),
+    ]
+      as [(client: String, session: Int64?)], [1, 10] as [Int64])
+  func shippedClients(kind: (client: String, session: Int64?), gap: Int64) throws {
+    let (client, session) = kind
+    var cohort = Cohort(
+      name: "phones", devices: 400, events: .poisson(meanGap: .seconds(gap * (session == nil ? 6 : 1))))
+    cohort.take(try #require(ClientPreset.builtIn(client)))
+    if let session {
+      cohort.sessions = Sessions(
+        sharePartsPerMillion: 200_000,
+        length: session < 100 ? .constant(.seconds(session)) : .exponential(mean: .seconds(session)))
+    }
+    let scenario = Scenario(
+      duration: .hours(2), interval: .minutes(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))), fleet: [cohort])
+    let totals = try Simulation.run(scenario).series.totals
+    // A batch's share of the events: chance in how many there are has no part.
+    let load = NormalLoad(scenario)
+    let run = Double(totals.attempts) / Double(totals[.createdEvents])
+    #expect(abs(load.batchesPerSecond / load.eventsPerSecond / run - 1) < 0.04)
+  }
+
+  @Test("an interval that starts anew with each flush lasts until the count or its end, whichever is first")
+  func restarts() {
+    var flush = FlushPolicy(count: 2, interval: .seconds(10))
+    flush.rearm = .afterFlush
+    // One event in ten seconds, on average: E min(N, 2) = 2 − 3/e of them in a flush, and one at least in 1 − 1/e.
+    let load = load(events: .poisson(meanGap: .seconds(10)), flush: flush)
+    let e = 2.718281828459045
+    #expect(isClose(load.batchesPerSecond, (1 - 1 / e) / ((2 - 3 / e) * 10)))
+    let periodic = self.load(events: .periodic(every: .seconds(4), phase: .random), flush: flush)
+    #expect(isClose(periodic.batchesPerSecond, 1 / 8.0))
+  }
+
+  @Test("devices that flush together have a peak")
+  func together() {
+    let every = EventProcess.periodic(every: .seconds(30), phase: .flush)
+    var flush = FlushPolicy(count: nil, interval: .seconds(30), isSynchronised: true)
+    let poisson = EventProcess.poisson(meanGap: .seconds(1))
+    #expect(isClose(load(events: every, flush: flush, devices: 300).peakBatchesPerSecond, 300))
+    flush.spread = .seconds(3)
+    #expect(isClose(load(events: every, flush: flush, devices: 300).peakBatchesPerSecond, 100))
+    flush.togetherPartsPerMillion = 500_000
+    #expect(isClose(load(events: every, flush: flush, devices: 300).peakBatchesPerSecond, 55))
+    flush.isSynchronised = false
+    let apart = load(events: poisson, flush: flush, devices: 300)
+    #expect(apart.peakBatchesPerSecond == apart.batchesPerSecond)
+  }
+
+  @Test("of more workers than a limit lets work at once those that it lets count")
+  func limitedWorkers() {
+    var workers = WorkersConfiguration(count: 30, serviceTime: .constant(.milliseconds(200)))
+    workers.concurrencyLimit = ConcurrencyLimit(initial: 25, minimum: 1, maximum: 25)
+    let load = load(events: .poisson(meanGap: .seconds(1)), flush: .init(), server: .workers(workers))
+    #expect(load.nominalCapacityMilli == 125_000)
+  }
+
   @Test("a flush of more events than a batch takes is several batches")
   func chunks() {
     let periodic = EventProcess.periodic(every: .seconds(1), phase: .random)

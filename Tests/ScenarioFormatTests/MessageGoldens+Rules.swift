@@ -14,6 +14,10 @@ extension MessageGoldens {
     tapi keyLimits: [{ key: 'phones', burst: 5 }]
       2: tapi.keyLimits.0: no limit; write rate: "100/min", or window: "1m" and requests: 100
     tapi keyLimits: [{ per: 'all', window: '1m', requests: 600, retryAfter: 'windowEnd' }, { window: { sliding: '1h' }, requests: 9 }]
+      2: warning: tapi.keyLimits.1: the normal load of "phones" is 12670 % of the limit: it falls behind even without an incident
+    tapi keyLimits: [{ per: 'device', rate: '1.2/min' }, { per: 'device', rate: '3/min' }, { per: 'all', rate: '12/min' }]
+      2: warning: tapi.keyLimits.0: the normal load of a device of "phones" is 158 % of the limit: it falls behind even without an incident
+      2: warning: tapi.keyLimits.2: the normal load of all is 158 % of the limit: it falls behind even without an incident
     tapi keyLimits: [{ window: '1m' }, { requests: 5 }, { window: '1m', requests: 5, burst: 5 }]
       2: tapi.keyLimits.0.window: a window without a limit; write for example requests: 100 beside it
       2: tapi.keyLimits.1.requests: in which time? write for example window: "1m" beside it
@@ -66,6 +70,9 @@ extension MessageGoldens {
       2: tapi.bucket.costPerEvent: 1001 is out of range; allowed: numbers from 0 to 1000
     server bucket: { capacity: '1/s', costPerEvent: 0.0000001 }
       2: tapi.bucket.costPerEvent: 0.0000001 is finer than a millionth; allowed: numbers from 0 to 1000
+    server workers: { count: 20, serviceTime: '30s' }
+    server workers: { count: 20, serviceTime: '30001ms' }
+      3: warning: fleet.phones.timeout: a worker takes 30001ms for a request, and the client gives it up after 30s
     server workers: { count: 1, serviceTime: '1s', congestion: { slowdown: 2 } }
       2: tapi.workers.congestion.queue: needs the length of queue that slows work down so much; write queue: 1000, or give workers a queueLimit
     server workers: { count: 1, serviceTime: '1s', queueLimit: 100, congestion: { slowdown: 2 } }, overload: { status: 503 }
@@ -86,6 +93,8 @@ extension MessageGoldens {
       2: tapi.connections.limit: 50 connections are fewer than the 200 workers, some of whom never get a request; allowed: 200 or more, or null
     tapi connections: { handshakes: { count: 1, time: '1m' }, idleTimeout: '1s' }
       2: warning: tapi.connections.handshakes: the tier can do 0.017/s, and the fleet needs about 0.317/s when nothing fails
+    tapi connections: { handshakes: { count: 1, time: '1ms' }, limit: 5 }
+      2: warning: tapi.connections.limit: the fleet holds about 10 connections open when nothing fails
     tapi settingsEndpoint: null
     tapi settingsEndpoint: {}
       2: warning: tapi.settingsEndpoint: nobody fetches anything: apps fetch Settings at launch, and none is launched during the run; give a cohort lifecycle: { restarts: "2/day" }, or sessions and settingsFetch: "foreground"

@@ -107,7 +107,7 @@ extension ScenarioFindings {
     if let connections = scenario.tapi.connections {
       row(
         "handshake",
-        "about \(FigureText.rate(scenario.normalHandshakesPerSecond)) a second when nothing fails, of "
+        "about \(FigureText.rate(scenario.normalConnections.handshakesPerSecond)) a second when nothing fails, of "
           + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
       )
     }

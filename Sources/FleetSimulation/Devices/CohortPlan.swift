@@ -207,8 +207,6 @@ extension CohortPlan {
     let drift: Int64
     /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
     let isScanned: Bool
-    /// A flush starts the interval anew, whatever made it.
-    var restartsAtFlush: Bool { rearm == .afterFlush || rearm == .afterAnswer }
 
     init(_ cohort: Cohort, hasWorld: Bool, windowWidth: Int64?) {
       interval = cohort.flush.interval?.microseconds ?? .max
@@ -226,7 +224,7 @@ extension CohortPlan {
       // A scan passes each device once a window at most, and a phase has 32 bits.
       isScanned =
         interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil
-        && !hasWorld && drift == 0 && (rearm == .fixedRate || rearm == .wallClock)
+        && !hasWorld && drift == 0 && !rearm.restartsAtFlush
     }
   }
 

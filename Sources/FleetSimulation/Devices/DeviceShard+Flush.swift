@@ -60,7 +60,7 @@ extension DeviceShard {
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     trace(.trigger(kind, newEvents: Int(created.count)), device, at: now)
     let planned = plannedTriggers(device).planned
-    if plan.pointee.flush.restartsAtFlush, kind != .background, runsInterval(device) {
+    if plan.pointee.flush.rearm.restartsAtFlush, kind != .background, runsInterval(device) {
       startInterval(device, at: now)
     }
     flush(

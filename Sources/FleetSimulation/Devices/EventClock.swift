@@ -160,7 +160,7 @@ extension DeviceShard {
     let planned = triggers + device.place
     let isInterval = now == planned.pointee.nextInterval
     if planned.pointee.triggerAt != now || isInterval && !runsInterval(device) { return nil }
-    if isInterval || plan.pointee.flush.restartsAtFlush && runsInterval(device) {
+    if isInterval || plan.pointee.flush.rearm.restartsAtFlush && runsInterval(device) {
       planned.pointee.nextInterval = nextInterval
     }
     return (isInterval, planned.pointee.nextInterval)

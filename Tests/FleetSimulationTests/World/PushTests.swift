@@ -208,8 +208,8 @@ struct PushTests {
       scenario.fleet[0].events = .poisson(meanGap: .seconds(10))
       scenario.fleet[0].sessions?.length = .exponential(mean: .seconds(Int64(length * 60)))
       let load = NormalLoad(scenario)
-      // A flush each 30 s, and in the mean half a one at the end of a session.
-      let batches = 1 / 30.0 + 0.5 / (length * 60)
+      // A flush each 30 s, and one at the end of a session.
+      let batches = (1 / (exp(30 / (length * 60)) - 1) + 1) / (length * 60)
       let expected = 10_000 * 0.99 * 0.5 * most(opening: delay, length: length) * batches
       let peak = load.peakBatchesPerSecond - NormalLoad(scenario.withoutIncidents).batchesPerSecond
       #expect(abs(peak / expected - 1) < 0.02, "\(delay) min, \(length) min: \(peak), \(expected)")

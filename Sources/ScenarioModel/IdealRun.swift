@@ -35,7 +35,9 @@ extension Cohort {
     } else {
       behaviour.queue.mode = client.queue.mode
       behaviour.queue.maximumBatchEvents = client.queue.maximumBatchEvents
-      behaviour.queue.maximumBatchBytes = client.queue.maximumBatchBytes
+      // What the server finds too large a smaller batch delivers.
+      behaviour.queue.maximumBatchBytes =
+        [client.queue.maximumBatchBytes, scenario.tapi.rules.requestSizeLimit].compactMap { $0 }.min()
       behaviour.queue.growsUntilFailure = client.queue.growsUntilFailure
       // A worker that blocks holds up the batches behind its own. All others gather what comes while they wait.
       behaviour.uploadConcurrency =
@@ -71,8 +73,9 @@ extension TAPIConfiguration {
     overload = Overload()
     (connections, settings, proxies) = (nil, nil, nil)
     guard case .workers(var workers) = server else { return }
-    (workers.queueLimit, workers.queueTimeout, workers.congestion) = (nil, nil, nil)
-    (workers.order, workers.delayControl, workers.concurrencyLimit) = (.fifo, nil, nil)
+    (workers.count, workers.queueLimit, workers.queueTimeout) = (workers.atOnce, nil, nil)
+    (workers.congestion, workers.delayControl, workers.concurrencyLimit) = (nil, nil, nil)
+    workers.order = .fifo
     server = .workers(workers)
   }
 }

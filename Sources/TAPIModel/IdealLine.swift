@@ -52,4 +52,24 @@ extension TAPIServer {
     if isBucket { return bucket.time(of: rules?.cost(of: request) ?? TokenBucket.token) }
     return pool.busy < pool.workers ? .start : .never
   }
+
+  /// Admits events that fit into a request which was served before: they cost what events do, without a request of their own.
+  /// - Returns: `.lost` where there is no room for them yet.
+  package mutating func admitRest(_ request: UploadRequest, at now: Instant) -> Admission {
+    let served = Admission.answered(ServerAnswer(status: 200, retryAfter: nil, at: now))
+    if isBucket {
+      guard let cost = rules.map({ $0.cost(of: request) - TokenBucket.token }), cost > 0 else {
+        return served
+      }
+      noteUse(at: now)
+      guard bucket.take(cost, at: now) else { return .lost }
+      rules?.noteTaken(cost)
+      return served
+    }
+    if pool.perEvent == 0 { return served }
+    guard pool.busy < pool.workers else { return .lost }
+    pool.start(request, now: now, isRest: true)
+    noteNextOwnTime()
+    return .pending
+  }
 }

@@ -78,7 +78,7 @@ final class RuleBook {
     TokenBucket.token + costPerEvent * 1_000 * Int64(request.events)
   }
 
-  fileprivate func noteTaken(_ cost: Int64) {
+  func noteTaken(_ cost: Int64) {
     microTokens += cost / 1_000
     meter.used += Double(cost)
   }

@@ -10,7 +10,7 @@ struct WorkerPool {
   private let queueLimit: Int
   private let configuration: WorkersConfiguration
   private let serviceTime: Sampler
-  private let perEvent: Int64
+  let perEvent: Int64
   private let key: RandomKey
   private let queueTimeout: Span?
   /// How much longer work takes for each request that waits as it starts.
@@ -141,9 +141,10 @@ struct WorkerPool {
     while let waiting = line.takeFirst() { onLoss(waiting) }
   }
 
-  private mutating func start(_ request: UploadRequest, now: Instant) {
+  /// - Parameter isRest: whether its events alone take time.
+  mutating func start(_ request: UploadRequest, now: Instant, isRest: Bool = false) {
     let draw = serviceTime.sample(request.key(key).child(RandomPurpose.service.rawValue)).microseconds
-    var time = draw + perEvent * Int64(request.events)
+    var time = (isRest ? 0 : draw) + perEvent * Int64(request.events)
     if speed != 1_000_000 || slowdownPerQueued > 0 {
       // Slower work takes longer; beyond a thousand days it is as good as never.
       var scaled = Double(time) * 1_000_000 / Double(max(speed, 1))

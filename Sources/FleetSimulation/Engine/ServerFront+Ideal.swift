@@ -59,9 +59,12 @@ struct IdealTier: ~Copyable {
       visits[request.device] = nil
       return false
     }
-    if events > visit.events { return false }
-    visits[request.device]?.events -= events
-    return true
+    return events <= visit.events
+  }
+
+  /// A request that belongs to a visit has used its room.
+  fileprivate mutating func noteRest(_ request: UploadRequest) {
+    visits[request.device]?.events -= Int(request.events)
   }
 
   /// Whether it has no say in what arrives from a time on, if its own time lies behind that.
@@ -136,16 +139,21 @@ extension ServerFront {
     serveLine(at: now, &sink)
   }
 
-  /// Whether a request needs no room of its own, and so has its answer.
+  /// Whether a request needs no room but for its events, and has that.
   private mutating func answerInVisit(
     _ request: UploadRequest, at now: Instant, _ sink: inout some DeliverySink & ~Copyable
   ) -> Bool {
     guard !server.isDown, server.refusalEnd(of: request) == nil,
       line?.pointee.belongsToVisit(request, at: now) ?? false
     else { return false }
-    let decision = ServerAnswer(status: 200, retryAfter: nil, at: now)
-    countAnswer(decision, at: now)
-    answer(decision, request, wasPending: true, &sink)
+    switch admit(request, isRest: true, at: now) {
+    case .answered(let decision):
+      countAnswer(decision, at: now)
+      answer(decision, request, wasPending: true, &sink)
+    case .pending: break
+    default: return false
+    }
+    line?.pointee.noteRest(request)
     return true
   }
 
@@ -179,8 +187,11 @@ extension ServerFront {
         countAnswer(decision, at: now)
         answer(decision, request, wasPending: true, &sink)
       case .pending: tier.pointee.noteVisit(request, waitedFrom: start, at: now)
-      default:
+      case let refusal:
         // A limit of the sender's own: others need not wait for it.
+        if case .answered(let decision) = refusal, decision.cause == .keyLimit {
+          count(1, .keyLimited, at: now)
+        }
         tier.pointee.line.hold(request, until: now + idle)
         count(1, .serverQueue, at: now)
       }

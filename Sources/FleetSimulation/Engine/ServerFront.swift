@@ -201,10 +201,14 @@ package struct ServerFront: ~Copyable {
   }
 
   /// The one door of the server: a request comes in, and what it takes and whether it waits is counted.
-  mutating func admit(_ request: UploadRequest, retryCount: Int = 0, at now: Instant) -> Admission {
+  /// - Parameter isRest: whether its events belong to a request that was served before.
+  mutating func admit(
+    _ request: UploadRequest, retryCount: Int = 0, isRest: Bool = false, at now: Instant
+  ) -> Admission {
     let queued = server.queued
     let tokens = costsByEvent ? server.microTokensTaken : 0
-    let admission = server.arrive(request, retryCount: retryCount)
+    let admission =
+      isRest ? server.admitRest(request, at: now) : server.arrive(request, retryCount: retryCount)
     if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
     if case .pending = admission {
       count(Int64(server.queued - queued), .serverQueue, at: now)

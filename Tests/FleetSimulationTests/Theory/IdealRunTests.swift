@@ -213,7 +213,7 @@ struct IdealRunTests {
   }
 
   @Test(
-    "What waits behind one upload of each device counts while operators keep devices out, or restart the server"
+    "What waits behind one upload of each device counts where operators or a limit of its tenant hold it up"
   )
   func behindOneUpload() throws {
     var cohort = Cohort(name: "phones", devices: 600, events: .periodic(every: .seconds(10), phase: .random))
@@ -243,6 +243,12 @@ struct IdealRunTests {
       #expect(abs(possible - expected) <= slack, "\(action.kind): \(possible)")
       #expect(try #require(found.recoveryTime) >= #require(found.possibleTime))
     }
+    // Of the 80 a second that the tenant may send, 20 are left for the 36,000.
+    scenario.tapi.actions = []
+    scenario.tapi.server = .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))
+    scenario.tapi.rules.keyLimits = [KeyLimit(key: nil, .bucket(rate: 80_000, burst: 80))]
+    let limited = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+    #expect(abs(limited - 36_000 / 20) <= 20, "\(limited)")
   }
 
   @Test(
@@ -265,6 +271,35 @@ struct IdealRunTests {
     // 60 events a second wait for 20 minutes: 2,400 requests of 30. While 20 a second are served, 2 more come each second.
     let possible = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
     #expect((120...150).contains(possible), "\(possible)")
+  }
+
+  @Test(
+    "Events that a client gathers cost what events cost, and what is too large for a request takes several")
+  func gatheredCost() throws {
+    var cohort = Cohort(
+      name: "phones", devices: 600, events: .periodic(every: .seconds(10), phase: .random))
+    cohort.flush = FlushPolicy(count: nil, interval: .seconds(60))
+    (cohort.retries, cohort.queue.mode) = (.timer, .rebatch)
+    (cohort.eventBytes, cohort.requestBytes) = (1_000, 0)
+    func possible(_ server: TAPIConfiguration.Server, sizeLimit: Int? = nil) throws -> Double {
+      var tapi = TAPIConfiguration(
+        server: server, overload: Overload(status: 503),
+        incidents: [.outage(keepsWork: true, at: .minutes(5), for: .minutes(10))])
+      tapi.rules.requestSizeLimit = sizeLimit
+      let scenario = Scenario(duration: .hours(1), interval: .seconds(5), tapi: tapi, fleet: [cohort])
+      return Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+    }
+    // 36,000 events wait, 60 more come in a second, and 100 a second are paid for: 900 s, and at most 6 a request without requests
+    // that are larger than a minute's.
+    var bucket = TokenBucketConfiguration(capacityMilliRequestsPerSecond: 100_000, burst: 100)
+    bucket.costPerEvent = 1_000_000
+    #expect((890...1_350).contains(try possible(.bucket(bucket))))
+    let workers = WorkersConfiguration(
+      count: 1, serviceTime: .constant(.milliseconds(1)), serviceTimePerEvent: .milliseconds(10))
+    #expect((890...960).contains(try possible(.workers(workers))))
+    // Requests of ten events: 3,600 wait, 6 more come in a second, and 20 are served.
+    let requests = TokenBucketConfiguration(capacityMilliRequestsPerSecond: 20_000, burst: 20)
+    #expect(abs(try possible(.bucket(requests), sizeLimit: 10_000) - 3_600 / 14) < 40)
   }
 
   private static func summary(of scenario: Scenario) throws -> RunSummary {

@@ -72,8 +72,7 @@ public struct Metric: Sendable {
   public func value(_ column: (_ name: String) -> Double?) -> MetricValue {
     let value = column(name)
     guard let name = self.horizon else { return value.map(MetricValue.value) ?? .none }
-    let isOfNothing = name == "affected_horizon_s" && column("affected_events") == 0
-    guard !isOfNothing, let horizon = column(name) else { return .none }
+    guard let horizon = column(name) else { return .none }
     return value.map { .time($0, horizon: horizon) } ?? .censored(horizon: horizon)
   }
 

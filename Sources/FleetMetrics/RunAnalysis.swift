@@ -33,13 +33,13 @@ public enum RunAnalysis {
     summary.doomedEvents = record.doomedEvents
     summary.lateEvents = lateEvents(of: record, references, atBest: reach.pending)
     if let firstEnd = incidents.map({ $0.end }).min(), let lastEnd = incidents.map({ $0.end }).max() {
-      if canSeeRecovery(record, after: lastEnd) {
-        summary.recoveryHorizon = record.series.duration - lastEnd
-      }
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
       summary.possibleTime = reach.possibleTime(after: incidents)
       summary.recoveryTime = recoveryTime(
         of: record, reach, possible: summary.possibleTime, after: lastEnd)
+      if summary.recoveryTime != nil || canSeeRecovery(record, after: lastEnd + (summary.possibleTime ?? 0)) {
+        summary.recoveryHorizon = record.series.duration - lastEnd
+      }
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
       summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
     }
@@ -144,9 +144,11 @@ extension RunAnalysis {
   /// the last and is not coming down again. A value that is below 90 % of the third quarter's is coming down.
   /// - Mean time in backlog, by more than 25 % and by more than half the look ahead (at least 30 s).
   /// - The 99th percentile of time to delivery, by more than 50 % and by more than the look ahead (at least 60 s).
+  /// - Where the server has no time to spare from the second quarter on: mean time in backlog, by more than 1 % of the time passed.
   ///
   /// Mean time in backlog is backlog ÷ creation rate, so a load that varies over the day is no growth. What closed apps hold begins
-  /// with nothing and grows for as long as apps stay closed. It is in none of both where the server turns next to nobody away.
+  /// with nothing and grows for as long as apps stay closed, as does what phones without a network hold. Where the server turns next
+  /// to nobody away, a fleet with such devices is ill only if the server has no time to spare.
   ///
   /// The twin is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason. A backlog that is
   /// thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting. A run shorter than eight flush
@@ -161,16 +163,26 @@ extension RunAnalysis {
     let rows = twin.series.rows.count
     guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
     let later = twin.series.rows[(rows / 4)...]
-    let leavesOutClosedApps =
-      later.contains { $0[.closedAppEvents] > 0 }
+    let waitsForPeople =
+      twin.cohorts.contains { $0.pending[.closedApp] + $0.pending[.offline] > 0 }
       && later.reduce(0) { $0 + failed($1) } <= fewShare * Double(later.reduce(0) { $0 + $1.attempts })
     let quarters = (0..<4).map {
-      quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4, isOpenOnly: leavesOutClosedApps)
+      quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4, isOpenOnly: waitsForPeople)
     }
     let width = Double(lookAhead(twin))
-    return hasGrown(quarters.map { $0.residence }, byShare: 0.25, andBy: width / 2)
-      || !leavesOutClosedApps
-        && hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width)
+    let residences = quarters.map { $0.residence }
+    if isSaturated(later), hasGrown(residences, byShare: 0, andBy: Double(twin.series.duration) / 200) {
+      return true
+    }
+    return !waitsForPeople
+      && (hasGrown(residences, byShare: 0.25, andBy: width / 2)
+        || hasGrown(quarters.map { $0.timeToDeliveryP99 }, byShare: 0.5, andBy: width))
+  }
+
+  /// Whether a server has next to no time to spare.
+  fileprivate static func isSaturated(_ rows: some Collection<TimeSeries.Row>) -> Bool {
+    let available = rows.reduce(0) { $0 + $1[.availableMicroseconds] }
+    return available > 0 && Double(rows.reduce(0) { $0 + $1[.busyMicroseconds] }) >= 0.995 * Double(available)
   }
 
   private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
@@ -343,8 +355,8 @@ struct Reach {
   /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal
   /// run's server: then capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind
   /// as well: who the incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind
-  /// those in line; so a line of more than 1 % of the devices counts as long as it keeps the server busy, or operators hold
-  /// something that they take back.
+  /// those in line; so a line of more than 1 % of the devices counts as long as it keeps the server busy, a limit of single senders
+  /// holds some, or operators hold something that they take back.
   /// - Returns: nil without an ideal run, and if there is no such row.
   func possibleTime(after incidents: [IncidentSpan]) -> Int64? {
     guard let ideal, let end = incidents.map({ $0.end }).max() else { return nil }
@@ -353,14 +365,13 @@ struct Reach {
     let waiting = rows.map { $0[.backlogEvents] }
     let tolerance = Self.tolerance(rows, waiting, waiting: waiting, incidents)
     func isCalm(_ row: Int) -> Bool {
-      let (line, available) = (rows[row][.serverQueue], rows[row][.availableMicroseconds])
-      let isBusy = available > 0 && Double(rows[row][.busyMicroseconds]) >= 0.995 * Double(available)
+      let line = rows[row][.serverQueue]
       let (start, end) = (rows[row].start, rows[row].start + rows[row].length)
-      let isHeld = ideal.actions.contains {
-        $0.start < end && start < $0.end && $0.end < ideal.series.duration
-      }
+      let isHeld =
+        rows[row][.keyLimited] > 0
+        || ideal.actions.contains { $0.start < end && start < $0.end && $0.end < ideal.series.duration }
       return Double(line) * eventsPerRequest <= Double(tolerance[row])
-        && (!isBusy && !isHeld || line <= ideal.devices / 100)
+        && (!isHeld && !RunAnalysis.isSaturated([rows[row]]) || line <= ideal.devices / 100)
     }
     let places = 0..<min(rows.count, tolerance.count)
     return places.first { row in
@@ -394,7 +405,7 @@ extension RunAnalysis {
     return Int((lookAhead(record) + interval - 1) / interval)
   }
 
-  /// Whether a look ahead from the row on in which the last incident ends lies in the run.
+  /// Whether a look ahead from the row on in which a time lies is within the run.
   private static func canSeeRecovery(_ record: RunRecord, after end: Int64) -> Bool {
     let interval = record.series.interval
     guard interval > 0 else { return false }

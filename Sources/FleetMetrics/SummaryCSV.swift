@@ -153,8 +153,8 @@ public enum SummaryCSV {
     affected("affected_delivery_p99_s", "99th percentile") { $0.affectedDeliveryP99 },
     .init(
       "affected_horizon_s", "s",
-      "From the first incident's start to the run's end."
-    ) { .seconds($0.affectedHorizon) },
+      "From the first incident's start to the run's end; empty if no event is affected."
+    ) { .seconds($0.affectedEvents > 0 ? $0.affectedHorizon : nil) },
     .init(
       "attempts_above_twin_per_device", "requests/device",
       "Upload attempts beyond the twin's.", .lowerIsBetter

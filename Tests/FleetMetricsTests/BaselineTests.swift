@@ -31,6 +31,24 @@ struct BaselineTests {
     #expect(!isHealthy(twin { 1_500 + Int64($0) * 100 }))
   }
 
+  /// In two hours a backlog that grows by n events in each row, of a thousand, waits n / 1000 of an hour longer in the last quarter
+  /// than in the second.
+  @Test("A backlog that grows by more than 1 % of the events is ill where the server has no time to spare")
+  func saturated() {
+    func twin(growth: Int64, busy: Int64, first: Int = 180) -> RunRecord {
+      var twin = self.twin(flush: 600 * second) { 1_500 + Int64($0) * growth }
+      for i in twin.series.rows.indices {
+        twin.series[i, .availableMicroseconds] = 1_000
+        twin.series[i, .busyMicroseconds] = i < first ? 0 : busy
+      }
+      return twin
+    }
+    #expect(!isHealthy(twin(growth: 11, busy: 995)))
+    #expect(isHealthy(twin(growth: 10, busy: 995)))
+    #expect(isHealthy(twin(growth: 11, busy: 994)))
+    #expect(isHealthy(twin(growth: 11, busy: 995, first: 181)))
+  }
+
   @Test("A collapse in the middle of the run that is not mended is ill")
   func collapse() {
     #expect(!isHealthy(twin { $0 < 400 ? 1_500 : 60_000 }))
@@ -70,16 +88,21 @@ struct BaselineTests {
     #expect(isHealthy(noisy))
   }
 
-  @Test("What closed apps hold grows from nothing, and is no illness; what open ones hold is")
-  func closedApps() {
+  @Test(
+    "What waits for people grows from nothing, and is no illness unless the server refuses or has no time to spare",
+    arguments: [PendingPlace.closedApp, .offline])
+  func people(place: PendingPlace) {
     var fleet = twin { 1_500 + Int64($0) * 100 }
+    fleet.cohorts = [CohortRecord(name: "phones", devices: 1)]
+    fleet.cohorts[0].pending[place] = 1
     for i in fleet.series.rows.indices {
-      fleet.series[i, .closedAppEvents] = Int64(i) * 100
       fleet.series[i, .timeToDeliveryP99] = Int64(i) * second
+      fleet.series[i, .availableMicroseconds] = 1_000
+      fleet.series[i, .busyMicroseconds] = 994
     }
-    var open = fleet
-    for i in open.series.rows.indices { open.series[i, .backlogEvents] += Int64(i) * 100 }
-    #expect(isHealthy(fleet) && !isHealthy(open))
+    var saturated = fleet
+    for i in fleet.series.rows.indices { saturated.series[i, .busyMicroseconds] = 995 }
+    #expect(isHealthy(fleet) && !isHealthy(saturated))
     // 720 requests, or 540 after the first quarter: where six of these are refused, they wait for a server.
     for i in fleet.series.rows.indices { fleet.series[i, .firstAttempts] = 1 }
     for i in 180..<185 { fleet.series[i, .answers503] = 1 }

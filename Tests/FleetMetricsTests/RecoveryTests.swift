@@ -226,6 +226,22 @@ struct RecoveryTests {
     #expect(summary(551).recoveryHorizon == nil && !summary(551).neverRecovers)
   }
 
+  @Test("Nor has a run that ends within a look ahead of when any client could have caught up")
+  func unseenPossible() {
+    func summary(possible row: Int) -> RunSummary {
+      let run = record(backlogs: flat(0, 10) + flat(1_000, 50), incidents: [(100 * second, 110 * second)])
+      var ideal = run
+      for i in ideal.series.rows.indices {
+        ideal.series[i, .backlogEvents] = (10..<row).contains(i) ? 1_000 : 0
+        ideal.series[i, .serverQueue] = (10..<row).contains(i) ? 1_000 : 0
+      }
+      let references = ReferenceRuns(twin: record(backlogs: flat(0, 60)), ideal: ideal)
+      return RunAnalysis.summary(of: run, references, name: "x", seed: 1)
+    }
+    #expect(summary(possible: 54).possibleTime == 440 * second && summary(possible: 54).neverRecovers)
+    #expect(summary(possible: 55).recoveryHorizon == nil && !summary(possible: 55).neverRecovers)
+  }
+
   @Test("No incident, no recovery; one after the end of the run is none")
   func noIncident() {
     let twin = record(backlogs: flat(100, 60))

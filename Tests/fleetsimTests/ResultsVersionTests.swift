@@ -72,7 +72,15 @@ struct ResultsVersionTests {
       #"{ kind: "outage", at: "8m", for: "6m", status: 503 }, { kind: "outage", at: "40m", for: "1m", status: 503 }"#,
       #"{ name: "a", devices: 20, events: "4/min" }"#
     ).replacing("fleet:", with: #"actions: [{ kind: "restart", at: "15m", for: "3m" }], fleet:"#)
-    return texts + [lives] + losing + [growing, closing, restarted]
+    // A tenant's limit holds up what waits behind one upload of each device, and a saturated server falls behind by 2 %.
+    let limited = text(
+      bucket + #", keyLimits: [{ rate: "2/s", burst: 4 }]"#, outage,
+      #"{ name: "a", devices: 20, events: "5/min", flush: { count: 1, interval: null }, uploadConcurrency: 1 }"#
+    )
+    let saturated = text(
+      #"workers: { count: 1, serviceTime: "612ms" }"#, "",
+      #"{ name: "a", devices: 20, events: "5/min", flush: { count: 1, interval: null } }"#)
+    return texts + [lives] + losing + [growing, closing, restarted, limited, saturated]
   }()
 
   @Test(

@@ -55,8 +55,16 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
-    /// Its value in a cohort, as Settings and scenarios write it.
+    /// Its value in a cohort, as Settings and scenarios write it: `1 (100 before the rollout)`.
     func text(in cohort: Cohort) -> String {
+      let before = value(in: cohort)
+      var published = cohort
+      published.settings = cohort.rollout?.settings ?? cohort.settings
+      let value = value(in: published)
+      return value == before ? value : "\(value) (\(before) before the rollout)"
+    }
+
+    private func value(in cohort: Cohort) -> String {
       switch self {
       case .backoffRetries: "\(cohort.settings.backoff.maxRetryCount)"
       case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"

@@ -19,7 +19,7 @@ public enum PendingPlace: Int, CaseIterable, Sendable {
     case .underway: "underway or in the server's queue"
     case .closedApp: "in closed apps"
     case .offline: "offline"
-    case .rateLimit: "behind a Retry-After"
+    case .rateLimit: "behind a 429 or a Retry-After"
     case .backoff: "behind a backoff"
     case .flush: "before the next flush"
     }

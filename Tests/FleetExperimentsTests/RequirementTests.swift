@@ -44,6 +44,7 @@ struct RequirementTests {
       ("lost == 0", [run(lost: 31)], "✗ lost = 0: 31"),
       ("Lost ≤ 0.5%", [run(lost: 31)], "✓ Lost <= 0.5%: 31 (0.31 % of all events)"),
       ("health = true", [run(healthy: false)], "✗ health = true: false"),
+      ("health", [run()], "✓ health = true: true"),
       ("created_events > 9999", [run()], "✓ created_events > 9999: 10,000"),
       // A number of events is that of the whole fleet, a share and a time are what they are.
       ("lost <= 30999", [scaled], "✗ lost <= 30999: 31,000"),

@@ -44,9 +44,10 @@ package struct InitCommand: Command {
     }
     let writesSettings = answers.settingsPath == nil && answers.fetchesSettings
     if writesSettings { try refuse([ownSettings], files) }
-    // A folder of its own is made; what is wrong with it, the files will say.
+    // A folder of its own is made, and stays if the file is written; what is wrong with it, the files will say.
     environment.signals.hold()
-    if folder != "." { _ = mkdir(files.place(folder), 0o777) }
+    let ownFolder = folder != "." && mkdir(files.place(folder), 0o777) == 0 ? files.place(folder) : nil
+    defer { if let ownFolder { rmdir(ownFolder) } }
     let option = "'fleetsim init FILE'"
     let file = try SingleFile(path, ours: [], option: option, files)
     let draft: Draft

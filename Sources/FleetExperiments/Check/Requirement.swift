@@ -57,7 +57,9 @@ public struct Requirement: Sendable {
 
   /// - Throws: `Problem`.
   public init(_ text: String) throws(Problem) {
-    let plain = text.replacing("≤", with: "<=").replacing("≥", with: ">=").replacing("==", with: "=")
+    let isFlag = (try? Self.column(text))??.unit.isEmpty ?? false
+    let plain = (isFlag ? text + " = true" : text)
+      .replacing("≤", with: "<=").replacing("≥", with: ">=").replacing("==", with: "=")
     let found = Comparison.allCases.compactMap { comparison in
       plain.firstRange(of: comparison.rawValue).map { (range: $0, comparison: comparison) }
     }.min { $0.range.lowerBound < $1.range.lowerBound }

@@ -25,7 +25,8 @@ struct EventKeys: Sendable, Equatable {
       Field("every", \.every, Kind.span(gaps).orNothing, "Strictly periodic."),
       Field(
         "polls", \.polls, Kind.span(gaps).orNothing,
-        "A request each time, and none while the one before is under way or waits: nothing piles up."),
+        "A request each time, none while the one before is under way or waits. An answer that is heard delivers it."
+      ),
       Field(
         "phase", \.phase, Kind.word([("random", .random), ("flush", .flush)]).orNothing,
         "Where the period starts: anywhere, or at the device's flushes.", defaultValue: .said("random")),

@@ -422,7 +422,8 @@ extension DeviceShard {
       batches[batch].attemptEnds()
       if !isQuery(delivery) {
         traceUnheard(delivery, at: now)
-        accept(batch, delivery.device, at: now)
+        // A poll delivers nothing but its answer.
+        if !plan.pointee.events.arePolls { accept(batch, delivery.device, at: now) }
       }
       releaseIfDone(batch, delivery.device)
     case .loss:

@@ -255,6 +255,27 @@ struct GateCompositionTests {
     #expect(summary.lostEvents == 0 && summary[.deliveredEvents] == polls)
   }
 
+  @Test("a poll whose answers are lost is delivered by the first one that is heard")
+  func unheardPolls() throws {
+    var cohort = Cohort(
+      name: "phones", devices: 20, events: .periodic(every: .seconds(10), phase: .random))
+    cohort.holdOnePoll()
+    (cohort.retries, cohort.timeout) = (.timer, .seconds(5))
+    var tapi = TAPIConfiguration(
+      server: .bucket(.init(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000)))
+    tapi.incidents = [
+      Incident(
+        kind: .lostAnswers(share: 1_000_000), start: .start + .seconds(100),
+        duration: .seconds(200))
+    ]
+    let record = try Simulation.run(
+      Scenario(duration: .seconds(1_000), interval: .seconds(10), tapi: tapi, fleet: [cohort]))
+    let rows = record.series.rows
+    #expect(rows[10..<30].allSatisfy { $0[.deliveredEvents] == 0 })
+    #expect(rows[11..<30].allSatisfy { $0[.backlogEvents] == 20 && $0[.createdEvents] == 0 })
+    #expect(record.series.totals[.backlogEvents] < 5 && record.series.totals[.duplicateBatches] == 0)
+  }
+
   @Test("T1: what a window holds leaves as soon as the window lets it, in gate mode too")
   func windowInGateMode() throws {
     var fleet = GatedFleet(duration: 35, eventGap: .seconds(6), flushInterval: .seconds(6))

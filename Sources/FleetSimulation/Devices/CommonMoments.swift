@@ -34,26 +34,33 @@ struct CommonMoments: Sendable {
   /// Moves to the earliest of their events if that is earlier.
   @inline(never)
   func moveToEarlier(_ next: inout Int64, after past: Int64, _ device: RandomKey) {
-    for (index, spike) in spikes.enumerated() {
-      let draws = device.child(RandomPurpose.spike)
-      spike.moveToEarlier(&next, after: past) { spike.ownTime($0, index, draws) }
-    }
-    for index in cuts.indices {
-      cuts[index].moveToEarlier(&next, after: past) { _ in ownTime(index, device) }
-    }
+    // They come a microsecond apart, the first a microsecond behind the device's time.
+    // So none falls together with one of the ordinary process where that is strictly periodic.
+    lower(&next, after: past, device, of: { $0.events > 0 }, to: { own, _ in max(own, past) &+ 1 })
   }
 
-  /// The first flush behind `past` and before `end`; `.max`: none.
+  /// The first flush behind `past` and before `end`, after its occurrence's events; `.max`: none.
   func nextFlush(after past: Int64, before end: Int64, _ device: RandomKey) -> Int64 {
     var next = Int64.max
-    for (index, spike) in spikes.enumerated() {
-      let draws = device.child(RandomPurpose.spike)
-      next = min(next, spike.nextFlush(after: past, before: end) { spike.ownTime($0, index, draws) })
-    }
-    for index in cuts.indices {
-      next = min(next, cuts[index].nextFlush(after: past, before: end) { _ in ownTime(index, device) })
-    }
+    lower(&next, after: past, before: end, device, of: { $0.flushes }, to: { $0 &+ $1 })
     return next
+  }
+
+  /// Lowers `next` to the earliest moment of some of them, of which something lies behind `past`.
+  ///
+  /// - Parameter moment: from the device's own time, and the number of its events.
+  @inline(__always)
+  private func lower(
+    _ next: inout Int64, after past: Int64, before end: Int64 = .max, _ device: RandomKey,
+    of isMeant: (Spike) -> Bool, to moment: (_ own: Int64, _ events: Int64) -> Int64
+  ) {
+    for (index, spike) in spikes.enumerated() where isMeant(spike) {
+      let draws = device.child(RandomPurpose.spike)
+      spike.lower(&next, after: past, before: end, { spike.ownTime($0, index, draws) }, to: moment)
+    }
+    for (index, cut) in cuts.enumerated() where isMeant(cut) {
+      cut.lower(&next, after: past, before: end, { _ in ownTime(index, device) }, to: moment)
+    }
   }
 
   /// Whether an upload that leaves now is what a device was cut off from.
@@ -82,48 +89,20 @@ extension Spike {
     return start &+ draws.child(1).uniform(0, through: spread.microseconds)
   }
 
-  /// The first occurrence that can have anything behind `past`.
-  private func firstOccurrence(after past: Int64) -> Int64 {
-    guard let every else { return 0 }
-    return max(
-      0, (past &- time.microseconds &- spread.microseconds &- Int64(events)) / every.microseconds &- 1)
-  }
-
-  /// Whether it has no occurrence with anything behind `past`.
-  private func isOver(at past: Int64) -> Bool {
-    every == nil && time.microseconds &+ spread.microseconds &+ Int64(events) <= past
-  }
-
-  /// Moves to the spike's events if they are earlier. They come a microsecond apart, the first of them a microsecond behind the
-  /// device's time. So none falls together with one of the ordinary process where that is strictly periodic.
-  fileprivate func moveToEarlier(
-    _ next: inout Int64, after past: Int64, _ ownTime: (_ occurrence: Int64) -> Int64?
+  /// Lowers `next` to the moment of the first occurrence before `end` with anything behind `past`.
+  @inline(__always)
+  fileprivate func lower(
+    _ next: inout Int64, after past: Int64, before end: Int64, _ ownTime: (_ occurrence: Int64) -> Int64?,
+    to moment: (_ own: Int64, _ events: Int64) -> Int64
   ) {
-    guard events > 0, !isOver(at: past) else { return }
-    var occurrence = firstOccurrence(after: past)
-    while time.microseconds &+ occurrence &* (every?.microseconds ?? 0) < next {
+    let behind = past &- time.microseconds &- spread.microseconds &- Int64(events)
+    if every == nil, behind >= 0 { return }
+    var occurrence = every.map { max(0, behind / $0.microseconds &- 1) } ?? 0
+    while time.microseconds &+ occurrence &* (every?.microseconds ?? 0) < min(next, end) {
       if let own = ownTime(occurrence), own &+ Int64(events) > past {
-        next = min(next, max(own, past) &+ 1)
+        next = min(next, moment(own, Int64(events)))
       }
       if every == nil { return }
-      occurrence &+= 1
-    }
-  }
-
-  /// The first flush behind `past` and before `end`, with all events of its occurrence; `.max`: none.
-  fileprivate func nextFlush(
-    after past: Int64, before end: Int64, _ ownTime: (_ occurrence: Int64) -> Int64?
-  ) -> Int64 {
-    guard flushes, !isOver(at: past) else { return .max }
-    var first = Int64.max
-    var occurrence = firstOccurrence(after: past)
-    while true {
-      let start = time.microseconds &+ occurrence &* (every?.microseconds ?? 0)
-      if start >= min(end, first) { return first }
-      if let own = ownTime(occurrence), own &+ Int64(events) > past {
-        first = min(first, own &+ Int64(events))
-      }
-      if every == nil { return first }
       occurrence &+= 1
     }
   }

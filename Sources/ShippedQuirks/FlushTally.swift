@@ -147,75 +147,111 @@ public struct TalliedFlushEnd: FlushEndRules {
   @inlinable
   public init() {}
 
+  /// Events that are too old go, and if the client may send, everything is cut anew and sent.
   @inlinable
+  @inline(never)
   public func run<Host: UploadClientHost & ~Copyable>(
     _ host: inout Host, _ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Host.Sink
   ) {
-    host.runFlush(client, byTrigger: byTrigger, at: now, sink)
-  }
-
-  @inlinable
-  public func hear<Host: UploadClientHost & ~Copyable>(
-    _ response: UploadResponse, of batch: BatchIndex, _ host: inout Host, _ client: ClientIndex,
-    at now: Int64, _ sink: Host.Sink
-  ) {
-    host.answerInFlush(response, batch, client, at: now, sink)
-  }
-
-  @inlinable
-  public func finish<Host: UploadClientHost & ~Copyable>(
-    _ host: inout Host, _ client: ClientIndex, at now: Int64
-  ) {
-    host.finishFlush(client, at: now)
-  }
-}
-
-extension UploadClientHost where Self: ~Copyable {
-  /// A flush: events that are too old go, and if the client may send, everything is cut anew and sent.
-  @inlinable
-  @inline(never)
-  mutating func runFlush(_ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Sink) {
-    let state = state(of: client)
-    dropAged(client, at: now)
-    if oldest(of: client) == .noBatch {
-      endRest(client, at: now)
-      startOver(client, at: now)
+    let state = host.state(of: client)
+    host.dropAged(client, at: now)
+    if host.oldest(of: client) == .noBatch {
+      host.endRest(client, at: now)
+      host.startOver(client, at: now)
       return
     }
     if state.pointee.flags.contains(.offline) {
-      observe(.heldBackOffline, client, at: now)
-      rest(client, at: now, sink)
+      host.observe(.heldBackOffline, client, at: now)
+      host.rest(client, at: now, sink)
       return
     }
     let gate = state.pointee.gate
     if gate.waitUntil != 0 {
-      let record = retryState(of: .noBatch, client)
-      let isImpossible = machine(of: client)._withUnsafeGuaranteedRef {
+      let record = host.retryState(of: .noBatch, client)
+      let isImpossible = host.machine(of: client)._withUnsafeGuaranteedRef {
         $0.isImpossible(
           waitUntil: gate.waitUntil, isBackoff: gate.kind == .backoff, client: record, now: now)
       }
       if isImpossible {
-        startOver(client, at: now)
+        host.startOver(client, at: now)
       } else if gate.isReady(at: now) {
-        if options.pointee.saving == .delayed { noteChange(client, at: now) }
+        if host.options.pointee.saving == .delayed { host.noteChange(client, at: now) }
         state.pointee.gate.reset()
       } else {
-        observe(.heldBack, client, at: now)
-        rest(client, at: now, sink)
+        host.observe(.heldBack, client, at: now)
+        host.rest(client, at: now, sink)
         return
       }
     }
     var (byTrigger, cursor) = (byTrigger, UInt32(0))
-    if options.pointee.keepsGates {
-      if byTrigger { forgetHoldAtTrigger(client, whole: true, at: now) }
-      if !gatesLetRunStart(client, byTrigger: &byTrigger, cursor: &cursor, at: now, sink) { return }
+    if host.options.pointee.keepsGates {
+      if byTrigger { host.forgetHoldAtTrigger(client, whole: true, at: now) }
+      if !host.gatesLetRunStart(client, byTrigger: &byTrigger, cursor: &cursor, at: now, sink) { return }
     }
-    endRest(client, at: now)
-    begin(client, byTrigger: byTrigger, cursor: cursor)
-    if oldest(of: client) != newest(of: client) { rechunk(client, atMost: maximumBatch(client), at: now) }
-    continueLoop(client, from: cursor, at: now, sink)
+    host.endRest(client, at: now)
+    host.begin(client, byTrigger: byTrigger, cursor: cursor)
+    if host.oldest(of: client) != host.newest(of: client) {
+      host.rechunk(client, atMost: host.maximumBatch(client), at: now)
+    }
+    host.continueLoop(client, from: cursor, at: now, sink)
   }
 
+  @inlinable
+  @inline(never)
+  public func hear<Host: UploadClientHost & ~Copyable>(
+    _ response: UploadResponse, of batch: BatchIndex, _ host: inout Host, _ client: ClientIndex,
+    at now: Int64, _ sink: Host.Sink
+  ) {
+    let result = host.machine(of: client)._withUnsafeGuaranteedRef { $0.result(of: response) }
+    if result != .delivered { host.state(of: client).pointee.flags.insert(.loopHadFailure) }
+    let ordinal = host.firstOrdinal(of: batch)
+    host.change(batch, .result(result))
+    host.continueLoop(client, from: host.cursor(of: client, behind: ordinal), at: now, sink)
+  }
+
+  @inlinable
+  @inline(never)
+  public func finish<Host: UploadClientHost & ~Copyable>(
+    _ host: inout Host, _ client: ClientIndex, at now: Int64
+  ) {
+    let state = host.state(of: client)
+    var tally = FlushTally()
+    var record = host.retryState(of: .noBatch, client)
+    var pipeline = state.pointee.pipeline
+    var last = BatchIndex.noBatch
+    var batch = host.oldest(of: client)
+    while batch != .noBatch {
+      if let result = host.result(of: batch) {
+        last = batch
+        host.machine(of: client)._withUnsafeGuaranteedRef {
+          $0.add(result, to: &tally, client: &record, pipeline: &pipeline, now: now)
+        }
+      }
+      batch = host.newer(than: batch)
+    }
+    if last == .noBatch { return }
+    var draws = host.draws(for: last, question: nil, client)
+    host.machine(of: client)._withUnsafeGuaranteedRef {
+      $0.finish(&tally, client: &record, pipeline: &pipeline, now: now, random: &draws)
+    }
+    if host.options.pointee.saving == .delayed,
+      record != host.retryState(of: .noBatch, client) || pipeline != state.pointee.pipeline
+    {
+      host.noteChange(client, at: now)
+    }
+    host.setRetryState(record, of: .noBatch, client)
+    state.pointee.pipeline = pipeline
+    if tally.startsOver { state.pointee.gate.reset() }
+    if tally.waitUntil != 0 {
+      state.pointee.gate.reset()
+      state.pointee.gate.pause(until: tally.waitUntil, kind: tally.isBackoff ? .backoff : .rateLimit)
+      host.countBackoff(until: tally.waitUntil, client, at: now)
+    }
+    host.applyResults(tally, client, at: now)
+  }
+}
+
+extension UploadClientHost where Self: ~Copyable {
   /// All retry state is fresh.
   @inlinable
   mutating func startOver(_ client: ClientIndex, at now: Int64) {
@@ -230,59 +266,6 @@ extension UploadClientHost where Self: ~Copyable {
     state.pointee.pipeline.retryCount = 0
     state.pointee.gate.reset()
     observe(.stateReset, client, at: now)
-  }
-
-  /// One upload of the flush has ended; the client acts when all have.
-  @inlinable
-  @inline(never)
-  mutating func answerInFlush(
-    _ response: UploadResponse, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
-  ) {
-    let result = machine(of: client)._withUnsafeGuaranteedRef { $0.result(of: response) }
-    if result != .delivered { state(of: client).pointee.flags.insert(.loopHadFailure) }
-    let ordinal = firstOrdinal(of: batch)
-    change(batch, .result(result))
-    continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
-  }
-
-  /// The last upload of a flush has been answered.
-  @inlinable
-  @inline(never)
-  mutating func finishFlush(_ client: ClientIndex, at now: Int64) {
-    let state = state(of: client)
-    var tally = FlushTally()
-    var record = retryState(of: .noBatch, client)
-    var pipeline = state.pointee.pipeline
-    var last = BatchIndex.noBatch
-    var batch = oldest(of: client)
-    while batch != .noBatch {
-      if let result = result(of: batch) {
-        last = batch
-        machine(of: client)._withUnsafeGuaranteedRef {
-          $0.add(result, to: &tally, client: &record, pipeline: &pipeline, now: now)
-        }
-      }
-      batch = newer(than: batch)
-    }
-    if last == .noBatch { return }
-    var draws = draws(for: last, question: nil, client)
-    machine(of: client)._withUnsafeGuaranteedRef {
-      $0.finish(&tally, client: &record, pipeline: &pipeline, now: now, random: &draws)
-    }
-    if options.pointee.saving == .delayed,
-      record != retryState(of: .noBatch, client) || pipeline != state.pointee.pipeline
-    {
-      noteChange(client, at: now)
-    }
-    setRetryState(record, of: .noBatch, client)
-    state.pointee.pipeline = pipeline
-    if tally.startsOver { state.pointee.gate.reset() }
-    if tally.waitUntil != 0 {
-      state.pointee.gate.reset()
-      state.pointee.gate.pause(until: tally.waitUntil, kind: tally.isBackoff ? .backoff : .rateLimit)
-      countBackoff(until: tally.waitUntil, client, at: now)
-    }
-    applyResults(tally, client, at: now)
   }
 
   /// Each batch of the flush goes where its result, and the flush's, send it.

@@ -66,7 +66,7 @@ public struct MemoryEstimate: Sendable, Hashable {
       .filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
   }
 
-  private static func sum(_ items: [Item]) -> Int64 { items.reduce(0) { $0.adding($1.expected) } }
+  private static func sum(_ items: [Item]) -> Int64 { items.map(\.expected).reduce(0, saturatingSum) }
 
   /// O(cohorts), whatever the number of devices.
   public init(_ scenario: Scenario, options: RunOptions = .init()) {

@@ -200,7 +200,7 @@ extension AnalyticsReactNativeSettings {
     // `Date.now()` is whole milliseconds, rounded down.
     let milliseconds = now / 1000 - (now % 1000 < 0 ? 1 : 0)
     let rest = date - milliseconds
-    return rest <= 0 ? 0 : microseconds(whole: (rest - 1) / 1000 + 1)
+    return rest <= 0 ? 0 : saturatingProduct((rest - 1) / 1000 + 1, 1_000_000)
   }
 }
 

@@ -247,7 +247,7 @@ struct NativeSettings: ShippedSettings {
     guard let value = integer(key, in: part) else { return }
     let inForce = clamped(value, to: key)
     compare(key, in: part, Double(inForce), seconds(time), traps: traps)
-    time = microseconds(whole: inForce)
+    time = saturatingProduct(inForce, 1_000_000)
   }
 
   /// Returns the range that analytics-kotlin clamps a number to.
@@ -454,8 +454,9 @@ struct NativeSettings: ShippedSettings {
   ///
   /// In analytics-kotlin (EventPipeline.kt:256) it is Kotlin's `toIntOrNull`: digits of any script count, and 32 bits.
   func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
-    if isSwift { return Int64(Substring(trimmed(header))).map { microseconds(whole: max(0, $0)) } }
-    var scalars = Substring(trimmed(header)).unicodeScalars
+    let text = Substring(trimmed(header))
+    if isSwift { return Int64(text).map { saturatingProduct(max(0, $0), 1_000_000) } }
+    var scalars = text.unicodeScalars
     let sign = scalars.first
     if sign == "+" || sign == "-" { scalars.removeFirst() }
     guard !scalars.isEmpty else { return nil }
@@ -469,6 +470,6 @@ struct NativeSettings: ShippedSettings {
       if value > 1 << 31 { return nil }
     }
     guard let seconds = Int32(exactly: sign == "-" ? -value : value) else { return nil }
-    return microseconds(whole: Int64(max(0, seconds)))
+    return Int64(max(0, seconds)) * 1_000_000
   }
 }

@@ -135,12 +135,6 @@ func microseconds(_ seconds: Double) -> Int64 {
   return scaled > 0 ? .max : scaled < 0 ? .min : 0
 }
 
-/// Whole seconds as microseconds, exactly or the nearest there are.
-func microseconds(whole seconds: Int64) -> Int64 {
-  let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-  return overflow ? (seconds < 0 ? .min : .max) : product
-}
-
 package func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 }
 
 extension Jitter {

@@ -90,8 +90,7 @@ extension Jitter {
     case .full: return Rule("full", 0, backoff)
     case .equal: return Rule("equal", backoff / 2, backoff)
     case .decorrelated:
-      let (triple, overflow) = previous.multipliedReportingOverflow(by: 3)
-      return Rule("decorrelated", base, max(base, overflow ? .max : triple))
+      return Rule("decorrelated", base, max(base, saturatingProduct(previous, 3)))
     case .between: return Rule("between:T:T", shortest, longest, exceedsCap: true)
     }
   }
@@ -190,6 +189,12 @@ private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
 package func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
   let (sum, overflow) = a.addingReportingOverflow(b)
   return overflow ? (b < 0 ? .min : .max) : sum
+}
+
+/// a · b, or the end of the range that it is beyond; `b` is not negative.
+package func saturatingProduct(_ a: Int64, _ b: Int64) -> Int64 {
+  let (product, overflow) = a.multipliedReportingOverflow(by: b)
+  return overflow ? (a < 0 ? .min : .max) : product
 }
 
 // MARK: - Names

@@ -25,9 +25,7 @@ public enum RetryAfter {
     let text = ArraySlice(trimmed(header))
     var found = deltaSeconds(text)
     if found == nil && forms == .secondsOrDate { found = secondsUntilDate(text, now: now) }
-    guard let seconds = found else { return nil }
-    let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : microseconds
+    return found.map { saturatingProduct($0, 1_000_000) }
   }
 
   /// Digits with at most a minus before them.
@@ -39,18 +37,20 @@ public enum RetryAfter {
     var value: Int64 = 0
     for byte in digits {
       guard let digit = digitValue(byte) else { return nil }
-      let (tenfold, overflow) = value.multipliedReportingOverflow(by: 10)
-      value = overflow ? .max : saturatingSum(tenfold, digit)
+      value = saturatingSum(saturatingProduct(value, 10), digit)
     }
     return isNegative ? 0 : value
   }
 
   private static func secondsUntilDate(_ text: ArraySlice<UInt8>, now: Int64) -> Int64? {
-    guard let date = HTTPDate(text, nowUnixSeconds: now) else { return nil }
-    let (seconds, overflow) = date.unixSeconds.subtractingReportingOverflow(now)
-    if overflow { return now < 0 ? .max : 0 }
-    return max(0, seconds)
+    HTTPDate.unixSeconds(text, now: now).map { secondsUntil($0, from: now) }
   }
+}
+
+/// 0 where the time has come; both are seconds.
+private func secondsUntil(_ time: Int64, from now: Int64) -> Int64 {
+  let (seconds, overflow) = time.subtractingReportingOverflow(now)
+  return overflow ? now < 0 ? .max : 0 : max(0, seconds)
 }
 
 /// A text without the spaces and tabs around it.
@@ -66,7 +66,7 @@ func digitValue(_ byte: UInt8) -> Int64? {
 }
 
 /// The number that one to `count` digits make; nil for anything else. `count` up to 18.
-package func wholeNumber(_ text: Substring.UTF8View, digits count: Int) -> Int64? {
+package func wholeNumber(_ text: some Collection<UInt8>, digits count: Int) -> Int64? {
   guard (1...count).contains(text.count) else { return nil }
   var value: Int64 = 0
   for byte in text {
@@ -85,13 +85,8 @@ public enum RateLimitReset {
   /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   public static func parse(_ header: String, nowUnixSeconds now: Int64) -> Int64? {
     guard let wait = RetryAfter.parse(header, nowUnixSeconds: now, forms: .secondsOnly) else { return nil }
-    if wait == .max { return wait }
-    if wait >= 1_000_000_000 * 1_000_000 {
-      let (rest, overflow) = (wait / 1_000_000).subtractingReportingOverflow(now)
-      let (microseconds, tooMany) = max(overflow ? .max : rest, 0).multipliedReportingOverflow(by: 1_000_000)
-      return tooMany ? .max : microseconds
-    }
-    return wait
+    if wait == .max || wait < 1_000_000_000 * 1_000_000 { return wait }
+    return saturatingProduct(secondsUntil(wait / 1_000_000, from: now), 1_000_000)
   }
 
   /// Returns the wait, in microseconds, that a server asks for by either header; `Retry-After` is the standard one and
@@ -108,23 +103,17 @@ public enum RateLimitReset {
 }
 
 /// A date as RFC 9110 §5.6.7 writes it, in its three forms; all are UTC and case-sensitive.
-package struct HTTPDate {
+package enum HTTPDate {
   package static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
   private static let shortDays = days.map { String(decoding: $0.utf8.prefix(3), as: UTF8.self) }
   package static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// Seconds since 1970-01-01T00:00:00Z.
-  let unixSeconds: Int64
-
-  /// nil if `text` is in none of the forms or names a day or time that does not exist. Second 60 is a leap
-  /// second.
-  init?(_ text: ArraySlice<UInt8>, nowUnixSeconds now: Int64) {
-    guard let seconds = Self.fixdate(text) ?? Self.rfc850(text, now: now) ?? Self.asctime(text) else {
-      return nil
-    }
-    unixSeconds = seconds
+  /// Seconds since 1970-01-01T00:00:00Z; nil if `text` is in none of the forms or names a day or time
+  /// that does not exist. Second 60 is a leap second.
+  static func unixSeconds(_ text: ArraySlice<UInt8>, now: Int64) -> Int64? {
+    fixdate(text) ?? rfc850(text, now: now) ?? asctime(text)
   }
 
   // MARK: The three forms
@@ -237,12 +226,7 @@ private struct Scanner {
   }
 
   mutating func number(digits count: Int) -> Int64? {
-    guard rest.count >= count else { return nil }
-    var value: Int64 = 0
-    for byte in rest.prefix(count) {
-      guard let digit = digitValue(byte) else { return nil }
-      value = value * 10 + digit
-    }
+    guard rest.count >= count, let value = wholeNumber(rest.prefix(count), digits: count) else { return nil }
     rest.removeFirst(count)
     return value
   }

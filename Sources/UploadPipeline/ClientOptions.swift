@@ -71,7 +71,7 @@ public struct ClientOptions: Sendable {
   /// A 401 refreshes the credentials and sends the batch once more; a second one is as the tables say (O9).
   public var refreshesCredentials = false
   /// The switches of the retry machine, and what one shipped client decides otherwise.
-  public var policy = RetryPolicy.tapiDocument
+  public var policy = RetryPolicy()
   public var quirks: (any RetryQuirks)? {
     didSet { hasQuirks = quirks != nil }
   }

@@ -279,13 +279,6 @@ extension RetryPolicy {
   }
 }
 
-// MARK: - Clients
-
-extension RetryPolicy {
-  /// The document's own behaviour.
-  public static let tapiDocument = RetryPolicy()
-}
-
 /// The decisions of a single shipped client that differ from the document's. The machine asks for them at each such decision; an
 /// app's client has none. The quirks themselves are in `ShippedQuirks`, which the fleet links and an app does not.
 /// Classes, so that a machine holds any of them without a box.

@@ -84,7 +84,7 @@ extension RetrySnapshotStore {
   ///
   /// - Parameters: as of `RetrySnapshot.validated`.
   public func restore(
-    now: Int64, config: HTTPConfig, policy: RetryPolicy = .tapiDocument
+    now: Int64, config: HTTPConfig, policy: RetryPolicy = .init()
   ) -> (snapshot: RetrySnapshot, repairs: [SnapshotRepair]) {
     switch load() {
     case .none: (RetrySnapshot(), [])
@@ -177,7 +177,7 @@ extension RetrySnapshot {
   /// - Returns: the state, and the repairs in a fixed order: the client first, then the batches in theirs.
   /// - Complexity: linear in the batches, expected.
   public func validated(
-    now: Int64, config: HTTPConfig, policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil
+    now: Int64, config: HTTPConfig, policy: RetryPolicy = .init(), quirks: (any RetryQuirks)? = nil
   ) -> (snapshot: RetrySnapshot, repairs: [SnapshotRepair]) {
     let now = max(0, now)
     var repairs: [SnapshotRepair] = []

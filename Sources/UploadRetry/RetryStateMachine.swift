@@ -36,7 +36,7 @@ public final class RetryStateMachine: Sendable {
 
   /// A machine has no state of its own: one serves every batch of every client that has these Settings.
   public init(
-    config: HTTPConfig, policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil
+    config: HTTPConfig, policy: RetryPolicy = .init(), quirks: (any RetryQuirks)? = nil
   ) {
     self.config = config
     self.policy = policy

@@ -1,3 +1,4 @@
+import ShippedClients
 import UploadRetry
 
 /// The first thing that keeps a text from being JSON5.
@@ -212,7 +213,7 @@ extension JSON5Parser {
       case 0x20, 0x09...0x0D: offset += 1
       case Ascii.slash: try skipComment()
       case 0x80...:
-        guard let (scalar, length) = scalar(at: offset), Self.isSpace(scalar) else { return }
+        guard let (scalar, length) = scalar(at: offset), JavaScript.isSpace(scalar) else { return }
         offset += length
       default: return
       }
@@ -240,13 +241,6 @@ extension JSON5Parser {
       throw failure("this comment is never closed; expected \"*/\"", at: start)
     default:
       throw failure("expected a comment after \"/\", found \(found(at: start + 1))")
-    }
-  }
-
-  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0xA0, 0x2028, 0x2029, 0xFEFF: true
-    default: scalar.properties.generalCategory == .spaceSeparator
     }
   }
 

@@ -1,7 +1,7 @@
 import UploadRetry
 
 /// JSON values as JavaScript computes and compares with them.
-enum JavaScript {
+package enum JavaScript {
   /// `Number(value)`; NaN for what is none.
   static func number(_ value: SettingsValue) -> Double {
     switch value {
@@ -66,7 +66,7 @@ enum JavaScript {
   }
 
   /// Whether the language takes the character as white space or the end of a line.
-  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09...0x0D, 0x20, 0xA0, 0xFEFF, 0x2028, 0x2029: true
     default: scalar.properties.generalCategory == .spaceSeparator

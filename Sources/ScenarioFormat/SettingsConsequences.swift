@@ -32,7 +32,7 @@ struct SettingsConsequences {
     var node: PositionedValue
 
     subscript(key: String) -> Part? { node[key].map { Part(path: path(of: key), node: $0) } }
-    func path(of key: String) -> String { SettingsSection(path: path, members: []).path(of: key) }
+    func path(of key: String) -> String { SettingsSection(.object([]), path: path)!.path(of: key) }
     func has(_ key: String) -> Bool { node[key] != nil }
     /// In microseconds; nil if there is no such number.
     func seconds(_ key: String) -> Int64? {

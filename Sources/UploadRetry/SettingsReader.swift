@@ -74,11 +74,6 @@ package struct SettingsSection {
   package var path: String
   package var members: [(key: String, value: SettingsValue)]
 
-  package init(path: String, members: [(key: String, value: SettingsValue)]) {
-    self.path = path
-    self.members = members
-  }
-
   /// nil: the value is no object.
   @inline(never)
   package init?(_ value: SettingsValue?, path: String) {

@@ -52,7 +52,7 @@ extension Cohort {
         meaning:
           "Its part of all devices, in place of its own number; the cohorts without a share make up the rest.",
         schema: FleetShares.share.schema, range: FleetShares.share.range,
-        defaultValue: .words("what its devices make"))
+        defaultValue: .said("what its devices make"))
     ) { decoder, node, path, _ in FleetShares.share.read(&decoder, node, path) != nil },
     .check { decoder, _, _, cohort in
       cohort.take(decoder.clientOfAll ?? .tapiDocument)

@@ -1,14 +1,6 @@
 import ScenarioModel
 import SimulationKernel
 
-/// The value of a key that a scenario leaves out.
-enum Default: Sendable {
-  /// The owner's own value.
-  case ofOwner
-  /// A value that these words describe.
-  case said(String)
-}
-
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
 /// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
 package struct Field<Owner: Sendable>: Sendable {
@@ -22,20 +14,23 @@ package struct Field<Owner: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
+  ///   - defaultValue: of a key that is left out; nil: the owner's own.
   ///   - isLater: whether a normalised scenario has it only where it is not what stands there anyway.
   ///   - isWritten: whether one has it at all.
   ///   - isSettable: whether `--set` and `compare` may change it.
   init<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, example: String = "", defaultValue: Default = .ofOwner, isLater: Bool = false,
-    isWritten: Bool = true, isSettable: Bool = true, requirement: String = "", form: [String] = []
+    _ meaning: String, example: String = "", defaultValue: ScenarioSchema.Default? = nil,
+    isLater: Bool = false, isWritten: Bool = true, isSettable: Bool = true, requirement: String = "",
+    form: [String] = []
   ) {
     key = { owner in
-      ScenarioSchema.Key(
+      let own = kind.write(owner[keyPath: place])
+      return ScenarioSchema.Key(
         name: name, shape: kind.shape, example: example, isRequired: !example.isEmpty, isSettable: isSettable,
         isWritten: isWritten, meaning: meaning, requirement: requirement, form: form,
         schema: kind.schema, range: kind.range,
-        defaultValue: defaultValue.text(kind.write(owner[keyPath: place]), isRequired: !example.isEmpty))
+        defaultValue: defaultValue ?? (example.isEmpty && !own.isNull ? .value(own) : nil))
     }
     read = { decoder, node, path, owner in
       let value =
@@ -182,16 +177,6 @@ package struct Field<Owner: Sendable>: Sendable {
 /// false after a problem.
 package typealias Check<Owner> =
   @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
-
-extension Default {
-  fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Default? {
-    switch self {
-    case .said(let words): .words(words)
-    case .ofOwner where isRequired || value.isNull: nil
-    case .ofOwner: .value(value)
-    }
-  }
-}
 
 /// The keys of an object, with what holds between them.
 package struct ObjectKeys<Owner: Sendable>: Sendable {

@@ -55,7 +55,8 @@ package enum ScenarioSchema {
   /// The value of a key that is left out.
   package enum Default: Sendable {
     case value(PositionedValue)
-    case words(String)
+    /// A value that these words describe.
+    case said(String)
   }
 
   package static let root = ScenarioDocument.keys.shape
@@ -148,7 +149,7 @@ extension ScenarioSchema.Key {
   fileprivate var fullSchema: PositionedValue {
     var description = [sentence]
     if !range.isEmpty { description.append("Allowed: \(range).") }
-    if case .words(let words)? = defaultValue { description.append("Default: \(words).") }
+    if case .said(let words)? = defaultValue { description.append("Default: \(words).") }
     var members = (schema.members ?? []).map { ($0.key, $0.value) }
     members.append(("description", .text(description.filter { !$0.isEmpty }.joined(separator: " "))))
     if case .value(let value)? = defaultValue { members.append(("default", value)) }
@@ -267,7 +268,7 @@ extension ScenarioSchema.Key {
   }
 
   fileprivate var isByClient: Bool {
-    if case .words("by client")? = defaultValue { true } else { false }
+    if case .said("by client")? = defaultValue { true } else { false }
   }
 
   /// Its line in a list of the reference.
@@ -294,8 +295,8 @@ extension ScenarioSchema.Key {
   fileprivate var standardText: String {
     switch defaultValue {
     case .value(let value): "default `\(JSONText.compact(value))`"
-    case .words where isByClient: "by client"
-    case .words(let words): "default: \(words)"
+    case .said where isByClient: "by client"
+    case .said(let words): "default: \(words)"
     case nil: isRequired ? "required" : ""
     }
   }

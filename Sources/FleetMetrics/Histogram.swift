@@ -5,9 +5,8 @@
 public struct Histogram: Sendable, Hashable {
   public static let subBucketBits = 7
   public private(set) var counts: [Int64]
-  /// The sum in base 2^62: ten million devices with an hour's delays are more than 64 bits of microseconds.
-  private var sumHigh: Int64 = 0
-  private var sumLow: Int64 = 0
+  /// Ten million devices with an hour's delays are more than 64 bits of microseconds.
+  private var wideSum: Int128 = 0
   public private(set) var maximum: Int64 = 0
   public private(set) var total: Int64 = 0
 
@@ -15,9 +14,7 @@ public struct Histogram: Sendable, Hashable {
 
   /// Exact sum of the recorded values, microseconds; `Int64.max` where it is more than that (`mean` stays
   /// right).
-  public var sum: Int64 {
-    sumHigh < 2 ? sumHigh << 62 | sumLow : .max
-  }
+  public var sum: Int64 { Int64(clamping: wideSum) }
 
   public static let bucketCount = 41 << subBucketBits
 
@@ -43,33 +40,24 @@ public struct Histogram: Sendable, Hashable {
   public mutating func record(_ value: Int64, count: Int64 = 1) {
     precondition(value >= 0 && count >= 0, "a histogram holds non-negative values")
     counts[Self.bucket(of: value)] += count
-    addToSum(value * count)
+    wideSum += Int128(value) * Int128(count)
     total += count
     maximum = max(maximum, value)
   }
 
-  private mutating func addToSum(_ value: Int64) {
-    let base: Int64 = 1 << 62
-    sumLow += value & (base - 1)
-    sumHigh += value >> 62 + sumLow >> 62
-    sumLow &= base - 1
-  }
-
-  /// Adds counts recorded elsewhere with the same buckets; their sum is sumHigh · 2^62 + sumLow.
-  mutating func add(counts other: UnsafePointer<Int64>, sumHigh: Int64, sumLow: Int64, maximum: Int64) {
+  /// Adds counts recorded elsewhere with the same buckets.
+  mutating func add(counts other: UnsafePointer<Int64>, sum: Int128, maximum: Int64) {
     for i in 0..<Self.bucketCount {
       counts[i] += other[i]
       total += other[i]
     }
-    addToSum(sumLow)
-    self.sumHigh += sumHigh
+    wideSum += sum
     self.maximum = max(self.maximum, maximum)
   }
 
   public mutating func merge(_ other: Histogram) {
     other.counts.withUnsafeBufferPointer {
-      add(
-        counts: $0.baseAddress!, sumHigh: other.sumHigh, sumLow: other.sumLow, maximum: other.maximum)
+      add(counts: $0.baseAddress!, sum: other.wideSum, maximum: other.maximum)
     }
   }
 
@@ -96,9 +84,7 @@ public struct Histogram: Sendable, Hashable {
   }
 
   /// Arithmetic mean of the exact sum, microseconds; nil if empty.
-  public var mean: Double? {
-    total > 0 ? (Double(sumHigh) * 0x1p62 + Double(sumLow)) / Double(total) : nil
-  }
+  public var mean: Double? { total > 0 ? Double(wideSum) / Double(total) : nil }
 }
 
 /// `delivery_histogram.csv`: time to delivery of every event of the run, one row per bucket that is not

@@ -331,15 +331,9 @@ public struct DeliveryRecorder: ~Copyable {
   public func merge(
     into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceSide>, maximum: Int64
   ) {
-    // In base 2^62, as `Histogram` keeps it.
-    var (high, low): (Int64, Int64) = (0, 0)
-    for row in 0..<counters.rows {
-      let sum = counters[row, .timeToDeliverySum]
-      low += sum & (1 << 62 - 1)
-      high += sum >> 62 + low >> 62
-      low &= 1 << 62 - 1
-    }
-    histogram.add(counts: counts, sumHigh: high, sumLow: low, maximum: maximum)
+    var sum: Int128 = 0
+    for row in 0..<counters.rows { sum += Int128(counters[row, .timeToDeliverySum]) }
+    histogram.add(counts: counts, sum: sum, maximum: maximum)
   }
 }
 

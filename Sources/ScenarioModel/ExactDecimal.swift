@@ -105,22 +105,20 @@ package struct ExactDecimal: Sendable, Hashable {
 
   /// This number times `factor`, if that is a whole number that fits.
   package func times(_ factor: UInt64) -> Scaled {
-    var (high, low) = mantissa.multipliedFullWidth(by: factor)
-    if high == 0, low == 0 { return .exact(0) }
+    var product = UInt128(mantissa) * UInt128(factor)
+    if product == 0 { return .exact(0) }
     var exponent = exponent
     while exponent < 0 {
-      let (quotientHigh, remainderHigh) = high.quotientAndRemainder(dividingBy: 10)
-      let (quotientLow, remainder) = UInt64(10).dividingFullWidth((remainderHigh, low))
-      guard remainder == 0 else { return .fraction }
-      (high, low) = (quotientHigh, quotientLow)
+      guard product.isMultiple(of: 10) else { return .fraction }
+      product /= 10
       exponent += 1
     }
     while exponent > 0 {
-      guard high == 0 else { return .tooLarge }
-      (high, low) = low.multipliedFullWidth(by: 10)
+      guard product <= UInt64.max else { return .tooLarge }
+      product *= 10
       exponent -= 1
     }
-    guard high == 0, let magnitude = Int64(exactly: low) else { return .tooLarge }
+    guard let magnitude = Int64(exactly: product) else { return .tooLarge }
     return .exact(isNegative ? -magnitude : magnitude)
   }
 
@@ -140,54 +138,38 @@ package struct ExactDecimal: Sendable, Hashable {
   /// - Returns: nil if this number is not positive, or the quotient does not fit.
   package func dividing(_ numerator: UInt64) -> Int64? {
     guard !isNegative, mantissa > 0 else { return nil }
-    var dividend: (high: UInt64, low: UInt64) = (0, numerator)
-    var divisor = mantissa
-    if exponent < 0 {
-      guard let power = Self.powerOfTen(-exponent) else { return nil }
-      dividend = numerator.multipliedFullWidth(by: power)
-    } else {
-      guard let power = Self.powerOfTen(exponent) else { return 0 }
-      let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
-      if overflow { return 0 }
-      divisor = scaled
-    }
-    return Self.roundedQuotient(dividend, divisor)
+    guard let power = Self.powerOfTen(abs(exponent)) else { return exponent < 0 ? nil : 0 }
+    return exponent < 0
+      ? Self.roundedQuotient(UInt128(numerator) * power, UInt128(mantissa))
+      : Self.roundedQuotient(UInt128(numerator), UInt128(mantissa) * power)
   }
 
   /// This number times `factor` divided by `divisor`, rounded to the nearest, halves up; nil if it does not
   /// fit.
   package func times(_ factor: UInt64, dividedBy divisor: UInt64) -> Int64? {
     guard !isNegative else { return nil }
-    var product = mantissa.multipliedFullWidth(by: factor)
-    if exponent < 0 {
-      var digits = -exponent
-      while true {
-        if let power = Self.powerOfTen(digits) {
-          let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
-          if !overflow { return Self.roundedQuotient(product, scaled) }
-        }
-        // More decimals than the divisor has room for: the last one goes. Halves of an even divisor are whole, so that moves no
-        // rounding.
-        if product.high == 0, product.low == 0 { return 0 }
-        let (high, remainder) = product.high.quotientAndRemainder(dividingBy: 10)
-        product = (high, UInt64(10).dividingFullWidth((remainder, product.low)).quotient)
-        digits -= 1
-      }
+    var (product, decimals) = (UInt128(mantissa) * UInt128(factor), max(0, -exponent))
+    // The last decimals go for which there is no room.
+    // Halves of an even divisor are whole, so that moves no rounding.
+    while decimals > Self.largestPower, product > 0 { (product, decimals) = (product / 10, decimals - 1) }
+    guard let power = Self.powerOfTen(exponent < 0 ? min(decimals, Self.largestPower) : exponent) else {
+      return nil
     }
-    guard let power = Self.powerOfTen(exponent), product.high == 0 else { return nil }
-    return Self.roundedQuotient(product.low.multipliedFullWidth(by: power), divisor)
+    if exponent < 0 { return Self.roundedQuotient(product, UInt128(divisor) * power) }
+    return product > UInt64.max ? nil : Self.roundedQuotient(product * power, UInt128(divisor))
   }
 
-  private static func roundedQuotient(_ dividend: (high: UInt64, low: UInt64), _ divisor: UInt64) -> Int64? {
-    guard dividend.high < divisor else { return nil }
-    let (quotient, remainder) = divisor.dividingFullWidth((dividend.high, dividend.low))
-    let rounded = remainder >= divisor - remainder ? quotient.addingReportingOverflow(1) : (quotient, false)
-    return rounded.1 ? nil : Int64(exactly: rounded.0)
+  private static func roundedQuotient(_ dividend: UInt128, _ divisor: UInt128) -> Int64? {
+    let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+    return Int64(exactly: quotient + (remainder >= divisor - remainder ? 1 : 0))
   }
 
-  private static func powerOfTen(_ n: Int) -> UInt64? {
-    guard n <= 19 else { return nil }
-    var power: UInt64 = 1
+  /// Of those of ten that have 64 bits.
+  private static let largestPower = 19
+
+  private static func powerOfTen(_ n: Int) -> UInt128? {
+    guard n <= largestPower else { return nil }
+    var power: UInt128 = 1
     for _ in 0..<n { power *= 10 }
     return power
   }

@@ -112,12 +112,7 @@ public struct CumulativeRate: Sendable, Hashable {
   /// The last segment for which `isReached` holds; the first is taken to be reached.
   @inline(__always)
   private func lastIndex(where isReached: (Segment) -> Bool) -> Int {
-    var (low, high) = (0, segments.count)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if isReached(segments[middle]) { low = middle } else { high = middle }
-    }
-    return low
+    max(partitionPoint(of: segments.count) { isReached(segments[$0]) } - 1, 0)
   }
 }
 

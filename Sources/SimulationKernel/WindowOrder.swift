@@ -1,3 +1,14 @@
+/// The first of `count` places for which `isBefore` does not hold, as it does for none behind that.
+@inlinable @inline(__always)
+package func partitionPoint(of count: Int, isBefore: (Int) -> Bool) -> Int {
+  var (low, high) = (0, count)
+  while low < high {
+    let middle = (low &+ high) / 2
+    if isBefore(middle) { low = middle &+ 1 } else { high = middle }
+  }
+  return low
+}
+
 /// Sorts what is due in one window after another, in room of its own.
 public struct WindowOrder: ~Copyable {
   private var scratch = GrowableBuffer<UInt64>()

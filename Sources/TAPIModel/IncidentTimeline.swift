@@ -114,12 +114,7 @@ public struct IncidentTimeline: Sendable {
   }
 
   private func firstCondition(after time: Instant) -> Int {
-    var (low, high) = (0, conditions.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if conditions[middle].start <= time { low = middle + 1 } else { high = middle }
-    }
-    return low
+    partitionPoint(of: conditions.count) { conditions[$0].start <= time }
   }
 }
 
@@ -138,8 +133,8 @@ struct Ramp {
   let length: Span
 
   private func boundary(_ step: Int64) -> Instant {
-    let part = length.microseconds.multipliedFullWidth(by: step)
-    return start + Span(microseconds: IncidentTimeline.rampSteps.dividingFullWidth(part).quotient)
+    let part = Int128(length.microseconds) * Int128(step) / Int128(IncidentTimeline.rampSteps)
+    return start + Span(microseconds: Int64(part))
   }
 
   var boundaries: [Instant] { length > .zero ? (1...IncidentTimeline.rampSteps).map(boundary) : [] }

@@ -141,12 +141,7 @@ struct ShardRunner: ~Copyable {
 
   /// How many of the arrivals' words, in order, are less than a word.
   func place(of word: UInt64) -> Int {
-    var (low, high) = (0, arrivalWords.count)
-    while low < high {
-      let middle = (low &+ high) / 2
-      if arrivalWords[middle] < word { low = middle &+ 1 } else { high = middle }
-    }
-    return low
+    partitionPoint(of: arrivalWords.count) { arrivalWords[$0] < word }
   }
 
   /// Counts what arrives by part of the window, and notes the words of the last parts, in no order.

@@ -30,6 +30,15 @@ public struct CSVColumn<Source>: Sendable {
     self.value = value
   }
 
+  /// A statistic of times to delivery, microseconds.
+  static func delivery(
+    _ name: String, _ definition: String, _ time: @escaping @Sendable (Source) -> Int64?
+  ) -> CSVColumn {
+    .init("time_to_delivery_\(name)_s", "s", "Creation to first acceptance, \(definition).") {
+      .seconds(time($0))
+    }
+  }
+
   /// This column, which people see under a title.
   package func shown(_ title: String, _ text: @escaping @Sendable (Source) -> String) -> CSVColumn {
     var column = self
@@ -200,27 +209,15 @@ package enum DecimalText {
   /// Returns `value` · `factor` / `divisor`, rounded to the nearest whole number, halves up. `nil`: `divisor` is not positive,
   /// a factor is negative or the result needs more than 63 bits.
   package static func rounded(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
-    quotient(value, times: factor, over: divisor).flatMap { quotient, remainder in
-      let up: Int64 = remainder >= divisor - remainder ? 1 : 0
-      let (sum, overflow) = quotient.addingReportingOverflow(up)
-      return overflow ? nil : sum
-    }
+    floored(value, times: factor, plus: divisor / 2, over: divisor)
   }
 
-  /// Returns `value` · `factor` / `divisor`, rounded down.
-  static func floored(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64? {
-    quotient(value, times: factor, over: divisor)?.quotient
-  }
-
-  private static func quotient(
-    _ value: Int64, times factor: Int64, over divisor: Int64
-  ) -> (quotient: Int64, remainder: Int64)? {
+  /// Returns (`value` · `factor` + `rest`) / `divisor`, rounded down; nil as `rounded` does.
+  static func floored(
+    _ value: Int64, times factor: Int64, plus rest: Int64 = 0, over divisor: Int64
+  ) -> Int64? {
     guard value >= 0, factor >= 0, divisor > 0 else { return nil }
-    let (high, low) = value.magnitude.multipliedFullWidth(by: factor.magnitude)
-    guard high < divisor.magnitude else { return nil }
-    let (quotient, remainder) = divisor.magnitude.dividingFullWidth((high, low))
-    guard let quotient = Int64(exactly: quotient) else { return nil }
-    return (quotient, Int64(remainder))
+    return Int64(exactly: (Int128(value) * Int128(factor) + Int128(rest)) / Int128(divisor))
   }
 
   /// `value` · 10^`decimals` rounded to the nearest whole number, halves away from zero; nil if that is not

@@ -18,20 +18,14 @@ extension IntervalCounters {
     let first = min(max(first, 0), rows)
     var end = rows * columns
     while end > first * columns, cells[end - 1] == 0 { end -= 1 }
-    return CountsUntil(
-      first: first, cells: (first * columns..<end).map { cells[$0] }, before: sums(before: first))
-  }
-
-  private func sums(before row: Int) -> [Int64] {
-    var sums = [Int64](repeating: 0, count: columns)
-    for row in 0..<row {
-      for column in 0..<columns { sums[column] &+= cells[row * columns + column] }
-    }
-    return sums
+    let kept = (first * columns..<end).map { cells[$0] }
+    return CountsUntil(first: first, cells: kept, before: columnSums(before: first))
   }
 
   /// Whether nothing has been counted since in a row that was not kept.
-  package func areWhole(since past: CountsUntil<Side>) -> Bool { sums(before: past.first) == past.before }
+  package func areWhole(since past: CountsUntil<Side>) -> Bool {
+    columnSums(before: past.first) == past.before
+  }
 
   /// Adds what another run, which ended with `cells`, has counted since.
   package func add(_ end: [Int64], since past: CountsUntil<Side>) {
@@ -46,19 +40,14 @@ extension IntervalCounters {
 
 /// Times to delivery of a run up to a moment, or to its end.
 package struct DeliveriesUntil: Sendable {
-  /// Few of a histogram's buckets are used, and a run keeps tens of these for each cohort.
-  fileprivate struct Bucket: BitwiseCopyable, Sendable {
-    var place: Int
-    var events: Int64
-  }
-
   fileprivate let first: Int
   /// Those of the rows from `first` on.
   fileprivate let parts: [DeliveryTable.Part]
-  fileprivate let buckets: [Bucket]
+  /// Few of a histogram's buckets are used, and a run keeps tens of these for each cohort.
+  fileprivate let buckets: [(place: Int, events: Int64)]
 
   package var byteCount: Int {
-    parts.reduce(buckets.count * MemoryLayout<Bucket>.stride) { $0 + $1.table.byteCount }
+    parts.reduce(buckets.count * MemoryLayout<(Int, Int64)>.stride) { $0 + $1.table.byteCount }
   }
 }
 
@@ -84,12 +73,8 @@ extension IntervalDeliveries {
 }
 
 extension DeliveryRecorder {
-  fileprivate var usedBuckets: [DeliveriesUntil.Bucket] {
-    var used: [DeliveriesUntil.Bucket] = []
-    for place in 0..<Histogram.bucketCount where counts[place] != 0 {
-      used.append(DeliveriesUntil.Bucket(place: place, events: counts[place]))
-    }
-    return used
+  fileprivate var usedBuckets: [(place: Int, events: Int64)] {
+    (0..<Histogram.bucketCount).filter { counts[$0] != 0 }.map { ($0, counts[$0]) }
   }
 
   /// Adds to the recorder that goes with the deliveries what they add.

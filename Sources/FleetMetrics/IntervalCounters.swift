@@ -53,13 +53,13 @@ public struct IntervalCounters<Side: CountingSide>: ~Copyable {
     for i in 0..<rows * columns { total.cells[i] &+= cells[i] }
   }
 
-  /// Over all rows, by column.
-  func columnSums() -> [Int64] {
+  /// By column, over all rows or those before one.
+  func columnSums(before end: Int? = nil) -> [Int64] {
     var sums = [Int64](repeating: 0, count: columns)
     sums.withUnsafeMutableBufferPointer { sums in
       guard let sums = sums.baseAddress else { return }
       var row = cells
-      for _ in 0..<rows {
+      for _ in 0..<(end ?? rows) {
         for column in 0..<columns { sums[column] &+= row[column] }
         row += columns
       }

@@ -76,21 +76,16 @@ package protocol StoredValue: Sendable {
   init?(stored: [Int64])
 }
 
-extension Int64: StoredValue {
-  package var stored: [Int64] { [self] }
+extension StoredValue where Self: FixedWidthInteger {
+  package var stored: [Int64] { [Int64(truncatingIfNeeded: self)] }
   package init?(stored: [Int64]) {
     guard stored.count == 1 else { return nil }
-    self = stored[0]
+    self.init(truncatingIfNeeded: stored[0])
   }
 }
 
-extension UInt64: StoredValue {
-  package var stored: [Int64] { [Int64(bitPattern: self)] }
-  package init?(stored: [Int64]) {
-    guard stored.count == 1 else { return nil }
-    self = UInt64(bitPattern: stored[0])
-  }
-}
+extension Int64: StoredValue {}
+extension UInt64: StoredValue {}
 
 extension Double: StoredValue {
   package var stored: [Int64] { bitPattern.stored }
@@ -111,12 +106,9 @@ extension Bool: StoredValue {
 extension Optional: StoredValue where Wrapped: StoredValue {
   package var stored: [Int64] { self?.stored ?? [] }
   package init?(stored: [Int64]) {
-    if stored.isEmpty {
-      self = .none
-    } else {
-      guard let value = Wrapped(stored: stored) else { return nil }
-      self = .some(value)
-    }
+    let value = Wrapped(stored: stored)
+    if value == nil, !stored.isEmpty { return nil }
+    self = value
   }
 }
 
@@ -283,19 +275,10 @@ package enum StoredLines {
       let end = text.firstIndex { $0 == space || $0 == star } ?? text.endIndex
       let digits = text[..<end]
       text = text[end...]
-      var value: Int64 = 0
-      let isNegative = digits.first == minus
-      let magnitude = isNegative ? digits.dropFirst() : digits
-      var overflow = magnitude.isEmpty
-      for digit in magnitude {
-        guard (48...57).contains(digit), !overflow else { throw problem("'\(name)' has a broken number") }
-        let (product, tooLarge) = value.multipliedReportingOverflow(by: 10)
-        let step = Int64(digit - 48)
-        let (sum, beyond) = product.addingReportingOverflow(isNegative ? -step : step)
-        value = sum
-        overflow = tooLarge || beyond
+      let number = String(decoding: digits, as: UTF8.self)
+      guard digits.first != UInt8(ascii: "+"), let value = Int64(number) else {
+        throw problem("'\(name)' has a broken number")
       }
-      if overflow { throw problem("'\(name)' has a broken number") }
       return value
     }
 
@@ -305,7 +288,6 @@ package enum StoredLines {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let space = UInt8(ascii: " ")
   private static let star = UInt8(ascii: "*")
-  private static let minus = UInt8(ascii: "-")
 }
 
 // MARK: Incidents

@@ -109,24 +109,16 @@ public enum TimeSeriesCSV {
   }
 
   private static let delivery: [CSVColumn<TimeSeries.Row>] = [
-    .init(
-      "time_to_delivery_mean_s", "s",
-      "Creation to first acceptance, of the events accepted here: mean, empty if there are none."
-    ) {
-      .seconds($0[.deliveredEvents] > 0 ? $0[.timeToDeliverySum] / $0[.deliveredEvents] : nil)
+    .delivery("mean", "of the events accepted here: mean, empty if there are none") {
+      $0[.deliveredEvents] > 0 ? $0[.timeToDeliverySum] / $0[.deliveredEvents] : nil
     },
-    .init("time_to_delivery_p50_s", "s", "Creation to first acceptance, of the events accepted here: median.")
-    { .seconds($0.timeToDeliveryP50) },
-    .init(
-      "time_to_delivery_p99_s", "s",
-      "Creation to first acceptance, of the events accepted here: 99th percentile."
-    ) { .seconds($0.timeToDeliveryP99) },
+    .delivery("p50", "of the events accepted here: median") { $0.timeToDeliveryP50 },
+    .delivery("p99", "of the events accepted here: 99th percentile") { $0.timeToDeliveryP99 },
   ]
 
-  private static let delivery95 = CSVColumn<TimeSeries.Row>(
-    "time_to_delivery_p95_s", "s",
-    "Creation to first acceptance, of the events accepted here: 95th percentile."
-  ) { .seconds($0.timeToDeliveryP95) }
+  private static let delivery95 = CSVColumn<TimeSeries.Row>.delivery(
+    "p95", "of the events accepted here: 95th percentile"
+  ) { $0.timeToDeliveryP95 }
 
   /// The whole file.
   public static func bytes(of series: TimeSeries) -> [UInt8] { CSVFile.bytes(columns, series.rows) }

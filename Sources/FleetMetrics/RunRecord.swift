@@ -106,29 +106,12 @@ public struct CohortRecord: Measured, Hashable {
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryMax: Int64?
   /// Interactive, background; empty without priority lanes.
-  public var lanes: [Lane] = []
+  public var lanes: [Histogram] = []
   /// Neither accepted nor given up when the run ended, by where they were.
   public var pending = EventsByPlace()
   /// The pending events that will be given up before they are sent again, by how.
   public var doomed: [Measure: Int64] = [:]
   public var doomedEvents: Int64 { doomed.values.reduce(0, +) }
-
-  /// The fate of one lane's events.
-  public struct Lane: Sendable, Hashable {
-    public var deliveredEvents: Int64
-    /// Microseconds; nil where there is none.
-    public var timeToDeliveryMean: Double?
-    public var timeToDeliveryP50: Int64?
-    public var timeToDeliveryP99: Int64?
-
-    public init(_ deliveries: Histogram) {
-      deliveredEvents = deliveries.total
-      guard deliveries.total > 0 else { return }
-      timeToDeliveryMean = deliveries.mean
-      timeToDeliveryP50 = deliveries.quantile(50, of: 100)
-      timeToDeliveryP99 = deliveries.quantile(99, of: 100)
-    }
-  }
 
   public init(name: String, devices: Int64) {
     self.name = name
@@ -171,47 +154,33 @@ public enum CohortCSV {
       ) {
         .decimal(Double($0.devicesThatLostEvents) / Double(max($0.devices, 1)), decimals: 6)
       },
-      .init(
-        "time_to_delivery_p50_s", "s",
-        "Creation to first acceptance, over all delivered events: median, as all percentiles within 0.8 %."
-      ) {
-        .seconds($0.timeToDeliveryP50)
-      },
-      .init(
-        "time_to_delivery_p99_s", "s",
-        "Creation to first acceptance, over all delivered events: 99th percentile."
-      ) { .seconds($0.timeToDeliveryP99) },
-      .init(
-        "time_to_delivery_max_s", "s", "Creation to first acceptance, over all delivered events: maximum."
-      ) {
-        .seconds($0.timeToDeliveryMax)
-      },
-    ] + measures(.refusedByGate) + [
-      .init(
-        "time_to_delivery_p95_s", "s",
-        "Creation to first acceptance, over all delivered events: 95th percentile."
-      ) {
-        .seconds($0.timeToDeliveryP95)
-      }
-    ] + lane(0, "interactive") + lane(1, "background") + [.doomed, .lostOrBlocked]
+      delivery("p50", "median, as all percentiles within 0.8 %") { $0.timeToDeliveryP50 },
+      delivery("p99", "99th percentile") { $0.timeToDeliveryP99 },
+      delivery("max", "maximum") { $0.timeToDeliveryMax },
+    ] + measures(.refusedByGate) + [delivery("p95", "95th percentile") { $0.timeToDeliveryP95 }]
+    + lane(0, "interactive") + lane(1, "background") + [.doomed, .lostOrBlocked]
+
+  private static func delivery(
+    _ name: String, _ statistic: String, _ time: @escaping @Sendable (CohortRecord) -> Int64?
+  ) -> CSVColumn<CohortRecord> { .delivery(name, "over all delivered events: " + statistic, time) }
 
   private static func lane(_ index: Int, _ name: String) -> [CSVColumn<CohortRecord>] {
-    @Sendable func value(_ cohort: CohortRecord) -> CohortRecord.Lane? {
+    @Sendable func value(_ cohort: CohortRecord) -> Histogram? {
       cohort.lanes.indices.contains(index) ? cohort.lanes[index] : nil
     }
     return [
       .init(
         "\(name)_delivered_events", "events",
         "Delivered events of the \(name) lane; empty without `gates.lanes`."
-      ) { value($0).map { .integer($0.deliveredEvents) } ?? .text("") },
+      ) { value($0).map { .integer($0.total) } ?? .text("") },
       .init("\(name)_delivery_mean_s", "s", "Their time to delivery in the \(name) lane: mean.") {
-        .decimal(value($0)?.timeToDeliveryMean.map { $0 / 1e6 }, decimals: 6)
+        .decimal(value($0)?.mean.map { $0 / 1e6 }, decimals: 6)
       },
       .init("\(name)_delivery_p50_s", "s", "Their time to delivery in the \(name) lane: median.") {
-        .seconds(value($0)?.timeToDeliveryP50)
+        .seconds(value($0)?.quantile(50, of: 100))
       },
       .init("\(name)_delivery_p99_s", "s", "Their time to delivery in the \(name) lane: 99th percentile.") {
-        .seconds(value($0)?.timeToDeliveryP99)
+        .seconds(value($0)?.quantile(99, of: 100))
       },
     ]
   }

@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 import TAPIModel
 
@@ -59,15 +60,15 @@ extension Scenario {
 
   /// What happens to the clients once, and not to the server: campaigns and spikes that do not repeat, and interruptions of the
   /// network. The twin has none of them, for what repeats is load.
-  public var clientIncidents: [ClientIncident] {
-    var found = singleCampaigns.map { ClientIncident(label: $0.label, start: $0.time, end: $0.end) }
+  public var clientIncidents: [IncidentSpan] {
+    var found = singleCampaigns.map { IncidentSpan($0.label, from: $0.time, to: $0.end) }
     for cohort in fleet {
       let own =
         cohort.spikes.filter { $0.every == nil }.map {
-          ClientIncident(label: "spike", start: $0.time, end: $0.time + $0.spread)
+          IncidentSpan("spike", from: $0.time, to: $0.time + $0.spread)
         }
         + (cohort.connectivity?.interruptions ?? []).map {
-          ClientIncident(label: "network interruption", start: $0.start, end: $0.start + $0.duration)
+          IncidentSpan("network interruption", from: $0.start, to: $0.start + $0.duration)
         }
       // Cohorts may share one.
       for one in own where !found.contains(one) { found.append(one) }
@@ -80,14 +81,15 @@ extension Scenario {
 
   /// When the last incident of the server or of the clients is over; nil: none begins within the run.
   public var lastIncidentEnd: Instant? {
-    let all = tapi.incidents.map { ($0.start, $0.end) } + clientIncidents.map { ($0.start, $0.end) }
-    return all.filter { start, _ in start - .start < duration }.map { _, end in end }.max()
+    let all =
+      tapi.incidents.map { ($0.start.microseconds, $0.end.microseconds) }
+      + clientIncidents.map { ($0.start, $0.end) }
+    return all.filter { $0.0 < duration.microseconds }.map(\.1).max().map { .init(microseconds: $0) }
   }
 }
 
-/// Something that happens to clients on the timeline, once.
-public struct ClientIncident: Sendable, Hashable {
-  public var label: String
-  public var start: Instant
-  public var end: Instant
+extension IncidentSpan {
+  package init(_ label: String, isOutage: Bool = false, from start: Instant, to end: Instant) {
+    self.init(label: label, isOutage: isOutage, start: start.microseconds, end: end.microseconds)
+  }
 }

@@ -127,15 +127,8 @@ struct DependencyStation {
     events.add((.done, call), at: now + call.work)
   }
 
-  /// A request whose worker waits no longer.
-  struct End {
-    var request: UploadRequest
-    var since: Instant
-    var isServed: Bool
-  }
-
-  /// Does what is due at `nextTime`.
-  mutating func step() -> End? {
+  /// Does what is due at `nextTime`. Returns a request whose worker waits no longer.
+  mutating func step() -> (request: UploadRequest, since: Instant, isServed: Bool)? {
     let event = events.takeFirst()
     let (news, call) = event.payload
     if news == .done {
@@ -157,7 +150,7 @@ struct DependencyStation {
     }
     callers[call.place].call = 0
     freePlaces.append(call.place)
-    return End(request: caller.request, since: caller.since, isServed: news == .answer)
+    return (caller.request, caller.since, news == .answer)
   }
 
   /// Loses all calls, and the workers' requests with them. `onLoss` gets each and since when its worker has waited.

@@ -12,7 +12,7 @@ package struct BatchRecord: BitwiseCopyable {
   var older: BatchIndex
   var newer: BatchIndex
   /// The next free record of a free one; the result of the upload (`result`) of a batch that is answered.
-  private var link: BatchIndex
+  fileprivate var link: BatchIndex
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.
   package var attempts: UInt16
@@ -56,13 +56,6 @@ package struct BatchRecord: BitwiseCopyable {
     self.generation = generation
     bits = 0
     flags = .held
-  }
-
-  /// The next free record, of one that is free.
-  @inline(__always)
-  var nextFree: BatchIndex {
-    get { link }
-    set { link = newValue }
   }
 
   /// *rebatch*: whether it has been answered, while its flush is not over.
@@ -337,7 +330,7 @@ package struct BatchPool: ~Copyable {
     let record = self[index]
     record.addState(to: &digest)
     if index.rawValue > devices, record.flags.contains(.hasRetryState) {
-      let words = pooled(index).pointee.retryState.asWords
+      let words = pooled(index).pointee.retryState.words
       digest.add(UInt64(words.0) | UInt64(words.1) &<< 32)
       digest.add(words.2)
       if let dueTimes { digest.add(dueTimes[index.place]) }
@@ -403,7 +396,7 @@ package struct BatchPool: ~Copyable {
   private mutating func takeFree() -> BatchIndex {
     let index = free
     if index != .noBatch {
-      free = self[index].nextFree
+      free = self[index].link
       return index
     }
     if used == capacity { grow() }
@@ -422,7 +415,7 @@ package struct BatchPool: ~Copyable {
   mutating func release(_ index: BatchIndex, _ record: UnsafeMutablePointer<BatchRecord>) {
     record.pointee.releases()
     if index.rawValue > devices {
-      record.pointee.nextFree = free
+      record.pointee.link = free
       free = index
     }
   }

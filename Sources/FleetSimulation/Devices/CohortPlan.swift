@@ -35,8 +35,8 @@ package struct CohortPlan {
   let rollout: Rollout
   let restarts: Restarts
   let world: World
-  /// nil: a fetch of Settings is no request, or nothing makes one.
-  let fetches: Fetches?
+  /// Whether an app also fetches Settings as it comes to the foreground; nil: no fetch is a request.
+  let fetchesAtForeground: Bool?
   let server: Server
   /// nil: the clients are no pages of a browser.
   var pages: Pages?
@@ -115,9 +115,9 @@ package struct CohortPlan {
       moments: moments, connectivity: cohort.connectivity, sessions: sessions,
       windows: cohort.sessions == nil || cohort.behaviour.page != nil ? nil : cohort.os)
     let mayFetch = cohort.lifecycle != nil || cohort.sessions != nil || cohort.rollout?.fetch != nil
-    fetches =
+    fetchesAtForeground =
       scenario.tapi.settings == nil || cohort.behaviour.settingsFetch == .never || !mayFetch
-      ? nil : Fetches(atForeground: cohort.behaviour.settingsFetch == .foreground)
+      ? nil : cohort.behaviour.settingsFetch == .foreground
     server = Server(
       asksForRetryCount: isLive || scenario.tapi.rules.retryCountLimit != nil
         || scenario.tapi.server.asksForRetryCount,

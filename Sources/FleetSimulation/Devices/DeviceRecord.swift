@@ -150,9 +150,7 @@ extension DeviceRecord {
   }
 
   /// The figures that add up over a run. Each lies in bits of its own, so that a difference of two is one of the figures.
-  var costSoFar: (attempts: UInt32, cost: UInt64, lostEvents: Bool) {
-    (UInt32(truncatingIfNeeded: attempts), cost, flags.contains(.lostEvents))
-  }
+  var costSoFar: (attempts: UInt32, cost: UInt64) { (UInt32(truncatingIfNeeded: attempts), cost) }
 
   mutating func add(attempts: UInt32, cost: UInt64, lostEvents: Bool) {
     let sum = min(activity & Self.attemptMask &+ UInt64(attempts), Self.attemptMask)
@@ -174,7 +172,7 @@ extension DeviceRecord {
   /// *rebatch* only: the client's retry record.
   var clientRetry: BatchRetryState {
     @inline(__always) get { PackedRetryState(words: shared).state }
-    @inline(__always) set { shared = PackedRetryState(newValue).asWords }
+    @inline(__always) set { shared = PackedRetryState(newValue).words }
   }
 }
 
@@ -304,16 +302,13 @@ struct LoopRows {
 /// Failure time plus one (45 bits: a year and a month), whether credentials were refreshed (1), latest failure (2), failure count
 /// (16), previous delay (32). All zeros is a record without failures.
 struct PackedRetryState: BitwiseCopyable {
-  private let words: (UInt32, UInt32, UInt32)
+  /// As they lie in a record that holds something else in the other queue mode.
+  let words: (UInt32, UInt32, UInt32)
 
   private static var timeBits: UInt64 { 45 }
 
   @inline(__always)
   init(words: (UInt32, UInt32, UInt32)) { self.words = words }
-
-  /// As they lie in a record that holds something else in the other queue mode.
-  @inline(__always)
-  var asWords: (UInt32, UInt32, UInt32) { words }
 
   @inline(__always)
   init(_ state: BatchRetryState) {

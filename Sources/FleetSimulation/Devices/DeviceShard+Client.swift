@@ -113,7 +113,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
 
   func counter(of loss: ClientLoss) -> Measure {
     switch loss {
-    case .limit(let reason): plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason)
+    case .limit(let reason): Measure(reason, isBlocked: plan.pointee.blocksGivenUp)
     case .refused: .refusedByGate
     case .discarded: .droppedByStatus
     case .overflow: .droppedByOverflow

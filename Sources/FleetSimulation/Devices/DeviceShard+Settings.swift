@@ -12,14 +12,6 @@ struct FetchPlan: BitwiseCopyable {
   fileprivate(set) var isAwaited: Bool
 }
 
-extension CohortPlan {
-  /// Fetches of Settings; nil where they are no requests.
-  struct Fetches {
-    /// Also when the app comes back to the foreground.
-    let atForeground: Bool
-  }
-}
-
 /// The Settings that an app runs on (S19), and the requests that fetch them.
 extension DeviceShard {
   /// The app is launched, and asks for its Settings.
@@ -30,7 +22,7 @@ extension DeviceShard {
 
   /// The app comes back to the foreground.
   mutating func fetchInForeground(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
-    if plan.pointee.fetches?.atForeground ?? false { sendFetch(device, at: now, sink) }
+    if plan.pointee.fetchesAtForeground ?? false { sendFetch(device, at: now, sink) }
   }
 
   /// What the CDN serves at a launch; if it is down, what is built in.

@@ -41,7 +41,7 @@ extension DeviceShard {
     let unsealed = unsealedTime(device)
     if unsealed < now { oldest = min(oldest, unsealed) }
     tables.addState(of: device, to: &digest)
-    histories.addState(of: device, to: &digest)
+    if !histories.isEmpty { histories[device]?.addState(to: &digest) }
   }
 
   /// Returns the digest of a batch that something on its way names.
@@ -113,7 +113,7 @@ extension DeviceShard {
     hasPlainLoops = other.hasPlainLoops
     batches = BatchPool(copying: other.batches, devices)
     queues = BatchQueues(copying: other.queues)
-    histories = EventHistories(copying: other.histories)
+    histories = other.histories.mapValues { EventHistory(copying: $0) }
     violation = other.violation
     follow(plan, instead: other.plan.pointee)
   }

@@ -58,7 +58,7 @@ extension DeviceShard {
     system.pointee.gap = windows.first.microseconds
     system.pointee.isOpen = false
     planWindow(device, windows, after: since)
-    hold(device)
+    self[device].pointee.flags.insert(.offline)
   }
 
   /// The app has come to the foreground.
@@ -79,7 +79,7 @@ extension DeviceShard {
       planWindow(device, windows, after: now)
       schedule(device, at: system.pointee.next, sink)
       trace(.windowClosed, device, at: now)
-      hold(device)
+      self[device].pointee.flags.insert(.offline)
       setSuspended(true, device, at: now)
       return
     }
@@ -113,10 +113,6 @@ extension DeviceShard {
       .uniform(0, through: windows.flexibility.microseconds)
     system.pointee.count &+= 1
     system.pointee.next = opening &+ flexibility
-  }
-
-  private mutating func hold(_ device: DeviceIndex) {
-    self[device].pointee.flags.insert(.offline)
   }
 
   private mutating func release(_ device: DeviceIndex) {

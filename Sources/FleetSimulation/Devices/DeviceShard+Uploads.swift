@@ -207,27 +207,20 @@ enum AttemptFailure: UInt8 {
 }
 
 extension Measure {
-  /// The measure of a client that keeps the batches that it gives up.
-  init(blocked reason: DropReason) {
+  /// - Parameter isBlocked: whether the client keeps the batches that it gives up.
+  init(_ reason: DropReason, isBlocked: Bool = false) {
     switch reason {
-    case .status: self = .blockedByStatus
-    case .retryLimit: self = .blockedByRetryLimit
-    case .rateLimitRetryLimit: self = .blockedByRateLimitRetryLimit
-    case .age: self = .blockedByAge
+    case .status: self = isBlocked ? .blockedByStatus : .droppedByStatus
+    case .retryLimit: self = isBlocked ? .blockedByRetryLimit : .droppedByRetryLimit
+    case .rateLimitRetryLimit:
+      self = isBlocked ? .blockedByRateLimitRetryLimit : .droppedByRateLimitRetryLimit
+    case .age: self = isBlocked ? .blockedByAge : .droppedByAge
     }
   }
 
-  /// The reverse; nil of other measures.
-  var blockReason: DropReason? { DropReason.allCases.first { Measure(blocked: $0) == self } }
-
-  init(_ reason: DropReason) {
-    switch reason {
-    case .status: self = .droppedByStatus
-    case .retryLimit: self = .droppedByRetryLimit
-    case .rateLimitRetryLimit: self = .droppedByRateLimitRetryLimit
-    case .age: self = .droppedByAge
-    }
-  }
+  /// The reverse, of batches that are dropped and of those that are kept; nil of other measures.
+  var dropReason: DropReason? { DropReason.allCases.first { Measure($0) == self } }
+  var blockReason: DropReason? { DropReason.allCases.first { Self($0, isBlocked: true) == self } }
 }
 
 /// Slow and lossy links, connections that don't come about, and batches that turn out too large.
@@ -627,7 +620,7 @@ extension DeviceShard {
   /// Negative: of events that were blocked and turn out to have been accepted.
   mutating func countBlocked(_ events: Int64, _ reason: DropReason, at time: Int64) {
     ledger.count(events, .blockedEvents, at: time)
-    ledger.count(events, Measure(blocked: reason), at: time)
+    ledger.count(events, Measure(reason, isBlocked: true), at: time)
   }
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.

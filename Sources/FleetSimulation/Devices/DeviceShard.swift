@@ -44,11 +44,13 @@ package struct DeviceShard: ~Copyable {
   let hasPlainLoops: Bool
   var batches: BatchPool
   var queues = BatchQueues()
-  var histories = EventHistories()
+  /// Of devices with `ClientFlags.hasHistory`.
+  var histories: [DeviceIndex: EventHistory] = [:]
   var departures = Departures()
   /// The first broken rule that a checker saw.
   package var violation: String?
-  var tracing = Tracing()
+  /// Who hears of which device.
+  var tracing = (device: DeviceIndex.noDevice, tracer: DeviceTracer?.none)
   /// Of a device that is driven by hand; its driver keeps it alive.
   var script: Unmanaged<DeviceScript>?
 

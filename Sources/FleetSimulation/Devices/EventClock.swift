@@ -77,17 +77,23 @@ extension DeviceShard {
   /// Takes those of the events drawn ahead that are created by `now`.
   mutating func takeDrawn(_ device: DeviceIndex, by now: Int64) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + device.place
-    let draws = drawsAhead(of: device)
     let firstTime = events.pointee.unsealedTime
-    var time = firstTime
-    var n: UInt32 = 0
-    while n < events.pointee.upcoming, time <= now {
-      n &+= 1
-      time = plan.next(after: time, before: self[device].pointee.nextOrdinal &+ n, draws)
-    }
+    let (n, time) = drawn(events.pointee, device, through: now, drawsAhead(of: device))
     events.pointee.upcoming &-= n
     events.pointee.unsealedTime = time
     return CreatedEvents(count: n, firstTime: firstTime)
+  }
+
+  /// How many of the events drawn ahead are created by a time, and when the one behind them is.
+  private func drawn(
+    _ events: PendingEvents, _ device: DeviceIndex, through time: Int64, _ draws: EventDraws
+  ) -> (count: UInt32, next: Int64) {
+    var (n, next) = (UInt32(0), events.unsealedTime)
+    while n < events.upcoming, next <= time {
+      n &+= 1
+      next = plan.next(after: next, before: self[device].pointee.nextOrdinal &+ n, draws)
+    }
+    return (n, next)
   }
 
   /// Creation time of the first event that no flush has sealed.
@@ -124,17 +130,11 @@ extension DeviceShard {
 
   /// Events created by `now` that no flush has sealed. O(events drawn ahead).
   func unsealedEvents(_ device: DeviceIndex, through now: Int64) -> Int64 {
-    let ordinal = self[device].pointee.nextOrdinal
-    guard let pending else {
-      return Int64(periodicEvents(from: firstPeriodicEvent(device), through: now)) - Int64(ordinal)
+    if let pending {
+      return Int64(drawn(pending[device.place], device, through: now, drawsAgain(of: device)).count)
     }
-    let (events, draws) = (pending[device.place], drawsAgain(of: device))
-    var (time, n) = (events.unsealedTime, UInt32(0))
-    while n < events.upcoming, time <= now {
-      n &+= 1
-      time = plan.next(after: time, before: ordinal &+ n, draws)
-    }
-    return Int64(n)
+    let created = periodicEvents(from: firstPeriodicEvent(device), through: now)
+    return Int64(created) - Int64(self[device].pointee.nextOrdinal)
   }
 
   // MARK: The next trigger

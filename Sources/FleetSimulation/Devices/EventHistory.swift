@@ -86,26 +86,6 @@ final class EventHistory {
   }
 }
 
-/// The histories of devices with `ClientFlags.hasHistory`.
-struct EventHistories {
-  private var byDevice: [DeviceIndex: EventHistory] = [:]
-
-  init() {}
-
-  init(copying other: EventHistories) {
-    byDevice = other.byDevice.mapValues { EventHistory(copying: $0) }
-  }
-
-  fileprivate subscript(device: DeviceIndex) -> EventHistory? {
-    get { byDevice[device] }
-    set { byDevice[device] = newValue }
-  }
-
-  func addState(of device: DeviceIndex, to digest: inout StateDigest) {
-    if !byDevice.isEmpty { byDevice[device]?.addState(to: &digest) }
-  }
-}
-
 extension DeviceShard {
   private func range(of batch: BatchIndex) -> Range<UInt32> {
     let first = batches[batch].firstOrdinal

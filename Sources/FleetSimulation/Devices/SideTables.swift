@@ -61,7 +61,7 @@ extension CohortPlan {
     case .restarts: row(RestartPlan.self, if: tables.restarts)
     case .worlds: row(WorldPlan.self, if: tables.worlds)
     case .systems: row(SystemPlan.self, if: world.windows != nil)
-    case .fetches: row(FetchPlan.self, if: fetches != nil)
+    case .fetches: row(FetchPlan.self, if: fetchesAtForeground != nil)
     case .periods: 2 * row(SessionPlan.Period.self, if: events.schedule?.sessions != nil)
     case .savedStates: row(SavedState.self, if: tables.savedStates)
     case .gates: client.keepsGates ? client.gateLayout.stride : 0

@@ -3,6 +3,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
+import UploadRetry
 
 /// Puts the shards' and the server's counts together into the record of a run.
 package struct RunAssembly: ~Copyable {
@@ -66,7 +67,7 @@ package struct RunAssembly: ~Copyable {
     cohorts[last].pending += held.pending
     for (measure, count) in held.doomed { cohorts[last].doomed[measure, default: 0] += count }
     cohorts[last].setTimesToDelivery(cohortDeliveries)
-    cohorts[last].lanes = laneDeliveries.map(CohortRecord.Lane.init)
+    cohorts[last].lanes = laneDeliveries
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
@@ -93,7 +94,6 @@ package struct RunAssembly: ~Copyable {
   ) -> RunRecord {
     let timeline = IncidentTimeline(scenario.tapi)
     let nominal = NormalLoad(scenario).nominalCapacityMilli
-    let capacity = CapacityHistory(capacity)
     var series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: counters.rows)
     series.take(counters)
@@ -110,7 +110,7 @@ package struct RunAssembly: ~Copyable {
       series[index, .backlogBatches] = heldBatches
       let start = Instant(microseconds: series.start(of: index))
       let stop = start + Span(microseconds: series.length(of: index))
-      let nominalMicroseconds = capacity.sum(from: start, to: stop) {
+      let nominalMicroseconds = Self.sum(of: capacity, from: start, to: stop) {
         timeline.capacityMicroseconds(from: $0, to: $1, autoscaled: $2)
       }
       series[index, .capacityMilliRequests] = Self.saturating(
@@ -136,7 +136,7 @@ package struct RunAssembly: ~Copyable {
           ? 0
           : Self.saturating(
             Int64(workers.count),
-            times: capacity.sum(from: start, to: stop) {
+            times: Self.sum(of: capacity, from: start, to: stop) {
               timeline.scaledMicroseconds(from: $0, to: $1, autoscaled: $2)
             },
             over: 1)
@@ -166,9 +166,7 @@ package struct RunAssembly: ~Copyable {
 
   /// `value` · `factor` / `divisor`, rounded down; the largest number where that is more. None is negative.
   static func saturating(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64 {
-    let (high, low) = value.magnitude.multipliedFullWidth(by: factor.magnitude)
-    guard high < divisor.magnitude else { return .max }
-    return Int64(clamping: divisor.magnitude.dividingFullWidth((high, low)).quotient)
+    Int64(clamping: Int128(value) * Int128(factor) / Int128(divisor))
   }
 }
 
@@ -178,7 +176,7 @@ extension Scenario {
     tapi.incidents.map {
       IncidentSpan($0.kind.wording.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end)
     }
-      + clientIncidents.map { IncidentSpan($0.label, from: $0.start, to: $0.end) }
+      + clientIncidents
   }
 
   /// How what operators do is labelled and shaded.
@@ -200,33 +198,22 @@ extension Cohort {
   var publication: SettingsRollout? { rollout.flatMap { $0.isAction ? $0 : nil } }
 }
 
-extension IncidentSpan {
-  init(_ label: String, isOutage: Bool = false, from start: Instant, to end: Instant) {
-    self.init(label: label, isOutage: isOutage, start: start.microseconds, end: end.microseconds)
-  }
-}
-
-/// Capacity as an autoscaler had it, in parts per million of the configured one.
-struct CapacityHistory {
-  private let steps: [(time: Instant, scale: Int64)]
-
-  init(_ steps: [(time: Instant, scale: Int64)]) { self.steps = steps }
-
+extension RunAssembly {
   /// The sum of `part` over [`from`, `to`), each piece by the capacity that held.
-  func sum(from: Instant, to: Instant, _ part: (Instant, Instant, _ scale: Int64) -> Int64) -> Int64 {
+  /// - Parameter steps: an autoscaler's capacity, in parts per million of the configured one.
+  private static func sum(
+    of steps: [(time: Instant, scale: Int64)], from: Instant, to: Instant,
+    _ part: (Instant, Instant, _ scale: Int64) -> Int64
+  ) -> Int64 {
     if steps.count < 2 { return part(from, to, 1_000_000) }
-    var (low, high) = (0, steps.count - 1)
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if steps[middle].time <= from { low = middle } else { high = middle - 1 }
-    }
+    var next = max(partitionPoint(of: steps.count) { steps[$0].time <= from }, 1)
     var sum: Int64 = 0
     var start = from
     while start < to {
-      let stop = low + 1 < steps.count ? min(steps[low + 1].time, to) : to
-      sum += part(start, stop, steps[low].scale)
+      let stop = next < steps.count ? min(steps[next].time, to) : to
+      sum += part(start, stop, steps[next - 1].scale)
       start = stop
-      low += 1
+      next += 1
     }
     return sum
   }
@@ -249,8 +236,8 @@ struct CostSamples {
       case .radioWakeUps: return record.pointee.radioWakeUps
       case .devicesThatLostEvents: return record.pointee.flags.contains(.lostEvents) ? 1 : 0
       case .bytes:
-        let (events, overflow) = record.pointee.sentEvents.multipliedReportingOverflow(by: eventBytes)
-        return overflow ? .max : events.adding(record.pointee.attempts &* requestBytes)
+        let events = saturatingProduct(record.pointee.sentEvents, eventBytes)
+        return saturatingSum(events, record.pointee.attempts &* requestBytes)
       case .polls: return pages.map { Int64(clamping: $0[device.place].polls) } ?? 0
       }
     }
@@ -273,7 +260,7 @@ struct CostSamples {
       var (total, largest) = (cost.total[figure], largest[figure])
       for device in rows.indices {
         let value = source.value(figure, device)
-        total = total.adding(value)
+        total = saturatingSum(total, value)
         largest = max(largest, value)
       }
       (cost.total[figure], self.largest[figure]) = (total, largest)
@@ -297,13 +284,5 @@ struct CostSamples {
       summary.percentile99[figure] = search.result ?? 0
     }
     return summary
-  }
-}
-
-extension Int64 {
-  /// The sum, or the largest number where it is more.
-  func adding(_ other: Int64) -> Int64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
   }
 }

@@ -24,8 +24,8 @@ package struct ShardCalendar: ~Copyable {
   /// Timers that the device pass sets inside its own window.
   var inWindow = WordHeap()
   var windowEnd: Int64 = 0
-  /// Acceptances whose answer is due after the end of the run: they still count.
-  var late = GrowableBuffer<LateDelivery>()
+  /// Acceptances whose answer is due after the end of the run, microseconds: they still count.
+  var late = GrowableBuffer<(delivery: Delivery, due: Int64)>()
   private let isCollecting: Bool
   /// The items since it was last emptied, when it collects.
   package var collected = Collected()
@@ -153,7 +153,7 @@ package struct ShardCalendar: ~Copyable {
     } else if due < end {
       push(delivery, due: due)
     } else if delivery.kind == .answer, delivery.status == 200 {
-      late.append(LateDelivery(delivery: delivery, due: due))
+      late.append((delivery, due))
     }
   }
 

@@ -83,20 +83,15 @@ final class RunEnd: Sendable {
     /// By `DeviceShard.devicesOfDigest`.
     var devices: [StateDigest]
     fileprivate var counts: Ledger.Until
-    fileprivate var cost: [DeviceCostSoFar]
+    fileprivate var cost: [(attempts: UInt32, cost: UInt64)]
     /// Until the next moment.
     fileprivate var longestDelivery: Int64
-  }
-
-  fileprivate struct DeviceCostSoFar: BitwiseCopyable, Sendable {
-    var attempts: UInt32
-    var cost: UInt64
   }
 
   /// What a shard has counted in all.
   fileprivate struct ShardEnd: Sendable {
     var counts: Ledger.Whole
-    var cost: [DeviceCostSoFar]
+    var cost: [(attempts: UInt32, cost: UInt64)]
     var longestDelivery: Int64
     var held: DeviceShard.HeldEvents
     /// By device, how many moments had been noted when it lost events for the last time, plus one; 0: it lost none.
@@ -214,11 +209,8 @@ extension WindowedEngine {
       counts: runners[index].shard.ledger.until(keptFrom: firstRow), cost: cost(index), longestDelivery: 0)
   }
 
-  private func cost(_ index: Int) -> [RunEnd.DeviceCostSoFar] {
-    runners[index].shard.indices.map {
-      let cost = runners[index].shard[$0].pointee.costSoFar
-      return RunEnd.DeviceCostSoFar(attempts: cost.attempts, cost: cost.cost)
-    }
+  private func cost(_ index: Int) -> [(attempts: UInt32, cost: UInt64)] {
+    runners[index].shard.indices.map { runners[index].shard[$0].pointee.costSoFar }
   }
 
   /// Returns the end of a run that has ended, and puts back what the recorder took.

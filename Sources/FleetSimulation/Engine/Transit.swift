@@ -97,13 +97,6 @@ package struct Delivery: OfAttempt, BitwiseCopyable, Sendable {
   var resolves: Bool { head &>> 31 != 0 }
 }
 
-/// A delivery that is due after the end of the run.
-struct LateDelivery: BitwiseCopyable {
-  var delivery: Delivery
-  /// Microseconds.
-  var due: Int64
-}
-
 /// The one order within a device at one instant (engine.md, Time and order).
 package enum ItemKind {
   package static let wakeUp: UInt64 = 4

@@ -13,7 +13,7 @@ struct WindowArrivals: ~Copyable {
   var areOrdered = false
   private var order = WindowOrder()
   private var byPart = GrowableBuffer<UInt32>()
-  private var ties = GrowableBuffer<ArrivalOrder.Tie>()
+  private var ties = GrowableBuffer<ArrivalTie>()
   private let clock: WindowClock
   private let orderKey: RandomKey
 
@@ -223,10 +223,10 @@ struct WindowArrivals: ~Copyable {
     _ range: Range<Int>, at now: Int64, _ runners: UnsafeMutablePointer<ShardRunner>
   ) {
     let key = orderKey
-    func tie(_ word: UInt64) -> ArrivalOrder.Tie {
+    func tie(_ word: UInt64) -> ArrivalTie {
       let runner = runners + ArrivalWord.shard(word)
       let request = runner.pointee.shard.request(runner.pointee.arrivals[ArrivalWord.index(word)], at: now)
-      return ArrivalOrder.Tie(word: word, request: request, key: key)
+      return ArrivalTie(word: word, request: request, key: key)
     }
     if range.count > 32 {
       let sorted = range.map { tie(words[$0]) }.sorted { $0 < $1 }
@@ -292,29 +292,26 @@ struct WindowParts {
   func part(of offset: Int64) -> Int { Int(truncatingIfNeeded: offset &>> shift) }
 }
 
-/// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
-package enum ArrivalOrder {
-  /// The order between an arrival and others of the same instant.
-  package struct Tie: BitwiseCopyable {
-    package var word: UInt64
-    private var hash: UInt64
-    private var device: UInt32
-    private var firstOrdinal: UInt32
-    private var attempt: UInt16
+/// The order between an arrival and others of its instant; the tests' plain engine has it, too.
+package struct ArrivalTie: BitwiseCopyable {
+  package var word: UInt64
+  private var hash: UInt64
+  private var device: UInt32
+  private var firstOrdinal: UInt32
+  private var attempt: UInt16
 
-    package init(word: UInt64, request: UploadRequest, key: RandomKey) {
-      self.word = word
-      hash = request.key(key).bits
-      device = request.device
-      firstOrdinal = request.firstOrdinal
-      attempt = request.attempt
-    }
+  package init(word: UInt64, request: UploadRequest, key: RandomKey) {
+    self.word = word
+    hash = request.key(key).bits
+    device = request.device
+    firstOrdinal = request.firstOrdinal
+    attempt = request.attempt
+  }
 
-    package static func < (a: Tie, b: Tie) -> Bool {
-      if a.hash != b.hash { return a.hash < b.hash }
-      if a.device != b.device { return a.device < b.device }
-      if a.firstOrdinal != b.firstOrdinal { return a.firstOrdinal < b.firstOrdinal }
-      return a.attempt < b.attempt
-    }
+  package static func < (a: ArrivalTie, b: ArrivalTie) -> Bool {
+    if a.hash != b.hash { return a.hash < b.hash }
+    if a.device != b.device { return a.device < b.device }
+    if a.firstOrdinal != b.firstOrdinal { return a.firstOrdinal < b.firstOrdinal }
+    return a.attempt < b.attempt
   }
 }

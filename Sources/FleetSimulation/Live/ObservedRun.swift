@@ -131,23 +131,17 @@ extension Scenario {
       withUnsafePointer(to: plan) { plan in
         for device in 0..<cohort.devices {
           let phase = cohort.flush.interval == nil ? 0 : plan.flushPhase(plan.deviceKey(device))
-          devices.append((plan.eventTimes(of: device, before: duration.microseconds), phase))
+          let draws = EventDraws(plan.deviceKey(device))
+          var times: [Int64] = []
+          var time = plan.firstEvent(draws)
+          while time < duration.microseconds {
+            times.append(time)
+            time = plan.next(after: time, before: UInt32(times.count), draws)
+          }
+          devices.append((times, phase))
         }
       }
     }
     return devices
-  }
-}
-
-extension UnsafePointer<CohortPlan> {
-  fileprivate func eventTimes(of device: Int, before end: Int64) -> [Int64] {
-    let draws = EventDraws(deviceKey(device))
-    var times: [Int64] = []
-    var time = firstEvent(draws)
-    while time < end {
-      times.append(time)
-      time = next(after: time, before: UInt32(times.count), draws)
-    }
-    return times
   }
 }

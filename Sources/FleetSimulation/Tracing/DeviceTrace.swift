@@ -151,22 +151,15 @@ public struct DeviceTrace: Sendable {
 
 /// Collects what happens to the one traced device.
 package final class DeviceTracer {
-  package private(set) var events: [DeviceTrace.Event] = []
+  package fileprivate(set) var events: [DeviceTrace.Event] = []
   package fileprivate(set) var queuedAtEnd = 0
   package init() {}
-  fileprivate func append(_ event: DeviceTrace.Event) { events.append(event) }
-}
-
-/// Who hears of which device of a shard.
-struct Tracing {
-  fileprivate(set) var device = DeviceIndex.noDevice
-  fileprivate(set) var tracer: DeviceTracer?
 }
 
 extension DeviceShard {
   /// From now on `tracer` hears of a device; nil: of none.
   mutating func trace(_ device: DeviceIndex?, _ tracer: DeviceTracer) {
-    tracing = Tracing(device: device ?? .noDevice, tracer: tracer)
+    tracing = (device ?? .noDevice, tracer)
   }
 
   var isTraced: Bool { tracing.device != .noDevice }
@@ -184,7 +177,7 @@ extension DeviceShard {
   @inline(never)
   private func tell(_ event: DeviceTrace.Kind, _ device: DeviceIndex, at now: Int64) {
     let unsealed = Int(max(0, unsealedEvents(device, through: now)))
-    tracing.tracer?.append(
+    tracing.tracer?.events.append(
       DeviceTrace.Event(
         time: now, kind: event, queuedEvents: Int(heldEvents(of: device)) + unsealed,
         unsealedEvents: unsealed,
@@ -223,13 +216,12 @@ extension DeviceShard {
 
 extension DeviceTrace.Loss {
   init(_ counter: Measure) {
-    switch counter {
-    case .droppedByStatus: self = .limit(.status)
-    case .droppedByRetryLimit: self = .limit(.retryLimit)
-    case .droppedByRateLimitRetryLimit: self = .limit(.rateLimitRetryLimit)
-    case .droppedByAge: self = .limit(.age)
-    case .refusedByGate: self = .refused
-    default: self = counter.blockReason == nil ? .overflow : .blocked
+    if let reason = counter.dropReason {
+      self = .limit(reason)
+    } else if counter == .refusedByGate {
+      self = .refused
+    } else {
+      self = counter.blockReason == nil ? .overflow : .blocked
     }
   }
 }

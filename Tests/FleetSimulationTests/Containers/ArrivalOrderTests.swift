@@ -28,12 +28,12 @@ struct ArrivalOrderTests {
   func ties(seed: UInt64) {
     var random = RandomStream(RandomKey(seed: seed))
     let key = RandomKey(seed: seed).child(1)
-    func tie(_ device: UInt32, _ ordinal: UInt32, _ attempt: UInt16, shard: UInt16) -> ArrivalOrder.Tie {
+    func tie(_ device: UInt32, _ ordinal: UInt32, _ attempt: UInt16, shard: UInt16) -> ArrivalTie {
       let request = UploadRequest(
         arrival: .start, device: device,
         id: AttemptID(place: device / 2, record: 1, number: attempt, generation: 0), firstOrdinal: ordinal,
         uplink: 5, downlink: 5, events: 1, shard: shard)
-      return ArrivalOrder.Tie(word: UInt64(device), request: request, key: key)
+      return ArrivalTie(word: UInt64(device), request: request, key: key)
     }
     let names = (0..<60).map { (UInt32($0), UInt32(random.next() % 4), UInt16(1 + random.next() % 3)) }
     let order = names.map { tie($0.0, $0.1, $0.2, shard: 0) }.sorted { $0 < $1 }.map(\.word)

@@ -33,20 +33,20 @@ struct PriorityLaneTests {
     ).lanes
     let (residual, interactive, all) = (0.35, 0.7 * share, 0.7)
     // An event arrives half an upload after it has left.
-    let waits = found.map { ($0.timeToDeliveryMean ?? 0) / 1e6 - 0.5 }
+    let waits = found.map { ($0.mean ?? 0) / 1e6 - 0.5 }
     let theory = [residual / (1 - interactive), residual / ((1 - interactive) * (1 - all))]
     for (wait, expected) in zip(waits, theory) {
       #expect(abs(wait / expected - 1) < 0.03, "\(waits) \(theory)")
     }
-    let count = Double(found[0].deliveredEvents + found[1].deliveredEvents)
-    #expect(abs(Double(found[0].deliveredEvents) / count - share) < 0.005)
+    let count = Double(found[0].total + found[1].total)
+    #expect(abs(Double(found[0].total) / count - share) < 0.005)
   }
 
   @Test("lanes lose nothing: each delivered event is in one of them, and without lanes there is none")
   func conservation() throws {
     for uploads in [1, 3] {
       let found = try phones(PriorityLanes(oneBelowAfter: 2), seconds: 500, uploads: uploads)
-      #expect(found.lanes.reduce(0) { $0 + $1.deliveredEvents } == found[.deliveredEvents])
+      #expect(found.lanes.reduce(0) { $0 + $1.total } == found[.deliveredEvents])
       #expect(found[.deliveredEvents] > 30_000)
     }
     #expect(try phones(nil, seconds: 10).lanes == [])

@@ -164,7 +164,7 @@ package struct ExactDecimal: Sendable, Hashable {
     return Int64(exactly: quotient + (remainder >= divisor - remainder ? 1 : 0))
   }
 
-  /// Of those of ten that have 64 bits.
+  /// The largest power of ten that has 64 bits, by its exponent.
   private static let largestPower = 19
 
   private static func powerOfTen(_ n: Int) -> UInt128? {

@@ -1,4 +1,4 @@
-/// The first of `count` places for which `isBefore` does not hold, as it does for none behind that.
+/// The first of `count` places, in order, that `isBefore` does not hold for; `count`: there is none.
 @inlinable @inline(__always)
 package func partitionPoint(of count: Int, isBefore: (Int) -> Bool) -> Int {
   var (low, high) = (0, count)

@@ -84,7 +84,7 @@ extension Scenario {
     let all =
       tapi.incidents.map { ($0.start.microseconds, $0.end.microseconds) }
       + clientIncidents.map { ($0.start, $0.end) }
-    return all.filter { $0.0 < duration.microseconds }.map(\.1).max().map { .init(microseconds: $0) }
+    return all.filter { $0.0 < duration.microseconds }.map { $0.1 }.max().map { .init(microseconds: $0) }
   }
 }
 

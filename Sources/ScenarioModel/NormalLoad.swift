@@ -1,6 +1,7 @@
 import ShippedClients
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// The load that a scenario's fleet puts on the server when nothing fails, by formula.
 public struct NormalLoad: Sendable, Hashable {

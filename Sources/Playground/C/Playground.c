@@ -30,3 +30,41 @@ __int128 __multi3(__int128 a, __int128 b) {
   high += low * (unsigned long long)(b >> 64) + (unsigned long long)(a >> 64) * other;
   return (__int128)((unsigned __int128)high << 64 | (n << 32 | (l & 0xffffffff)));
 }
+
+// Shifts and the quotient of such numbers, by halves.
+typedef unsigned long long Half;
+typedef union { __int128 all; struct { Half low, high; } half; } Wide;
+
+__int128 __ashlti3(__int128 a, int n) {
+  Wide w = {a};
+  if (n == 0) return a;
+  Half low = w.half.low;
+  w.half.high = n & 64 ? low << (n & 63) : w.half.high << n | low >> (64 - n);
+  w.half.low = n & 64 ? 0 : low << n;
+  return w.all;
+}
+
+__int128 __lshrti3(__int128 a, int n) {
+  Wide w = {a};
+  if (n == 0) return a;
+  Half high = w.half.high;
+  w.half.low = n & 64 ? high >> (n & 63) : w.half.low >> n | high << (64 - n);
+  w.half.high = n & 64 ? 0 : high >> n;
+  return w.all;
+}
+
+// Bit by bit, as on paper.
+__int128 __divti3(__int128 a, __int128 b) {
+  Wide n = {a < 0 ? -a : a}, d = {b < 0 ? -b : b}, quotient = {0}, rest = {0};
+  for (int bit = 127; bit >= 0; bit--) {
+    Half next = (bit & 64 ? n.half.high : n.half.low) >> (bit & 63) & 1;
+    rest.half.high = rest.half.high << 1 | rest.half.low >> 63;
+    rest.half.low = rest.half.low << 1 | next;
+    Half borrow = rest.half.low < d.half.low;
+    if (rest.half.high < d.half.high || (rest.half.high == d.half.high && borrow)) continue;
+    rest.half.low -= d.half.low;
+    rest.half.high -= d.half.high + borrow;
+    *(bit & 64 ? &quotient.half.high : &quotient.half.low) |= (Half)1 << (bit & 63);
+  }
+  return (a < 0) != (b < 0) ? -quotient.all : quotient.all;
+}

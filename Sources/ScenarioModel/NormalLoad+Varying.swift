@@ -37,11 +37,11 @@ extension NormalLoad {
   private static func course(of cohort: Cohort, _ sessions: Sessions, over duration: Span) -> [Double]? {
     guard cohort.events.varies || sessions.curve != nil else { return nil }
     let alwaysOpen = alwaysOpen(cohort, sessions)
-    let whileOpen =
-      course(of: alwaysOpen, over: duration)
-      ?? Array(repeating: batchesPerSecond(of: alwaysOpen, over: duration), count: stretches)
+    let steady = batchesPerSecond(of: alwaysOpen, over: duration)
+    let whileOpen = course(of: alwaysOpen, over: duration) ?? Array(repeating: steady, count: stretches)
     let occasions = occasions(of: cohort, over: duration)
-    let share = shareInSessions(alwaysOpen, sessions, over: duration)
+    let inSessions = batchesPerSecond(inSessions: sessions, of: alwaysOpen, over: duration)
+    let share = steady > 0 ? inSessions / steady : 1
     return zip(openShares(of: sessions, over: duration), zip(whileOpen, occasions)).map { open, found in
       let events = found.1 * Double(cohort.eventsAtOnce)
       return batchesPerSecond(
@@ -275,8 +275,7 @@ extension NormalLoad {
     let seconds = sessions.length.mean / 1e6
     let rate = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce) / sessions.share
     let open = alwaysOpen(cohort, sessions)
-    let batches =
-      batchesPerSecond(of: open, over: duration) * shareInSessions(open, sessions, over: duration) * seconds
+    let batches = batchesPerSecond(inSessions: sessions, of: open, over: duration) * seconds
     if sessions.createsEventsInBackground { return (0, batches) }
     return (rate * seconds, min(batches, rate * seconds))
   }

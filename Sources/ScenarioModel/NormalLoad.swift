@@ -99,9 +99,9 @@ public struct NormalLoad: Sendable, Hashable {
       return course.reduce(0, +) / Double(course.count) + spikeRates(of: cohort, over: duration).batches
     }
     let open = alwaysOpen(cohort, sessions)
-    let rate = batchesPerSecond(of: open, over: duration) * shareInSessions(open, sessions, over: duration)
     return batchesPerSecond(
-      whileOpen: rate, events: eventsPerSecond(of: cohort, over: duration), open: sessions.share, of: cohort,
+      whileOpen: batchesPerSecond(inSessions: sessions, of: open, over: duration),
+      events: eventsPerSecond(of: cohort, over: duration), open: sessions.share, of: cohort,
       sessions) + spikeRates(of: cohort, over: duration).batches
   }
 
@@ -126,15 +126,15 @@ public struct NormalLoad: Sendable, Hashable {
     return min(events, whileOpen * open + left)
   }
 
-  /// The batches of an app's sessions, as a share of those that it would make in a session without an end.
+  /// The batches of an app's sessions, per second of these.
   ///
   /// A session starts the flush interval anew, and what has come since its last flush leaves at its end. Clients that do not flush then
   /// make as many batches, about, as without an end.
   /// - Parameter open: the cohort as if its apps were always open.
-  static func shareInSessions(_ open: Cohort, _ sessions: Sessions, over duration: Span) -> Double {
-    let steady = batchesPerSecond(of: open, over: duration)
-    guard open.behaviour.page == nil, open.behaviour.triggers.contains(.background), steady > 0 else {
-      return 1
+  static func batchesPerSecond(inSessions sessions: Sessions, of open: Cohort, over duration: Span) -> Double
+  {
+    guard open.behaviour.page == nil, open.behaviour.triggers.contains(.background) else {
+      return batchesPerSecond(of: open, over: duration)
     }
     let times = occasionsPerSecond(of: open, over: duration)
     let interval = open.flush.interval?.seconds ?? .infinity
@@ -145,7 +145,7 @@ public struct NormalLoad: Sendable, Hashable {
       return sum + (flushes > 0 ? flushes * batchesOfInterval(open, mean: times * interval) : 0)
         + batchesOfInterval(open, mean: times * rest)
     }
-    return batches / steady / lengths.reduce(0, +)
+    return batches / lengths.reduce(0, +)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer. Of more at one moment a client that makes a batch when the one

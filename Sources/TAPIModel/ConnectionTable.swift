@@ -114,17 +114,14 @@ struct ConnectionTable {
     guard pace.meanGap.isFinite else { return nil }
     let key = key.child(UInt64(device))
     let draws = key.child(RandomPurpose.handshake)
-    let last =
-      pace.isRegular
-      ? draws.uniform(0, through: Int64(min(pace.meanGap, 1e18)) - 1)
-      : Distribution.exponentialGap(mean: pace.meanGap, key: draws)
-    var age = last
+    func regularGap() -> Int64 { draws.uniform(0, through: Int64(min(pace.meanGap, 1e18)) - 1) }
+    var age: Int64
     if let interval = pace.interval?.microseconds {
       let first =
         pace.phase?.microseconds ?? key.child(RandomPurpose.flushPhase).uniform(0, through: interval - 1)
       age = interval - first
       if pace.isRegular {
-        age += last / interval * interval
+        age += regularGap() / interval * interval
       } else {
         let share = max(1, UInt64((min(1, Double(interval) / pace.meanGap) * 1e6).rounded()))
         var flush: UInt64 = 0
@@ -133,6 +130,10 @@ struct ConnectionTable {
           age += interval
         }
       }
+    } else {
+      age =
+        pace.isRegular
+        ? regularGap() : Distribution.exponentialGap(mean: pace.meanGap, key: draws)
     }
     return age < life.microseconds ? Span(microseconds: age) : nil
   }

@@ -184,6 +184,7 @@ actor Uploader {
     if let retryCount { request.setValue("\(retryCount)", forHTTPHeaderField: "X-Retry-Count") }
     Task { [session, request] in
       var response = UploadResponse.noStatus
+      var failure: (any Error)?
       do {
         if let answer = try await session.data(for: request).1 as? HTTPURLResponse {
           let wait = answer.value(forHTTPHeaderField: "Retry-After").flatMap {
@@ -191,8 +192,10 @@ actor Uploader {
           }
           response = .status(answer.statusCode, retryAfter: wait)
         }
-      } catch { log("no answer: \(error.localizedDescription)") }
+      } catch { failure = error }
       answered(batch, response)
+      // Whoever reads this line finds the try in the stored state.
+      if let failure { log("no answer: \(failure.localizedDescription)") }
     }
   }
 }

@@ -5,7 +5,7 @@ import UploadRetry
 /// The story of one device as aligned lines of text: when, how much it holds, what happens to which batch.
 package struct DeviceTimeline {
   /// One line of the story.
-  fileprivate struct Line {
+  private struct Line {
     /// Microseconds.
     var time: Int64
     /// Events held after it; nil where it does not matter.
@@ -16,27 +16,17 @@ package struct DeviceTimeline {
     var details: String
   }
 
-  /// What lasts, for a trace viewer.
-  fileprivate struct Span {
-    enum Kind: String { case server, gate, upload, backoff }
-    var kind: Kind
-    var name: String
-    var time: Range<Int64>
-  }
-
   private let trace: DeviceTrace
-  fileprivate private(set) var lines: [Line] = []
-  fileprivate private(set) var spans: [Span] = []
+  private var lines: [Line] = []
   /// The number of each batch by that of its first event, in the order in which a reader meets them.
   private var numbers: [Int: Int] = [:]
   /// Uploads that are still open to the client, by batch and attempt.
   private var uploads: [(batch: Int, attempt: Int, sentAt: Int64)] = []
   /// The server's incidents that have not begun or ended yet.
   private var incidents: [Line] = []
-  /// Batches that wait for a backoff, from when until when.
-  private var backoffs: [Int: Range<Int64>] = [:]
+  /// Batches that wait for a backoff, and until when.
+  private var backoffs: [Int: Int64] = [:]
   private var waitUntil: Int64 = 0
-  private var gateSince: Int64 = 0
   private var isOffline = false
   /// The upload whose connection was refused, and those that the network has cut off.
   private var refused: (batch: Int, attempt: Int)?
@@ -54,14 +44,11 @@ package struct DeviceTimeline {
   /// A wait is told in a line of its own from this length on, microseconds.
   private static let longWait: Int64 = 5_000_000
 
-  fileprivate init(_ trace: DeviceTrace) {
+  private init(_ trace: DeviceTrace) {
     self.trace = trace
     fates = trace.fates()
     tell()
   }
-
-  /// How every text begins.
-  package static let opening = "fleetsim trace"
 
   /// Heading, a table of the lines within `range` (microseconds), and what the device came to.
   package static func text(_ trace: DeviceTrace, range: Range<Int64> = 0..<Int64.max) -> String {
@@ -100,7 +87,7 @@ package struct DeviceTimeline {
     .compactMap(\.self).joined(separator: " or ")
     let number = trace.numberInCohort == trace.device ? "" : ", number \(trace.numberInCohort) of its cohort"
     return
-      "\(opening): device \(trace.device), \(trace.cohort.name) (\(trace.cohort.client))\(number); seed \(trace.seed); "
+      "fleetsim trace: device \(trace.device), \(trace.cohort.name) (\(trace.cohort.client))\(number); seed \(trace.seed); "
       + "flushes at \(flushes); retries by \(trace.cohort.retries == .timer ? "timer" : "gate, at a flush")"
   }
 }
@@ -109,7 +96,7 @@ package struct DeviceTimeline {
 
 extension DeviceTimeline {
   /// Stands in the place of a time.
-  fileprivate static let gapMark = "⋮"
+  private static let gapMark = "⋮"
 
   private mutating func tell() {
     incidents = trace.incidents.flatMap { incident in
@@ -140,12 +127,6 @@ extension DeviceTimeline {
       follow(last)
     }
     advance(to: trace.duration)
-    for incident in trace.incidents {
-      span(.server, incident.label, incident.start, min(incident.end, trace.duration))
-    }
-    spanGate(to: trace.duration)
-    endUploads("under way at the end", at: trace.duration)
-    for batch in backoffs.keys.sorted() { endBackoff(batch, at: trace.duration) }
   }
 
   /// Time passes, with what happens to the server on the way.
@@ -164,41 +145,14 @@ extension DeviceTimeline {
     return "#\(number)"
   }
 
-  private mutating func span(_ kind: Span.Kind, _ name: String, _ start: Int64, _ end: Int64) {
-    if start < end { spans.append(Span(kind: kind, name: name, time: start..<end)) }
-  }
-
-  private mutating func spanGate(to time: Int64) {
-    span(.gate, waitUntil > gateSince ? "WAITING" : "READY", gateSince, time)
-    gateSince = time
-  }
-
-  /// Those that the client hears no more of.
-  private mutating func endUploads(_ words: String, at time: Int64) {
-    for upload in uploads { _ = endUpload(upload.batch, upload.attempt, words, at: time) }
-  }
-
   /// Returns how long it took; nil: no such upload was open.
-  private mutating func endUpload(
-    _ batch: Int, _ attempt: Int, _ words: String, at time: Int64
-  ) -> Int64? {
-    guard let index = uploads.firstIndex(where: { ($0.batch, $0.attempt) == (batch, attempt) }) else {
-      return nil
-    }
-    let start = uploads.remove(at: index).sentAt
-    span(.upload, "\(name(batch)) try \(attempt): \(words)", start, time)
-    return time - start
-  }
-
-  /// A backoff is over in time, however long the batch then still waits for a flush.
-  private mutating func endBackoff(_ batch: Int, at time: Int64) {
-    guard let backoff = backoffs.removeValue(forKey: batch) else { return }
-    span(.backoff, "\(name(batch)) backoff", backoff.lowerBound, min(backoff.upperBound, time))
+  private mutating func endUpload(_ batch: Int, _ attempt: Int, at time: Int64) -> Int64? {
+    uploads.firstIndex { ($0.batch, $0.attempt) == (batch, attempt) }
+      .map { time - uploads.remove(at: $0).sentAt }
   }
 
   /// Time passes: a wait that ends on the way, and long waits.
   private mutating func move(to time: Int64) {
-    if gateSince < waitUntil, waitUntil <= time { spanGate(to: waitUntil) }
     var last = lines.last?.time ?? 0
     if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
       gap(from: last, to: waitUntil)
@@ -220,7 +174,7 @@ extension DeviceTimeline {
       waits = "offline"
     } else if waitUntil > start {
       waits = "the pipeline waits"
-    } else if let due = backoffs.values.map(\.upperBound).min(), due > start {
+    } else if let due = backoffs.values.min(), due > start {
       waits = backoffs.count == 1 ? "a batch backs off" : "\(backoffs.count) batches back off"
     } else {
       waits = "waits for the next flush"
@@ -232,7 +186,6 @@ extension DeviceTimeline {
   private mutating func follow(_ event: DeviceTrace.Event) {
     guard event.waitUntil != waitUntil else { return }
     let before = waitUntil
-    if max(before, event.waitUntil) > event.time { spanGate(to: event.time) }
     waitUntil = event.waitUntil
     let transition = RetryTransition.pipeline(
       waitUntil: before, after: waitUntil, response: .noStatus, now: event.time)
@@ -306,7 +259,7 @@ extension DeviceTimeline {
       case .dropped(let batch, _, _, .limit) = trace.events[brought.endIndex].kind,
       trace.events[brought.endIndex].time == now
     else { return true }
-    return backoffs[batch].map { $0.upperBound <= now } ?? (waitUntil == now)
+    return backoffs[batch].map { $0 <= now } ?? (waitUntil == now)
   }
 
   /// Why a trigger sends nothing of its own; nil: the event says nothing of that.
@@ -331,7 +284,7 @@ extension DeviceTimeline {
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .asked(let batch): add(event, "question", name(batch), "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
-      endBackoff(batch, at: event.time)
+      backoffs[batch] = nil
       (attempts, sizes[batch]) = (attempts + 1, count)
       uploads.removeAll { ($0.batch, $0.attempt) == (batch, attempt) }
       uploads.append((batch, attempt, event.time))
@@ -348,8 +301,7 @@ extension DeviceTimeline {
       if isRefused {
         words = cut.contains { $0 == (batch, attempt) } ? "no connection" : "connection refused"
       }
-      let latency =
-        endUpload(batch, attempt, words, at: event.time).map { " after \(Self.seconds($0))" } ?? ""
+      let latency = endUpload(batch, attempt, at: event.time).map { " after \(Self.seconds($0))" } ?? ""
       let what = response == .noStatus ? isRefused ? "refused" : "time-out" : "answer"
       add(event, what, name(batch), words + wait + latency)
     case .refused(let batch, let attempt): refused = (batch, attempt)
@@ -357,11 +309,11 @@ extension DeviceTimeline {
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
       if case .retry = outcome, isGivenUpAtOnce(batch, after: index) { break }
       if case .retry(let time) = outcome, trace.cohort.queue.mode == .files {
-        backoffs[batch] = event.time..<max(time, event.time)
+        backoffs[batch] = time
       }
       if let decision = decision(outcome, at: event.time) { append(decision, of: event, name(batch)) }
     case .dropped(let batch, let count, let accepted, let loss):
-      endBackoff(batch, at: event.time)
+      backoffs[batch] = nil
       givenUp += count
       let fate = Self.fate(
         count, accepted: accepted, later: fates.acceptedLater.contains(index), isKept: loss == .blocked)
@@ -393,10 +345,8 @@ extension DeviceTimeline {
     case .gotNoSettings(.status(let status, _)):
       add(event, "fetch", "", "answered \(status): the app goes on without new Settings")
     case .launched(let settings, let cutOff):
-      endUploads("cut off", at: event.time)
-      if trace.cohort.lifecycle?.keepsState == false {
-        for batch in backoffs.keys.sorted() { endBackoff(batch, at: event.time) }
-      }
+      uploads = []
+      if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
       add(event, "launch", "", launch(settings, cutOff))
     }
   }
@@ -455,14 +405,14 @@ extension DeviceTimeline {
 /// How times, counts and reasons are worded.
 extension DeviceTimeline {
   /// `0:20:35.120`; what is finer than a millisecond is cut off.
-  fileprivate static func clock(_ microseconds: Int64) -> String {
+  private static func clock(_ microseconds: Int64) -> String {
     let milliseconds = max(0, microseconds) / 1_000
     let (seconds, rest) = (milliseconds / 1_000, milliseconds % 1_000)
     return "\(seconds / 3_600):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2)).\(padded(rest, 3))"
   }
 
   /// `0.12 s`, `29.875 s`, `5 min 00.5 s`, to the millisecond.
-  fileprivate static func seconds(_ microseconds: Int64) -> String {
+  private static func seconds(_ microseconds: Int64) -> String {
     let milliseconds = max(0, microseconds) / 1_000 + (max(0, microseconds) % 1_000 >= 500 ? 1 : 0)
     let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000)
     let seconds = FigureText.fraction(UInt64(rest), of: 1_000) + " s"
@@ -480,7 +430,7 @@ extension DeviceTimeline {
   /// - Parameters:
   ///   - accepted: so many of them the server has.
   ///   - later: it accepts the others later.
-  fileprivate static func fate(_ count: Int, accepted: Int, later: Bool, isKept: Bool) -> String {
+  private static func fate(_ count: Int, accepted: Int, later: Bool, isKept: Bool) -> String {
     let act = isKept ? "kept" : "given up"
     let them = count == 1 ? "it" : "them"
     if accepted == count { return "\(act), though the server has \(them)" }
@@ -534,96 +484,5 @@ extension DeviceTrace {
       }
     }
     return (places, sum)
-  }
-}
-
-/// One device as Chrome trace events (JSON), which trace viewers such as Perfetto open.
-///
-/// Each line of the story is an instant, with what happens as its argument. Spans are the pipeline's READY and WAITING, the server's
-/// incidents, and each attempt in one of as many upload tracks as it takes. Each backoff of a batch is an asynchronous span of its
-/// own, and queued events are a counter. Times are virtual microseconds. One event a line; the same trace gives the same bytes.
-package enum ChromeTrace {
-  /// The numbers of tracks; upload slots follow the first one.
-  private static let (gate, story, server, uploads) = (1, 2, 3, 10)
-
-  /// How every such file begins.
-  package static let opening = "{\"displayTimeUnit\":\"ms\""
-
-  package static func text(_ trace: DeviceTrace) -> String {
-    let timeline = DeviceTimeline(trace)
-    let spans = timeline.spans.sorted { $0.time.lowerBound < $1.time.lowerBound }
-    let process = "device \(trace.device) (\(trace.cohort.name))"
-    var lines = [event("M", "process_name", nil, 0, [arguments("name", process.asJSON)])]
-    lines += track(gate, "pipeline") + track(story, "story")
-    if !trace.incidents.isEmpty { lines += track(server, "server incidents") }
-    var busyUntil: [Int64] = []
-    for span in spans where span.kind == .upload {
-      let slot = busyUntil.firstIndex { $0 <= span.time.lowerBound } ?? busyUntil.count
-      if slot == busyUntil.count {
-        busyUntil.append(0)
-        lines += track(uploads + slot, "upload \(slot + 1)")
-      }
-      busyUntil[slot] = span.time.upperBound
-      lines.append(complete(span, uploads + slot))
-    }
-    for (number, span) in spans.enumerated() {
-      switch span.kind {
-      case .gate: lines.append(complete(span, gate))
-      case .server: lines.append(complete(span, server))
-      case .upload: break
-      case .backoff:
-        let identity = [("cat", "backoff".asJSON), ("id", "\(number)")]
-        lines.append(event("b", span.name, gate, span.time.lowerBound, identity))
-        lines.append(event("e", span.name, gate, span.time.upperBound, identity))
-      }
-    }
-    var queue = 0
-    lines.append(counter(queue, at: 0))
-    for line in timeline.lines where line.what != DeviceTimeline.gapMark {
-      let name = line.batch.isEmpty ? line.what : "\(line.what) \(line.batch)"
-      let details = arguments("details", line.details.asJSON)
-      lines.append(event("i", name, story, line.time, [("s", "t".asJSON), details]))
-      guard let held = line.queue, held != queue else { continue }
-      queue = held
-      lines.append(counter(queue, at: line.time))
-    }
-    let heading = [
-      ("device", "\(trace.device)"), ("cohort", trace.cohort.name.asJSON), ("seed", "\(trace.seed)".asJSON),
-    ]
-    return "\(opening),\"otherData\":\(object(heading)),\"traceEvents\":[\n"
-      + lines.joined(separator: ",\n") + "\n]}\n"
-  }
-
-  private static func event(
-    _ phase: String, _ name: String, _ track: Int?, _ time: Int64, _ more: [(String, String)]
-  ) -> String {
-    let thread = track.map { [("tid", "\($0)")] } ?? []
-    return object(
-      [("ph", phase.asJSON), ("name", name.asJSON), ("pid", "1")] + thread + [("ts", "\(time)")] + more)
-  }
-
-  private static func complete(_ span: DeviceTimeline.Span, _ track: Int) -> String {
-    event(
-      "X", span.name, track, span.time.lowerBound,
-      [("dur", "\(span.time.upperBound - span.time.lowerBound)"), ("cat", span.kind.rawValue.asJSON)])
-  }
-
-  private static func counter(_ value: Int, at time: Int64) -> String {
-    event("C", "queued events", nil, time, [arguments("events", "\(value)")])
-  }
-
-  private static func track(_ number: Int, _ name: String) -> [String] {
-    [
-      event("M", "thread_name", number, 0, [arguments("name", name.asJSON)]),
-      event("M", "thread_sort_index", number, 0, [arguments("sort_index", "\(number)")]),
-    ]
-  }
-
-  private static func arguments(_ name: String, _ value: String) -> (String, String) {
-    ("args", object([(name, value)]))
-  }
-
-  private static func object(_ members: [(String, String)]) -> String {
-    "{" + members.map { "\($0.0.asJSON):\($0.1)" }.joined(separator: ",") + "}"
   }
 }

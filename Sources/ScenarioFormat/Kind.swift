@@ -173,29 +173,6 @@ extension Kind {
       }
     }
   }
-
-  /// Adds up the members of an object; wrong ones are reported.
-  /// - Parameter unless: what is wrong with the whole.
-  package static func members(
-    _ start: Value, unless problem: @escaping @Sendable (PositionedValue) -> String?,
-    add: @escaping @Sendable (inout Value, PositionedValue.Member) throws -> Void
-  ) -> Kind {
-    Kind { decoder, node, path in
-      if let problem = problem(node) {
-        decoder.report(problem, at: node.position, path)
-        return nil
-      }
-      var value = start
-      for member in node.members ?? [] {
-        do {
-          try add(&value, member)
-        } catch {
-          decoder.report("\(error)", at: member.value.position, "\(path)[\"\(member.key)\"]")
-        }
-      }
-      return value
-    }
-  }
 }
 
 extension Kind where Value: FixedWidthInteger & Sendable {

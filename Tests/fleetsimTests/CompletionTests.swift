@@ -27,7 +27,6 @@ struct CompletionTests {
       ["none,additive:10", "none,additive:10:2s", "none,additive:2s"]
     ),
     ("fleetsim compare cdn.json --jitter additive:", ["10", "10:2s", "2s"]),
-    ("fleetsim trace cdn.json --format p", ["perfetto"]),
     ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
     ("fleetsim presets toggl", ["toggl", "toggl-push"]),
     ("fleetsim conformance --client data", ["datafly"]),

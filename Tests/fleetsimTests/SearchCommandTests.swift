@@ -13,22 +13,21 @@ struct SearchCommandTests {
   static let settings = """
     { "integrations": { "Segment.io": { "apiKey": "K", "httpConfig": { "backoffConfig": { "maxBackoffInterval": 300 } } } } }
     """
-  static let space = """
-    { search: { "settings.backoffConfig.maxBackoffInterval": "5..300:log",
-        "settings.backoffConfig.jitterStrategy": ["additive:10", "full"] },
-      objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"], require: ["lost_events<=0"] }
-    """
+  static let space = [
+    "--search", "settings.backoffConfig.maxBackoffInterval=5..300:log",
+    "--search", "settings.backoffConfig.jitterStrategy=additive:10,full",
+    "--objective", "affected_delivery_p99_s", "--objective", "attempts_mean_per_device_day",
+    "--require", "lost_events<=0",
+  ]
 
   func scratch() throws -> Scratch {
     try Scratch([
       "a.json5": Self.scenario, "b.json5": Self.scenario.replacing("503", with: "504"),
-      "cdn.json": Self.settings, "space.json5": Self.space,
+      "cdn.json": Self.settings,
     ])
   }
 
-  static let tune = [
-    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "6", "--budget", "500",
-  ]
+  static let tune = ["tune", "a.json5", "b.json5"] + space + ["--seeds", "6", "--budget", "500"]
 
   /// That search, made once for all tests, with one worker: its files are in `out`, its runs in `out.journal`.
   static let tuned = Result {

@@ -77,7 +77,21 @@ struct TranscriptTests {
         fleet: [{ name: "a", devices: 10, events: "6/min", client: "segment-swift" },
                 { name: "b", devices: 10, events: "6/min", client: "segment-kotlin" }] }
       """,
-      "one.json5": TraceCommandTests.scenario,
+      // Two devices do the same at the same times. They send at 0, 60 and 120 s, each way takes 0.1 s, waits are 8 and 16 s
+      // without jitter. 503 for the first 5 s, a restart at 70 s, 429 at the flush after it (70 + 60 s).
+      "one.json5": """
+      {
+        format: 1, duration: "150s", interval: "10s",
+        tapi: { bucket: { capacity: "100/s", burst: 100 }, incidents: [
+          { kind: "outage", at: "0s", for: "5s", status: 503 },
+          { kind: "outage", at: "130s", for: "1s", status: 429, retryAfter: "7s" } ] },
+        network: { latency: "100ms" },
+        settings: { backoffConfig: { baseBackoffInterval: 8, jitterStrategy: "none" } },
+        fleet: [{ name: "phones", devices: 2, events: { every: "60s", phase: "flush" }, retries: "timer",
+                  flush: { count: null, interval: "60s", phase: "synchronised" },
+                  lifecycle: { synchronised: [{ at: "70s" }], flushAtLaunch: false } }],
+      }
+      """,
       "world.json5": """
       { format: 1, duration: "6m", interval: "10s", tapi: { bucket: { capacity: "1000/s" } },
         network: { latency: "100ms" }, settings: { backoffConfig: { jitterStrategy: "none" } },
@@ -125,7 +139,7 @@ struct TranscriptTests {
       // Others.
       "good.json": vector(wait: 20), "wrong.json": vector(wait: 30),
       "late.json5": #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#,
-      "space.json5": SearchCommandTests.space, "m.csv": "time,requests\n" + rows,
+      "m.csv": "time,requests\n" + rows,
       "bad.csv": "time,requests\n0,1\n5,2\n10,x\n", "folder/x": "",
     ])
     try scratch.write("torn-1", [0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D])

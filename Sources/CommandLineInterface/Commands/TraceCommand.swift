@@ -15,41 +15,23 @@ struct TraceCommand: Command {
     ],
     examples: [
       .init(
-        "fleetsim trace scenario.json5 --device 7 --from 20m --to 30m", "Ten minutes of the eighth device:"),
-      .init(
-        "fleetsim trace scenario.json5 --device 7 --format perfetto --out device.json",
-        "The same device in a trace viewer, as ui.perfetto.dev:"),
+        "fleetsim trace scenario.json5 --device 7 --from 20m --to 30m", "Ten minutes of the eighth device:")
     ])
-
-  private enum Format: String, CaseIterable {
-    case text, perfetto
-  }
 
   @Argument(.scenario) private var path: String
   @Option("device", "n", .device, help: "Its number, from 0, over all cohorts in their order.")
   private var device: Int
-  @Option(
-    "format", "format", .name,
-    help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)")
-  private var format = Format.text
-  @Option("from", "time", .time, help: "Text only: show what happens from here on, as 20m or 0:20:00.")
+  @Option("from", "time", .time, help: "Show what happens from here on, as 20m or 0:20:00.")
   private var start: Int64?
-  @Option("to", "time", .time, help: "Text only: show what happens before this time.")
+  @Option("to", "time", .time, help: "Show what happens before this time.")
   private var end: Int64?
   private var input = InputOptions(without: [.scale])
   @Option(.memoryLimit) private var memory: MemoryLimit
-  @Option(
-    "out", "file", .text,
-    help: "Write into this file; a trace that fleetsim wrote before is replaced. (default: print)")
-  private var outputPath: String?
 
   /// - Throws: `UsageError` for a device that does not exist; `CommandFailure`, `ScenarioProblems`.
   func execute(_ invocation: Invocation) throws {
     let (start, end) = (start ?? 0, end ?? .max)
     guard start < end else { throw UsageError("Nothing is shown: '--from' is not before '--to'.") }
-    guard format == .text || (start == 0 && end == .max) else {
-      throw UsageError("'--from' and '--to' are for the text format; a trace viewer zooms by itself.")
-    }
     let environment = invocation.environment
     let loaded = try LoadedScenario(path, input, environment.files)
     let decoded = try loaded.decode()
@@ -58,10 +40,6 @@ struct TraceCommand: Command {
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
     environment.console.printOnce(loaded.warnings(of: [], [decoded]))
     try memory.check(scenario, loaded.path)
-    let file = try outputPath.map {
-      try SingleFile(
-        $0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out", environment.files)
-    }
     let trace = try environment.inBackground(showsProgress: true) { [device] control in
       let run = control.runControl(control.add(scenario))
       return try Simulation.trace(scenario, device: device, control: run).trace
@@ -69,13 +47,7 @@ struct TraceCommand: Command {
     try environment.signals.check()
     // The text of a busy device takes longer than its run, and nothing is left behind meanwhile.
     environment.signals.release()
-    let text = format == .text ? DeviceTimeline.text(trace, range: start..<end) : ChromeTrace.text(trace)
-    guard let file else {
-      return format == .text ? try environment.console.print(text) : try environment.console.printData(text)
-    }
-    try file.write(text)
-    let next = format == .perfetto ? "; open it in a trace viewer, as ui.perfetto.dev" : ""
-    try environment.console.print("Written to \(file.path)\(next)\n")
+    try environment.console.print(DeviceTimeline.text(trace, range: start..<end))
   }
 }
 

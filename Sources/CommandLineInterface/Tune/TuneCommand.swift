@@ -28,10 +28,10 @@ struct TuneCommand: Study {
     ],
     examples: [
       .init(
-        "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
+        "fleetsim tune short.json5 long.json5 --settings cdn.json --out out/tuned",
         "What should the CDN serve?"),
       .init(
-        "fleetsim tune low.json5 high.json5 --settings cdn.json --space space.json5",
+        "fleetsim tune low.json5 high.json5 --settings cdn.json",
         "And if the capacity is not known? Give a scenario with each that it may be."),
     ])
 
@@ -42,12 +42,6 @@ struct TuneCommand: Study {
       "A key of Settings and its values (default: as decide searches): lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
       + "even ratios), lo..hi (the same, even) or a,b,c.")
   private var parameters: [SearchParameter]
-  @Option(
-    "space", "file", .text,
-    help:
-      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], "
-      + "require: [...] }.")
-  private var spacePath: String?
   @Option(
     "objective", "metric",
     each: ValueReader(.one(of: MetricCatalogue.all.map(\.name))) { try TuneObjective($0) },
@@ -86,9 +80,7 @@ struct TuneCommand: Study {
         try LoadedScenario($0, options.input, allowsUnread: true, reachesAll: allowsAllKeys, files)
       }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
-    let file = try spacePath.map { try SearchFile(text: files.text($0), name: $0) }
-    let required = (file?.requirements ?? []) + requirements
-    try required.checkEachRun()
+    try requirements.checkEachRun()
     let fleet = bases.flatMap(\.scenario.fleet).filter { $0.fetchesSettings || allowsAllKeys }
     if fleet.isEmpty {
       throw UsageError(
@@ -98,15 +90,15 @@ struct TuneCommand: Study {
     let clients = fleet.map { Reader(name: $0.preset.name, dialect: $0.settingsDialect) }.uniqued
     let asked = client.map { [Reader(name: $0.name, dialect: $0.settingsDialect)] }
     let readers = asked ?? clients
-    let space = try space(file, fleet, readers)
+    let space = try space(fleet, readers)
     let config = try todaysConfig(fleet, space)
     if let document = loaded[0].settingsDocument { try check(document, clients + (asked ?? [])) }
     try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
       space: space,
       todaysValues: space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
-      objectives: [objectives, file?.objectives ?? []].first { !$0.isEmpty } ?? TuneObjective.standard,
-      requirements: required, scenarios: Self.names(loaded),
+      objectives: objectives.isEmpty ? TuneObjective.standard : objectives,
+      requirements: requirements, scenarios: Self.names(loaded),
       intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
     study.allowed = Set(allowed.flatMap(\.metrics))
     study.seed = options.input.seed ?? 1
@@ -173,11 +165,10 @@ struct TuneCommand: Study {
 
   // MARK: The search space
 
-  /// Returns the space to search: the parameters of the search-space file, then those of the options; without any, what `decide`
-  /// searches.
+  /// Returns the space to search: the parameters of the options; without any, what `decide` searches.
   /// - Throws: `UsageError`.
-  private func space(_ file: SearchFile?, _ fleet: [Cohort], _ readers: [Reader]) throws -> SearchSpace {
-    let asked = ((file?.parameters ?? []) + parameters).map { parameter in
+  private func space(_ fleet: [Cohort], _ readers: [Reader]) throws -> SearchSpace {
+    let asked = parameters.map { parameter in
       // As Settings files and `decide` write a key.
       var parameter = parameter
       if HTTPConfig.knownKeyPaths.contains(parameter.path) {

@@ -102,7 +102,7 @@ extension SearchSpace {
   package init(_ parameters: [SearchParameter]) throws(RangeProblem) {
     guard !parameters.isEmpty else {
       throw RangeProblem(
-        "There is nothing to search: give --search backoffConfig.baseBackoffInterval=0.5..30:log or --space FILE."
+        "There is nothing to search: give --search backoffConfig.baseBackoffInterval=0.5..30:log."
       )
     }
     if let path = parameters.map(\.path).firstRepeated {
@@ -196,69 +196,5 @@ enum HaltonSequence {
       if !(2..<candidate).contains(where: { $0 * $0 <= candidate && candidate % $0 == 0 }) { found += 1 }
     }
     return candidate
-  }
-}
-
-/// A search-space file (JSON5): `search`, and if it likes `objectives` and `require`.
-package struct SearchFile: Sendable {
-  package var parameters: [SearchParameter] = []
-  package var objectives: [TuneObjective] = []
-  package var requirements: [Requirement] = []
-
-  private init() {}
-
-  /// - Throws: `ScenarioProblems` with every problem in the file.
-  package init(text: String, name: String) throws {
-    var wording = Wording.file(of: "a search space", as: "{ search: { … } }")
-    wording.missing = { _ in Self.expected }
-    self = try Self.record.read(text: text, name: name, wording)
-  }
-
-  private static let expected =
-    "an object of paths and ranges or lists is expected, as "
-    + "{ \"settings.backoffConfig.baseBackoffInterval\": \"0.1..10:log\" }"
-
-  private static let record = ObjectKeys(
-    SearchFile(),
-    [
-      Field(
-        reading: "search", \.parameters,
-        .members([], unless: { $0.members?.isEmpty ?? true ? expected : nil }) {
-          $0.append(try parameter($1))
-        },
-        isRequired: true),
-      Field(reading: "objectives", \.objectives, texts { try TuneObjective($0) }),
-      Field(reading: "require", \.requirements, texts { try Requirement($0) }),
-    ])
-
-  private static func parameter(_ member: PositionedValue.Member) throws(RangeProblem) -> SearchParameter {
-    switch member.value.content {
-    case .string(let range): return try SearchParameter(path: member.key, range: range)
-    case .array(let elements):
-      var values: [String] = []
-      for element in elements {
-        switch element.content {
-        case .number(let text), .string(let text): values.append(text)
-        case .bool(let value): values.append("\(value)")
-        default:
-          throw RangeProblem("a value to choose is a number, a text, true or false; found \(element.kind).")
-        }
-      }
-      return try SearchParameter(path: member.key, values: values)
-    default:
-      throw RangeProblem(
-        "expected a range, as \"0.1..10:log\", or a list of values; found \(member.value.kind).")
-    }
-  }
-
-  private static func texts<Value: Sendable>(
-    _ make: @escaping @Sendable (String) throws -> Value
-  ) -> Kind<[Value]> {
-    Kind<Value>.made { node in
-      guard let text = node.text else {
-        throw RangeProblem("expected a text, found \(node.kind)")
-      }
-      return try make(text)
-    }.list(0 ... .max, of: " of texts", isIndexed: false)
   }
 }

@@ -12,11 +12,11 @@ enum ExperimentFiles {
       .deletingLastPathComponent().appending(path: "experiments")
   }
 
-  /// Every scenario file, by its path below `experiments/`; the search space of a `tune` and a client are none.
+  /// Every scenario file, by its path below `experiments/`; a client is none.
   static var all: [String] {
     let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)!
     return found.compactMap { $0 as? URL }.filter {
-      $0.pathExtension == "json5" && !["space.json5", "old-sdk.json5"].contains($0.lastPathComponent)
+      $0.pathExtension == "json5" && $0.lastPathComponent != "old-sdk.json5"
     }
     .map { String($0.path().dropFirst(folder.path().count)) }.map {
       $0.hasPrefix("/") ? String($0.dropFirst()) : $0

@@ -159,9 +159,9 @@ extension RunAnalysis {
     return health
   }
 
-  private static func grows(_ twin: RunRecord) -> Bool {
+  private static func grows(_ twin: RunRecord) -> Bool? {
     let rows = twin.series.rows.count
-    guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
+    guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return nil }
     let later = twin.series.rows[(rows / 4)...]
     let waitsForPeople =
       twin.cohorts.contains { $0.pending[.closedApp] + $0.pending[.offline] > 0 }
@@ -549,8 +549,8 @@ extension RunAnalysis {
 
 /// Whether a fleet holds without any incident, as its twin tells, and what speaks against it.
 public struct BaselineHealth: Sendable, Hashable {
-  /// Whether the backlog or the time to delivery grows over the run.
-  public var grows = false
+  /// Whether the backlog or the time to delivery grows over the run; nil: it is too short to tell.
+  public var grows: Bool? = false
   public var createdEvents: Int64 = 0
   /// The created events that were dropped and not accepted after all, or blocked.
   public var lostEvents: Int64 = 0
@@ -572,7 +572,7 @@ public struct BaselineHealth: Sendable, Hashable {
 
   /// More than 1 %: then the 99th percentile of time to delivery, on which verdicts rank, has no value even without an incident.
   public var losesEvents: Bool { lostEvents > createdEvents / 100 }
-  public var isHealthy: Bool { !grows && !losesEvents }
+  public var isHealthy: Bool { grows != true && !losesEvents }
   /// The share of the events created that are lost or blocked.
   public var lostShare: Double { createdEvents > 0 ? Double(lostEvents) / Double(createdEvents) : 0 }
   /// The way in which most of the lost events were given up.
@@ -586,7 +586,7 @@ public struct BaselineHealth: Sendable, Hashable {
 
   /// Adds another twin's events.
   public mutating func add(_ other: BaselineHealth) {
-    grows = grows || other.grows
+    grows = grows == true || other.grows == true
     createdEvents += other.createdEvents
     lostEvents += other.lostEvents
     for (measure, count) in other.givenUp { givenUp[measure, default: 0] += count }

@@ -13,7 +13,7 @@ struct VerdictTests {
   /// A run that recovers after `recovery` seconds, with everything delivered; its endpoint is well after `well`.
   static func run(
     _ name: String, recovery: Int64? = 300, well: Int64 = 300, lost: Int64 = 0, blocked: Int64 = 0,
-    late: Int64 = 0, p99: Int64? = 600, attempts: Double = 100, healthy: Bool = true, incidents: Bool = true,
+    late: Int64 = 0, p99: Int64? = 600, attempts: Double = 100, healthy: Bool? = true, incidents: Bool = true,
     seed: UInt64 = 1
   ) -> RunSummary {
     var run = RunSummary.planted(
@@ -27,7 +27,7 @@ struct VerdictTests {
     run.affectedDeliveryP99 = p99.map { $0 * second }
     run.attemptsAboveTwinPerDevice = incidents ? attempts : 0
     run.cost.mean[.attempts] = attempts
-    run.baseline.grows = !healthy
+    run.baseline.grows = healthy.map { !$0 }
     return run
   }
 
@@ -105,6 +105,14 @@ struct VerdictTests {
     Told(
       finding: "The fleet holds its load; there is no incident",
       runs: [run("plain", recovery: nil, incidents: false)]),
+    Told(
+      finding: "So short a run does not show whether the fleet holds its load; there is no incident",
+      runs: [run("plain", recovery: nil, healthy: nil, incidents: false)]),
+    Told(
+      finding: "Caught up after 5 min 12 s", runs: [run("plain", recovery: 312, healthy: nil)],
+      lines: [
+        .note: ["so short a run does not show whether the fleet holds its load without any incident"]
+      ]),
     Told(finding: holdsNot, runs: [run("plain", recovery: 3, healthy: false)]),
     // A fleet that does not hold without incidents is said first, and nothing is ranked.
     Told(

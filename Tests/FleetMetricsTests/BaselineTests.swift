@@ -125,7 +125,7 @@ struct BaselineTests {
     #expect(isHealthy(losing))
     lose(1, row: 3)
     let health = RunAnalysis.health(of: losing)
-    #expect(!health.isHealthy && health.losesEvents && !health.grows)
+    #expect(!health.isHealthy && health.losesEvents && health.grows == false)
     #expect(health.mainCause == cause)
     #expect(health.lostEvents == 7_201 && health.createdEvents == 720_000)
     #expect(health.lostShare == 7_201.0 / 720_000)
@@ -151,6 +151,9 @@ struct BaselineTests {
     #expect(isHealthy(twin(rows: 3) { Int64($0) * 1_000 }))
     #expect(isHealthy(twin(rows: 20) { Int64($0) * 1_000 }))
     #expect(isHealthy(twin(rows: 0) { _ in 0 }))
+    // Eight flushes of 30 s are 24 rows of 10 s.
+    let grows = [20, 23, 24].map { RunAnalysis.health(of: twin(rows: $0) { Int64($0) * 1_000 }).grows }
+    #expect(grows == [nil, nil, true])
     for rows in [1, 3, 20] {
       var losing = twin(rows: rows) { _ in 0 }
       losing.series[0, .droppedByStatus] = 11 * Int64(rows)

@@ -44,7 +44,7 @@ struct ModelledTrouble {
       }
     }
     var possible = [
-      ("capacity after the restart", "tapi.incidents.0.warmUp", spans([0.5, 1, 2])),
+      ("capacity that comes back slowly", "tapi.incidents.0.warmUp", spans([0.5, 1, 2])),
       ("Retry-After", "tapi.overload.retryAfter", ["none", "60s", "5m"]),
       ("Retry-After in the outage", "tapi.incidents.0.retryAfter", ["60s", "5m"]),
     ]

@@ -62,8 +62,11 @@ extension LimitSearch {
       return story
     }
     guard let answer, let beyond else { return nothing(values) }
+    let keeps =
+      beyond.runs.contains(where: \.endsTooSoon)
+      ? "of which so short a run shows that it keeps" : "that keeps"
     var story = Story(
-      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) that keeps \(goal)",
+      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) \(keeps) \(goal)",
       basis: Self.basis(answer))
     story.add(.reason, Self.surely(answer))
     story.add(.reason, meaning(answer.value))

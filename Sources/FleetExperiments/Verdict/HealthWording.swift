@@ -15,7 +15,7 @@ package struct HealthWording: Sendable {
       twins.filter { !$0.isHealthy }.reduce(into: BaselineHealth()) { $0.add($1) }
     }
     let kinds = Dictionary(grouping: sums.enumerated().filter { !$0.element.isHealthy }) { _, sum in
-      Kind(grows: sum.grows, cause: sum.losesEvents ? sum.mainCause : nil)
+      Kind(grows: sum.grows == true, cause: sum.losesEvents ? sum.mainCause : nil)
     }
     groups = kinds.sorted { $0.value[0].offset < $1.value[0].offset }.map { kind, found in
       var reasons = kind.grows ? ["its backlog or time to delivery grows over the run"] : []

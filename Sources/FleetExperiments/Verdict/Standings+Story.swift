@@ -33,6 +33,9 @@ extension Standings {
     // Of a single run the finding has said it.
     if variants.count > 1 || seeds > 1 { tellFailures(&story) }
     if unwell.isEmpty { story.add(.possible, possible) }
+    if hasIncidents, !showsGrowth {
+      story.add(.note, "so short a run does not show whether the fleet holds its load without any incident")
+    }
     if tellsDoubts { story.add(.risk, risk) }
     return story
   }
@@ -58,9 +61,10 @@ extension Standings {
   private var findingOfOne: String {
     let recovery = metrics.index(of: MetricCatalogue.recovery)
     guard let recovery, runs[0].contains(where: { $0.recoveryTime != nil || $0.neverRecovers }) else {
-      return runs[0].contains(where: \.hasIncidents)
-        ? "The run ends too soon after its last incident to see the fleet catch up"
-        : "The fleet holds its load; there is no incident"
+      if hasIncidents { return "The run ends too soon after its last incident to see the fleet catch up" }
+      return showsGrowth
+        ? "The fleet holds its load; there is no incident"
+        : "So short a run does not show whether the fleet holds its load; there is no incident"
     }
     let share = metrics.share(recovery, variant: 0)
     let figure = metrics.figure(recovery, 0)
@@ -78,6 +82,10 @@ extension Standings {
     let mean = MetricText.value(metrics.metrics[recovery], times.mean ?? 0)
     return "Caught up in \(share.successes) of \(share.count) runs, there after \(mean)"
   }
+
+  private var hasIncidents: Bool { runs.joined().contains(where: \.hasIncidents) }
+  /// Whether every run is long enough to tell whether its backlog grows.
+  private var showsGrowth: Bool { runs.joined().allSatisfy { $0.baseline.grows != nil } }
 
   private func names(_ variants: [Int]) -> String { Story.list(variants.map { titles[$0] }) }
 

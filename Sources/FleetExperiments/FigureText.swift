@@ -40,7 +40,8 @@ package enum FigureText {
 
   /// `1:800 of 800,000 devices`; of a fleet that is run whole `20,000 devices`.
   package static func fleet(of devices: Int64, scale: Int64) -> String {
-    (scale > 1 ? "1:\(scale) of " : "") + "\(amount(Double(devices))) \(noun("device", devices))"
+    (scale > 1 ? "1:\(scale) of " : "")
+      + (devices < 1_000_000 ? count(devices, "device") : "\(amount(Double(devices))) devices")
   }
 
   /// A noun behind a number of things: `seed`, `seeds`, `processes`.

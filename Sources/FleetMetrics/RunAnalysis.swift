@@ -165,7 +165,7 @@ extension RunAnalysis {
     let later = twin.series.rows[(rows / 4)...]
     let waitsForPeople =
       twin.cohorts.contains { $0.pending[.closedApp] + $0.pending[.offline] > 0 }
-      && later.reduce(0) { $0 + failed($1) } <= fewShare * Double(later.reduce(0) { $0 + $1.attempts })
+      && later.reduce(0) { $0 + failed($1, twin) } <= fewShare * Double(later.reduce(0) { $0 + $1.attempts })
     let quarters = (0..<4).map {
       quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4, isOpenOnly: waitsForPeople)
     }
@@ -383,10 +383,12 @@ struct Reach {
 
 /// What the server turns away.
 extension RunAnalysis {
-  /// Requests with a 429 or 5xx for an answer, or none in time.
-  private static func failed(_ row: TimeSeries.Row) -> Double {
-    Double(
-      row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers])
+  /// Requests with a 429 or 5xx for an answer, or none in time; with any 4xx where the server of a run turns them away so.
+  private static func failed(_ row: TimeSeries.Row, _ record: RunRecord) -> Double {
+    let others = record.refusesByOther4xx ? row[.answers4xxOther] : 0
+    return Double(
+      row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers]
+        + others)
   }
 
   /// Next to nobody is no larger share of the requests.
@@ -441,7 +443,7 @@ extension RunAnalysis {
   /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them. Waves of
   /// failures are over once none has come for twice as long as two pauses between them lasted.
   ///
-  /// Failed is what has a 429 or 5xx for an answer, or none in time, and all that comes while the server's queue is longer than the
+  /// Failed is what has a 429, 5xx or other answer that turns away, or none in time, and all that comes while the server's queue is longer than the
   /// twin's by more than a second's work. Where the newest are served first it is then by what the queue grows. Phones that were
   /// closed meanwhile can have events to deliver after it.
   ///
@@ -452,6 +454,7 @@ extension RunAnalysis {
     let (rows, twinRows) = (record.series.rows, twin.series.rows)
     let count = min(rows.count, twinRows.count)
     let secondOfCapacity = record.nominalCapacityMilli / 1_000
+    func failed(_ row: TimeSeries.Row) -> Double { self.failed(row, record) }
     func excess(_ row: Int) -> Double {
       let queue = rows[row][.serverQueue]
       guard queue > twinRows[row][.serverQueue] + max(secondOfCapacity, 1) else { return failed(rows[row]) }

@@ -28,6 +28,8 @@ public struct RunRecord: Sendable, Hashable {
   public var reachedRetryLimit = false
   /// Whether a long queue at the server holds up the old and not the new. Not stored.
   public var servesNewestFirst = false
+  /// Whether the server turns requests away by another 4xx than 429. Not stored.
+  public var refusesByOther4xx = false
   /// Interval by interval; empty where connections cost nothing. Not stored.
   public var connections: [SideRow<ConnectionCount>] = []
   /// Interval by interval; empty where a fetch of Settings is no request. Not stored.

@@ -126,7 +126,7 @@ extension Cohort {
     Field(
       "os", \.os, Kind<BackgroundWindows>.backgroundWindows.orNull,
       "When the system lets an app in the background send: its name, or the windows themselves.",
-      defaultValue: .said("a closed app sends nothing"), isLater: true),
+      defaultValue: .said("no timer of a closed app runs"), isLater: true),
   ]
 
   private static let settingsFetchField = Field<Cohort>.ofClient(

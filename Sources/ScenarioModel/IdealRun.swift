@@ -55,6 +55,8 @@ extension Cohort {
     (behaviour.settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
     behaviour.settingsFetch = .never
     (lifecycle, connectTimeout) = (nil, nil)
+    // Whoever returns takes a place in the line, whatever a flush timer says.
+    connectivity?.flushesOnReconnect = true
     link.requestLossPartsPerMillion = 0
     link.answerLossPartsPerMillion = 0
     // A request waits in line for as long as it takes.

@@ -82,10 +82,10 @@ extension NormalLoad {
     Int64((Double(stretch) + 0.5) * Double(duration.microseconds) / Double(stretches))
   }
 
-  /// Returns the events and batches per second that spikes add to a device, as a mean over the run.
+  /// Returns the events and batches per second that spikes add to a device, as a mean over the run. What comes once is no load.
   static func spikeRates(of cohort: Cohort, over duration: Span) -> (events: Double, batches: Double) {
     var sum = (events: 0.0, batches: 0.0)
-    for spike in cohort.spikes {
+    for spike in cohort.spikes where spike.every != nil {
       let times = spike.occurrences(within: duration) * Double(spike.sharePartsPerMillion) / 1e6
       sum.events += times * Double(spike.events)
       sum.batches += times * extraBatches(of: spike, cohort, over: duration)
@@ -139,15 +139,15 @@ extension NormalLoad {
     return course.firstIndex(of: most).map { Span(microseconds: middle(of: $0, of: duration)) }
   }
 
-  /// From when to when a course is above `capacity`, from the first time to the last; nil if it never is.
-  static func overload(_ course: [Double], capacity: Double, over duration: Span) -> ClosedRange<Span>? {
-    guard let first = course.firstIndex(where: { $0 > capacity }),
-      let last = course.lastIndex(where: { $0 > capacity })
-    else { return nil }
+  /// From when to when a course is above `capacity`, each time.
+  static func overloads(_ course: [Double], capacity: Double, over duration: Span) -> [ClosedRange<Span>] {
     func edge(_ stretch: Int) -> Span {
       Span(microseconds: Int64(Double(duration.microseconds) * Double(stretch) / Double(stretches)))
     }
-    return edge(first)...edge(last + 1)
+    let above = course.indices.filter { course[$0] > capacity }
+    let starts = above.filter { $0 == 0 || course[$0 - 1] <= capacity }
+    let ends = above.filter { $0 + 1 == course.count || course[$0 + 1] <= capacity }
+    return zip(starts, ends).map { edge($0)...edge($1 + 1) }
   }
 
   /// The whole fleet's largest load, spikes and devices that flush together included.

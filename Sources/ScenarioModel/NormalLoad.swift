@@ -17,8 +17,8 @@ public struct NormalLoad: Sendable, Hashable {
   public var busiestBatchesPerSecond: Double
   /// When that is, to 1/256 of the run; nil where rates don't vary.
   public var busiestTime: Span?
-  /// The stretch of the run in which the load is above capacity, spikes apart. `nil`: the load never is, or does not vary.
-  public var overload: ClosedRange<Span>?
+  /// The stretches of the run in which the load is above capacity, spikes apart, to 1/256 of the run; none where it does not vary.
+  public var overloads: [ClosedRange<Span>] = []
   /// The requests per second, in thousandths, that the server can serve without incidents; for workers at the fleet's mean batch.
   /// Capacity means this in every ratio (definitions.md, Load).
   public var nominalCapacityMilli: Int64
@@ -50,7 +50,7 @@ public struct NormalLoad: Sendable, Hashable {
     nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
     busiestBatchesPerSecond = max(batches, course.max() ?? 0)
     busiestTime = Self.busiestTime(course, over: scenario.duration)
-    overload = Self.overload(course, capacity: capacityPerSecond, over: scenario.duration)
+    overloads = Self.overloads(course, capacity: capacityPerSecond, over: scenario.duration)
   }
 
   /// Per second of one device: batches, the fewest that they can be, and events.

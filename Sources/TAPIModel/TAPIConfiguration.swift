@@ -25,6 +25,12 @@ public struct TAPIConfiguration: Sendable, Hashable {
     self.incidents = incidents
   }
 
+  /// Whether the server, or an operator, turns requests away by another 4xx than 429.
+  public var refusesByOther4xx: Bool {
+    ([overload.status] + actions.compactMap { $0.kind.answer?.status })
+      .contains { (400..<500).contains($0) && $0 != 429 }
+  }
+
   /// One of two servers.
   public enum Server: Sendable, Hashable {
     case bucket(TokenBucketConfiguration)

@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import ScenarioModel
 import SimulationKernel
+import TAPIModel
 import TestScenarios
 import TestSupport
 import Testing
@@ -478,6 +479,17 @@ struct DecisionTests {
           .init(time: .hours(3), factorPartsPerMillion: 2_000_000),
           .init(time: .hours(4), factorPartsPerMillion: 1_000_000),
         ]), period: nil))
+    #expect(!IncidentSuite(of: scenario.withoutIncidents).cases.contains { $0.name == "own" })
+    // What happens to the clients alone, or what operators do, is the scenario's own case, too.
+    var spiked = scenario.withoutIncidents
+    spiked.fleet[0].spikes = [Spike(time: .start + .minutes(230), events: 5)]
+    let own = IncidentSuite(of: spiked)
+    #expect(own.cases[0].name == "own" && own.cases[0].hasIncidents && own.cases[0].phrase == "spike")
+    #expect(own.scenario(own.cases[0], of: spiked).fleet == spiked.fleet)
+    #expect(own.duration > .minutes(320))
+    spiked.fleet[0].spikes = []
+    spiked.tapi.actions = [ServerAction(.shed(Shedding()), at: .start + .minutes(5))]
+    #expect(IncidentSuite(of: spiked).cases[0].phrase == "what operators do")
     let suite = IncidentSuite(of: scenario)
     let outage = try #require(suite.cases.first { $0.name == "outage" }?.incidents.first)
     let middle = (outage.start.microseconds + outage.end.microseconds) / 2

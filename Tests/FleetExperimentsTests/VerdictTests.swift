@@ -113,6 +113,10 @@ struct VerdictTests {
       lines: [
         .note: ["so short a run does not show whether the fleet holds its load without any incident"]
       ]),
+    // Without an incident only operators tell a run from its twin.
+    Told(
+      finding: "The fleet would hold its load, but 30,000 events lost and 1,200 events late",
+      runs: [run("plain", recovery: nil, lost: 30_000, late: 1_200, incidents: false)]),
     Told(finding: holdsNot, runs: [run("plain", recovery: 3, healthy: false)]),
     // A fleet that does not hold without incidents is said first, and nothing is ranked.
     Told(
@@ -126,6 +130,17 @@ struct VerdictTests {
       runs: [run("dropper", recovery: 10, lost: lost, blocked: blocked), run("full", recovery: 900)],
       lines: [
         .reason: ["0 events lost; 900 with dropper"], .price: ["caught up after 15 min; 10 s with dropper"],
+      ])
+  }
+
+  @Test(
+    "of 5 failures in 20 runs between 8.66 and 49.1 % may fail, as tables of Clopper and Pearson's have it")
+  func odds() {
+    let runs = (0..<20).map { Self.run("plain", recovery: $0 < 5 ? nil : 300, seed: UInt64($0)) }
+    let story = Standings(["plain"], rows: [runs], interval: Self.second).story
+    #expect(
+      story[.fails] == [
+        "5 of 20 runs (not caught up); 8.66 to 49.1 % of all such runs may (95 % confidence)"
       ])
   }
 

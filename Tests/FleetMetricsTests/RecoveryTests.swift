@@ -384,6 +384,16 @@ struct EndpointTests {
     #expect(healthy(run(failing: 38), twin) == 210 * second)
   }
 
+  @Test("A server that turns requests away by another 4xx than 429 is well once it does so no longer")
+  func other4xx() {
+    var run = ended
+    for row in 0..<60 { run.series[row, .firstAttempts] = 500 }
+    for row in 15..<25 { run.series[row, .answers4xxOther] = 100 }
+    #expect(healthy(run) == 0)
+    run.refusesByOther4xx = true
+    #expect(healthy(run) == 50 * second)
+  }
+
   @Test("A server whose queue is longer by more than a second's work than without the incident is not well")
   func queue() {
     var run = ended

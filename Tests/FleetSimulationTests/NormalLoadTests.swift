@@ -69,11 +69,16 @@ struct NormalLoadTests {
 
   @Test("what a page gathers depends on how events come: alone, several at once, or in a spike")
   func gathered() throws {
-    func load(_ events: EventProcess, atOnce: Int = 1, spike: Int = 0) throws -> NormalLoad {
+    func load(_ events: EventProcess, atOnce: Int = 1, spike: Int = 0, isDaily: Bool = true) throws
+      -> NormalLoad
+    {
       var cohort = Cohort(name: "pages", devices: 1, events: events)
       cohort.take(try #require(ClientPreset.builtIn("posthog-js")))
       cohort.eventsAtOnce = atOnce
-      if spike > 0 { cohort.spikes = [Spike(time: .start + .minutes(10), events: spike)] }
+      if spike > 0 {
+        cohort.spikes = [Spike(time: .start + .minutes(10), events: spike)]
+        cohort.spikes[0].every = isDaily ? .hours(24) : nil
+      }
       return NormalLoad(
         Scenario(
           duration: .hours(1),
@@ -87,6 +92,7 @@ struct NormalLoadTests {
     let quiet = EventProcess.periodic(every: .hours(1), phase: .random)
     #expect(
       isClose(try load(quiet, spike: 20).batchesPerSecond - load(quiet).batchesPerSecond, 1 / 3_600.0))
+    #expect(try load(quiet, spike: 20, isDaily: false).batchesPerSecond == load(quiet).batchesPerSecond)
   }
 
   @Test("what waits behind an upload is one batch, where batches are made as the one before is answered")

@@ -80,7 +80,14 @@ struct ResultsVersionTests {
     let saturated = text(
       #"workers: { count: 1, serviceTime: "612ms" }"#, "",
       #"{ name: "a", devices: 20, events: "5/min", flush: { count: 1, interval: null } }"#)
-    return texts + [lives] + losing + [growing, closing, restarted, limited, saturated]
+    // The network is gone for a while, timers alone flush when it is back, all apps restart, and refused is by 408.
+    let returning = text(
+      bucket.replacing("429", with: "408"), "",
+      #"""
+      { name: "a", devices: 20, events: "4/min", lifecycle: { synchronised: [{ at: "20m" }] },
+        connectivity: { interruptions: [{ at: "8m", for: "4m" }], flushOnReconnect: false } }
+      """#)
+    return texts + [lives] + losing + [growing, closing, restarted, limited, saturated, returning]
   }()
 
   @Test(

@@ -35,7 +35,7 @@ struct Decided: Sendable {
 
   /// The case that says most: the first that changes.
   private var showcase: Int {
-    let hasIncident = { (place: Int) in !decision.cases[place].incidents.isEmpty }
+    let hasIncident = { (place: Int) in decision.cases[place].hasIncidents }
     return (decision.cells(.worse) + decision.cells(.better)).map(\.place).first(where: hasIncident)
       ?? decision.cases.indices.first(where: hasIncident) ?? 0
   }
@@ -199,7 +199,7 @@ extension Decided {
     }
     // As the runs without an incident have it; where there are none, as the scenario says.
     let seconds = Double(suite.duration.microseconds) / 1e6
-    let quiet = decision.cases.first { $0.incidents.isEmpty }.map {
+    let quiet = decision.cases.first { $0.scenarios.today.isItsOwnTwin }.map {
       SampleStatistics($0.today.map { Double($0.attempts) }).mean
     }
     let asked = quiet.map { $0 / seconds / max(load.capacityPerSecond, 1e-9) } ?? load.utilisation

@@ -41,7 +41,7 @@ struct ProposalSearch: Sendable {
     let hurting = Self.raced.compactMap { names in
       names.lazy.compactMap { name in suite.cases.firstIndex { $0.name == name } }.first
     }
-    let others = suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }
+    let others = suite.cases.indices.filter { suite.cases[$0].hasIncidents }
     cases = hurting.isEmpty ? Array(others.prefix(3)) : hurting
     let fetching = base.fleet.filter(\.fetchesSettings)
     let parameters = try Self.parameters(of: fetching)

@@ -264,6 +264,7 @@ extension ScenarioFile.Decoded {
   /// Repairs, a load that the server cannot take, and flushes that clients miss.
   func allWarnings(_ path: String) -> [String] {
     var all = warnings.map(\.description)
+    func text(_ span: Span) -> String { FigureText.span(span.microseconds) }
     let load = NormalLoad(scenario)
     if load.utilisation > 1 {
       let fewest = load.share(load.fewestBatchesPerSecond)
@@ -272,17 +273,16 @@ extension ScenarioFile.Decoded {
           + (fewest > 1
             ? "this fleet does not hold even without an incident"
             : "it is \(percent(fewest)) where clients fill each request with what waits"))
-    } else if let overload = load.overload {
+    } else if let first = load.overloads.first {
       let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
       all.append(
-        "\(path): warning: the normal load reaches \(busiest) of the capacity between "
-          + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
+        "\(path): warning: the normal load reaches \(busiest) of the capacity from about \(text(first.lowerBound)) to "
+          + "\(text(first.upperBound))\(load.overloads.count > 1 ? ", and \(load.overloads.count - 1) times more" : ""): this "
           + "fleet falls behind then even without an incident")
     }
     func warn(_ key: String, _ message: String) {
       all.append(Diagnostic(severity: .warning, file: path, path: key, message: message).description)
     }
-    func text(_ span: Span) -> String { FigureText.span(span.microseconds) }
     for late in LateRetry.all(in: scenario) {
       warn(
         late.path,

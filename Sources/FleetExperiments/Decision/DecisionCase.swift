@@ -86,6 +86,7 @@ extension Decision {
     /// Runs with the proposed Settings under the seeds of today's: figures are means over the same seeds.
     package var compared: [RunSummary] { Array(proposed.prefix(max(today.count, 1))) }
     package var incidents: [Incident] { scenarios.today.tapi.incidents }
+    package var hasIncidents: Bool { scenarios.today.hasIncidents }
     var attempts: Int64 { (today + proposed).reduce(0) { $0 + $1.attempts } }
     package var failures: Int { proposed.count { $0.fails } }
     /// The largest share of the runs that may fail with the proposed Settings, with 95 % confidence.

@@ -33,7 +33,7 @@ extension Decision {
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.
   var longestRecovery: (place: Int, cell: Cell)? {
-    cases.indices.filter { !cases[$0].incidents.isEmpty }.compactMap { place in
+    cases.indices.filter { cases[$0].hasIncidents }.compactMap { place in
       cases[place].cells.first { $0.metric?.name == MetricCatalogue.recovery }.map { (place, $0) }
     }.max { recovery($0.place) < recovery($1.place) }
   }

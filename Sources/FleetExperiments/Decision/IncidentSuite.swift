@@ -19,8 +19,10 @@ package struct IncidentSuite: Sendable, Hashable {
     /// As sentences call it: `a 25-minute outage with half the capacity after it`.
     package var phrase: String
     package var incidents: [Incident]
-    /// Whether it is what the scenario itself says, with what operators do about it.
+    /// Whether it is what the scenario itself says: what happens to the clients is in it, and what operators do.
     fileprivate(set) package var isOwn = false
+    /// What happens once to the clients of an own case.
+    fileprivate var clientIncidents: [IncidentSpan] = []
     /// The run goes on for so long after the incidents.
     fileprivate(set) package var watched = Span.zero
 
@@ -28,8 +30,13 @@ package struct IncidentSuite: Sendable, Hashable {
       (self.name, self.phrase, self.incidents) = (name, phrase, incidents)
     }
 
-    package var end: Span { incidents.map { $0.end - .start }.max() ?? .zero }
-    package var start: Span? { incidents.map { $0.start - .start }.min() }
+    package var end: Span {
+      (incidents.map { $0.end - .start } + clientIncidents.map { Span(microseconds: $0.end) }).max() ?? .zero
+    }
+    package var start: Span? {
+      (incidents.map { $0.start - .start } + clientIncidents.map { Span(microseconds: $0.start) }).min()
+    }
+    package var hasIncidents: Bool { start != nil }
   }
 
   package private(set) var cases: [Case] = []
@@ -52,15 +59,7 @@ package struct IncidentSuite: Sendable, Hashable {
   package init(of scenario: Scenario, given: [Case] = [], isStandard: Bool = true) {
     duration = scenario.duration
     if isStandard {
-      let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
-      if !own.isEmpty {
-        let phrase =
-          own.count == 1
-          ? "\(own[0].kind.wording.label) of \(FigureText.span(own[0].duration.microseconds))"
-          : "the scenario's \(own.count) incidents"
-        cases.append(Case(name: "own", phrase: phrase, incidents: own))
-        cases[0].isOwn = true
-      }
+      if !scenario.isItsOwnTwin { cases.append(Self.own(of: scenario)) }
       cases += Self.standard(of: scenario)
     }
     cases += given
@@ -130,6 +129,19 @@ package struct IncidentSuite: Sendable, Hashable {
     let middle = NormalLoad(scenario).busiestTime ?? warmUp + half
     let start = max((middle - half).microseconds, min(warmUp, scenario.duration).microseconds)
     return .start + Span(microseconds: start / 1_000_000 * 1_000_000)
+  }
+
+  private static func own(of scenario: Scenario) -> Case {
+    let incidents = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
+    let ofClients = scenario.clientIncidents.filter { $0.start < scenario.duration.microseconds }
+    let all =
+      incidents.map { ($0.kind.wording.label, $0.duration.microseconds) }
+      + ofClients.map { ($0.label, $0.end - $0.start) }
+    let first = all.first.map { $1 > 0 ? "\($0) of \(FigureText.span($1))" : $0 }
+    let phrase = first.map { all.count == 1 ? $0 : "the scenario's \(all.count) incidents" }
+    var own = Case(name: "own", phrase: phrase ?? "what operators do", incidents: incidents)
+    (own.isOwn, own.clientIncidents) = (true, ofClients)
+    return own
   }
 
   private static func standard(of scenario: Scenario) -> [Case] {

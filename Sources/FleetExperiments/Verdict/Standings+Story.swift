@@ -62,6 +62,7 @@ extension Standings {
     let recovery = metrics.index(of: MetricCatalogue.recovery)
     guard let recovery, runs[0].contains(where: { $0.recoveryTime != nil || $0.neverRecovers }) else {
       if hasIncidents { return "The run ends too soon after its last incident to see the fleet catch up" }
+      if let harm = harmOfActions { return "The fleet would hold its load, but \(harm)" }
       return showsGrowth
         ? "The fleet holds its load; there is no incident"
         : "So short a run does not show whether the fleet holds its load; there is no incident"
@@ -83,6 +84,14 @@ extension Standings {
     return "Caught up in \(share.successes) of \(share.count) runs, there after \(mean)"
   }
 
+  /// What operators do to the only variant, where there is no incident; nil: nothing that counts.
+  private var harmOfActions: String? {
+    let names = runs[0].contains(where: \.losesTooMuch) ? [MetricCatalogue.lost] : []
+    let isLate = runs[0].contains { $0.lateEvents > $0[.createdEvents] / 100 }
+    let told = names + (isLate ? [MetricCatalogue.late] : [])
+    let phrases = told.compactMap { metrics.index(of: $0).map { metrics.figure($0, 0).phrase } }
+    return phrases.isEmpty ? nil : Story.list(phrases)
+  }
   private var hasIncidents: Bool { runs.joined().contains(where: \.hasIncidents) }
   /// Whether every run is long enough to tell whether its backlog grows.
   private var showsGrowth: Bool { runs.joined().allSatisfy { $0.baseline.grows != nil } }
@@ -209,9 +218,11 @@ extension Standings {
   private func odds(_ variant: Int) -> String {
     let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
     if count == 1 { return "" }
-    let bounds = [
-      ExactBinomial.lowerBound(of: failures, in: count), ExactBinomial.upperBound(of: failures, in: count),
-    ]
+    // Two bounds hold together with 95 % if each does with 97.5 %; where none or all fail there is one.
+    let confidence = failures == 0 || failures == count ? 0.95 : 0.975
+    let bounds = [ExactBinomial.lowerBound, ExactBinomial.upperBound].map {
+      $0(failures, count, confidence)
+    }
     return
       "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all such runs may (95 % confidence)"
   }

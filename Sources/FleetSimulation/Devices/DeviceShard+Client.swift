@@ -135,6 +135,8 @@ extension DeviceShard: UploadClientHost, EventRecording {
       // Nobody has asked.
       ledger.countCreated(-1, at: batches[batch].firstTime)
       settle(batch, client, at: now)
+      ledger.count(-1, .sealedBatches, at: now)
+      ledger.count(-1, .settledBatches, at: now)
       return
     }
     drop(batch, counter, client, at: now)

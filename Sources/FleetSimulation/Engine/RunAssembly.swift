@@ -161,6 +161,7 @@ package struct RunAssembly: ~Copyable {
     record.doomedEvents = cohorts.reduce(0) { $0 + $1.doomedEvents }
     record.reachedRetryLimit = reachedRetryLimit
     record.servesNewestFirst = scenario.tapi.server.servesNewestFirst
+    record.refusesByOther4xx = scenario.tapi.refusesByOther4xx
     return record
   }
 

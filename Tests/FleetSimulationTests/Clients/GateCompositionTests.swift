@@ -253,6 +253,7 @@ struct GateCompositionTests {
     #expect(sent.isClose(to: expected), "\(sent)")
     #expect(summary[.createdEvents] == polls && polls < 90, "\(polls)")
     #expect(summary.lostEvents == 0 && summary[.deliveredEvents] == polls)
+    #expect(summary[.settledBatches] == polls)
   }
 
   @Test("a poll whose answers are lost is delivered by the first one that is heard")

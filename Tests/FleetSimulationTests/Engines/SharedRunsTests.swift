@@ -282,6 +282,32 @@ struct SharedRunsTests {
     #expect(runs.savings.savedAttempts == 0)
   }
 
+  @Test("What happens to the clients once is in the run and not in its twin, whichever is made first")
+  func clientIncidents() throws {
+    let moment = Instant.start + .seconds(300)
+    let changes: [(inout Cohort) -> Void] = [
+      { $0.lifecycle = Lifecycle(synchronised: [.init(time: moment)]) },
+      { $0.spikes = [Spike(time: moment, events: 20)] },
+      {
+        $0.connectivity = Connectivity()
+        $0.connectivity?.interruptions = [.init(start: moment, duration: .minutes(2))]
+      },
+    ]
+    for change in changes {
+      var run = herd()
+      run.tapi.incidents = []
+      change(&run.fleet[0])
+      let twin = run.withoutIncidents
+      #expect(run.hasIncidents && !twin.hasIncidents)
+      let separate = try separately([run, twin])
+      #expect(separate[0] != separate[1])
+      for order in [[0, 1], [1, 0]] {
+        let found = try together(order.map { [run, twin][$0] }, SharedRuns(options: RunOptions()))
+        #expect(found == order.map { separate[$0] })
+      }
+    }
+  }
+
   @Test("Scenarios that differ in what may matter from the start share nothing")
   func strangers() throws {
     var (seed, devices, gate) = (herd(), herd(), herd())

@@ -121,6 +121,25 @@ struct IdealRunTests {
     }
   }
 
+  @Test("Who is back with the network waits for the server, whether its client flushes then or by its timer")
+  func networkIsBack() throws {
+    var cohort = Cohort(name: "phones", devices: 600, events: .periodic(every: .seconds(20), phase: .random))
+    cohort.flush = FlushPolicy(count: 1, interval: .minutes(10))
+    (cohort.retries, cohort.uploadConcurrency, cohort.queue.maximumBatchEvents) = (.timer, .max, 1)
+    for flushes in [true, false] {
+      cohort.connectivity = Connectivity(
+        interruptions: [.init(start: .minute(10), duration: .minutes(15))], flushesOnReconnect: flushes)
+      let scenario = Scenario(
+        duration: .minutes(90), interval: .seconds(5),
+        tapi: TAPIConfiguration(
+          server: .bucket(.init(capacityMilliRequestsPerSecond: 60_000, burst: 20)),
+          overload: Overload(status: 503)), fleet: [cohort])
+      // 30 a second for 15 minutes wait, and 60 - 30 a second are to spare.
+      let possible = Double(try #require(try Self.summary(of: scenario).possibleTime)) / 1e6
+      #expect(abs(possible - 27_000 / 30) <= 30, "\(flushes): \(possible)")
+    }
+  }
+
   @Test("A run that has caught up with its twin has caught up with the ideal run, too")
   func twinAlone() throws {
     var random = SeededGenerator(seed: 29)

@@ -254,16 +254,16 @@ FIGURES = {
         ("| 100 % | {} | {} | {} | {} | {}× |", f"run=100%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
     ],
     (E + "007-synchronised-restart/README.md", "007-synchronised-restart/during/summary.csv"): [
-        ("| additive:10 | during | persisted | {} | {} | {} | {}× |",
-         "run=additive:10 · state=persisted: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio"),
-        ("| additive:10 | during | in memory | {} | {} | {} | {}× |",
-         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio"),
-        ("| full | during | in memory | {} | {} | {} | {}× |",
-         "run=full · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio"),
+        ("| additive:10 | during | persisted | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=persisted: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+        ("| additive:10 | during | in memory | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+        ("| full | during | in memory | {} | {} | {} | {}× | {}× |",
+         "run=full · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
     ],
     (E + "007-synchronised-restart/README.md", "007-synchronised-restart/after/summary.csv"): [
-        ("| additive:10 | after | in memory | {} | {} | {} | {}× |",
-         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio"),
+        ("| additive:10 | after | in memory | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
     ],
     # Limits
     (E + "038-proxies/README.md", "038-proxies/budget/summary.csv"): [

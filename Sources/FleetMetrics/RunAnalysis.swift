@@ -383,9 +383,9 @@ struct Reach {
 
 /// What the server turns away.
 extension RunAnalysis {
-  /// Requests with a 429 or 5xx for an answer, or none in time; with any 4xx where the server of a run turns them away so.
+  /// Requests with a 429 or 5xx for an answer, or none in time. Where the server of a run turns away by another 4xx, these count.
   private static func failed(_ row: TimeSeries.Row, _ record: RunRecord) -> Double {
-    let others = record.refusesByOther4xx ? row[.answers4xxOther] : 0
+    let others = record.refusesByOther4xx ? row[.answers4xxOther] + row[.answers401] : 0
     return Double(
       row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered] + row[.unheardAnswers]
         + others)
@@ -589,7 +589,7 @@ public struct BaselineHealth: Sendable, Hashable {
 
   /// Adds another twin's events.
   public mutating func add(_ other: BaselineHealth) {
-    grows = grows == true || other.grows == true
+    grows = grows == true || other.grows == true ? true : grows == nil || other.grows == nil ? nil : false
     createdEvents += other.createdEvents
     lostEvents += other.lostEvents
     for (measure, count) in other.givenUp { givenUp[measure, default: 0] += count }

@@ -232,6 +232,11 @@ private struct CohortSize {
   let rate: Double
 
   init(_ cohort: Cohort, of run: RunSize) {
+    var cohort = cohort
+    // Spikes that come once take memory as those of a run's length do.
+    for i in cohort.spikes.indices {
+      cohort.spikes[i].every = cohort.spikes[i].every ?? run.scenario.duration
+    }
     self.cohort = cohort
     self.run = run
     devices = Double(cohort.devices)

@@ -28,7 +28,7 @@ package struct Wording: Sendable {
 
   package init() {}
 
-  /// Returns the wording for a file of its own: `a search space is an object, { search: { … } }; found a list`.
+  /// Returns the wording for a file of its own: `a baseline is an object, { scenarios: … }; found a list`.
   package static func file(of name: String, as example: String) -> Wording {
     var wording = Wording()
     wording.unknownKey = { key, known in

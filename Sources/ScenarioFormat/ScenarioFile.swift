@@ -36,8 +36,6 @@ public struct ScenarioFile: Sendable {
   private(set) var sources: [String]
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
-  /// Whether Settings for all cohorts reach the clients that fetch none, too.
-  package var reachesAll = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private(set) var clientFiles: [String: PositionedValue?] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
@@ -51,11 +49,10 @@ public struct ScenarioFile: Sendable {
   /// `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
-    text: String, name: String, settingsText: (text: String, name: String)? = nil, reachesAll: Bool = false,
+    text: String, name: String, settingsText: (text: String, name: String)? = nil,
     readFile: (String) throws -> String
   ) throws {
     sources = [name]
-    self.reachesAll = reachesAll
     root = try JSON5Parser.parse(text, file: name, "a scenario is an object, { format: 1, … }")
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
@@ -172,7 +169,7 @@ public struct ScenarioFile: Sendable {
       var resolution = SettingsResolution(
         replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
         allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
-      (resolution.reachesAll, resolution.problemsOfReplaced) = (reachesAll, problemsOfReplaced)
+      resolution.problemsOfReplaced = problemsOfReplaced
       settings = resolution.configs(of: overriding.root)
       decoder = resolution.decoder
     }

@@ -227,8 +227,8 @@ extension ScenarioDecoder {
         lastEnd = max(lastEnd, end)
       }
     }
-    let starts = scenario.tapi.incidents.map(\.start) + scenario.singleCampaigns.map(\.time)
-    guard starts.contains(where: { $0 - .start < duration }) else { return }
+    guard let end = scenario.lastIncidentEnd else { return }
+    lastEnd = max(lastEnd, end - .start)
     if let nodes = root["actions"]?.elements {
       for (index, span) in actionSpans(nodes, scenario) where span.end < duration {
         lastEnd = max(lastEnd, span.end)

@@ -168,7 +168,7 @@ extension ScenarioFile {
     var nodes: [PositionedValue?] = []
     if let cohorts = root["fleet"]?.elements {
       let decoder = newDecoder
-      let fetching = cohorts.filter { !reachesAll && decoder.settingsReader(of: $0, in: root).fetches }
+      let fetching = cohorts.filter { decoder.settingsReader(of: $0, in: root).fetches }
       nodes = (fetching.isEmpty ? cohorts : fetching).map { $0["settings"] ?? root["settings"] }
     }
     guard let first = nodes.first, let node = first else { return nil }

@@ -28,8 +28,6 @@ struct SettingsResolution {
   var decoder: ScenarioDecoder
   var decoded: [String: PublishedSettings] = [:]
   var reported: Set<Diagnostic> = []
-  /// Whether what is published for all reaches the clients that fetch no Settings, too.
-  var reachesAll = false
   /// Problems of the files that `replacement` stands for: reported where a cohort keeps its own.
   var problemsOfReplaced: [Diagnostic] = []
   /// How the fleet's clients read Settings.
@@ -67,8 +65,8 @@ struct SettingsResolution {
     let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
     dialects = Set(readers.map(\.settingsDialect))
     // Where no client fetches Settings, keys for all are those of the clients' code.
-    let keysReachAll = reachesAll || !readers.contains(where: \.fetches)
-    if !reachesAll, replacement != nil, !readers.allSatisfy(\.fetches) {
+    let keysReachAll = !readers.contains(where: \.fetches)
+    if replacement != nil, !readers.allSatisfy(\.fetches) {
       for problem in problemsOfReplaced { decoder.add(problem) }
     }
     var configs: [CohortSettings] = []
@@ -77,21 +75,20 @@ struct SettingsResolution {
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
       let client = readers[index]
-      let isReached = client.fetches || reachesAll
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, let name = node?.text { key = "file " + name }
       key?.append(" " + client.readingKey)
       let ofCohort = changes.filter { change in
         change.cohort == index
-          || change.cohort == nil && (isReached || keysReachAll && !change.isOfFile)
+          || change.cohort == nil && (client.fetches || keysReachAll && !change.isOfFile)
       }
       var settings = CohortSettings()
       if let key, let version = decoded[key] {
         settings.base = version
       } else {
         settings.base = base(
-          node, place, ofCohort.filter { !$0.isOfRollout }, client, isReached: isReached,
+          node, place, ofCohort.filter { !$0.isOfRollout }, client,
           declaredAt: (node ?? cohort).position)
         if let key { decoded[key] = settings.base }
       }
@@ -100,7 +97,7 @@ struct SettingsResolution {
         let place = published?.path ?? ScenarioPaths.cohort(index, of: cohorts) + ".rollout"
         let isOfAll = changes.contains { $0.cohort == index && $0.isOfRollout && $0.isOfEveryCohort }
         settings.rollout =
-          isOfAll && !isReached
+          isOfAll && !client.fetches
           ? settings.base : rollout(node, place + ".settings", cohort: index, client)
       }
       configs.append(settings)
@@ -110,9 +107,9 @@ struct SettingsResolution {
 
   private mutating func base(
     _ node: PositionedValue?, _ place: String, _ changes: [SettingsChange], _ client: ClientPreset,
-    isReached: Bool, declaredAt position: Position
+    declaredAt position: Position
   ) -> PublishedSettings {
-    let replacement = isReached ? replacement : nil
+    let replacement = client.fetches ? replacement : nil
     let none =
       client.settingsDialect == .document
       ? .members([]) : SettingsTree.defaults

@@ -55,8 +55,11 @@ extension Cohort {
     (behaviour.settingsDefaults, settingsSource, rollout) = (settings, nil, nil)
     behaviour.settingsFetch = .never
     (lifecycle, connectTimeout) = (nil, nil)
-    // Whoever returns takes a place in the line, whatever a flush timer says.
-    connectivity?.flushesOnReconnect = true
+    // Who was kept away once takes a place in the line on return, whatever a flush timer says.
+    if connectivity?.periods == nil {
+      connectivity?.flushesOnReconnect = true
+      behaviour.triggers.formUnion(ClientTriggers([.reconnect]))
+    }
     link.requestLossPartsPerMillion = 0
     link.answerLossPartsPerMillion = 0
     // A request waits in line for as long as it takes.

@@ -22,12 +22,13 @@ extension Scenario {
 extension NormalLoad {
   /// How often a device of the cohort uploads when nothing fails, without the spikes that the twin does not have.
   package static func pace(of cohort: Cohort, over duration: Span) -> UploadPace {
-    var (normal, pace) = (cohort, UploadPace())
-    normal.spikes.removeAll { $0.every == nil }
-    let uploads = batchesPerSecond(of: normal, over: duration)
+    var pace = UploadPace()
+    let uploads = batchesPerSecond(of: cohort, over: duration)
     guard uploads > 0 else { return pace }
     pace.meanGap = 1e6 / uploads
-    if case .periodic = cohort.events { pace.isRegular = normal.spikes.isEmpty && cohort.sessions == nil }
+    if case .periodic = cohort.events {
+      pace.isRegular = !cohort.spikes.contains { $0.every != nil } && cohort.sessions == nil
+    }
     guard let interval = cohort.flush.interval, interval > .zero else { return pace }
     pace.interval = interval
     if cohort.flush.isSynchronised { pace.phase = cohort.flush.phase }

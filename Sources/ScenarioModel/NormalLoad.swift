@@ -11,7 +11,7 @@ public struct NormalLoad: Sendable, Hashable {
   public var fewestBatchesPerSecond: Double
   public var eventsPerSecond: Double
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
-  /// together (`Spike`, flushes in phase); else the same.
+  /// together (`Spike`, flushes in phase), once or again and again; else the same.
   public var peakBatchesPerSecond: Double
   /// The peak without spikes, which are over soon.
   public var busiestBatchesPerSecond: Double

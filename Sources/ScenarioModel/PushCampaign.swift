@@ -58,10 +58,11 @@ extension Scenario {
     fleet.reduce(0) { $0 + (campaign.concerns($1) ? $1.devices : 0) }
   }
 
-  /// What happens to the clients once, and not to the server: campaigns and spikes that do not repeat, interruptions of the
-  /// network, and restarts of all apps. The twin has none of them, for what repeats is load.
+  /// What happens to the clients once, and not to the server: campaigns and spikes that do not repeat, and interruptions of the
+  /// network. The twin has none of them, for what repeats is load.
   public var clientIncidents: [IncidentSpan] {
     var found = singleCampaigns.map { IncidentSpan($0.label, from: $0.time, to: $0.end) }
+    var known = Set(found)
     for cohort in fleet {
       let own =
         cohort.spikes.filter { $0.every == nil }.map {
@@ -70,11 +71,8 @@ extension Scenario {
         + (cohort.connectivity?.interruptions ?? []).map {
           IncidentSpan("network interruption", from: $0.start, to: $0.start + $0.duration)
         }
-        + (cohort.lifecycle?.synchronised ?? []).map {
-          IncidentSpan("restart of the apps", from: $0.time, to: $0.time + $0.spread)
-        }
       // Cohorts may share one.
-      for one in own where !found.contains(one) { found.append(one) }
+      for one in own where known.insert(one).inserted { found.append(one) }
     }
     return found
   }

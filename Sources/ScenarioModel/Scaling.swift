@@ -239,7 +239,7 @@ public struct Discreteness: Sendable, Hashable {
 
   private static func text(_ value: Double) -> String {
     let tenths = Int64((value * 10).rounded())
-    return tenths >= 100 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    return tenths >= 100 ? "\(Int64(value.rounded()))" : "\(tenths / 10).\(tenths % 10)"
   }
 }
 

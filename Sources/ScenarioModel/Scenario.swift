@@ -49,7 +49,6 @@ public struct Scenario: Sendable, Hashable {
       if twin.fleet[i].rollout?.isAction ?? false { twin.fleet[i].rollout = nil }
       twin.fleet[i].spikes.removeAll { $0.every == nil }
       twin.fleet[i].connectivity?.interruptions = []
-      twin.fleet[i].lifecycle?.synchronised = []
     }
     return twin
   }

@@ -115,7 +115,8 @@ struct VerdictTests {
       ]),
     // Without an incident only operators tell a run from its twin.
     Told(
-      finding: "The fleet would hold its load, but 30,000 events lost and 1,200 events late",
+      finding:
+        "Without what operators do the fleet holds its load; with it 30,000 events lost and 1,200 events late",
       runs: [run("plain", recovery: nil, lost: 30_000, late: 1_200, incidents: false)]),
     Told(finding: holdsNot, runs: [run("plain", recovery: 3, healthy: false)]),
     // A fleet that does not hold without incidents is said first, and nothing is ranked.

@@ -94,6 +94,17 @@ import UploadRetry
     #expect(try windowed(without).series == record.series)
   }
 
+  @Test(
+    "An answer that gets lost is one that does not come in time: half of 200 fetches, four deviations at most aside"
+  )
+  func lostAnswers() throws {
+    let record = try windowed(
+      scenario(devices: 200, endpoint: Self.roomy) { $0.fleet[0].link.answerLossPartsPerMillion = 500_000 })
+    func sum(_ count: SettingsCount) -> Int64 { record.settings.reduce(0) { $0 + $1[count] } }
+    #expect(sum(.fetches) == 200 && sum(.fetched) + sum(.unanswered) == 200)
+    #expect((72...128).contains(sum(.unanswered)))
+  }
+
   @Test("Without a capacity of its own a fetch is one more request of the server, and takes its token")
   func shared() throws {
     let own = try windowed(scenario(devices: 200, endpoint: Self.roomy))

@@ -16,12 +16,11 @@ struct ServedSettingsTests {
   }
 
   /// The limits of each cohort once the file, or an override for all, says 7.
-  private func limits(_ fleet: String, reachesAll: Bool = false, overrides: [Override] = []) throws -> [Int] {
+  private func limits(_ fleet: String, overrides: [Override] = []) throws -> [Int] {
     let text = #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 7 } } }"#
-    var file = try ScenarioFile(
+    let file = try ScenarioFile(
       text: fleet, name: "s.json5", settingsText: overrides.isEmpty ? (text, "cdn.json") : nil,
       readFile: { _ in "" })
-    file.reachesAll = reachesAll
     return try file.decode(overrides: overrides).scenario.fleet.map { $0.settings.backoff.maxRetryCount }
   }
 
@@ -32,7 +31,6 @@ struct ServedSettingsTests {
     let change = [Override(path: "settings.backoffConfig.maxRetryCount", value: "7")]
     #expect(try limits(mixed) == [7, 10])
     #expect(try limits(mixed, overrides: change) == [7, 10])
-    #expect(try limits(mixed, reachesAll: true) == [7, 7])
     // Without one that fetches, a key is of the clients' code, and a file still of nobody.
     #expect(try limits(Self.fleet("segment-node")) == [10])
     #expect(try limits(Self.fleet("segment-node"), overrides: change) == [7])

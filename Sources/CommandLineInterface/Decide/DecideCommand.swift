@@ -14,7 +14,8 @@ struct DecideCommand: Study {
     discussion: [
       "Runs the fleet with today's and with the proposed Settings, under the same seeds, through a suite of incidents at its busiest "
         + "time: none at all, an outage with half the capacity after it, silence, 429 with Retry-After, a brownout, a share of errors and a "
-        + "restart. The scenario's own incidents come first. The run is lengthened where it would end before a recovery can be seen.",
+        + "restart. The scenario as it stands comes first, if anything goes wrong in it. "
+        + "The run is lengthened where it would end before a recovery can be seen.",
       "Answers publish (exit code 0: something is better, nothing worse), keep today's (0: no client reads anything that changes, or "
         + "nothing was proposed and the search found nothing), do not publish (1), or needs more runs (2). Values that no client reads "
         + "as they are written, and those that harm one whatever happens, are refused without a run. Each criterion of each "
@@ -74,7 +75,7 @@ struct DecideCommand: Study {
       loaded(environment.files), environment.console, warnsOfSettings: false)
     try input.takeSmallFleet(leaving: Self.enoughDevices, margin: 1)
     let (loaded, today) = (input.loaded[0], input.scenario)
-    try Self.refuseLate(today, "\(path): tapi.incidents")
+    try Self.refuseLate(today, path)
     let suite = IncidentSuite(
       of: today, given: try given(loaded, environment.files), isStandard: !isOnlyGiven)
     let given = try proposedPath.map { name in
@@ -181,7 +182,7 @@ struct DecideCommand: Study {
     progress(Decision(suite.cases(today: today, proposed: proposed.scenario), terms))
     let first = [today, proposed.scenario].map { $0.with(seed: $0.seed &+ terms.skipped) }
     if let illness = try suite.illness(of: first[0], run: summaries.values) {
-      let load = percent(NormalLoad(today).peakUtilisation)
+      let load = percent(NormalLoad(today.withoutIncidents).peakUtilisation)
       throw CommandFailure(
         .data,
         "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
@@ -247,14 +248,17 @@ struct DecideCommand: Study {
     }
   }
 
-  /// - Throws: `CommandFailure` 65 about an incident that never happens.
+  /// - Throws: `CommandFailure` 65 about what would happen in a run that is lengthened, and never does.
   private static func refuseLate(_ scenario: Scenario, _ place: String) throws {
-    guard let late = scenario.tapi.incidents.first(where: { $0.start - .start >= scenario.duration }) else {
+    let incidents = scenario.tapi.incidents.map { ("an incident", $0.start - .start) }
+    let ofClients = scenario.clientIncidents.map { ("'\($0.label)'", Span(microseconds: $0.start)) }
+    let actions = scenario.tapi.actions.map { ("an action", $0.start - .start) }
+    guard let late = (incidents + ofClients + actions).first(where: { $0.1 >= scenario.duration }) else {
       return
     }
     throw CommandFailure(
       .data,
-      "\(place): an incident begins at \(Units.text(late.start - .start)), and the run ends at "
+      "\(place): \(late.0) begins at \(Units.text(late.1)), and the run ends at "
         + "\(Units.text(scenario.duration)): let it begin earlier, or give the scenario a longer duration")
   }
 

@@ -190,7 +190,7 @@ extension Decided {
   /// The assumptions of the answer, for the person who signs it: the fleet, its load, the endpoint, and the number of runs.
   private var assumptions: [String] {
     let fleet = today
-    let (load, scale) = (NormalLoad(fleet), Double(fleet.scale))
+    let (load, scale) = (NormalLoad(fleet.withoutIncidents), Double(fleet.scale))
     let cohorts = fleet.fleet.map { cohort in
       let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
       return

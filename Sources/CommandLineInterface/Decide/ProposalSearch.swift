@@ -39,7 +39,10 @@ struct ProposalSearch: Sendable {
     self.suite = suite
     today = base
     let hurting = Self.raced.compactMap { names in
-      names.lazy.compactMap { name in suite.cases.firstIndex { $0.name == name } }.first
+      // An own case in which the server has no incident is no outage.
+      names.lazy.compactMap { name in
+        suite.cases.firstIndex { $0.name == name && !$0.incidents.isEmpty }
+      }.first
     }
     let others = suite.cases.indices.filter { suite.cases[$0].hasIncidents }
     cases = hurting.isEmpty ? Array(others.prefix(3)) : hurting

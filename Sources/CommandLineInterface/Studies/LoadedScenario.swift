@@ -15,27 +15,23 @@ struct LoadedScenario {
   private var file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
-  init(
-    _ path: String, _ input: InputOptions, allowsUnread: Bool = false, reachesAll: Bool = false,
-    _ files: Files
-  ) throws {
+  init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false, _ files: Files) throws {
     try self.init(
       path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread,
-      reachesAll: reachesAll, files)
+      files)
   }
 
-  /// - Parameter reachesAll: whether Settings for all reach the clients that fetch none, too.
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(
     _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false,
-    reachesAll: Bool = false, _ files: Files
+    _ files: Files
   ) throws {
     (self.path, self.settingsPath, self.overrides, self.allowsUnread, self.files) =
       (path, settingsPath, overrides, allowsUnread, files)
     let text = try files.text(path)
     let settings = try settingsPath.map { (text: try files.text($0), name: $0) }
     let folder = OutputDirectory.split(path).parent
-    file = try ScenarioFile(text: text, name: path, settingsText: settings, reachesAll: reachesAll) { name in
+    file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
       try files.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
     }
   }
@@ -277,7 +273,7 @@ extension ScenarioFile.Decoded {
       let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
       all.append(
         "\(path): warning: the normal load reaches \(busiest) of the capacity from about \(text(first.lowerBound)) to "
-          + "\(text(first.upperBound))\(load.overloads.count > 1 ? ", and \(load.overloads.count - 1) times more" : ""): this "
+          + "\(text(first.upperBound))\(load.overloads.count > 1 ? ", the first of \(load.overloads.count) times" : ""): this "
           + "fleet falls behind then even without an incident")
     }
     func warn(_ key: String, _ message: String) {

@@ -56,11 +56,6 @@ struct TuneCommand: Study {
   private var requirements: [Requirement]
   @Option(.allowed) private var allowed: [DecisionCriterion]
   @Option(
-    "client", "preset", .client,
-    help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)")
-  private var client: ClientPreset?
-  @Flag("all-keys", help: "Search keys, too, that no such client reads.") private var allowsAllKeys: Bool
-  @Option(
     "seeds", "n", .count(1...10_000),
     help:
       "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))")
@@ -77,22 +72,18 @@ struct TuneCommand: Study {
     let files = environment.files
     let input = try StudyInput(
       paths.map {
-        try LoadedScenario($0, options.input, allowsUnread: true, reachesAll: allowsAllKeys, files)
+        try LoadedScenario($0, options.input, allowsUnread: true, files)
       }, environment.console)
     let (loaded, bases) = (input.loaded, input.bases)
     try requirements.checkEachRun()
-    let fleet = bases.flatMap(\.scenario.fleet).filter { $0.fetchesSettings || allowsAllKeys }
+    let fleet = bases.flatMap(\.scenario.fleet).filter(\.fetchesSettings)
     if fleet.isEmpty {
-      throw UsageError(
-        "No client of these scenarios fetches Settings, so that none reach them; give --all-keys to search as if they did."
-      )
+      throw UsageError("No client of these scenarios fetches Settings, so that none reach them.")
     }
-    let clients = fleet.map { Reader(name: $0.preset.name, dialect: $0.settingsDialect) }.uniqued
-    let asked = client.map { [Reader(name: $0.name, dialect: $0.settingsDialect)] }
-    let readers = asked ?? clients
+    let readers = fleet.map { Reader(name: $0.preset.name, dialect: $0.settingsDialect) }.uniqued
     let space = try space(fleet, readers)
     let config = try todaysConfig(fleet, space)
-    if let document = loaded[0].settingsDocument { try check(document, clients + (asked ?? [])) }
+    if let document = loaded[0].settingsDocument { try check(document, readers) }
     try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
       space: space,
@@ -193,10 +184,10 @@ struct TuneCommand: Study {
         throw UsageError(
           "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
       }
-      if allowsAllKeys || readers.contains(where: { $0.reads(parameter) }) { continue }
+      if readers.contains(where: { $0.reads(parameter) }) { continue }
       throw UsageError(
         "'\(parameter.path)' is not read by \(readers.map(\.name).joined(separator: " nor ")): this key of the CDN is useless "
-          + "to you; leave it out of the search, or give --all-keys to search it all the same.")
+          + "to you; leave it out of the search.")
     }
     return space
   }

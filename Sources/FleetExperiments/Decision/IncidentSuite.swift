@@ -53,7 +53,7 @@ package struct IncidentSuite: Sendable, Hashable {
   /// No incident begins before a fleet has warmed up, where the run has room for that.
   private static let warmUp = Span.seconds(15 * 60)
 
-  /// - Parameter scenario: the fleet; its own incidents are the first case, if it has any.
+  /// - Parameter scenario: the fleet; the first case is the scenario as it stands, if anything happens in it.
   /// - Parameter given: further cases.
   /// - Parameter isStandard: whether the standard ones are among the cases.
   package init(of scenario: Scenario, given: [Case] = [], isStandard: Bool = true) {
@@ -64,8 +64,8 @@ package struct IncidentSuite: Sendable, Hashable {
     }
     cases += given
     let hold = scenario.recoveryHold
-    for end in cases.map(\.end) where end > .zero { duration = max(duration, end + Self.watched + hold) }
-    for place in cases.indices where cases[place].end > .zero {
+    for one in cases where one.hasIncidents { duration = max(duration, one.end + Self.watched + hold) }
+    for place in cases.indices where cases[place].hasIncidents {
       cases[place].watched = duration - cases[place].end
     }
   }
@@ -85,7 +85,7 @@ package struct IncidentSuite: Sendable, Hashable {
   package func lengthened(for scenarios: [Scenario], run: ([Scenario]) throws -> [RunSummary]) throws -> Self
   {
     var (result, trial) = (self, self)
-    var waiting = cases.indices.filter { cases[$0].end > .zero }.flatMap { place in
+    var waiting = cases.indices.filter { cases[$0].hasIncidents }.flatMap { place in
       scenarios.map { (place: place, scenario: $0) }
     }
     while !waiting.isEmpty {

@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetStatistics
 
 /// The answer of `run` and `compare`: of one seed and of many by one rule (`MetricRule`).
@@ -62,10 +63,13 @@ extension Standings {
     let recovery = metrics.index(of: MetricCatalogue.recovery)
     guard let recovery, runs[0].contains(where: { $0.recoveryTime != nil || $0.neverRecovers }) else {
       if hasIncidents { return "The run ends too soon after its last incident to see the fleet catch up" }
-      if let harm = harmOfActions { return "The fleet would hold its load, but \(harm)" }
-      return showsGrowth
-        ? "The fleet holds its load; there is no incident"
-        : "So short a run does not show whether the fleet holds its load; there is no incident"
+      let harm = harmOfActions
+      if !showsGrowth {
+        return "So short a run does not show whether the fleet holds its load; "
+          + (harm.map { "with what operators do \($0)" } ?? "there is no incident")
+      }
+      return harm.map { "Without what operators do the fleet holds its load; with it \($0)" }
+        ?? "The fleet holds its load; there is no incident"
     }
     let share = metrics.share(recovery, variant: 0)
     let figure = metrics.figure(recovery, 0)
@@ -84,14 +88,18 @@ extension Standings {
     return "Caught up in \(share.successes) of \(share.count) runs, there after \(mean)"
   }
 
-  /// What operators do to the only variant, where there is no incident; nil: nothing that counts.
+  /// What operators do to the only variant, where there is no incident, most runs agreeing; nil: nothing that counts.
   private var harmOfActions: String? {
-    let names = runs[0].contains(where: \.losesTooMuch) ? [MetricCatalogue.lost] : []
-    let isLate = runs[0].contains { $0.lateEvents > $0[.createdEvents] / 100 }
-    let told = names + (isLate ? [MetricCatalogue.late] : [])
+    func areMost(_ isHarmed: (RunSummary) -> Bool) -> Bool {
+      runs[0].count(where: isHarmed) * 2 > runs[0].count
+    }
+    let loses = areMost { $0.losesTooMuch && $0.lostOrBlockedEvents > $0.baseline.lostEvents }
+    let isLate = areMost { $0.lateEvents > $0[.createdEvents] / 100 }
+    let told = (loses ? [MetricCatalogue.lost] : []) + (isLate ? [MetricCatalogue.late] : [])
     let phrases = told.compactMap { metrics.index(of: $0).map { metrics.figure($0, 0).phrase } }
     return phrases.isEmpty ? nil : Story.list(phrases)
   }
+
   private var hasIncidents: Bool { runs.joined().contains(where: \.hasIncidents) }
   /// Whether every run is long enough to tell whether its backlog grows.
   private var showsGrowth: Bool { runs.joined().allSatisfy { $0.baseline.grows != nil } }
@@ -214,15 +222,12 @@ extension Standings {
 
   // MARK: Risks
 
-  /// `; 14 to 76 % may (95 % confidence)`
+  /// `; 14 to 76 % of all such runs may (95 % confidence)`
   private func odds(_ variant: Int) -> String {
     let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
     if count == 1 { return "" }
-    // Two bounds hold together with 95 % if each does with 97.5 %; where none or all fail there is one.
-    let confidence = failures == 0 || failures == count ? 0.95 : 0.975
-    let bounds = [ExactBinomial.lowerBound, ExactBinomial.upperBound].map {
-      $0(failures, count, confidence)
-    }
+    // Two bounds hold together with 95 % if each does with 97.5 %.
+    let bounds = [ExactBinomial.lowerBound, ExactBinomial.upperBound].map { $0(failures, count, 0.975) }
     return
       "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all such runs may (95 % confidence)"
   }

@@ -132,7 +132,7 @@ extension DeviceShard: UploadClientHost, EventRecording {
     if loss == .limit(.retryLimit) || loss == .limit(.rateLimitRetryLimit) { ledger.noteRetryLimit() }
     leaveQueue(batch, client)
     if plan.pointee.events.arePolls, case .overflow = loss {
-      // Nobody has asked.
+      // A poll that nobody has made is no batch either.
       ledger.countCreated(-1, at: batches[batch].firstTime)
       settle(batch, client, at: now)
       ledger.count(-1, .sealedBatches, at: now)

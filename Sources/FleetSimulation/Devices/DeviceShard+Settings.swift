@@ -112,7 +112,8 @@ extension DeviceShard {
   mutating func hearFetch(_ delivery: Delivery, at now: Int64, _ sink: Sink) {
     let (batch, device) = (delivery.batch, delivery.device)
     if delivery.kind != .timeOut || delivery.resolves { batches[batch].attemptEnds() }
-    releaseIfDone(batch, device)
+    // What the server has answered stays until the client hears of it, or gives up waiting.
+    if delivery.kind != .acceptance { releaseIfDone(batch, device) }
     guard let fetch = fetches?[device.place], fetch.isAwaited, fetch.count == delivery.attempt else { return }
     switch delivery.kind {
     case .acceptance, .loss: break

@@ -397,7 +397,6 @@ extension Scenario {
     for i in fleet.indices {
       common.fleet[i].spikes = fleet[i].spikes
       common.fleet[i].connectivity = fleet[i].connectivity
-      common.fleet[i].lifecycle = fleet[i].lifecycle
     }
     common.question = nil
     common.scale = 1

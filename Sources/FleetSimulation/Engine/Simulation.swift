@@ -49,7 +49,7 @@ public enum Simulation {
     var trace = DeviceTrace(
       device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
       duration: scenario.duration.microseconds,
-      incidents: scenario.incidentSpans + scenario.actionSpans,
+      incidents: scenario.serverIncidents + scenario.actionSpans,
       events: tracer.events)
     trace.queuedAtEnd = tracer.queuedAtEnd
     trace.fetchesSettings = scenario.tapi.settings != nil && cohort.behaviour.settingsFetch != .never

@@ -286,7 +286,6 @@ struct SharedRunsTests {
   func clientIncidents() throws {
     let moment = Instant.start + .seconds(300)
     let changes: [(inout Cohort) -> Void] = [
-      { $0.lifecycle = Lifecycle(synchronised: [.init(time: moment)]) },
       { $0.spikes = [Spike(time: moment, events: 20)] },
       {
         $0.connectivity = Connectivity()

@@ -67,6 +67,19 @@ struct LimitTests {
     }
   }
 
+  @Test(
+    "no value is looked at twice where several are printed alike, and a run that ends too soon is no limit")
+  func printedAlike() throws {
+    let spans = try search("key=1s..60s") { value, run in
+      (run.hasIncidents, run.recoveryHorizon) = (true, value >= 31 ? nil : 1)
+      run.recoveryTime = 1
+    }
+    #expect(Set(spans.points.map { $0.value.text() }).count == spans.points.count)
+    #expect(
+      spans.story.finding
+        == "30 s is the greatest key of which so short a run shows that it keeps lost = 0")
+  }
+
   @Test("a range in which all values do is confirmed at both ends; where none does, that is said")
   func noEdge() throws {
     let all = try search(10...40) { _, _ in true }

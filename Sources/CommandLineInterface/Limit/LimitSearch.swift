@@ -138,8 +138,11 @@ package struct LimitSearch: Sendable {
       }
       let (from, to) = (points[bad], points[good])
       let apart = abs(from.value.value - to.value.value)
-      if abs(from.step - to.step) > 1, apart > abs(to.value.value) * Self.precision {
-        try look([(from.step + to.step) / 2], scouts, run)
+      let middle = (from.step + to.step) / 2
+      // Where the middle is printed as one of the two, there is nothing between them.
+      let isBetween = ![from.value.value, to.value.value].contains(quantity(middle).value)
+      if abs(from.step - to.step) > 1, isBetween, apart > abs(to.value.value) * Self.precision {
+        try look([middle], scouts, run)
       } else if to.seeds < seeds {
         // A value that fails early is left early.
         try look([to.step], min(seeds, 2 * to.seeds), run)

@@ -85,7 +85,7 @@ struct StudyTests {
   /// Studies that are long enough to be stopped, and how many more runs it takes to know something.
   private static let long: [(command: String, runs: Int)] = [
     ("compare s.json5 --jitter none,full --seeds 2000", 20),
-    ("tune a.json5 --seeds 10000 --budget 1000000", 60),
+    ("tune a.json5 \(SearchCommandTests.space.joined(separator: " ")) --seeds 10000 --budget 1000000", 60),
     ("limit s.json5 --key tapi.bucket.capacity=2/s..8/s --seeds 10000", 60),
   ]
 

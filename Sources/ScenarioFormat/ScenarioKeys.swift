@@ -203,7 +203,6 @@ extension ScenarioDecoder {
   /// and is told in rows.
   mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
     guard let duration else { return }
-    var lastEnd = Span.zero
     if let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == scenario.tapi.incidents.count
     {
@@ -216,7 +215,6 @@ extension ScenarioDecoder {
           continue
         }
         warnOfEnd(end, scenario, at: nodes[index].position, "tapi.incidents.\(index)")
-        lastEnd = max(lastEnd, end)
       }
     }
     if let nodes = root["push"]?.elements, nodes.count == scenario.push.count {
@@ -224,11 +222,9 @@ extension ScenarioDecoder {
         let end = campaign.end - .start
         guard campaign.every == nil, campaign.time - .start < duration else { continue }
         warnOfEnd(end, scenario, at: nodes[index].position, element(index, of: "push"))
-        lastEnd = max(lastEnd, end)
       }
     }
-    guard let end = scenario.lastIncidentEnd else { return }
-    lastEnd = max(lastEnd, end - .start)
+    guard var lastEnd = scenario.lastIncidentEnd.map({ $0 - .start }) else { return }
     if let nodes = root["actions"]?.elements {
       for (index, span) in actionSpans(nodes, scenario) where span.end < duration {
         lastEnd = max(lastEnd, span.end)

@@ -77,15 +77,22 @@ extension Scenario {
     return found
   }
 
+  package var serverIncidents: [IncidentSpan] {
+    tapi.incidents.map {
+      IncidentSpan($0.kind.wording.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end)
+    }
+  }
+
+  /// The incidents of the server and of the clients, with their labels.
+  package var incidentSpans: [IncidentSpan] { serverIncidents + clientIncidents }
+
   /// Whether there is anything to recover from.
   public var hasIncidents: Bool { lastIncidentEnd != nil }
 
   /// When the last incident of the server or of the clients is over; nil: none begins within the run.
   public var lastIncidentEnd: Instant? {
-    let all =
-      tapi.incidents.map { ($0.start.microseconds, $0.end.microseconds) }
-      + clientIncidents.map { ($0.start, $0.end) }
-    return all.filter { $0.0 < duration.microseconds }.map { $0.1 }.max().map { .init(microseconds: $0) }
+    incidentSpans.filter { $0.start < duration.microseconds }.map { $0.end }.max()
+      .map { .init(microseconds: $0) }
   }
 }
 

@@ -132,15 +132,18 @@ package struct IncidentSuite: Sendable, Hashable {
   }
 
   private static func own(of scenario: Scenario) -> Case {
-    let incidents = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
-    let ofClients = scenario.clientIncidents.filter { $0.start < scenario.duration.microseconds }
-    let all =
-      incidents.map { ($0.kind.wording.label, $0.duration.microseconds) }
-      + ofClients.map { ($0.label, $0.end - $0.start) }
-    let first = all.first.map { $1 > 0 ? "\($0) of \(FigureText.span($1))" : $0 }
-    let phrase = first.map { all.count == 1 ? $0 : "the scenario's \(all.count) incidents" }
-    var own = Case(name: "own", phrase: phrase ?? "what operators do", incidents: incidents)
-    (own.isOwn, own.clientIncidents) = (true, ofClients)
+    func happens(_ span: IncidentSpan) -> Bool { span.start < scenario.duration.microseconds }
+    let all = scenario.incidentSpans.filter(happens)
+    let phrase =
+      all.count > 1
+      ? "the scenario's \(all.count) incidents"
+      : all.first.map {
+        $0.end > $0.start ? "\($0.label) of \(FigureText.span($0.end - $0.start))" : $0.label
+      }
+    var own = Case(
+      name: "own", phrase: phrase ?? "what operators do",
+      incidents: scenario.tapi.incidents.filter { $0.start - .start < scenario.duration })
+    (own.isOwn, own.clientIncidents) = (true, scenario.clientIncidents.filter(happens))
     return own
   }
 

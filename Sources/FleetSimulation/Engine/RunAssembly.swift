@@ -172,15 +172,6 @@ package struct RunAssembly: ~Copyable {
 }
 
 extension Scenario {
-  /// The incidents of the server and of the clients, with their labels.
-  var incidentSpans: [IncidentSpan] { serverIncidents + clientIncidents }
-
-  var serverIncidents: [IncidentSpan] {
-    tapi.incidents.map {
-      IncidentSpan($0.kind.wording.label, isOutage: $0.kind.isOutage, from: $0.start, to: $0.end)
-    }
-  }
-
   /// How what operators do is labelled and shaded.
   var actionSpans: [IncidentSpan] {
     let end = Instant.start + duration

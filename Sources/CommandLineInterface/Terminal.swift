@@ -18,8 +18,7 @@ package struct Console: Sendable {
   ///   - output: a descriptor, as `errors`.
   ///   - variables: `NO_COLOR`, unless it is empty (no-color.org), and `TERM` say what a terminal does without.
   package init(
-    output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO,
-    variables: Variables
+    output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO, variables: [String: String]
   ) {
     (self.output, self.errors) = (output, errors)
     isDumb = variables["TERM"] == "dumb"

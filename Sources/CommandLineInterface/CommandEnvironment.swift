@@ -1,4 +1,3 @@
-import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import Synchronization

@@ -1,4 +1,3 @@
-import FleetExperiments
 import TextEscaping
 
 extension String {

@@ -1,4 +1,3 @@
-import FleetExperiments
 
 /// A shell's completion: a script that asks fleetsim what it offers for a line (`Completion`).
 package enum CompletionScript: String, CaseIterable, Sendable {

@@ -1,4 +1,3 @@
-import FleetExperiments
 
 /// Draws help screens the way Swift's command-line tools do.
 package struct HelpScreen: Sendable {

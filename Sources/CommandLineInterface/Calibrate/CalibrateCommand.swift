@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetReports
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel

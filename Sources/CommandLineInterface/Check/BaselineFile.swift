@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetStatistics
 import ScenarioFormat
-import UploadRetry
 
 /// `baseline.json`: what scenarios gave when they were recorded.
 struct BaselineFile {

@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
 

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetStatistics
 
 extension CheckOutcome {
   /// Of all scenarios.

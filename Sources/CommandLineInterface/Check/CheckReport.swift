@@ -1,7 +1,5 @@
 import FleetExperiments
-import FleetMetrics
 import FleetReports
-import FleetStatistics
 import TextEscaping
 
 extension CheckOutcome {

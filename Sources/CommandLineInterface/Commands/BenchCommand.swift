@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
-import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 

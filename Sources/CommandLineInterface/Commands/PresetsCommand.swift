@@ -1,4 +1,3 @@
-import FleetExperiments
 import FleetReports
 import ScenarioModel
 

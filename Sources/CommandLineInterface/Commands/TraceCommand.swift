@@ -1,6 +1,5 @@
 import FleetReports
 import FleetSimulation
-import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim trace`: one device of a scenario, step by step.

@@ -4,7 +4,6 @@ import ScenarioFormat
 import ScenarioModel
 import ShippedClients
 import SimulationKernel
-import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to; with `--client`, what a client makes of Settings.
 struct ValidateCommand: Command {

@@ -1,7 +1,6 @@
 import Conformance
 import FleetExperiments
 import FleetSimulation
-import ScenarioModel
 import Synchronization
 
 /// Judges a command by all cases, several at once.

@@ -1,5 +1,4 @@
 import Conformance
-import ScenarioModel
 import SimulationKernel
 
 struct ExecOptions: ParameterGroup {

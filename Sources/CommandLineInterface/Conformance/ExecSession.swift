@@ -1,6 +1,5 @@
 import Conformance
 import HTTPTransport
-import ScenarioFormat
 import ScenarioModel
 
 /// One run of a command against a server of its own, and all that was seen of it.

@@ -1,6 +1,4 @@
 import FleetExperiments
-import FleetMetrics
-import FleetReports
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel

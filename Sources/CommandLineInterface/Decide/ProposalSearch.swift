@@ -1,7 +1,6 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
-import ShippedClients
 import UploadRetry
 
 /// Looks for Settings to propose where none are: among safe values of the keys that the fleet's clients read, by the race of `tune`.

@@ -1,8 +1,6 @@
 import FleetExperiments
-import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 extension InitCommand {
   package struct Answers: ParameterGroup {

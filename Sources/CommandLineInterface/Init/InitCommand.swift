@@ -2,7 +2,6 @@ import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 /// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.
 package struct InitCommand: Command {

@@ -1,7 +1,5 @@
 import FleetExperiments
-import FleetMetrics
 import ScenarioFormat
-import ScenarioModel
 import SimulationKernel
 
 /// How long the trouble of an outage lasts in the model, held against how long it lasted, and which figures that nobody measured

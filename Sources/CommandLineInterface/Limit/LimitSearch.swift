@@ -2,7 +2,6 @@ import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 import ScenarioModel
-import SimulationKernel
 
 /// The least or the greatest value of one key with which every run keeps its requirements, and how sure that is.
 ///

@@ -6,7 +6,6 @@ import HTTPTransport
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// `fleetsim live`: a scenario's clients against a real server.
 struct LiveCommand: Study {

@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 

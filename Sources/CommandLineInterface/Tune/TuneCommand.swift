@@ -3,7 +3,6 @@ import FleetReports
 import ScenarioFormat
 import ScenarioModel
 import ShippedClients
-import SimulationKernel
 import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.

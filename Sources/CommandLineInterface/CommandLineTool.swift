@@ -14,11 +14,12 @@ public enum CommandLineTool {
   /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
     var environment = environment
+    let command = (commands + [HelpCommand.self]).first { $0.help.name == arguments.first }
     do {
-      try dispatch(arguments, &environment)
+      try run(command, arguments, &environment)
       return ExitCode.success.rawValue
     } catch {
-      let failure = CommandFailure(describing: error, environment.signals)
+      let failure = CommandFailure(describing: error, of: command, environment.signals)
       if !failure.description.isEmpty { environment.console.printError(failure.description + "\n") }
       return failure.code.rawValue
     }
@@ -31,46 +32,34 @@ public enum CommandLineTool {
     ValidateCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
   ]
 
-  /// - Parameter environment: gets the colours that the command line asks for.
-  private static func dispatch(_ arguments: [String], _ environment: inout CommandEnvironment) throws {
-    guard let first = arguments.first, !first.hasPrefix("-") else {
+  /// - Parameters:
+  ///   - command: nil: the tool itself.
+  ///   - environment: gets the colours that the command line asks for.
+  private static func run(
+    _ command: (any Command.Type)?, _ arguments: [String], _ environment: inout CommandEnvironment
+  ) throws {
+    guard let command else {
+      // The whole tool is described where it is asked for: a run pays for its own command alone.
       let root = CommandSpecification.fleetsim
-      let parsed = try checkingUsage(of: root) { try root.parse(arguments) }
+      if let first = arguments.first, !first.hasPrefix("-") {
+        throw UsageError("Unknown command '\(first)'.\(UsageError.hint(first, root.subcommands.map(\.name)))")
+      }
+      let parsed = try root.parse(arguments)
       return try environment.console.print(
         parsed["version"] != nil ? version + "\n" : HelpScreen().text(root))
     }
-    guard let command = (commands + [HelpCommand.self]).first(where: { $0.help.name == first }) else {
-      // The whole tool is described where it is asked for: a run pays for its own command alone.
-      let root = CommandSpecification.fleetsim
-      let hint = UsageError.hint(first, root.subcommands.map(\.name))
-      throw CommandFailure(usage: "Unknown command '\(first)'.\(hint)", of: root, parent: nil)
-    }
     let specification = command.specification
-    let parent = CommandSpecification.toolName
-    try checkingUsage(of: specification, parent: parent) {
-      let parsed = try specification.parse(Array(arguments.dropFirst()))
-      if let text = parsed[ParameterSpecification.colour.name]?.first {
-        environment.console.colour = try ValueReader.name.value(
-          text, of: ParameterSpecification.colour.synopsis, environment.files)
-      }
-      if parsed["help"] != nil {
-        try environment.console.print(HelpScreen().text(specification, parent: parent))
-      } else if parsed["version"] != nil {
-        try environment.console.print(version + "\n")
-      } else {
-        try command.run(parsed, Invocation(arguments: arguments, environment: environment))
-      }
+    let parsed = try specification.parse(Array(arguments.dropFirst()))
+    if let text = parsed[ParameterSpecification.colour.name]?.first {
+      environment.console.colour = try ValueReader.name.value(
+        text, of: ParameterSpecification.colour.synopsis, environment.files)
     }
-  }
-
-  /// Gives a `UsageError` the usage line of its command.
-  private static func checkingUsage<Result>(
-    of command: CommandSpecification, parent: String? = nil, _ body: () throws -> Result
-  ) throws -> Result {
-    do {
-      return try body()
-    } catch let error as UsageError {
-      throw CommandFailure(usage: error.description, of: command, parent: parent)
+    if parsed["help"] != nil {
+      try environment.console.print(HelpScreen().text(specification))
+    } else if parsed["version"] != nil {
+      try environment.console.print(version + "\n")
+    } else {
+      try command.run(parsed, Invocation(arguments: arguments, environment: environment))
     }
   }
 }
@@ -105,15 +94,14 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// A wrong command line: what is wrong and would be right, and where to read more.
-  init(usage message: String, of command: CommandSpecification, parent: String?) {
-    let name = (parent.map { $0 + " " } ?? "") + command.name
-    self.init(.usage, "\(UsageError.label)\(message)\nSee '\(name) --help'.")
-  }
-
   /// Whatever a command threw, as the user is to see it.
-  init(describing error: any Error, _ signals: Signals) {
+  /// - Parameter command: nil: the tool itself.
+  init(describing error: any Error, of command: (any Command.Type)?, _ signals: Signals) {
     switch error {
+    case let error as UsageError:
+      // Where to read more stands below what is wrong.
+      let name = [CommandSpecification.toolName, command?.help.name].compactMap(\.self).joined(separator: " ")
+      self.init(.usage, "\(UsageError.label)\(error)\nSee '\(name) --help'.")
     case let failure as CommandFailure: self = failure
     case let problems as ScenarioProblems:
       // Errors that came from the command line alone make it a wrong command line.

@@ -56,8 +56,8 @@ struct ArgumentTests {
 
   @Test("the usage line says what is optional and what repeats")
   func usage() {
-    let usage = HelpScreen().usage(Self.command, parent: "tool", hanging: 7)
-    #expect(usage == "tool try <file> [<other>] [--seed <n>] [--set <path=value>] ... [--quiet]")
+    let usage = HelpScreen().usage(Self.command, hanging: 7)
+    #expect(usage == "fleetsim try <file> [<other>] [--seed <n>] [--set <path=value>] ... [--quiet]")
   }
 
   /// A command as commands are written.

@@ -20,6 +20,8 @@ package struct CommandSpecification: Sendable {
     (self.subcommands, self.examples) = (subcommands, examples)
   }
 
+  /// As it is called: `fleetsim run`; one with commands of its own is the tool.
+  var call: String { subcommands.isEmpty ? "\(Self.toolName) \(name)" : name }
   /// Paragraphs below the abstract.
   package var discussion: [String] { paragraphs() }
 

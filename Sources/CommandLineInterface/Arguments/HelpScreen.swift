@@ -1,4 +1,3 @@
-
 /// Draws help screens the way Swift's command-line tools do.
 package struct HelpScreen: Sendable {
   /// Columns; lines are wrapped at spaces.
@@ -8,12 +7,12 @@ package struct HelpScreen: Sendable {
 
   package init() {}
 
-  /// The whole screen of a command; `parent` is what stands before its name, `fleetsim` for `run`.
-  package func text(_ command: CommandSpecification, parent: String? = nil) -> String {
+  /// The whole screen of a command.
+  package func text(_ command: CommandSpecification) -> String {
     var sections: [String] = []
     sections.append(wrap("OVERVIEW: " + command.abstract, indent: 0))
     sections += command.discussion.map { wrap($0, indent: 0) }
-    sections.append("USAGE: " + usage(command, parent: parent, hanging: "USAGE: ".count))
+    sections.append("USAGE: " + usage(command, hanging: "USAGE: ".count))
     if !command.arguments.isEmpty {
       sections.append(table("ARGUMENTS:", command.arguments.map { ($0.synopsis, $0.help) }))
     }
@@ -30,15 +29,14 @@ package struct HelpScreen: Sendable {
   }
 
   /// `fleetsim run <scenario> [--seed <n>] …`, wrapped under itself by `hanging` columns.
-  package func usage(_ command: CommandSpecification, parent: String?, hanging: Int) -> String {
-    let name = (parent.map { $0 + " " } ?? "") + command.name
-    var words = [name]
+  package func usage(_ command: CommandSpecification, hanging: Int) -> String {
+    var words = [command.call]
     if command.subcommands.isEmpty {
       words += (command.arguments + command.options).map(\.usage)
     } else {
       words.append("<subcommand>")
     }
-    return fill(words, first: hanging, indent: hanging + name.count + 1)
+    return fill(words, first: hanging, indent: hanging + command.call.count + 1)
   }
 
   private func table(_ title: String, _ rows: [(label: String, help: String)]) -> String {

@@ -105,6 +105,6 @@ struct HelpCommand: Command {
       throw UsageError("There is no help on '\(topic)'.\(UsageError.hint(topic, Self.topics))")
     }
     if let what { throw UsageError("Unexpected argument '\(what)'") }
-    return HelpScreen().text(command, parent: root.name)
+    return HelpScreen().text(command)
   }
 }

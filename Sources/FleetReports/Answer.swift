@@ -3,7 +3,7 @@ import TextEscaping
 
 /// The answer of a study, for everyone who reads it: a story, tables, figures and files.
 ///
-/// A study makes one from what it found; one writer (`AnswerWriter`) turns it into a terminal's text, a directory with its
+/// A study makes one from what it found; one writer (`StudyEnd`) turns it into a terminal's text, a directory with its
 /// manifest, and a page.
 ///
 /// ```swift

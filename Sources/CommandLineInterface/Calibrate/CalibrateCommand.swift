@@ -72,7 +72,7 @@ struct CalibrateCommand: Study {
     try check(study, interval, decode)
     let facts = facts(scenario, study)
     return StudyPlan(
-      input, heading: input.heading(facts), largest: [scenario],
+      input: input, heading: input.heading(facts), memory: ComparisonMemory([scenario]),
       find: { [observedPath] runs in
         let runs = runs.runs(.counts(of: study))
         var calibrator = Calibrator(study) { requests in
@@ -87,7 +87,7 @@ struct CalibrateCommand: Study {
           observedPath: observedPath, result: result, fitted: try decode(result.values).normalisedJSON,
           runs: runs.counts)
       },
-      answer: { $0.result.answer($0.story, facts: facts, fitted: $0.fitted) })
+      report: .answer { $0.result.answer($0.story, facts: facts, fitted: $0.fitted) })
   }
 
   // MARK: Input

@@ -46,19 +46,19 @@ extension CompareCommand {
   }
 
   private func write(_ page: ExplorerPage, _ trial: Trial, _ end: StudyEnd) throws {
-    guard let output = end.writer.output else { return }
+    guard let output = end.output else { return }
     let table = OutputFile(.summary, SummaryCSV.bytes(of: trial.rows))
     var manifest = end.manifest
     manifest.replications = trial.replications
     manifest.files = [table]
     let text = page.text(
-      title: end.writer.title, question: end.writer.question, command: manifest.command,
+      title: end.title, question: end.question, command: manifest.command,
       version: CommandLineTool.version)
     try output.write([
       table, OutputFile(.explorer, text: text),
       OutputFile(.manifest, text: manifest.text),
     ])
-    try end.writer.console.print(
+    try end.console.print(
       "Written to \(output.path): open \(FileName.explorer) in a browser; \(FileName.summary) and "
         + "\(FileName.manifest) are beside it\(options.isQuiet ? "" : RunDirectory.notNeeded(end.journal))\n")
   }

@@ -104,8 +104,8 @@ struct DecideCommand: Study {
       search = try ProposalSearch(loaded, today, suite: suite)
     }
     var plan = StudyPlan(
-      input, heading: input.heading(Decided.facts(suite, today)),
-      largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
+      input: input, heading: input.heading(Decided.facts(suite, today)),
+      memory: ComparisonMemory(input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) }),
       find: { [self, answer, search] (runs: StudyRuns) -> Decided in
         if let answer { return answer }
         guard let proposed = try given ?? found(search, loaded, today, runs) else {
@@ -116,7 +116,7 @@ struct DecideCommand: Study {
         }
         return try decided(proposed, suite, today, loaded, runs)
       }, isFinished: { $0.decision.isFinished && !$0.isStopped },
-      answer: { $0.answer })
+      report: .answer(\.answer))
     let question = { (what: String) in
       "\(what) be published in place of \(todayPath ?? "today's Settings")?"
     }

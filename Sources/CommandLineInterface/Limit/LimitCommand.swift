@@ -78,7 +78,7 @@ struct LimitCommand: Study {
     let what = range.map { "\($0.path) from \($0.words)" } ?? "\(names) of 1 s to 4 h"
     let facts = "\(input.scenario.sizeText), \(what), \(FigureText.count(seeds, "seed")) for the answer"
     return StudyPlan(
-      input, heading: input.heading(facts), largest: subjects.flatMap(\.largest),
+      input: input, heading: input.heading(facts), memory: ComparisonMemory(subjects.flatMap(\.largest)),
       find: { runs in
         var limits = Limits(searches: [])
         for subject in subjects where limits.isFinished {
@@ -93,7 +93,7 @@ struct LimitCommand: Study {
           }
         }
         return limits
-      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
+      }, isFinished: \.isFinished, report: .answer { $0.answer(facts: facts) })
   }
 
   private func subject(

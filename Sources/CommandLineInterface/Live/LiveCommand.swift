@@ -130,7 +130,7 @@ struct LiveCommand: Study {
       [OutputFile(.summary, SummaryCSV.bytes(of: [found.measured.summary]))]
       + (found.comparison.figures.isEmpty ? [] : [OutputFile(.live, found.comparison.table.csv)])
       + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
-    try end.writer.write(answer, end.manifest) { end.document(found.warnings) }
+    try end.write(answer, warnings: found.warnings)
     if let signal = end.signal {
       throw Signals.failure(
         signal,

@@ -10,20 +10,6 @@ import ScenarioModel
 /// It reads its scenarios (`StudyInput`), and says what to run and what follows from it (`StudyPlan`). The driver does everything
 /// that such commands have in common. It divides the machine, prints a heading, keeps finished runs in the journal, shows
 /// progress, prints and writes. When a signal stops the command, the driver tells the findings so far.
-///
-/// ```swift
-/// struct LimitCommand: Study {
-///   static let help = CommandSpecification(name: "limit", abstract: "Find the longest incident that keeps a limit.")
-///   static let document: CommandDocument<Findings<Limits>>? = Limits.document
-///   @Argument(.scenario) private var path: String
-///   @Option("seeds", "n", .count(1...10_000), help: "Seeds.") private var seeds = 5
-///   let options = StudyOptions()
-///   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<Limits> {
-///     let input = try StudyInput(path, options, environment)
-///     return StudyPlan(input, heading: …, largest: …, find: …, isFinished: \.isFinished, answer: …)
-///   }
-/// }
-/// ```
 protocol Study: Command {
   associatedtype Found: Sendable
   /// The document of `--json`; nil: the study says so itself.
@@ -257,20 +243,6 @@ struct StudyPlan<Found: Sendable> {
   var goesOn: (Found) -> Bool = { _ in false }
 }
 
-extension StudyPlan {
-  /// The plan of a study whose answer is written as all answers are.
-  /// - Parameter largest: scenarios that need as much memory as any that will run.
-  init(
-    _ input: StudyInput, heading: String, largest: [Scenario],
-    find: @escaping @Sendable (StudyRuns) throws -> Found,
-    isFinished: @escaping (Found) -> Bool = { _ in true }, answer: @escaping (Found) throws -> Answer
-  ) {
-    self.init(
-      input: input, heading: heading, memory: ComparisonMemory(largest), find: find, isFinished: isFinished,
-      report: .answer(answer))
-  }
-}
-
 /// How a study does its runs.
 struct StudyRuns: Sendable {
   var workers: Int
@@ -291,17 +263,6 @@ struct StudyRuns: Sendable {
     try Replications.run(
       variants, plan: plan, in: journal, options: options, workers: workers, control: control)
   }
-}
-
-/// The input of a study that tells its findings itself, when its runs are made.
-struct StudyEnd {
-  var signal: Int32?
-  var manifest: RunManifest
-  var writer: AnswerWriter
-  var journal: RunDirectory?
-  /// Returns the document of `--json`.
-  /// - Parameter warnings: those that the runs gave.
-  var document: (_ warnings: [String]) -> String
 }
 
 extension Study {
@@ -329,43 +290,40 @@ extension Study {
         StudyRuns(
           workers: workers, options: run, control: control, journal: journal, environment: environment))
     }
-    let writer = AnswerWriter(
-      title: plan.page?.title ?? input.loaded[0].name,
-      question: plan.page.map(\.question) ?? input.scenario.question, output: output,
-      form: form, isJSON: options.isJSON, console: console,
-      showsScenario: plan.showsScenario)
-    func document(output: String?, _ warnings: [String] = []) -> String {
-      Self.document?.text(
-        Self.help.name,
-        Findings(
-          path: input.path, question: input.scenario.question, warnings: input.warnings + warnings,
-          isFinished: plan.isFinished(found), found: found, output: output)) ?? ""
-    }
-    if !plan.outlivesSignals, let signal = signals.pending {
-      if case .answer(let answer) = plan.report, !plan.isFinished(found) {
-        try writer.printUnfinished(answer(found)) { document(output: nil) }
-      }
-      throw Signals.failure(signal, remains)
-    }
-
+    let isStopped = !plan.outlivesSignals && signals.pending != nil
     var manifest = RunManifest(
       executable: environment.executable, arguments: invocation.arguments, seed: input.scenario.seed,
       checks: options.checks,
       scenario: input.bases[0].normalisedJSON, wall: wall)
     manifest.scale = input.scenario.scale
-    plan.describe(&manifest, found)
+    if !isStopped { plan.describe(&manifest, found) }
+    var end = StudyEnd(
+      title: plan.page?.title ?? input.loaded[0].name,
+      question: plan.page.map(\.question) ?? input.scenario.question, output: output,
+      form: form, isJSON: options.isJSON, console: console, showsScenario: plan.showsScenario,
+      manifest: manifest, journal: journal
+    ) { warnings in
+      Self.document?.text(
+        Self.help.name,
+        Findings(
+          path: input.path, question: input.scenario.question, warnings: input.warnings + warnings,
+          isFinished: plan.isFinished(found), found: found, output: isStopped ? nil : options.outputPath))
+        ?? ""
+    }
+    if isStopped, let signal = signals.pending {
+      if case .answer(let answer) = plan.report, !plan.isFinished(found) {
+        try end.printUnfinished(answer(found))
+      }
+      throw Signals.failure(signal, remains)
+    }
     switch plan.report {
     case .answer(let answer):
-      try writer.write(
-        answer(found), manifest, text: plan.text?(found),
-        after: plan.goesOn(found) ? "" : RunDirectory.notNeeded(journal)
-      ) { document(output: options.outputPath) }
+      try end.write(
+        answer(found), text: plan.text?(found),
+        after: plan.goesOn(found) ? "" : RunDirectory.notNeeded(journal))
     case .own(let tell):
-      try tell(
-        found,
-        StudyEnd(signal: signals.take(), manifest: manifest, writer: writer, journal: journal) {
-          document(output: options.outputPath, $0)
-        })
+      end.signal = signals.take()
+      try tell(found, end)
     }
     try plan.finish(found)
   }

@@ -119,7 +119,7 @@ struct TuneCommand: Study {
       }
     }
     var plan = StudyPlan(
-      input, heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
+      input: input, heading: heading(loaded, bases, study), memory: ComparisonMemory(bases.map(\.scenario)),
       find: { [study] runs in
         let result = try search(study, loaded, bases.map(\.scenario), runs)
         let published = result.isRecommended ? settings(result.winner.candidate) : nil
@@ -127,7 +127,7 @@ struct TuneCommand: Study {
           result: result,
           settings: published.map { ($0.cdnJSON, $0.documentJSON) }, next: published.map { _ in next })
       }, isFinished: \.result.isFinished,
-      answer: { found in
+      report: .answer { found in
         found.result.answer(
           found.story, facts: facts(bases, found.result.study), settings: found.settings,
           readings: judged(found.result.winner.candidate)?.readings ?? [])

@@ -4,15 +4,6 @@ import Synchronization
 import UploadRetry
 
 /// A command of the tool: a type whose properties declare what it accepts.
-///
-/// ```swift
-/// struct ReportCommand: Command {
-///   static let help = CommandSpecification(name: "report", abstract: "Print the answer in a directory again.")
-///   @Argument("dir", help: "A directory that --out named.") var path: String
-///   @Flag(.json) var isJSON: Bool
-///   func execute(_ invocation: Invocation) throws { … }
-/// }
-/// ```
 package protocol Command: ParameterGroup {
   /// Its name and what the help says; arguments and options come from the properties.
   static var help: CommandSpecification { get }
@@ -74,13 +65,6 @@ extension DeclaredParameter {
 }
 
 /// Parameters that commands have in common, or those of one command, in the order of the help.
-///
-/// ```swift
-/// struct GreetingOptions: ParameterGroup {
-///   @Option("times", "n", .count(1...10), help: "How often.") var times = 1
-///   @Flag("loudly", help: "In capitals.") var isLoud: Bool
-/// }
-/// ```
 package protocol ParameterGroup: Sendable {
   /// Names of parameters that a command does without.
   var omitted: Set<String> { get }

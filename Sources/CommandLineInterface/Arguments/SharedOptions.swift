@@ -26,11 +26,6 @@ extension ValueReader where Value == Span {
   package static let span = ValueReader { try Units.span($0) }
 }
 
-extension ValueReader where Value == QuantityRange {
-  /// A key and its range, as `path=lo..hi`.
-  static let range = ValueReader { try QuantityRange($0) }
-}
-
 extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
   /// One of the names of an enumeration.
   static var name: ValueReader { ValueReader(.one(of: Value.allCases.map(\.rawValue)), read: named) }
@@ -52,10 +47,6 @@ extension ValueReader {
   }
 }
 
-extension ValueReader where Value == Requirement {
-  static let requirement = ValueReader { try Requirement($0) }
-}
-
 extension [Requirement] {
   /// - Throws: `UsageError` about one that a run alone can't break.
   func checkEachRun() throws(UsageError) {
@@ -64,10 +55,6 @@ extension [Requirement] {
       "'\(asked.text)' lets some runs fail, and every run has to keep what '--require' asks: write 'failures = 0'."
     )
   }
-}
-
-extension ValueReader where Value == ClientPreset {
-  static let client = ValueReader { try ClientPreset.named($0) }
 }
 
 extension ValueReader where Value == [ClientPreset] {
@@ -108,7 +95,6 @@ struct Assignment: Sendable {
     (self.text, path, value) = (text, parts[0], parts[1])
   }
 
-  static let setting = ValueReader { try Assignment($0) }
   var overrides: [Override] { Override.choosing(path, value) }
 }
 
@@ -118,10 +104,6 @@ extension Option where Value == String {
 
 extension Option where Value == [String] {
   static var scenarios: Self { Self("scenario", help: "Scenario files (JSON5).") }
-}
-
-extension ValueReader where Value == UInt64 {
-  static let seed = ValueReader("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil }
 }
 
 extension ValueReader where Value: FixedWidthInteger {
@@ -146,19 +128,6 @@ extension ValueReader where Value == Int64 {
 extension StringProtocol {
   /// Whether it is made of ASCII's digits alone: a number of Swift may have a sign.
   var isDigits: Bool { utf8.allSatisfy { (48...57).contains($0) } }
-}
-
-extension ValueReader where Value == [Int64] {
-  /// Shares of a fleet in percent, with or without the sign; parts per million.
-  static let shares = ValueReader { list in
-    try ValueReader<[String]>.words(list).map { text in
-      let share = text.hasSuffix("%") ? text : text + "%"
-      guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
-        throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
-      }
-      return parts
-    }
-  }
 }
 
 extension Option where Value == String? {
@@ -200,11 +169,13 @@ extension Flag {
 
 /// How a scenario is changed before it is decoded.
 struct InputOptions: ParameterGroup {
-  @Option("seed", "n", .seed, help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
+  @Option(
+    "seed", "n", ValueReader("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil },
+    help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
   var seed: UInt64?
   @Option private var settingsText: String?
   @Option(
-    "set", "path=value", each: Assignment.setting,
+    "set", "path=value", each: ValueReader { try Assignment($0) },
     help:
       "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s; fleet.* stands for every cohort. Later ones win."
   )

@@ -30,7 +30,7 @@ struct CalibrateCommand: Study {
   @Option("observed", "file", .text, help: "What was measured: CSV, or Prometheus JSON.")
   private var observedPath: String
   @Option(
-    "fit", "path=lo..hi", each: .range, isRequired: true,
+    "fit", "path=lo..hi", each: ValueReader { try QuantityRange($0) }, isRequired: true,
     help: "A key to fit and its range, as tapi.bucket.capacity=500/s..2000/s, fleet.old.share=5%..60%, "
       + "fleet.phones.flush.phase=0s..30s; with :log behind it in even ratios. At most \(CalibrationStudy.mostKeys)."
   )

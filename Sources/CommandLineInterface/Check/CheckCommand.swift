@@ -45,7 +45,7 @@ struct CheckCommand: Study {
     help: "Seeds to record, from the scenario's on. (default: as before, or \(defaultSeeds))")
   private var seeds: Int?
   @Option(
-    "set", "path=value", each: Assignment.setting,
+    "set", "path=value", each: ValueReader { try Assignment($0) },
     help: "Set a key of the scenario. With --record it becomes part of the baseline, as --scale does.")
   private var settings: [Assignment]
   @Option(.scale) private var scale: String?

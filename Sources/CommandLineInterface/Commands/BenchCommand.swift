@@ -33,10 +33,10 @@ struct BenchCommand: Command {
 
   @Option("devices", "n", .count(1...4_000_000_000), help: "Devices in the fleet.")
   private var devices = defaultDevices
-  @Option("only", "a,b,c", .workloads, help: "These workloads alone. (default: all)")
+  @Option("only", "a,b,c", names, help: "These workloads alone. (default: all)")
   private var workloads = BenchmarkWorkload.all
   @Option(
-    "duration", "span", .runDuration, help: "Virtual time of the run, as 2h. (default: each workload's own)")
+    "duration", "span", length, help: "Virtual time of the run, as 2h. (default: each workload's own)")
   private var duration: Span?
   @Option(
     "repeat", "r", .count(1...1_000),
@@ -51,6 +51,16 @@ struct BenchCommand: Command {
   private var seriesPath: String?
   @Flag("json", help: "Print a JSON array with an object for each workload, digests in full.")
   private var printsJSON: Bool
+
+  private static let length = ValueReader<Span>("a span from 1s to 366d, as 20m or 2h.") {
+    (try? Units.span($0)).flatMap { (.seconds(1)...Units.longestSpan).contains($0) ? $0 : nil }
+  }
+  private static let names = ValueReader(.several(of: BenchmarkWorkload.all.map(\.name))) { list in
+    try ValueReader<[String]>.words(list).map { name in
+      if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
+      throw UsageError(no: "workload", name, among: BenchmarkWorkload.all.map(\.name))
+    }
+  }
 
   private func scenario(_ workload: BenchmarkWorkload) throws -> Scenario {
     var scenario = workload.scenario(devices: devices)
@@ -153,22 +163,6 @@ struct BenchCommand: Command {
       let padded = cell.0.padded(to: cell.1.width)
       return index == 0 ? padded : padded.dropFirst(cell.0.count) + cell.0
     }.joined(separator: "  ") + "\n"
-  }
-}
-
-extension ValueReader where Value == Span {
-  fileprivate static let runDuration = ValueReader("a span from 1s to 366d, as 20m or 2h.") {
-    (try? Units.span($0)).flatMap { (.seconds(1)...Units.longestSpan).contains($0) ? $0 : nil }
-  }
-}
-
-extension ValueReader where Value == [BenchmarkWorkload] {
-  private static let workloadNames = BenchmarkWorkload.all.map(\.name)
-  fileprivate static let workloads = ValueReader(.several(of: workloadNames)) { list in
-    try ValueReader<[String]>.words(list).map { name in
-      if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
-      throw UsageError(no: "workload", name, among: workloadNames)
-    }
   }
 }
 

@@ -30,13 +30,20 @@ struct ConformanceCommand: Command {
   @Argument("file", isOptional: true, help: "Vector files (JSON). (default: the built-in vectors)")
   private var paths: [String]
   @Option(
-    "client", "preset", .tested,
+    "client", "preset", name,
     help:
       "The client to test: \(ClientPreset.documentedNames.joined(separator: ", ")), or another of 'fleetsim presets'. "
       + "(default: the one that each file names, or tapi-document)")
   private var asked: String?
   let exec = ExecOptions()
   @Flag(.json) private var isJSON: Bool
+
+  /// The name of a client, whether vectors can test it or not.
+  private static let name = ValueReader { name in
+    let names = ClientPreset.names
+    if names.contains(name) || ClientPreset.isFileName(name) { return name }
+    throw UsageError(no: "client", name, among: names)
+  }
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
   func execute(_ invocation: Invocation) throws {
@@ -114,15 +121,6 @@ extension ConformanceReport {
 
   var counts: String {
     "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected"
-  }
-}
-
-extension ValueReader where Value == String {
-  /// The name of a client, whether vectors can test it or not.
-  fileprivate static let tested = ValueReader { name in
-    let names = ClientPreset.names
-    if names.contains(name) || ClientPreset.isFileName(name) { return name }
-    throw UsageError(no: "client", name, among: names)
   }
 }
 

@@ -18,14 +18,22 @@ struct TraceCommand: Command {
     ])
 
   @Argument(.scenario) private var path: String
-  @Option("device", "n", .device, help: "Its number, from 0, over all cohorts in their order.")
+  @Option("device", "n", number, help: "Its number, from 0, over all cohorts in their order.")
   private var device: Int
-  @Option("from", "time", .time, help: "Show what happens from here on, as 20m or 0:20:00.")
+  @Option("from", "time", time, help: "Show what happens from here on, as 20m or 0:20:00.")
   private var start: Int64?
-  @Option("to", "time", .time, help: "Show what happens before this time.")
+  @Option("to", "time", time, help: "Show what happens before this time.")
   private var end: Int64?
   private var input = InputOptions(without: [.scale])
   @Option(.memoryLimit) private var memory: MemoryLimit
+
+  private static let number = ValueReader<Int>("a whole number from 0.") { $0.isDigits ? Int($0) : nil }
+  /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`; virtual microseconds.
+  private static let time = ValueReader<Int64>("write 20m or 0:20:00.") { text in
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let span = parts.count == 3 ? "\(parts[0])h\(parts[1])m\(parts[2])s" : text
+    return (try? Units.span(span))?.microseconds
+  }
 
   /// - Throws: `UsageError` for a device that does not exist; `CommandFailure`, `ScenarioProblems`.
   func execute(_ invocation: Invocation) throws {
@@ -47,18 +55,5 @@ struct TraceCommand: Command {
     // The text of a busy device takes longer than its run, and nothing is left behind meanwhile.
     environment.signals.release()
     try environment.console.print(DeviceTimeline.text(trace, range: start..<end))
-  }
-}
-
-extension ValueReader where Value == Int {
-  fileprivate static let device = ValueReader("a whole number from 0.") { $0.isDigits ? Int($0) : nil }
-}
-
-extension ValueReader where Value == Int64 {
-  /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`; virtual microseconds.
-  fileprivate static let time = ValueReader("write 20m or 0:20:00.") { text in
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    let span = parts.count == 3 ? "\(parts[0])h\(parts[1])m\(parts[2])s" : text
-    return (try? Units.span(span))?.microseconds
   }
 }

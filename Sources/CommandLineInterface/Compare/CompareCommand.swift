@@ -32,7 +32,7 @@ struct RunCommand: Study {
   @Argument(.scenario) private var path: String
   private var replications = ReplicationOptions()
   @Option(
-    "require", "limit", each: .requirement,
+    "require", "limit", each: ValueReader { try Requirement($0) },
     help:
       "A limit that every run has to keep, as 'lost = 0', 'recovery <= 20m' or 'lost <= 0.1%'; else the exit code is 1."
   )

@@ -1,16 +1,17 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 import UploadRetry
 
 /// The options that vary something between the variants of a scenario.
 struct AxisOptions: ParameterGroup {
   @Option(
-    "client", "a,b,c", .clients,
+    "client", "a,b,c", clientNames,
     help: "Clients to compare, for every cohort: names that fleetsim presets lists, or client files.")
   private var clients: [VariantChoice]?
   @Option(
-    "jitter", "a,b,c", .jitters,
+    "jitter", "a,b,c", strategies,
     help:
       "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
       + "backoff plus jitter is clamped to the cap again, as shipped clients do.")
@@ -25,7 +26,7 @@ struct AxisOptions: ParameterGroup {
     "rollout", "file", .text,
     help: "Compare shares of the fleet that have the Settings of this file from the start of the run.")
   private var rollout: String?
-  @Option("share", "a,b,c", .shares, help: "The shares for --rollout, in percent. (default: 0,50,100)")
+  @Option("share", "a,b,c", percents, help: "The shares for --rollout, in percent. (default: 0,50,100)")
   private var shares: [Int64]?
 
   /// - Throws: `UsageError` about what the scenario has already.
@@ -83,6 +84,41 @@ struct AxisOptions: ParameterGroup {
 }
 
 extension AxisOptions {
+  private static let strategies = ValueReader(.several(of: Jitter.examples)) { list in
+    let names = try ValueReader<[String]>.words(list)
+    for name in names {
+      let clamps = name.hasSuffix(Override.clampSuffix)
+      let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
+      guard Jitter(name: strategy) == nil else { continue }
+      if let form = Jitter.allowedForm(of: strategy) {
+        throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
+      }
+      throw UsageError(
+        "The jitter strategy '\(strategy)' does not exist.\(UsageError.hint(strategy, Jitter.examples)) "
+          + "Allowed: \(Jitter.allowedNames); each may end in \(Override.clampSuffix).")
+    }
+    return names.map(VariantChoice.jitter)
+  }
+
+  private static let clientNames = ValueReader(.several(of: ClientPreset.names)) { list in
+    let names = try ValueReader<[String]>.words(list)
+    for name in names where !ClientPreset.isFileName(name) {
+      _ = try ClientPreset.named(name)
+    }
+    return VariantChoice.axis(ScenarioFile.Axis(path: Override.clientPath, values: names))
+  }
+
+  /// Shares of a fleet in percent, with or without the sign; parts per million.
+  private static let percents = ValueReader { list in
+    try ValueReader<[String]>.words(list).map { text in
+      let share = text.hasSuffix("%") ? text : text + "%"
+      guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
+        throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
+      }
+      return parts
+    }
+  }
+
   /// The variants that have labels, in the order of these.
   private static func labelled(_ keys: [VariedKey]) -> [VariantChoice] {
     keys.reduce(into: []) { choices, key in
@@ -130,32 +166,6 @@ struct VariedKey: Sendable {
   }
 }
 
-extension ValueReader where Value == [VariantChoice] {
-  fileprivate static let jitters = ValueReader(.several(of: Jitter.examples)) { list in
-    let names = try ValueReader<[String]>.words(list)
-    for name in names {
-      let clamps = name.hasSuffix(Override.clampSuffix)
-      let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
-      guard Jitter(name: strategy) == nil else { continue }
-      if let form = Jitter.allowedForm(of: strategy) {
-        throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
-      }
-      throw UsageError(
-        "The jitter strategy '\(strategy)' does not exist.\(UsageError.hint(strategy, Jitter.examples)) "
-          + "Allowed: \(Jitter.allowedNames); each may end in \(Override.clampSuffix).")
-    }
-    return names.map(VariantChoice.jitter)
-  }
-
-  fileprivate static let clients = ValueReader(.several(of: ClientPreset.names)) { list in
-    let names = try ValueReader<[String]>.words(list)
-    for name in names where !ClientPreset.isFileName(name) {
-      _ = try ClientPreset.named(name)
-    }
-    return VariantChoice.axis(ScenarioFile.Axis(path: Override.clientPath, values: names))
-  }
-}
-
 struct ReplicationOptions: ParameterGroup {
   @Option(
     "seeds", "n", .count(2...mostSeeds),
@@ -168,13 +178,15 @@ struct ReplicationOptions: ParameterGroup {
       + "480 are the most. (default: \(SeedPlan().budgetText))")
   var budget: Int64?
   @Option(
-    "shard", "i/N", .shard,
+    "shard", "i/N", part,
     help:
       "Make part i of N of the runs of --seeds, as 2/4, into --journal: the parts at once, on any machines. When all are there, "
       + "the same command without --shard compares them.")
   var shard: RunShard?
 
   private static let mostSeeds = 100_000
+  private static let part = ValueReader(
+    "the number of the part and of all parts, from 1/1 to N/N, as 2/4.", value: RunShard.init)
 
   /// The plan but for its first seed, the scenario's.
   /// - Parameter isOneSeed: whether there is one where nobody says how many.
@@ -193,9 +205,4 @@ struct ReplicationOptions: ParameterGroup {
     return isOneSeed
       ? .one(seed: 0) : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
   }
-}
-
-extension ValueReader where Value == RunShard {
-  fileprivate static let shard = ValueReader(
-    "the number of the part and of all parts, from 1/1 to N/N, as 2/4.", value: RunShard.init)
 }

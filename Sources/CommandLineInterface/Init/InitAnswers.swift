@@ -19,7 +19,7 @@ extension InitCommand {
     }
 
     @Option(
-      "client", "preset", .clients, because: ", as --client segment-swift",
+      "client", "preset", parts, because: ", as --client segment-swift",
       help:
         "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
         + "\(ClientPreset.names.joined(separator: ", ")).")
@@ -29,46 +29,46 @@ extension InitCommand {
       help: "How many devices are in use, as 20000, 200k or 3M.")
     var devices: Int
     @Option(
-      "events", "rate", .word(unknown, or: .events),
+      "events", "rate", .word(unknown, or: eventRate),
       because: ", as --events 30/h (unknown if you do not know)",
       help:
         "Events that a device creates, in the mean over the whole day, as 30/h; while its app is open, as 8/min-open; unknown: "
         + "\(Self.proposedEvents), to be replaced.")
     var askedEvents: Events?
     @Option(
-      "peak", "factor", .peak,
+      "peak", "factor", factor,
       help:
         "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
         + "(default: 160%)")
     var peak = 1.6
     @Option(
-      "use", "use", .word("always", or: .use),
+      "use", "use", .word("always", or: ValueReader("\(Use.allowed).") { Use($0) }),
       help:
         "How the app is used: always open, or the time a day (15m) or the share (25%) for which it is, the length of a session "
         + "(3m unless said), and in the background the system (closed unless said, else one of "
         + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
     var use: Use? = nil
     @Option(
-      "capacity", "rate", .word(unknown, or: .rate("60000/s")),
+      "capacity", "rate", .word(unknown, or: rate("60000/s")),
       because: ", as --capacity 60000/s (unknown if you do not know)",
       help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
     var capacity: Quantity?
     @Option(
-      "settings", "file", .word("defaults", or: .readableFile),
+      "settings", "file", .word("defaults", or: readableFile),
       help:
         "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
     var settingsPath: String? = nil
-    @Option("outage", "span", .incident, help: "How long it is down, as 20m. (default: 10m)")
+    @Option("outage", "span", length, help: "How long it is down, as 20m. (default: 10m)")
     var outage = Quantity("10m")!
     @Option(
-      "restart", "span", .incident,
+      "restart", "span", length,
       help:
         "In place of the outage its servers restart: they are gone for so long, as 1m, and capacity then rises for twice as long. "
         + "(default: none)"
     )
     var restart: Quantity?
     @Option(
-      "trouble", "span", .word(unknown, or: .incident),
+      "trouble", "span", .word(unknown, or: length),
       help:
         "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
         + "model's, and what may explain the difference. (default: unknown)")
@@ -150,10 +150,16 @@ extension InitCommand.Answers {
   var rate: Quantity { events ?? Quantity(Self.proposedEvents)! }
 }
 
-extension ValueReader where Value == [InitCommand.Answers.Part] {
+extension ValueReader where Value == Int {
+  package static let fleet = people(1...4_000_000_000, "a number from 1 to 4000M, as 20000, 200k or 3M.")
+}
+
+// MARK: - How the answers are read
+
+extension InitCommand.Answers {
   /// `segment-swift`, or clients with their shares: `a:55%,b:45%`.
-  static let clients = ValueReader(readingFiles: { text, files in
-    var parts: [InitCommand.Answers.Part] = []
+  private static let parts = ValueReader(readingFiles: { text, files in
+    var parts: [Part] = []
     let entries = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     for entry in entries {
       let words = entry.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -167,7 +173,7 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
       guard !parts.contains(where: { $0.name == words[0] }) else {
         throw InvalidValue("'\(words[0])' is there twice.")
       }
-      parts.append(InitCommand.Answers.Part(client: preset, name: words[0], share: share))
+      parts.append(Part(client: preset, name: words[0], share: share))
     }
     let sum = parts.reduce(0) { $0 + $1.share }
     guard abs(sum - 1_000_000) <= 10 else {
@@ -175,34 +181,24 @@ extension ValueReader where Value == [InitCommand.Answers.Part] {
     }
     return parts
   })
-}
 
-extension ValueReader where Value == Int {
-  package static let fleet = people(1...4_000_000_000, "a number from 1 to 4000M, as 20000, 200k or 3M.")
-}
-
-extension ValueReader where Value == Double {
   /// `160%`, `1.6`.
-  static let peak = ValueReader("a factor from 100% to 500%, as 160%.") { text in
+  private static let factor = ValueReader<Double>("a factor from 100% to 500%, as 160%.") { text in
     guard let factor = Quantity(text), [.number, .percent].contains(factor.unit) else { return nil }
     return (1...5).contains(factor.baseValue) ? factor.baseValue : nil
   }
-}
 
-extension ValueReader where Value == InitCommand.Answers.Events {
   /// `30/h`, or of an open app `8/min-open`.
-  static let events = ValueReader(readingFiles: { text, files in
+  private static let eventRate = ValueReader(readingFiles: { text, files in
     let ending = "-open"
     let isWhileOpen = text.hasSuffix(ending)
-    let rate = ValueReader<Quantity>.rate("30/h, 60/day or 8/min-open")
-    return InitCommand.Answers.Events(
-      rate: try rate.read(isWhileOpen ? String(text.dropLast(ending.count)) : text, files),
+    return Events(
+      rate: try rate("30/h, 60/day or 8/min-open").read(
+        isWhileOpen ? String(text.dropLast(ending.count)) : text, files),
       isWhileOpen: isWhileOpen)
   })
-}
 
-extension ValueReader where Value == Quantity {
-  static func rate(_ example: String) -> ValueReader {
+  private static func rate(_ example: String) -> ValueReader<Quantity> {
     ValueReader { text in
       let quantity = Quantity(text)
       if let quantity, case .rate = quantity.unit, quantity.value > 0 { return quantity }
@@ -213,17 +209,11 @@ extension ValueReader where Value == Quantity {
   }
 
   /// The length of an incident.
-  static let incident = ValueReader("a span from 1s to 24h, as 20m.") { text in
+  private static let length = ValueReader<Quantity>("a span from 1s to 24h, as 20m.") { text in
     Quantity(text).flatMap { $0.unit == .span && (1e6...86_400e6).contains($0.value) ? $0 : nil }
   }
-}
 
-extension ValueReader where Value == InitCommand.Use {
-  static let use = ValueReader("\(InitCommand.Use.allowed).") { InitCommand.Use($0) }
-}
-
-extension ValueReader where Value == String {
-  static let readableFile = ValueReader(readingFiles: { text, files in
+  private static let readableFile = ValueReader(readingFiles: { text, files in
     if access(files.place(text), R_OK) == 0 { return text }
     throw InvalidValue("a file that can be read, or defaults.")
   })

@@ -34,7 +34,7 @@ struct LimitCommand: Study {
 
   @Argument(.scenario) private var path: String
   @Option(
-    "key", "path=lo..hi", .range,
+    "key", "path=lo..hi", ValueReader { try QuantityRange($0) },
     help: "The key and its range, as tapi.workers.count=10..40; with :log behind it in even ratios.")
   private var range: QuantityRange?
   @Option(
@@ -43,7 +43,7 @@ struct LimitCommand: Study {
   private var asked: [IncidentSuite.Trouble]?
   private var troubles: [IncidentSuite.Trouble] { asked ?? [] }
   @Option(
-    "require", "limit", each: .requirement,
+    "require", "limit", each: ValueReader { try Requirement($0) },
     help:
       "What every run has to keep, as 'recovery <= 20m': one of \(Requirement.criteriaNames), or a column of summary.csv. "
       + "(default: failures = 0, or peak_offered_ratio <= 100% without incidents of the server)")

@@ -41,9 +41,9 @@ struct LiveCommand: Study {
   private static let largestBody = 8 << 20
 
   @Argument(.scenario) private var path: String
-  @Option("server", "url", .server, help: "Where uploads go, as http://127.0.0.1:8080/v1/batch.")
+  @Option("server", "url", loopback, help: "Where uploads go, as http://127.0.0.1:8080/v1/batch.")
   private var server: LoopbackURL
-  @Option("speed", "x", .speed, help: "Virtual seconds in one of the wall, 0.1 to 1000. (default: 1)")
+  @Option("speed", "x", factor, help: "Virtual seconds in one of the wall, 0.1 to 1000. (default: 1)")
   private var speed = 1.0
   @Option(
     "on-incident", "command", .text,
@@ -64,6 +64,17 @@ struct LiveCommand: Study {
   @Option("predictions", "n", .count(1...10_000), help: "Seeds to predict, from 1.")
   private var predictions = LiveComparison.defaultPredictions
   let options = StudyOptions(without: [.journal, .memoryLimit])
+
+  private static let loopback = ValueReader { text in
+    do {
+      return try LoopbackURL(text)
+    } catch {
+      throw UsageError("The value of '--server <url>' is invalid: \(error).")
+    }
+  }
+  private static let factor = ValueReader<Double>("a number from 0.1 to 1000.") { text in
+    Double(text).flatMap { (0.1...1_000).contains($0) ? $0 : nil }
+  }
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<LiveFindings> {
     try checkExec()
@@ -272,22 +283,6 @@ struct LiveCommand: Study {
   }
 
   private static let predictionFolder = "predicted"
-}
-
-extension ValueReader where Value == LoopbackURL {
-  fileprivate static let server = ValueReader { text in
-    do {
-      return try LoopbackURL(text)
-    } catch {
-      throw UsageError("The value of '--server <url>' is invalid: \(error).")
-    }
-  }
-}
-
-extension ValueReader where Value == Double {
-  fileprivate static let speed = ValueReader("a number from 0.1 to 1000.") { text in
-    Double(text).flatMap { (0.1...1_000).contains($0) ? $0 : nil }
-  }
 }
 
 /// The measurements of `live`, and the prediction.

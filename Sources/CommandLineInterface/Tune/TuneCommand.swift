@@ -49,7 +49,7 @@ struct TuneCommand: Study {
       + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))")
   private var objectives: [TuneObjective]
   @Option(
-    "require", "limit", each: .requirement,
+    "require", "limit", each: ValueReader { try Requirement($0) },
     help: "A limit that every run has to keep, as 'lost = 0' or 'recovery <= 20m'; to catch up is always one."
   )
   private var requirements: [Requirement]

@@ -119,13 +119,12 @@ struct ExecFindings: Sendable {
   static func exchange(_ outcome: ExecConformance.Outcome, _ log: ExchangeLog) -> String {
     func time(_ microseconds: Int64) -> JSONValue { .decimal(Double(microseconds) / 1e6) }
     let uploads = log.uploads.map { upload -> JSONValue in
-      .object([
-        ("arrived", time(upload.arrivedAt)), ("ended", upload.endedAt.map(time) ?? .null),
-        ("status", upload.status.json), ("retryAfter", upload.retryAfter.json),
-        ("hungUp", .bool(upload.wasGivenUp)), ("target", .string(upload.target)),
-        ("headers", .array(upload.headers.map { .string("\($0.name): \($0.value)") })),
-        ("bodyBytes", .integer(Int64(upload.bodyBytes))), ("events", upload.events.json),
-      ])
+      [
+        "arrived": time(upload.arrivedAt), "ended": upload.endedAt.map(time).json,
+        "status": upload.status.json, "retryAfter": upload.retryAfter.json, "hungUp": upload.wasGivenUp,
+        "target": upload.target, "headers": upload.headers.map { "\($0.name): \($0.value)" },
+        "bodyBytes": upload.bodyBytes, "events": upload.events,
+      ]
     }
     let end =
       switch log.child.end {
@@ -134,15 +133,13 @@ struct ExecFindings: Sendable {
       case .stopped: "ended by fleetsim"
       case .unstartable(let reason): reason
       }
-    return JSONValue.text(
-      .object([
-        ("program", .string("fleetsim")), ("exchange", .string(outcome.vector.id)),
-        ("requirement", .string(outcome.vector.requirement)), ("says", .string(outcome.vector.says)),
-        ("verdict", .string(outcome.level.rawValue)), ("remark", outcome.verdict.remark.json),
-        ("uploads", .array(uploads)), ("settingsFetches", .array(log.settingsFetches.map(time))),
-        ("end", .string(end)), ("endedAt", time(log.endedAt)), ("lastLine", .string(log.child.lastLine)),
-        ("lastComplaint", .string(log.child.lastComplaint)),
-      ])) + "\n"
+    return JSONValue.text([
+      "program": "fleetsim", "exchange": outcome.vector.id, "requirement": outcome.vector.requirement,
+      "says": outcome.vector.says, "verdict": outcome.level.rawValue, "remark": outcome.verdict.remark.json,
+      "uploads": uploads, "settingsFetches": log.settingsFetches.map(time), "end": end,
+      "endedAt": time(log.endedAt), "lastLine": log.child.lastLine,
+      "lastComplaint": log.child.lastComplaint,
+    ]) + "\n"
   }
 
   /// How a JUnit file of fleetsim begins.

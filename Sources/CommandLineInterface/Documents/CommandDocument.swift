@@ -12,7 +12,7 @@ struct CommandDocument<Source>: Sendable {
       CommandDocuments.head.json(command).adding(shape.members.map { ($0.name, $0.value(source)) })) + "\n"
   }
 
-  var kind: CommandDocuments.Kind { .init(meaning: meaning, schema: shape.schema()) }
+  var kind: CommandDocuments.Kind { .init(meaning: meaning) { [shape] in shape.schema(of: $0) } }
 }
 
 /// The findings of a study, with the question that it answers.
@@ -71,25 +71,10 @@ extension JSONShape {
 
 /// The documents of all commands, described.
 package enum CommandDocuments {
-  /// Goes up when a member is taken away or means something else; members may be added at any time.
-  static let format = 2
-
   /// A document whatever it is made of, for the schema.
   package struct Kind: Sendable {
-    /// The names of the commands that print it, `run` and `compare`.
-    fileprivate(set) var commands: [String] = []
     var meaning: String
-    var schema: JSONValue
-  }
-
-  private static var kinds: [Kind] {
-    CommandLineTool.commands.reduce(into: []) { kinds, command in
-      for var kind in command.documents {
-        if let last = kinds.last, last.meaning == kind.meaning { kind = kinds.removeLast() }
-        kind.commands.append(command.help.name)
-        kinds.append(kind)
-      }
-    }
+    var schema: @Sendable (_ commands: [String]) -> JSONValue
   }
 
   /// The members of every document, made of the command's name.
@@ -98,7 +83,7 @@ package enum CommandDocuments {
     .constant(
       "format",
       "Goes up when a member is taken away or means something else; members may be added at any time.",
-      format),
+      2),
     .init("command", "The command that printed it.") { $0 },
     .init("version", "Of fleetsim.") { _ in CommandLineTool.version },
     .init("results", "The version of the results: two builds with the same one give the same figures.") { _ in
@@ -108,30 +93,23 @@ package enum CommandDocuments {
 
   /// The JSON Schema (draft 2020-12) of all documents.
   static var schema: String {
-    let documents = kinds.map { kind in
-      kind.schema.adding([
-        ("title", .string("fleetsim \(kind.commands.joined(separator: ", ")) --json: \(kind.meaning)"))
-      ]).requiring("command", ["enum": kind.commands])
+    var kinds: [(kind: Kind, commands: [String])] = []
+    for command in CommandLineTool.commands {
+      for kind in command.documents {
+        if kinds.last?.kind.meaning != kind.meaning { kinds.append((kind, [])) }
+        kinds[kinds.count - 1].commands.append(command.help.name)
+      }
+    }
+    let documents = kinds.map { kind, commands in
+      kind.schema(commands).adding([
+        ("title", .string("fleetsim \(commands.joined(separator: ", ")) --json: \(kind.meaning)"))
+      ])
     }
     let all: JSONValue = [
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": "What fleetsim prints with --json",
     ]
     return JSONValue.text(all.adding(head.schema().members).adding([("oneOf", .array(documents))])) + "\n"
-  }
-}
-
-extension JSONValue {
-  /// The schema of an object that has one more member, which comes first.
-  fileprivate func requiring(_ name: String, _ schema: JSONValue) -> JSONValue {
-    .object(
-      members.map { key, value in
-        switch (key, value) {
-        case ("required", .array(let names)): (key, .array([.string(name)] + names))
-        case ("properties", .object(let properties)): (key, .object([(name, schema)] + properties))
-        default: (key, value)
-        }
-      })
   }
 }
 
@@ -164,11 +142,15 @@ struct JSONShape<Source>: Sendable {
 
   func json(_ source: Source) -> JSONValue { .object(members.map { ($0.name, $0.value(source)) }) }
 
-  /// - `open`: whether there are members with names of their own beside these.
-  func schema(open: JSONValue? = nil) -> JSONValue {
-    let properties = members.map { ($0.name, $0.schema.adding([("description", .string($0.meaning))])) }
+  /// - Parameters:
+  ///   - commands: those whose name a document has first; none: it is no document.
+  ///   - open: whether there are members with names of their own beside these.
+  func schema(of commands: [String] = [], open: JSONValue? = nil) -> JSONValue {
+    let properties: [(String, JSONValue)] =
+      (commands.isEmpty ? [] : [("command", ["enum": commands])])
+      + members.map { ($0.name, $0.schema.adding([("description", .string($0.meaning))])) }
     return [
-      "type": "object", "required": members.map(\.name), "properties": JSONValue.object(properties),
+      "type": "object", "required": properties.map(\.0), "properties": JSONValue.object(properties),
       "additionalProperties": open,
     ]
   }
@@ -272,7 +254,7 @@ extension String: JSONRepresentable {
 }
 extension Bool: JSONRepresentable {
   static var schema: JSONValue { ["type": "boolean"] }
-  var json: JSONValue { .bool(self) }
+  var json: JSONValue { .raw(self ? "true" : "false") }
 }
 extension FixedWidthInteger where Self: JSONRepresentable {
   static var schema: JSONValue { ["type": "integer"] }
@@ -303,7 +285,7 @@ extension CSVValue {
   var json: JSONValue {
     switch self {
     case .empty: .null
-    case .flag(let flag): .bool(flag)
+    case .flag(let flag): flag.json
     case .text(let text): .string(text)
     case .integer, .unsigned, .fixed: .raw(digits)
     }
@@ -319,8 +301,6 @@ indirect enum JSONValue: Sendable {
   case raw(String)
 
   static let null = JSONValue.raw("null")
-  static func bool(_ value: Bool) -> JSONValue { .raw(value ? "true" : "false") }
-  static func integer(_ value: Int64) -> JSONValue { value.json }
   /// Rounded to three decimals.
   static func decimal(_ number: Double) -> JSONValue {
     number.isFinite && abs(number) < 9e15 ? .raw("\((number * 1_000).rounded() / 1_000)") : .null

@@ -54,10 +54,10 @@ enum ChildProcess {
   static let descriptors = Mutex<Void>(())
 
   /// The ends of a pipe that no child inherits, to read and to write; none: `errno` says why.
-  static func pipe() -> [Int32] {
+  static func makePipe() -> [Int32] {
     descriptors.withLock { _ in
       var ends: [Int32] = [-1, -1]
-      guard systemPipe(&ends) == 0 else { return [] }
+      guard pipe(&ends) == 0 else { return [] }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       return ends
     }
@@ -69,7 +69,7 @@ enum ChildProcess {
   /// - Returns: the guardian; nil: `errno` says why the system starts none.
   static func start(_ program: fleetsim_program, complaints: Int32) -> pid_t? {
     life.withLock { life in
-      if life.isEmpty { life = pipe() }
+      if life.isEmpty { life = makePipe() }
       guard let end = life.first else { return nil }
       var program = program
       let child = descriptors.withLock { _ in fleetsim_start(&program, end, complaints) }
@@ -109,6 +109,3 @@ enum ChildProcess {
     return status
   }
 }
-
-/// `pipe` of the system, for types that have a method of this name.
-private func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }

@@ -1,5 +1,4 @@
 import FleetSimulation
-import ScenarioModel
 
 #if canImport(Glibc)
   @_exported import Glibc
@@ -11,11 +10,6 @@ import ScenarioModel
 
 /// Returns the operating system's message for the call that just failed: `No space left on device`.
 func systemMessage(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
-
-/// `read` of the system, for types that have a method of this name.
-func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
-  read(descriptor, &buffer, buffer.count)
-}
 
 extension stat {
   /// What is at a path; nil: `errno` says why not.
@@ -113,22 +107,12 @@ package struct Files: Sendable {
     var (decoder, iterator, offset) = (UTF8.ForwardParser(), bytes.makeIterator(), 0)
     while case .valid(let encoded) = decoder.parseScalar(from: &iterator) { offset += encoded.count }
     let byte = String(bytes[offset], radix: 16, uppercase: true)
+    let before = String(decoding: bytes[..<offset], as: UTF8.self)
+    let line = 1 + before.count { ["\n", "\r", "\r\n"].contains($0) }
     throw CommandFailure(
       .data,
-      "\(path):\(Self.line(at: offset, in: bytes)): not UTF-8 text: byte 0x\(byte) at offset \(offset) begins no valid character; save "
+      "\(path):\(line): not UTF-8 text: byte 0x\(byte) at offset \(offset) begins no valid character; save "
         + "the file as UTF-8")
-  }
-
-  /// The number of the line that a byte is in; lines end at LF, CR or CR LF.
-  private static func line(at offset: Int, in bytes: [UInt8]) -> Int {
-    var line = 1
-    for index in 0..<offset
-    where bytes[index] == Ascii.lineFeed
-      || (bytes[index] == Ascii.carriageReturn && bytes[index + 1] != Ascii.lineFeed)
-    {
-      line += 1
-    }
-    return line
   }
 
   /// A file that fleetsim wrote: a plain one, read as far as it was when it was opened.

@@ -135,9 +135,8 @@ extension CommandSpecification {
   /// - Throws: `UsageError`.
   package func parse(_ arguments: [String]) throws -> ParsedArguments {
     for option in [ParameterSpecification.help, .version] {
-      for argument in arguments {
-        if argument == "--" { break }
-        if option.isSpelled(argument) { return [option.name: [""]] }
+      if arguments.prefix(while: { $0 != "--" }).contains(where: option.isSpelled) {
+        return [option.name: [""]]
       }
     }
     var (parsed, positional) = (ParsedArguments(), [String]())
@@ -162,11 +161,13 @@ extension CommandSpecification {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
       String.init)
     guard let option = allOptions.first(where: { $0.isSpelled(parts[0]) }) else {
-      throw unknownOption(parts[0])
+      let known = allOptions.map { "--\($0.name)" }
+      throw UsageError("Unknown option '\(parts[0])'.\(UsageError.hint(parts[0], known))")
     }
     var value = parts.count == 2 ? parts[1] : nil
     if option.valueName != nil {
-      if value == nil, let next = rest.first, !isOption(next) {
+      // A negative number is a value, and no option.
+      if value == nil, let next = rest.first, next.prefixMatch(of: /-[^0-9]/) == nil {
         value = next
         rest.removeFirst()
       }
@@ -184,17 +185,6 @@ extension CommandSpecification {
       }
       parsed[option.name] = [""]
     }
-  }
-
-  /// Whether an argument after an option is the next option rather than a value; negative numbers are values.
-  private func isOption(_ argument: String) -> Bool {
-    guard argument.hasPrefix("-"), let second = argument.dropFirst().first else { return false }
-    return !(second.isASCII && second.isNumber)
-  }
-
-  private func unknownOption(_ name: String) -> UsageError {
-    let known = allOptions.map { "--\($0.name)" }
-    return UsageError("Unknown option '\(name)'.\(UsageError.hint(name, known))")
   }
 
   /// Gives each argument its texts, the last one all that are left where it takes several.

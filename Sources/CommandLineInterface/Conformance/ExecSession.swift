@@ -45,8 +45,8 @@ struct ExecSession: ~Copyable {
   /// Takes the output of the process while its uploads are answered.
   private mutating func step(milliseconds: Int32) {
     server.step(milliseconds: milliseconds, also: [output.output, complaints.output])
-    output.read()
-    complaints.read()
+    output.take()
+    complaints.take()
   }
 
   private var isOver: Bool {
@@ -89,8 +89,8 @@ struct ExecSession: ~Copyable {
     server.log.endedAt = server.now
     if !hasEnded { kill(child, SIGTERM) }
     let status = ChildProcess.wait(for: child)
-    output.read()
-    complaints.read()
+    output.take()
+    complaints.take()
     var report = ChildReport()
     if hasEnded {
       report.end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)

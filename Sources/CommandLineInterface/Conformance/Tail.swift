@@ -13,7 +13,7 @@ struct Tail {
   /// Makes the pipe.
   /// - Returns: whether there is one; otherwise `errno` says why.
   mutating func begin() -> Bool {
-    let ends = ChildProcess.pipe()
+    let ends = ChildProcess.makePipe()
     guard ends.count == 2 else { return false }
     (output, input) = (ends[0], ends[1])
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
@@ -33,9 +33,9 @@ struct Tail {
     descriptor = -1
   }
 
-  mutating func read() {
+  mutating func take() {
     for _ in 0..<8 where output >= 0 {
-      let length = systemRead(output, &buffer)
+      let length = read(output, &buffer, buffer.count)
       // A closed pipe would wake every poll.
       if length == 0 { Self.end(&output) }
       guard length > 0 else { return }

@@ -172,7 +172,7 @@ private struct ExecProcesses {
 
   /// Takes what they complain of, and notes who has ended.
   mutating func look() {
-    complaints.read()
+    complaints.take()
     let before = running.count
     running.removeAll { child in
       var status: Int32 = 0

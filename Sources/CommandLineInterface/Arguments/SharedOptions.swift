@@ -185,13 +185,13 @@ struct InputOptions: ParameterGroup {
   private let severalSettings: Bool
 
   /// - Parameter severalSettings: whether `--settings` takes several files, with commas between.
-  init(without less: [StudyOptions.Name] = [], severalSettings: Bool = false) {
+  init(without less: Set<String> = [], severalSettings: Bool = false) {
     _settingsText = Option(
       "settings", severalSettings ? "a,b,c" : "file", .text,
       help: "Settings JSON as the CDN serves it, in place of the scenario's, for the clients that fetch any"
         + (severalSettings ? "; of several files, a variant for each." : "."))
     self.severalSettings = severalSettings
-    omitted = Set(less.map(\.rawValue))
+    omitted = less
   }
 
   /// As given, without the scale.

@@ -66,8 +66,7 @@ struct CalibrateCommand: Study {
     let interval = Override(
       path: "interval", value: Units.text(Span(microseconds: study.observed.interval)))
     @Sendable func decode(_ values: [String], _ more: [Override] = []) throws -> ScenarioFile.Decoded {
-      let overrides = zip(study.keys, values).flatMap { Override.choosing($0.path, $1) }
-      return try loaded.decode(VariantChoice(name: "", overrides: overrides + more))
+      try loaded.decode(zip(study.keys, values).flatMap { Override.choosing($0.path, $1) } + more)
     }
     try check(study, interval, decode)
     let facts = facts(scenario, study)
@@ -111,15 +110,11 @@ struct CalibrateCommand: Study {
     _ study: CalibrationStudy, _ interval: Override,
     _ decode: ([String], [Override]) throws -> ScenarioFile.Decoded
   ) throws {
-    do {
-      for number in 0..<1 << study.keys.count {
-        let values = study.keys.enumerated().map { index, key in
-          key.fitText(number >> index & 1 == 0 ? key.low : key.high)
-        }
-        _ = try decode(values, [interval])
+    for number in 0..<1 << study.keys.count {
+      let values = study.keys.enumerated().map { index, key in
+        key.fitText(number >> index & 1 == 0 ? key.low : key.high)
       }
-    } catch let problems as ScenarioProblems {
-      throw problems.naming { $0 == "interval" ? "--observed" : "--fit" }
+      _ = try naming(in: decode(values, [interval])) { $0 == "interval" ? "--observed" : "--fit" }
     }
   }
 

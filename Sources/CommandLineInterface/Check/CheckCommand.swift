@@ -54,7 +54,7 @@ struct CheckCommand: Study {
     help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)")
   private var format = Format.text
   let options = StudyOptions(
-    .check, without: [.journal, .seed, .set, .scale, .out],
+    "check", without: ["journal", "seed", "set", "scale", "out"],
     quiet: "Print what is worse, and one line a scenario.")
 
   private static let defaultSeeds = 10

@@ -24,7 +24,7 @@ struct TraceCommand: Command {
   private var start: Int64?
   @Option("to", "time", time, help: "Show what happens before this time.")
   private var end: Int64?
-  private var input = InputOptions(without: [.scale])
+  private var input = InputOptions(without: ["scale"])
   @Option(.memoryLimit) private var memory: MemoryLimit
 
   private static let number = ValueReader<Int>("a whole number from 0.") { $0.isDigits ? Int($0) : nil }

@@ -34,7 +34,7 @@ struct ValidateCommand: Command {
     help:
       "Check the Settings file as these clients read it: names that fleetsim presets lists, or client files.")
   private var clients: [[ClientPreset]]
-  private var input = InputOptions(without: [.seed])
+  private var input = InputOptions(without: ["seed"])
   @Flag(.json) private var isJSON: Bool
   @Flag(
     "quiet", short: "q",

@@ -37,7 +37,7 @@ struct RunCommand: Study {
       "A limit that every run has to keep, as 'lost = 0', 'recovery <= 20m' or 'lost <= 0.1%'; else the exit code is 1."
   )
   private var requirements: [Requirement]
-  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check)
+  let options = StudyOptions("twin-series", "openmetrics", "threads", "check")
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
@@ -112,7 +112,7 @@ struct CompareCommand: Study {
       + "as --seeds says."
   )
   private var explores: Bool
-  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, severalSettings: true)
+  let options = StudyOptions("twin-series", "openmetrics", "threads", "check", severalSettings: true)
   /// Runs of a journal at most.
   private static let mostSpread = 1_000_000
 
@@ -126,30 +126,27 @@ struct CompareCommand: Study {
       explores
       ? Self.mostExplored
       : max(LoadedScenario.mostVariants, isSpread ? Self.mostSpread / plan.count : 0)
-    let input: StudyInput
-    do {
-      input = try StudyInput(path, options, environment) { base, loaded in
-        try axes.check(base.scenario)
-        let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
-        guard !choices.isEmpty else {
+    func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
+      try axes.check(base.scenario)
+      let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
+      guard !choices.isEmpty else {
+        throw UsageError(
+          "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
+            + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
+        )
+      }
+      if choices.contains(where: \.variesSeed) {
+        guard !explores, plan.keepsFirst else {
           throw UsageError(
-            "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
-              + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
+            "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
           )
         }
-        if choices.contains(where: \.variesSeed) {
-          guard !explores, plan.keepsFirst else {
-            throw UsageError(
-              "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
-            )
-          }
-          plan = .one(seed: 0)
-        }
-        return choices
+        plan = .one(seed: 0)
       }
-    } catch let problems as ScenarioProblems {
-      throw problems.naming("--vary", axes.option)
+      return choices
     }
+    let input = try naming(
+      "--vary", in: StudyInput(path, options, environment, choices: choices), axes.option)
     if let shard = replications.shard {
       return try .part(shard, of: input, plan, options, environment)
     }

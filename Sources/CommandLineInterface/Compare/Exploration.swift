@@ -29,7 +29,7 @@ extension CompareCommand {
     let axes = (asked.isEmpty ? input.bases[0].axes.map(VariantChoice.axis) : asked).map { axis in
       ExplorerPage.Axis(
         name: axis.first?.overrides.first?.path ?? "", values: axis.map(\.name),
-        today: axis.firstIndex { (try? input.loaded[0].decode($0).scenario) == input.scenario })
+        today: axis.firstIndex { (try? input.loaded[0].decode($0.overrides).scenario) == input.scenario })
     }
     return StudyPlan(
       input: input,

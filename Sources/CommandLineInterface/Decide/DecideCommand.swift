@@ -63,7 +63,7 @@ struct DecideCommand: Study {
       "Write the answer as Markdown, for a pull request; -: to standard output. What $GITHUB_STEP_SUMMARY names is added to."
   )
   private var markdownPath: String?
-  let options = StudyOptions(without: [.settings])
+  let options = StudyOptions(without: ["settings"])
 
   /// Its budget has room for larger fleets than those that are compared.
   private static let enoughDevices = 3_000
@@ -204,8 +204,7 @@ struct DecideCommand: Study {
     decided.output = options.outputPath
     let (served, overrides) =
       decided.outcome == .publish ? (proposed.loaded, proposed.overrides) : (loaded, [])
-    decided.served = try served.with(scale: .whole)
-      .decode(VariantChoice(name: "", overrides: overrides)).scenario
+    decided.served = try served.with(scale: .whole).decode(overrides).scenario
     if !decision.isFinished { return decided }
     do {
       try decided.add(runs)
@@ -269,13 +268,9 @@ struct DecideCommand: Study {
       return []
     }
     return try IncidentFile.cases(files.text(name), name: name).map { one in
-      let scenario: Scenario
-      do {
-        scenario = try loaded.decode(
-          VariantChoice(name: "", overrides: [Override(path: "tapi.incidents", value: one.incidents)])
-        ).scenario
-      } catch let problems as ScenarioProblems {
-        throw problems.naming { $0.hasPrefix("tapi.incidents") ? "\(name): \(one.name)" : nil }
+      let incidents = Override(path: "tapi.incidents", value: one.incidents)
+      let scenario = try naming(in: loaded.decode([incidents]).scenario) {
+        $0.hasPrefix(incidents.path) ? "\(name): \(one.name)" : nil
       }
       try Self.refuseLate(scenario, "\(name): \(one.name)")
       return IncidentSuite.Case(name: one.name, phrase: "\"\(one.name)\"", incidents: scenario.tapi.incidents)

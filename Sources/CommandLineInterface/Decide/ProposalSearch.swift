@@ -108,7 +108,7 @@ struct ProposalSearch: Sendable {
   private static func number(_ value: String) -> Double { Quantity(value)?.value ?? 0 }
 
   func scenario(_ overrides: [Override]) throws -> Scenario {
-    try loaded.decode(VariantChoice(name: "", overrides: overrides)).scenario
+    try loaded.decode(overrides).scenario
   }
 
   /// About the runs that it takes: each candidate in each case.

@@ -100,14 +100,10 @@ struct LimitCommand: Study {
     _ range: QuantityRange, _ required: [Requirement], _ input: StudyInput
   ) throws -> Subject {
     let scenario = { @Sendable [loaded = input.loaded[0]] (value: String) in
-      try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
-        .scenario
+      try loaded.decode([Override(path: range.path, value: value)]).scenario
     }
-    let ends: [Scenario]
-    do {
-      ends = try [range.low, range.high].map { try scenario($0.text()) }
-    } catch let problems as ScenarioProblems {
-      throw problems.naming { $0 == range.path ? "--key" : nil }
+    let ends = try naming(in: [range.low, range.high].map { try scenario($0.text()) }) {
+      $0 == range.path ? "--key" : nil
     }
     var search = LimitSearch(range, requirements: required, seeds: seeds)
     // A key has the figures of the whole fleet.

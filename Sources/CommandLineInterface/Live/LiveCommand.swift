@@ -63,7 +63,7 @@ struct LiveCommand: Study {
   private var warmUp = Span.seconds(20)
   @Option("predictions", "n", .count(1...10_000), help: "Seeds to predict, from 1.")
   private var predictions = LiveComparison.defaultPredictions
-  let options = StudyOptions(without: [.journal, .memoryLimit])
+  let options = StudyOptions(without: ["journal", "memory-limit"])
 
   private static let loopback = ValueReader { text in
     do {

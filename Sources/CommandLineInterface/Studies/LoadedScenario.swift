@@ -98,13 +98,14 @@ struct LoadedScenario {
   }
 
   /// - Parameters:
-  ///   - choice: nil: the scenario itself, which comes before its variants and answers for its compare section.
+  ///   - chosen: nil: the scenario itself, which comes before its variants and answers for its compare section.
   ///   - base: the scenario itself, if it is at hand.
   func decode(
-    _ choice: VariantChoice? = nil, of base: ScenarioFile.Decoded? = nil
+    _ chosen: [Override]? = nil, of base: ScenarioFile.Decoded? = nil
   ) throws -> ScenarioFile.Decoded {
+    let isVariant = chosen != nil
+    let chosen = chosen ?? []
     do {
-      let chosen = choice?.overrides ?? []
       // Whole Settings come first, so that what `--set` changes in Settings is changed in these.
       let whole = chosen.filter { $0.path == Override.settingsPath }
       let overrides =
@@ -118,10 +119,10 @@ struct LoadedScenario {
         file.addClient(try files.text(name), name: name)
       }
       return try file.decode(
-        overrides: overrides, allowsUnread: allowsUnread, isVariant: choice != nil, of: base)
+        overrides: overrides, allowsUnread: allowsUnread, isVariant: isVariant, of: base)
     } catch let problems as ScenarioProblems {
       let missing = Set(problems.diagnostics.map(\.path))
-      if choice == nil, missing.isSuperset(of: ["format", "duration", "tapi", "fleet"]), isSettings {
+      if !isVariant, missing.isSuperset(of: ["format", "duration", "tapi", "fleet"]), isSettings {
         throw CommandFailure(
           .data,
           "\(path): these are Settings, not a scenario; fleetsim validate --settings \(path) --client NAME tells what a client makes of them"
@@ -151,7 +152,7 @@ struct LoadedScenario {
       }
       let origin = isOfSection ? path : "--vary"
       do {
-        var variant = try decode(choice, of: base)
+        var variant = try decode(choice.overrides, of: base)
         for index in variant.warnings.indices where variant.warnings[index].file == "--set" {
           if !base.warnings.contains(variant.warnings[index]) { variant.warnings[index].file = origin }
         }
@@ -226,6 +227,16 @@ struct LoadedScenario {
       Diagnostic(file: place?.file ?? path, line: place?.line, path: "compare", message: message)
     ])
   }
+}
+
+/// Does something whose problems with overrides name the option that these came from.
+/// - Parameters:
+///   - given: what the problems name so far.
+///   - option: the option by the problem's path; nil: `given`.
+func naming<Value>(
+  _ given: String = "--set", in body: @autoclosure () throws -> Value, _ option: (String) -> String?
+) throws -> Value {
+  do { return try body() } catch let problems as ScenarioProblems { throw problems.naming(given, option) }
 }
 
 extension ScenarioProblems {

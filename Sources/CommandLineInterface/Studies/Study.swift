@@ -21,16 +21,6 @@ protocol Study: Command {
 
 /// The options that the driver of studies takes from the command line.
 struct StudyOptions: ParameterGroup {
-  /// Options that some studies have, and others have not or declare themselves.
-  enum Name: String {
-    case journal, seed, settings, set, scale, out
-    case twinSeries = "twin-series"
-    case openMetrics = "openmetrics"
-    case threads
-    case memoryLimit = "memory-limit"
-    case check, json
-  }
-
   @Option(
     "journal", "dir", .text,
     help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
@@ -73,18 +63,17 @@ struct StudyOptions: ParameterGroup {
   }
 
   /// - Parameters:
-  ///   - more: options that most studies do not have.
-  ///   - less: options that most have and this one has not.
+  ///   - more: names of options that most studies do not have.
+  ///   - less: those of options that most have and this one has not.
   ///   - quiet: what the help says of `--quiet`.
   ///   - severalSettings: whether `--settings` takes several files.
   init(
-    _ more: Name..., without less: [Name] = [],
+    _ more: String..., without less: [String] = [],
     quiet: String = "Print the verdict alone: no heading, progress or table.", severalSettings: Bool = false
   ) {
     input = InputOptions(severalSettings: severalSettings)
     _isQuiet = Flag("quiet", short: "q", help: quiet)
-    omitted = Set([.twinSeries, .openMetrics, .threads, .check].map(\Name.rawValue))
-      .subtracting(more.map(\.rawValue)).union(less.map(\.rawValue))
+    omitted = Set(["twin-series", "openmetrics", "threads", "check"]).subtracting(more).union(less)
   }
 
   /// The journal where `--journal` says, or beside `--out`; nil: nowhere.

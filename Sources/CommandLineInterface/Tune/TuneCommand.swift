@@ -214,7 +214,7 @@ struct TuneCommand: Study {
       runs: each * scenarios.count,
       duration: Int64(each) * scenarios.reduce(0) { $0 + $1.duration.microseconds })
     var tuner = Tuner(study, runs: runs.summaries, failures: runs.runs(.failure)) { candidate, place in
-      try loaded[place].decode(VariantChoice(name: "", overrides: study.space.overrides(candidate))).scenario
+      try loaded[place].decode(study.space.overrides(candidate)).scenario
     }
     var result = try tuner.run()
     try result.loss?.checkLimit(options: runs.options, control: runs.control)
@@ -268,11 +268,8 @@ struct TuneCommand: Study {
     let choices = space.parameters.flatMap { parameter in
       parameter.values.map { Override.choosing(parameter.path, $0) }
     }
-    do {
-      _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) }, of: base)
-    } catch let problems as ScenarioProblems {
-      throw problems.naming("--vary") { _ in "--search" }
-    }
+    let alone = choices.map { VariantChoice(name: "", overrides: $0) }
+    _ = try naming("--vary", in: loaded.decodeAll(alone, of: base)) { _ in "--search" }
   }
 
   /// Names of the scenarios, numbered where two would be one.

@@ -7,6 +7,8 @@ import Synchronization
 /// No command uses anything of its process that it does not find here, so that any number of them run in one process.
 public struct CommandEnvironment: Sendable {
   package var console: Console
+  /// The command line, without the program's name.
+  var arguments: [String] = []
   /// Paths as the user writes them, and the signals that end reading.
   package var files: Files
   /// Variables by name, which commands read and their child processes inherit.

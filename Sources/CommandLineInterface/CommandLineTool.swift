@@ -14,9 +14,10 @@ public enum CommandLineTool {
   /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
     var environment = environment
+    environment.arguments = arguments
     let command = (commands + [HelpCommand.self]).first { $0.help.name == arguments.first }
     do {
-      try run(command, arguments, &environment)
+      try run(command, &environment)
       return ExitCode.success.rawValue
     } catch {
       let failure = CommandFailure(describing: error, of: command, environment.signals)
@@ -36,8 +37,9 @@ public enum CommandLineTool {
   ///   - command: nil: the tool itself.
   ///   - environment: gets the colours that the command line asks for.
   private static func run(
-    _ command: (any Command.Type)?, _ arguments: [String], _ environment: inout CommandEnvironment
+    _ command: (any Command.Type)?, _ environment: inout CommandEnvironment
   ) throws {
+    let arguments = environment.arguments
     guard let command else {
       // The whole tool is described where it is asked for: a run pays for its own command alone.
       let root = CommandSpecification.fleetsim
@@ -59,7 +61,7 @@ public enum CommandLineTool {
     } else if parsed["version"] != nil {
       try environment.console.print(version + "\n")
     } else {
-      try command.run(parsed, Invocation(arguments: arguments, environment: environment))
+      try command.run(parsed, environment)
     }
   }
 }

@@ -72,7 +72,7 @@ struct ArgumentTests {
     @Option("with", "word", each: .text, help: "More words.") var words: [String]
     @Option("after", "span", .span, help: "When.") var delay: Span?
     var manner = Manner()
-    func execute(_ invocation: Invocation) {}
+    func execute(_ environment: CommandEnvironment) {}
 
     init() {}
     init(_ line: String) throws {

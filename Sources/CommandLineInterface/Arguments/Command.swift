@@ -12,14 +12,7 @@ package protocol Command: ParameterGroup {
   init()
   /// Does what the command line asks for.
   /// - Throws: `UsageError` where the options do not go together; what else goes wrong.
-  func execute(_ invocation: Invocation) throws
-}
-
-/// The input of a command beside its own options.
-package struct Invocation: Sendable {
-  /// The command line, without the program's name.
-  var arguments: [String]
-  var environment: CommandEnvironment
+  func execute(_ environment: CommandEnvironment) throws
 }
 
 extension Command {
@@ -35,16 +28,16 @@ extension Command {
 
   /// Does what a command line asks for.
   /// - Throws: `UsageError` of all options that are wrong, a line each.
-  static func run(_ parsed: ParsedArguments, _ invocation: Invocation) throws {
+  static func run(_ parsed: ParsedArguments, _ environment: CommandEnvironment) throws {
     let command = Self()
     var problems: [String] = []
     for parameter in command.parameters {
-      do { try parameter.take(parsed, invocation.environment.files) } catch let error as UsageError {
+      do { try parameter.take(parsed, environment.files) } catch let error as UsageError {
         problems.append(error.description)
       }
     }
     guard problems.isEmpty else { throw UsageError(all: problems) }
-    try command.execute(invocation)
+    try command.execute(environment)
   }
 }
 

@@ -79,11 +79,10 @@ struct BenchCommand: Command {
 
   // MARK: Running
 
-  func execute(_ invocation: Invocation) throws {
+  func execute(_ environment: CommandEnvironment) throws {
     if seriesPath != nil, workloads.count > 1 || repeats > 1 {
       throw UsageError("'--timeseries <file>' needs one workload, run once: name it with --only.")
     }
-    let environment = invocation.environment
     for workload in workloads {
       try memory.check(
         scenario(workload), "\(workload.name) with \(FigureText.count(devices, "device"))")

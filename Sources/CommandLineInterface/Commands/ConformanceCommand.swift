@@ -46,12 +46,12 @@ struct ConformanceCommand: Command {
   }
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
-  func execute(_ invocation: Invocation) throws {
+  func execute(_ environment: CommandEnvironment) throws {
     if let command = exec.command {
       if asked != nil || !paths.isEmpty {
         throw UsageError("'--exec' judges a real SDK; it goes with no vector file and no '--client'.")
       }
-      return try exec.judge(command, isJSON: isJSON, invocation.environment)
+      return try exec.judge(command, isJSON: isJSON, environment)
     }
     // Without it its options mean nothing.
     if let option = exec.parameters.first(where: \.isGiven) {
@@ -59,7 +59,7 @@ struct ConformanceCommand: Command {
     }
     // A client that can't be tested has none.
     let client = asked.flatMap { ConformanceClient(name: $0) }
-    let (console, files) = (invocation.environment.console, try files(invocation.environment.files))
+    let (console, files) = (environment.console, try files(environment.files))
     if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
       let others = ClientPreset.names.filter { name in
         ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false

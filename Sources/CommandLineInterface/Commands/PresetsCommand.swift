@@ -39,10 +39,10 @@ struct PresetsCommand: Command {
   @Flag(.json) private var isJSON: Bool
 
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
-  func execute(_ invocation: Invocation) throws {
-    let console = invocation.environment.console
+  func execute(_ environment: CommandEnvironment) throws {
+    let console = environment.console
     let presets = try names.map {
-      try ValueReader.clientsOrFiles.value($0, of: "<a,b,c>", invocation.environment.files)
+      try ValueReader.clientsOrFiles.value($0, of: "<a,b,c>", environment.files)
     }
     if isJSON {
       return try console.printData(ClientPreset.document.text("presets", presets ?? ClientPreset.all))

@@ -88,8 +88,8 @@ struct HelpCommand: Command {
       + "\(HelpTopic.shells.joined(separator: ", ")).")
   private var what: String?
 
-  func execute(_ invocation: Invocation) throws {
-    let console = invocation.environment.console
+  func execute(_ environment: CommandEnvironment) throws {
+    let console = environment.console
     let page = topic.flatMap { HelpTopic(rawValue: $0) }
     let text = try page?.text(what) ?? screen()
     if let page, page.isData { return try console.printData(text) }

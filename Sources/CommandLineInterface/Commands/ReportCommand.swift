@@ -18,8 +18,8 @@ struct ReportCommand: Command {
   @Flag(.verbose) private var isVerbose: Bool
   @Flag("quiet", short: "q", help: "Print the verdict alone.") private var isQuiet: Bool
 
-  func execute(_ invocation: Invocation) throws {
-    let (files, console) = (invocation.environment.files, invocation.environment.console)
+  func execute(_ environment: CommandEnvironment) throws {
+    let (files, console) = (environment.files, environment.console)
     let form = try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose)
     let place = "\(path)/\(FileName.manifest)"
     guard files.isThere(place) else {

@@ -36,10 +36,9 @@ struct TraceCommand: Command {
   }
 
   /// - Throws: `UsageError` for a device that does not exist; `CommandFailure`, `ScenarioProblems`.
-  func execute(_ invocation: Invocation) throws {
+  func execute(_ environment: CommandEnvironment) throws {
     let (start, end) = (start ?? 0, end ?? .max)
     guard start < end else { throw UsageError("Nothing is shown: '--from' is not before '--to'.") }
-    let environment = invocation.environment
     let loaded = try LoadedScenario(path, input, environment.files)
     let decoded = try loaded.decode()
     let scenario = decoded.scenario

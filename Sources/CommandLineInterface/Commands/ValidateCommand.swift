@@ -41,8 +41,7 @@ struct ValidateCommand: Command {
     help: "Print nothing about a valid scenario but warnings, and of clients nothing but findings.")
   private var isQuiet: Bool
 
-  func execute(_ invocation: Invocation) throws {
-    let environment = invocation.environment
+  func execute(_ environment: CommandEnvironment) throws {
     if !clients.isEmpty { return try checkSettings(of: clients.flatMap(\.self), environment) }
     guard let path else {
       throw UsageError(

@@ -26,8 +26,7 @@ package struct InitCommand: Command {
 
   package init() {}
 
-  package func execute(_ invocation: Invocation) throws {
-    let environment = invocation.environment
+  package func execute(_ environment: CommandEnvironment) throws {
     let files = environment.files
     let folder = OutputDirectory.split(path).parent
     let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName

@@ -258,8 +258,7 @@ extension Study {
   static var document: CommandDocument<Findings<Found>>? { nil }
   static var documents: [CommandDocuments.Kind] { document.map { [$0.kind] } ?? [] }
 
-  func execute(_ invocation: Invocation) throws {
-    let environment = invocation.environment
+  func execute(_ environment: CommandEnvironment) throws {
     let (console, signals) = (environment.console, environment.signals)
     let form = try options.form
     let plan = try plan(environment)
@@ -281,7 +280,7 @@ extension Study {
     }
     let isStopped = !plan.outlivesSignals && signals.pending != nil
     var manifest = RunManifest(
-      executable: environment.executable, arguments: invocation.arguments, seed: input.scenario.seed,
+      executable: environment.executable, arguments: environment.arguments, seed: input.scenario.seed,
       checks: options.checks,
       scenario: input.bases[0].normalisedJSON, wall: wall)
     manifest.scale = input.scenario.scale

@@ -286,7 +286,7 @@ struct CheckCommand: Study {
       try console.printData(CheckOutcome.document.text(Self.help.name, outcomes))
     case .text:
       let form = try options.form
-      try console.print(outcomes.map { CheckReport.answer($0).text(form, width: console.columns) }.joined())
+      try console.print(outcomes.map { $0.answer.text(form, width: console.columns) }.joined())
     case .github: try console.printData(CheckReport.github(outcomes))
     case .junit: try console.printData(CheckReport.junit(outcomes))
     }
@@ -296,7 +296,8 @@ struct CheckCommand: Study {
     if format == .text, !options.isJSON { throw CommandFailure(.failed, "") }
     let names = failed.map { "\($0.name): \($0.worse.map(\.column).joined(separator: ", "))" }
     throw CommandFailure(
-      .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")
+      .failed,
+      "Worse than recorded: \(names.joined(separator: "; ")). If that is meant: fleetsim check … --record")
   }
 
   /// Returns the keys in which a scenario is not as it was recorded.

@@ -2,6 +2,46 @@ import FleetExperiments
 import FleetReports
 import TextEscaping
 
+struct CheckOutcome {
+  /// A key in which the scenario is not what it was when it was recorded.
+  struct ChangedKey: Sendable {
+    /// `settings.backoffConfig.maxRetryCount 100 → 3`
+    var text: String
+    var path: String
+    /// nil: an option of the command line gave it, or nobody knows.
+    var place: (file: String, line: Int)?
+  }
+
+  /// The scenario file as it was named.
+  let scenarioPath: String
+  let baselinePath: String
+  let check: BaselineCheck
+  let changedKeys: [ChangedKey]
+  /// Whether it is the last of those that are told, which says what holds of all.
+  let isLast: Bool
+  /// The cause that gave up the events that were not lost when it was recorded; nil: no loss is worse.
+  let loss: String?
+
+  var baseline: Baseline { check.baseline }
+  var name: String { baseline.scenario }
+  var worse: [BaselineCheck.Change] { check.worse }
+  var better: [BaselineCheck.Change] { check.better }
+
+  /// Metrics that moved besides what is worse, and which of them are said to be better. Beside something worse, what became better
+  /// may follow from it, so that only what ranks before it is.
+  var moved: [(change: BaselineCheck.Change, isBetter: Bool)] {
+    let told = Set(better.map(\.column))
+    return check.metrics.filter { $0.judgement != .unchanged && $0.judgement != .worse }.map { change in
+      (change, change.judgement == .better && (worse.isEmpty || told.contains(change.column)))
+    }
+  }
+
+  /// Where the cause of what moved stands: the first changed key that is in a file, else the metric in the baseline.
+  func place(_ change: BaselineCheck.Change) -> (file: String, line: Int) {
+    changedKeys.lazy.compactMap(\.place).first ?? (baselinePath, change.line)
+  }
+}
+
 extension CheckOutcome {
   /// What is worse and why, or that nothing is.
   var story: Story {
@@ -10,13 +50,13 @@ extension CheckOutcome {
     if worse.first?.criterion != .health {
       story.add(.unwell, HealthWording.sentence(check.runs.map(\.baseline)))
     }
-    let others = worse.dropFirst(told.count).map(CheckReport.shortly)
+    let others = worse.dropFirst(told.count).map(\.shortly)
     story.add(.worse, others.isEmpty ? nil : others.joined(separator: ", "))
     if worse.isEmpty {
       story.add(.better, better.map(movement), atMost: .max)
       story.add(.open, check.open.map { "\(movement($0)): not decided; --record more --seeds to tell" })
     } else {
-      story.add(.better, better.isEmpty ? nil : better.map(CheckReport.shortly).joined(separator: ", "))
+      story.add(.better, better.isEmpty ? nil : better.map(\.shortly).joined(separator: ", "))
       story.add(.cause, reason)
       story.add(.next, "--record, if that is meant")
     }
@@ -49,15 +89,14 @@ extension CheckOutcome {
   fileprivate func movement(_ change: BaselineCheck.Change) -> String {
     let text =
       "\(change.title) \(change.figures.then.withInterval()) → \(change.figures.now.withInterval())"
-    guard let metric = change.metric, let recorded = change.recorded else {
+    guard change.metric != nil else {
       let reasons = check.runs.failureReasons
       return text + (change.criterion == .health || reasons.isEmpty ? "" : " (\(reasons))")
     }
-    let allowed = change.judgement == .worse ? CheckReport.allowed(recorded.tolerance, metric) : ""
     return text
       + (change.appearances > 0
         ? "; in \(change.appearances) of \(baseline.seeds.count) runs it has a value in only one of the two"
-        : CheckReport.share(change).map { " (\($0))" } ?? "") + allowed
+        : change.shareText.map { " (\($0))" } ?? "") + change.allowed
   }
 
   /// Which keys are not as they were recorded, and what lost the events.
@@ -71,64 +110,60 @@ extension CheckOutcome {
     let parts = [changed, loss ?? ""].filter { !$0.isEmpty }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
-}
 
-/// The forms of what a check found.
-enum CheckReport {
-  static let ifMeant = "If that is meant: fleetsim check … --record"
-
-  /// A terminal's answer on one scenario.
-  static func answer(_ outcome: CheckOutcome) -> Answer {
-    var story = outcome.story
-    story.finding = (outcome.worse.isEmpty ? "✓ " : "✗ ") + story.finding
+  /// A terminal's answer.
+  var answer: Answer {
+    var story = story
+    story.finding = (worse.isEmpty ? "✓ " : "✗ ") + story.finding
     var answer = Answer(story)
     func lines(_ word: String, _ changes: [BaselineCheck.Change]) -> [String] {
       changes.map { change in
         let name = change.title == change.column ? "" : "\(change.column): "
-        return word.padded(to: 8) + name + outcome.movement(change) + "\n"
+        return word.padded(to: 8) + name + movement(change) + "\n"
       }
     }
-    let moved = outcome.moved
     answer.details = [
       .text(
-        (lines("worse", outcome.check.metrics.filter { $0.judgement == .worse })
+        (lines("worse", check.metrics.filter { $0.judgement == .worse })
           + lines("better", moved.filter(\.isBetter).map(\.change))
           + lines("moved", moved.filter { !$0.isBetter }.map(\.change))).joined())
     ]
     return answer
   }
+}
 
-  // MARK: A change
-
+extension BaselineCheck.Change {
   /// `caught up +4.1 %`, `lost 0 → 31`
-  static func shortly(_ change: BaselineCheck.Change) -> String {
-    let figures = change.figures
-    return "\(change.title) "
-      + (figures.now.isNever ? "never" : share(change) ?? "\(figures.then.text) → \(figures.now.text)")
+  fileprivate var shortly: String {
+    "\(title) " + (figures.now.isNever ? "never" : shareText ?? "\(figures.then.text) → \(figures.now.text)")
   }
 
   /// `+4.1 %` of the recorded mean.
-  fileprivate static func share(_ change: BaselineCheck.Change) -> String? {
-    change.share.map { ($0 > 0 ? "+" : "") + MetricText.plain($0 * 100) + " %" }
+  fileprivate var shareText: String? {
+    share.map { ($0 > 0 ? "+" : "") + MetricText.plain($0 * 100) + " %" }
   }
 
-  /// `; allowed is 5 % more` where somebody has said so.
-  fileprivate static func allowed(_ tolerance: Metric.Tolerance, _ metric: Metric) -> String {
+  /// `; allowed is 5 % more` where it is worse, and somebody has said so.
+  fileprivate var allowed: String {
+    guard judgement == .worse, let metric, let recorded else { return "" }
     let way =
       switch metric.direction {
       case .lowerIsBetter: "more"
       case .higherIsBetter: "less"
       case .neither: "more or less"
       }
-    switch tolerance {
+    switch recorded.tolerance {
     case .relative(let share): return "; allowed is \(MetricText.plain(share * 100)) % \(way)"
     case .absolute(let limit): return "; allowed is \(MetricText.value(metric, limit)) \(way)"
     case .notSignificantlyWorse, .informational: return ""
     }
   }
+}
 
-  // MARK: Machines
+// MARK: - Machines
 
+/// The forms of what a check found that programs read.
+enum CheckReport {
   /// Workflow commands: for each scenario one error, or one notice of what became better, where the key stands that changed.
   static func github(_ outcomes: [CheckOutcome]) -> String {
     var text = ""

@@ -13,8 +13,7 @@ struct MemoryLimit: Sendable {
   static let machine = MemoryLimit()
   private init() {}
 
-  /// - Throws: `InvalidValue`.
-  init(_ text: String) throws {
+  init(_ text: String) throws(InvalidValue) {
     self.text = text
     if text == "none" { return }
     guard let limit = MemorySize.bytes(text) else {

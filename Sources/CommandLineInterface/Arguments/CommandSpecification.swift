@@ -132,8 +132,7 @@ extension CommandSpecification {
   /// Accepts `--opt value`, `--opt=value`, `-o value`, flags, and `--` before arguments that begin with a
   /// dash. A lone `-` is a positional argument. `--help` and `--version` end the parsing at once, whatever
   /// else is wrong.
-  /// - Throws: `UsageError`.
-  package func parse(_ arguments: [String]) throws -> ParsedArguments {
+  package func parse(_ arguments: [String]) throws(UsageError) -> ParsedArguments {
     for option in [ParameterSpecification.help, .version] {
       if arguments.prefix(while: { $0 != "--" }).contains(where: option.isSpelled) {
         return [option.name: [""]]
@@ -157,7 +156,7 @@ extension CommandSpecification {
 
   private func parseOption(
     _ argument: String, rest: inout ArraySlice<String>, into parsed: inout ParsedArguments
-  ) throws {
+  ) throws(UsageError) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
       String.init)
     guard let option = allOptions.first(where: { $0.isSpelled(parts[0]) }) else {
@@ -188,7 +187,7 @@ extension CommandSpecification {
   }
 
   /// Gives each argument its texts, the last one all that are left where it takes several.
-  private func assign(_ texts: [String], in parsed: inout ParsedArguments) throws {
+  private func assign(_ texts: [String], in parsed: inout ParsedArguments) throws(UsageError) {
     var rest = texts[...]
     for argument in arguments {
       let own = rest.prefix(argument.isRepeatable ? rest.count : 1)

@@ -68,10 +68,7 @@ extension ValueReader where Value == [ClientPreset] {
 
 extension ValueReader where Value == [String] {
   /// Different words with commas between.
-  static func list(_ choice: ValueChoice? = nil) -> ValueReader { ValueReader(choice, read: words) }
-
-  /// - Throws: `InvalidValue`.
-  @Sendable static func words(_ list: String) throws -> [String] {
+  @Sendable static func words(_ list: String) throws(InvalidValue) -> [String] {
     let items = VariantChoice.splitList(list)
     if items.contains("") { throw InvalidValue("there is nothing between two commas.") }
     if let item = items.firstRepeated { throw InvalidValue("'\(item)' is there twice.") }
@@ -86,8 +83,7 @@ struct Assignment: Sendable {
   var path: String
   var value: String
 
-  /// - Throws: `InvalidValue`.
-  init(_ text: String, example: String = "duration=1h") throws {
+  init(_ text: String, example: String = "duration=1h") throws(InvalidValue) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
       throw InvalidValue("it is written as \(example).")

@@ -2,8 +2,7 @@ import FleetReports
 import ScenarioModel
 
 extension ClientPreset {
-  /// - Throws: `UsageError` for one that does not exist.
-  static func named(_ name: String) throws -> ClientPreset {
+  static func named(_ name: String) throws(UsageError) -> ClientPreset {
     if let preset = builtIn(name) { return preset }
     throw UsageError(no: "client", name, among: names)
   }

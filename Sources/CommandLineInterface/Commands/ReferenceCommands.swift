@@ -27,8 +27,7 @@ enum HelpTopic: String, CaseIterable {
   var isData: Bool { [.schema, .completions, .complete, .man].contains(self) }
 
   /// - Parameter what: which schema, or which shell.
-  /// - Throws: `UsageError`.
-  func text(_ what: String?) throws -> String {
+  func text(_ what: String?) throws(UsageError) -> String {
     switch (self, what) {
     case (.schema, nil), (.schema, Self.scenario.rawValue?): return ScenarioSchema.json
     case (.schema, Self.json?): return CommandDocuments.schema

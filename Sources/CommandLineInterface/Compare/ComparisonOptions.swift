@@ -190,8 +190,7 @@ struct ReplicationOptions: ParameterGroup {
 
   /// The plan but for its first seed, the scenario's.
   /// - Parameter isOneSeed: whether there is one where nobody says how many.
-  /// - Throws: `UsageError`.
-  func plan(isOneSeed: Bool) throws -> ReplicationPlan {
+  func plan(isOneSeed: Bool) throws(UsageError) -> ReplicationPlan {
     if shard != nil, seeds == nil {
       throw UsageError("'--shard' goes with '--seeds', which says how many runs there are.")
     }

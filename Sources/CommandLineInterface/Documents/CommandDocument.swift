@@ -224,7 +224,8 @@ extension JSONShape.Member {
     _ rows: @escaping @Sendable (Source) -> [Row]
   ) -> Self {
     let columns = columns.filter { !$0.name.isEmpty }
-    return .rows(name, meaning, columns: columns) { rows($0).map { .row(columns, $0) } }
+    let shape = JSONShape<Row>(columns: columns)
+    return .rows(name, meaning, columns: columns) { rows($0).map(shape.json) }
   }
 
   /// JSON of any shape, or null.
@@ -339,9 +340,4 @@ extension JSONValue: JSONRepresentable, ExpressibleByDictionaryLiteral {
 
   /// An object with more members.
   func adding(_ more: [(String, JSONValue)]) -> JSONValue { .object(members + more) }
-
-  /// One row of a CSV file.
-  static func row<Row>(_ columns: [CSVColumn<Row>], _ row: Row) -> JSONValue {
-    .object(columns.map { ($0.name, $0.value(row).json) })
-  }
 }

@@ -6,11 +6,7 @@ import SimulationKernel
 /// would explain a difference.
 struct ModelledTrouble {
   /// A value of a key, and the trouble with it.
-  private struct Trial {
-    var words: String
-    var override: Override
-    var trouble: Span?
-  }
+  private typealias Trial = (words: String, override: Override, trouble: Span?)
 
   private let lasted: Span
   /// From the outage's beginning until its server turns nobody away any more; nil: not within the run.
@@ -54,9 +50,7 @@ struct ModelledTrouble {
     let changes = possible.flatMap { words, path, values in
       values.map { (words: words, override: Override(path: path, value: $0)) }
     }.filter { (try? draft.file.decode(overrides: [$0.override], isVariant: true)) != nil }
-    trials = zip(changes, try troubles(changes.map(\.override))).map {
-      Trial(words: $0.words, override: $0.override, trouble: $1)
-    }
+    trials = zip(changes, try troubles(changes.map(\.override))).map { ($0.words, $0.override, $1) }
   }
 
   /// Whether the two are at most a factor of two apart.

@@ -430,8 +430,7 @@ struct TuneFindings: Sendable {
         "The rows of `pareto.csv`: the best finalist first, then every candidate, with a column for each key, objective and "
           + "scenario.", columns: ParetoRow.firstColumns
       ) {
-        let columns = $0.result.columns
-        return $0.result.rows.map { .row(columns, $0) }
+        $0.result.rows.map(JSONShape(columns: $0.result.columns).json)
       },
       .init("runsMade", "Runs that were made.") { $0.result.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },

@@ -81,31 +81,7 @@ struct CheckCommand: Study {
   }
 
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<[[RunSummary]]> {
-    let seed = settings.first { $0.path == "seed" }?.text
-    let refusals = [
-      (
-        options.isJSON && (format != .text || records),
-        "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'."
-      ),
-      (
-        seeds != nil && !records,
-        "The option '--seeds' goes with '--record': a check takes the seeds of the baseline."
-      ),
-      (
-        !records && seed != nil,
-        "The value '\(seed ?? "")' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
-          + "are another baseline: add --record --baseline FILE."
-      ),
-      (
-        records && settingsPath != nil,
-        "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings."
-      ),
-      (
-        options.isVerbose && (records || format != .text || options.isJSON),
-        "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
-      ),
-    ]
-    if let (_, refusal) = refusals.first(where: \.0) { throw UsageError(refusal) }
+    try checkOptions()
     let (console, files) = (environment.console, environment.files)
     var subjects = try subjects(files)
     // Whatever is wrong with a file is said before anything runs.
@@ -161,6 +137,30 @@ struct CheckCommand: Study {
           try tell(subjects, found, input, console)
         }
       })
+  }
+
+  private func checkOptions() throws(UsageError) {
+    func refuse(_ isWrong: Bool, _ reason: String) throws(UsageError) {
+      if isWrong { throw UsageError(reason) }
+    }
+    try refuse(
+      options.isJSON && (format != .text || records),
+      "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
+    try refuse(
+      seeds != nil && !records,
+      "The option '--seeds' goes with '--record': a check takes the seeds of the baseline.")
+    let seed = settings.first { $0.path == "seed" }?.text
+    try refuse(
+      !records && seed != nil,
+      "The value '\(seed ?? "")' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
+        + "are another baseline: add --record --baseline FILE.")
+    try refuse(
+      records && settingsPath != nil,
+      "The option '--settings' goes with a check: what is recorded is the scenario with its own Settings.")
+    try refuse(
+      options.isVerbose && (records || format != .text || options.isJSON),
+      "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
+    )
   }
 
   /// Seeds tell more than size, as in `compare`.

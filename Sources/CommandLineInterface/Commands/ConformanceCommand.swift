@@ -57,19 +57,20 @@ struct ConformanceCommand: Command {
     if let option = exec.parameters.first(where: \.isGiven) {
       throw UsageError("The option '--\(option.name)' goes with '--exec'.")
     }
-    // A client that can't be tested has none.
-    let client = asked.flatMap { ConformanceClient(name: $0) }
     let (console, files) = (environment.console, try files(environment.files))
-    if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
-      let others = ClientPreset.names.filter { name in
-        ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false
-      }
+    // nil: one that can't be tested, or that no vector is about.
+    func client(_ name: String) -> ConformanceClient? {
+      ConformanceClient(name: name).flatMap { files.contains(where: $0.isMeant) ? $0 : nil }
+    }
+    if let asked, client(asked) == nil {
+      let others = ClientPreset.names.filter { client($0) != nil }
       throw UsageError(
         "No vector of \(paths.isEmpty ? "the built-in files" : paths.joined(separator: ", ")) is about the client "
           + "'\(asked)': they are about \(others.joined(separator: ", ")).")
     }
     let reports =
-      client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
+      asked.flatMap(client).map { [ConformanceRunner(client: $0).run(files)] }
+      ?? ConformanceRunner.reports(on: files)
     if isJSON {
       try console.printData(ConformanceReport.document.text("conformance", reports))
     } else {

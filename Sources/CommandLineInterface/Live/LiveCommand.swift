@@ -255,31 +255,26 @@ struct LiveCommand: Study {
     let (lag, unheard) = (found.lagP99, found.predicted.summary[.unheardAnswers])
     // As long as a tenth of the shortest time that the clients know.
     let patience = scenario.fleet.map { min($0.timeout.microseconds, $0.latency.minimum.microseconds * 10) }
-    let notes = [
-      (
-        trouble != nil,
-        "uploads could not leave this machine, which counts as refused connections: \(trouble ?? "")"
-      ),
-      (
-        lag > max((patience.min() ?? 0) / 10, 100_000),
-        "the machine was behind: a hundredth of what happened came more than \(FigureText.span(lag)) of virtual "
-          + "time late; give a lower --speed or fewer devices"
-      ),
-      (
-        hook == nil && !scenario.tapi.incidents.isEmpty,
-        "nothing makes the server have the scenario's incidents: give --on-incident a command that does"
-      ),
-      (
-        !scenario.tapi.actions.isEmpty,
-        "the scenario's actions are in the prediction, and nothing makes the server have them: leave them out"
-      ),
-      (
-        unheard > 0,
-        "in the prediction \(FigureText.grouped(unheard)) answers come when their clients have given up: live "
-          + "clients hang up then, and what the server makes of it is not seen"
-      ),
-    ]
-    return notes.compactMap { $0.0 ? $0.1 : nil }
+    var notes: [String] = []
+    func note(_ holds: Bool, _ text: String) { if holds { notes.append(text) } }
+    note(
+      trouble != nil,
+      "uploads could not leave this machine, which counts as refused connections: \(trouble ?? "")")
+    note(
+      lag > max((patience.min() ?? 0) / 10, 100_000),
+      "the machine was behind: a hundredth of what happened came more than \(FigureText.span(lag)) of virtual "
+        + "time late; give a lower --speed or fewer devices")
+    note(
+      hook == nil && !scenario.tapi.incidents.isEmpty,
+      "nothing makes the server have the scenario's incidents: give --on-incident a command that does")
+    note(
+      !scenario.tapi.actions.isEmpty,
+      "the scenario's actions are in the prediction, and nothing makes the server have them: leave them out")
+    note(
+      unheard > 0,
+      "in the prediction \(FigureText.grouped(unheard)) answers come when their clients have given up: live "
+        + "clients hang up then, and what the server makes of it is not seen")
+    return notes
   }
 
   private static let predictionFolder = "predicted"

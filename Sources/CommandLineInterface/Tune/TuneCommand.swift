@@ -79,10 +79,9 @@ struct TuneCommand: Study {
     if fleet.isEmpty {
       throw UsageError("No client of these scenarios fetches Settings, so that none reach them.")
     }
-    let readers = fleet.map { Reader(name: $0.preset.name, dialect: $0.settingsDialect) }.uniqued
-    let space = try space(fleet, readers)
+    let space = try space(fleet)
     let config = try todaysConfig(fleet, space)
-    if let document = loaded[0].settingsDocument { try check(document, readers) }
+    if let document = loaded[0].settingsDocument { try check(document, fleet) }
     try checkValues(space, loaded[0], bases[0])
     var study = TuneStudy(
       space: space,
@@ -94,10 +93,10 @@ struct TuneCommand: Study {
     study.seed = options.input.seed ?? 1
     study.raceScale = .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
     // There are Settings to publish where some were found and fresh seeds confirm them.
-    let dialects = Set(readers.map(\.dialect))
+    let dialects = Set(fleet.map(\.settingsDialect))
     let defaults =
       dialects.count > 1 || dialects.contains(.document)
-      ? SettingsDocument(config) : SettingsDocument(defaultsOf: readers[0].dialect)
+      ? SettingsDocument(config) : SettingsDocument(defaultsOf: fleet[0].settingsDialect)
     let todays = loaded[0].settingsDocument ?? defaults
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
       todays.setting(loaded[0].overrides + space.overrides(candidate))
@@ -157,7 +156,7 @@ struct TuneCommand: Study {
 
   /// Returns the space to search: the parameters of the options; without any, what `decide` searches.
   /// - Throws: `UsageError`.
-  private func space(_ fleet: [Cohort], _ readers: [Reader]) throws -> SearchSpace {
+  private func space(_ fleet: [Cohort]) throws -> SearchSpace {
     let asked = parameters.map { parameter in
       // As Settings files and `decide` write a key.
       var parameter = parameter
@@ -183,9 +182,9 @@ struct TuneCommand: Study {
         throw UsageError(
           "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
       }
-      if readers.contains(where: { $0.reads(parameter) }) { continue }
+      if fleet.contains(where: { $0.reads(parameter) }) { continue }
       throw UsageError(
-        "'\(parameter.path)' is not read by \(readers.map(\.name).joined(separator: " nor ")): this key of the CDN is useless "
+        "'\(parameter.path)' is not read by \(fleet.map(\.preset.name).uniqued.joined(separator: " nor ")): this key of the CDN is useless "
           + "to you; leave it out of the search.")
     }
     return space
@@ -238,7 +237,7 @@ struct TuneCommand: Study {
         )
       }
       for parameter in space.parameters
-      where [cohort, first].allSatisfy({ Reader(name: "", dialect: $0.settingsDialect).reads(parameter) }) {
+      where [cohort, first].allSatisfy({ $0.reads(parameter) }) {
         let one = SearchableSettings.value(of: parameter.path, in: first.settings)
         let other = SearchableSettings.value(of: parameter.path, in: cohort.settings)
         if one == other { continue }
@@ -252,11 +251,11 @@ struct TuneCommand: Study {
   }
 
   /// - Throws: `UsageError` about a client that reads today's file otherwise once it is published.
-  private func check(_ document: SettingsDocument, _ readers: [Reader]) throws {
-    for reader in readers
-    where reader.dialect != .document && !document.isPublishedAsRead(by: reader.dialect) {
+  private func check(_ document: SettingsDocument, _ fleet: [Cohort]) throws {
+    for cohort in fleet
+    where cohort.settingsDialect != .document && !document.isPublishedAsRead(by: cohort.settingsDialect) {
       throw UsageError(
-        "\(reader.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
+        "\(cohort.preset.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
           + "into httpConfig.")
     }
   }
@@ -311,15 +310,11 @@ struct TuneCommand: Study {
   }
 }
 
-/// A client that a search finds Settings for, and how it reads them.
-private struct Reader: Hashable {
-  var name: String
-  var dialect: SettingsDialect
-
-  /// Whether it reads the key of a parameter; of a key that there is not, something else is said.
-  func reads(_ parameter: SearchParameter) -> Bool {
+extension Cohort {
+  /// Whether its client reads the key of a parameter; of a key that there is not, something else is said.
+  fileprivate func reads(_ parameter: SearchParameter) -> Bool {
     let key = String(parameter.path.dropFirst(SearchableSettings.prefix.count))
-    return !HTTPConfig.knownKeyPaths.contains(key) || dialect.readKeyPaths.contains(key)
+    return !HTTPConfig.knownKeyPaths.contains(key) || self.settingsDialect.readKeyPaths.contains(key)
   }
 }
 

@@ -178,15 +178,7 @@ extension Option {
 
   /// A parameter that several commands have.
   init(_ shared: Self) { self = shared }
-}
 
-/// An option without a value.
-package typealias Flag = Option<Bool>
-
-/// A positional argument: the text of one that must be there or may be left out, or of all that are left.
-package typealias Argument<Value: Sendable> = Option<Value>
-
-extension Option {
   package init(_ name: String, short: Character? = nil, help: String) where Value == Bool {
     self.init(
       specification: ParameterSpecification(name, short: short, help: help), defaultValue: { false },
@@ -212,6 +204,12 @@ extension Option {
       defaultValue: { [] }, read: { texts, _, _ in texts })
   }
 }
+
+/// An option without a value.
+package typealias Flag = Option<Bool>
+
+/// A positional argument: the text of one that must be there or may be left out, or of all that are left.
+package typealias Argument<Value: Sendable> = Option<Value>
 
 extension UsageError {
   /// A name of something that there is not: `The client 'x' does not exist; there are a, b. Did you mean 'b'?`

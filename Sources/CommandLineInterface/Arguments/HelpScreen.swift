@@ -61,9 +61,7 @@ package struct HelpScreen: Sendable {
     words.filled { $0.count + ($1 == 0 ? first : indent) <= width }.joined(
       separator: "\n" + "".padded(to: indent))
   }
-}
 
-extension HelpScreen {
   /// Returns a page of Markdown as people read it on a terminal: without the marks of headings and code.
   package static func readable(_ markdown: String) -> String {
     let lines = markdown.split(separator: "\n", omittingEmptySubsequences: false)

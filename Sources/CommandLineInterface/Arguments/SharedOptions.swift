@@ -176,7 +176,7 @@ struct InputOptions: ParameterGroup {
       "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s; fleet.* stands for every cohort. Later ones win."
   )
   var settings: [Assignment]
-  @Option(.scale) private var scale: String?
+  @Option(.scale) var scale: String?
   let omitted: Set<String>
   private let severalSettings: Bool
 
@@ -191,9 +191,7 @@ struct InputOptions: ParameterGroup {
   }
 
   /// As given, without the scale.
-  var words: [String] { seedWords + $settingsText.words + $settings.words }
-  var seedWords: [String] { $seed.words }
-  var scaleWords: [String] { $scale.words }
+  var words: [String] { $seed.words + $settingsText.words + $settings.words }
 
   /// The Settings files that were given.
   var settingsFiles: [String] {

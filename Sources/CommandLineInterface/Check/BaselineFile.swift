@@ -6,7 +6,6 @@ import ScenarioFormat
 struct BaselineFile {
   static let name = "baseline.json"
 
-  /// As the user named it.
   var path: String
   var baselines: [Baseline] = []
 
@@ -88,12 +87,9 @@ struct BaselineFile {
   private static func rounded(_ number: Double) -> String {
     abs(number) < 1e12 ? text((number * 1_000).rounded() / 1_000) : text(number)
   }
-}
 
-// MARK: Reading
+  // MARK: Reading: people edit it, and set tolerances there
 
-/// People edit it: tolerances are set there.
-extension BaselineFile {
   private static let notSignificantlyWorse = "notSignificantlyWorse"
   private static let informational = "informational"
   /// A time that a run did not live to see.

@@ -123,9 +123,7 @@ extension ConformanceReport {
   var counts: String {
     "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected"
   }
-}
 
-extension ConformanceReport {
   fileprivate static let document = CommandDocument<[ConformanceReport]>(
     meaning: "how each case ended.",
     shape: JSONShape([

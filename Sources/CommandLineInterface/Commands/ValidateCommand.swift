@@ -68,6 +68,54 @@ struct ValidateCommand: Command {
       try console.print(findings.text)
     }
   }
+
+  // MARK: Settings for a client
+
+  /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
+  private func checkSettings(of clients: [ClientPreset], _ environment: CommandEnvironment) throws {
+    if let path {
+      throw UsageError(
+        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
+      )
+    }
+    if !input.settings.isEmpty {
+      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
+    }
+    guard let path = input.settingsPath else {
+      throw UsageError(
+        "Missing expected option '--settings <file>': '--client' says how that file is read.")
+    }
+    if let name = clients.map(\.name).firstRepeated {
+      throw UsageError("'--client' names '\(name)' twice.")
+    }
+    let (console, text) = (environment.console, try environment.files.text(path))
+    let readings = try clients.map { client in
+      SettingsFindings.Reading(
+        client: client.name, findings: try SettingsCheck(text: text, name: path, client: client).findings)
+    }
+    if isJSON {
+      try console.printData(
+        SettingsFindings.document.text("validate", SettingsFindings(path: path, readings: readings)))
+    } else {
+      try console.print(readings.map { lines($0, path) }.joined())
+    }
+    let harmed = readings.filter { $0.harmful > 0 }.map { reading in
+      "\(reading.client): \(reading.harmful) of \(FigureText.count(reading.findings.count, "finding")) "
+        + (reading.harmful == 1 ? "does harm" : "do harm")
+    }
+    if !harmed.isEmpty {
+      throw CommandFailure(.failed, "\(path): not for \(harmed.joined(separator: "; not for "))")
+    }
+  }
+
+  /// Returns the lines about one client.
+  private func lines(_ reading: SettingsFindings.Reading, _ path: String) -> String {
+    let lines = reading.findings.map { line, finding in
+      let message = finding.message + (finding.source.map { " (\($0))" } ?? "")
+      return Diagnostic(file: path, line: line, path: finding.path, message: message).description
+    }
+    return (lines + (isQuiet ? [] : [reading.verdict(on: path)])).map { $0 + "\n" }.joined()
+  }
 }
 
 extension ScenarioFindings {
@@ -181,56 +229,6 @@ extension Scenario {
 /// A ratio in whole percent.
 func percent(_ ratio: Double) -> String {
   ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
-}
-
-// MARK: - Settings for a client
-
-extension ValidateCommand {
-  /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
-  private func checkSettings(of clients: [ClientPreset], _ environment: CommandEnvironment) throws {
-    if let path {
-      throw UsageError(
-        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
-      )
-    }
-    if !input.settings.isEmpty {
-      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
-    }
-    guard let path = input.settingsPath else {
-      throw UsageError(
-        "Missing expected option '--settings <file>': '--client' says how that file is read.")
-    }
-    if let name = clients.map(\.name).firstRepeated {
-      throw UsageError("'--client' names '\(name)' twice.")
-    }
-    let (console, text) = (environment.console, try environment.files.text(path))
-    let readings = try clients.map { client in
-      SettingsFindings.Reading(
-        client: client.name, findings: try SettingsCheck(text: text, name: path, client: client).findings)
-    }
-    if isJSON {
-      try console.printData(
-        SettingsFindings.document.text("validate", SettingsFindings(path: path, readings: readings)))
-    } else {
-      try console.print(readings.map { lines($0, path) }.joined())
-    }
-    let harmed = readings.filter { $0.harmful > 0 }.map { reading in
-      "\(reading.client): \(reading.harmful) of \(FigureText.count(reading.findings.count, "finding")) "
-        + (reading.harmful == 1 ? "does harm" : "do harm")
-    }
-    if !harmed.isEmpty {
-      throw CommandFailure(.failed, "\(path): not for \(harmed.joined(separator: "; not for "))")
-    }
-  }
-
-  /// Returns the lines about one client.
-  private func lines(_ reading: SettingsFindings.Reading, _ path: String) -> String {
-    let lines = reading.findings.map { line, finding in
-      let message = finding.message + (finding.source.map { " (\($0))" } ?? "")
-      return Diagnostic(file: path, line: line, path: finding.path, message: message).description
-    }
-    return (lines + (isQuiet ? [] : [reading.verdict(on: path)])).map { $0 + "\n" }.joined()
-  }
 }
 
 extension SettingsFindings.Reading {

@@ -135,7 +135,7 @@ struct CompareCommand: Study {
             + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
         )
       }
-      if choices.contains(where: \.variesSeed) {
+      if choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
         guard !explores, plan.keepsFirst else {
           throw UsageError(
             "Seeds can't be compared with --seeds or --explore, which say the seeds of every variant."
@@ -153,10 +153,9 @@ struct CompareCommand: Study {
     if explores { return exploration(input, asked, seeds: plan.count) }
     return try .comparison(input, plan, options, isComparison: true)
   }
-}
 
-/// `compare --explore`: a page over the runs of a grid, whose controls choose a run.
-extension CompareCommand {
+  // MARK: A page over the runs of a grid, whose controls choose a run
+
   /// Runs of a page at most: its figures are all in it, some kilobytes each.
   private static let mostExplored = 1_000
 

@@ -68,7 +68,17 @@ struct AxisOptions: ParameterGroup {
       throw UsageError(
         "'--share' says how much of the fleet has the Settings of '--rollout <file>': give both.")
     }
-    let labelled = Self.labelled(varied)
+    // Variants with labels, in the order of these.
+    var labelled: [VariantChoice] = []
+    for key in varied {
+      guard let label = key.label else { continue }
+      let overrides = Override.choosing(key.path, key.values[0])
+      if let index = labelled.firstIndex(where: { $0.name == label }) {
+        labelled[index].overrides += overrides
+      } else {
+        labelled.append(VariantChoice(name: label, overrides: overrides, isLabelled: true))
+      }
+    }
     if !labelled.isEmpty { axes.append(labelled) }
     for key in varied where key.label == nil {
       if let owner = owners.updateValue("--vary", forKey: key.path) {
@@ -81,9 +91,7 @@ struct AxisOptions: ParameterGroup {
     }
     return axes
   }
-}
 
-extension AxisOptions {
   private static let strategies = ValueReader(.several(of: Jitter.examples)) { list in
     let names = try ValueReader<[String]>.words(list)
     for name in names {
@@ -116,19 +124,6 @@ extension AxisOptions {
         throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
       }
       return parts
-    }
-  }
-
-  /// The variants that have labels, in the order of these.
-  private static func labelled(_ keys: [VariedKey]) -> [VariantChoice] {
-    keys.reduce(into: []) { choices, key in
-      guard let label = key.label else { return }
-      let overrides = Override.choosing(key.path, key.values[0])
-      if let index = choices.firstIndex(where: { $0.name == label }) {
-        choices[index].overrides += overrides
-      } else {
-        choices.append(VariantChoice(name: label, overrides: overrides, isLabelled: true))
-      }
     }
   }
 }

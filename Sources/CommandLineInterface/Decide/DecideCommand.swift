@@ -196,8 +196,9 @@ struct DecideCommand: Study {
       progress: progress)
     var decided = Decided(suite: suite, today: today, settings: proposed.settings, decision: decision)
     let words = [
-      ["decide", path], $todayPath.words, options.input.words, options.input.scaleWords,
-      options.journalWords, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [], $allowed.words,
+      ["decide", path], $todayPath.words, options.input.words, options.input.$scale.words,
+      options.$journalPath.words, $incidentsPath.words, isOnlyGiven ? ["--only-incidents"] : [],
+      $allowed.words,
       runsAnyway ? ["--anyway"] : [],
     ]
     decided.command = words.flatMap(\.self)

@@ -107,11 +107,9 @@ struct Decided: Sendable {
     case .needsMore: CommandFailure(.undecided, "")
     }
   }
-}
 
-// MARK: - Tables
+  // MARK: Words
 
-extension Decided {
   /// What to do, what the files do to clients whatever happens, what the runs show, and which changes reach nobody.
   var story: Story {
     let fleet = FigureText.fleet(of: today.fullSize, scale: isUnrun ? 1 : Int64(today.scale))
@@ -248,11 +246,9 @@ extension Decided {
       + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
       + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
   }
-}
 
-// MARK: - Answer
+  // MARK: Answer
 
-extension Decided {
   static let document = CommandDocument<Findings<Decided>>.study(
     "whether Settings are to be published, and why.",
     [
@@ -362,9 +358,7 @@ extension Decided {
       + story.lines.map { "- **\($0.subject.rawValue)** \(Escaping.cell($0.text))\n" }.joined() + "\n"
       + parts.map(\.markdown).joined()
   }
-}
 
-extension Decided {
   /// The proposed Settings with the key that makes them worse as it is today.
   private var settingsWithoutCause: SettingsDocument? {
     trials?.harmful.first.flatMap { settings.keeping($0.key) }

@@ -236,13 +236,6 @@ extension JSONShape.Member {
   }
 }
 
-extension JSONValue {
-  fileprivate static func types(_ names: [String]) -> JSONValue {
-    ["type": names.count == 1 ? JSONValue.string(names[0]) : names.json]
-  }
-  fileprivate static func list(of items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
-}
-
 /// A type whose values are plain JSON.
 protocol JSONRepresentable: SendableMetatype {
   static var schema: JSONValue { get }
@@ -302,6 +295,10 @@ indirect enum JSONValue: Sendable {
   case raw(String)
 
   static let null = JSONValue.raw("null")
+  fileprivate static func types(_ names: [String]) -> JSONValue {
+    ["type": names.count == 1 ? JSONValue.string(names[0]) : names.json]
+  }
+  fileprivate static func list(of items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
   /// Rounded to three decimals.
   static func decimal(_ number: Double) -> JSONValue {
     number.isFinite && abs(number) < 9e15 ? .raw("\((number * 1_000).rounded() / 1_000)") : .null

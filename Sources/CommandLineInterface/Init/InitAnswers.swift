@@ -148,15 +148,9 @@ extension InitCommand.Answers {
 
   /// The rate of events that the scenario has, a device's mean over the day.
   var rate: Quantity { events ?? Quantity(Self.proposedEvents)! }
-}
 
-extension ValueReader where Value == Int {
-  package static let fleet = people(1...4_000_000_000, "a number from 1 to 4000M, as 20000, 200k or 3M.")
-}
+  // MARK: How the answers are read
 
-// MARK: - How the answers are read
-
-extension InitCommand.Answers {
   /// `segment-swift`, or clients with their shares: `a:55%,b:45%`.
   private static let parts = ValueReader(readingFiles: { text, files in
     var parts: [Part] = []
@@ -217,4 +211,8 @@ extension InitCommand.Answers {
     if access(files.place(text), R_OK) == 0 { return text }
     throw InvalidValue("a file that can be read, or defaults.")
   })
+}
+
+extension ValueReader where Value == Int {
+  package static let fleet = people(1...4_000_000_000, "a number from 1 to 4000M, as 20000, 200k or 3M.")
 }

@@ -116,11 +116,9 @@ extension LimitSearch {
       ? "the scenario's \(text) leaves \(distance.words)\(share) to spare"
       : "the scenario's \(text) is \(distance.words) too \(isLeast ? "little" : "much")"
   }
-}
 
-// MARK: - Table
+  // MARK: Table
 
-extension LimitSearch {
   /// A row of `limit.csv`.
   typealias Row = (key: String, point: Point, isAnswer: Bool)
 

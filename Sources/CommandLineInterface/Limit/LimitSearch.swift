@@ -9,10 +9,6 @@ import ScenarioModel
 /// is; bisection narrows it to two neighbouring values. The value on the good side must then keep the requirements in every seed, or
 /// the next one must. Where the middle of the range alone keeps them, the least value there is the answer. A fleet that does not
 /// hold its load without incidents keeps nothing.
-///
-///     var search = LimitSearch(range, requirements: [Requirement("lost = 0")], seeds: 59)
-///     try search.run(scenario, run)
-///     search.answer?.value  // 18: no event is lost in any of 59 runs
 package struct LimitSearch: Sendable {
   /// One value with its runs.
   package struct Point: Sendable {

@@ -233,10 +233,9 @@ package struct OutputDirectory {
   private func refusal(_ reason: String) -> CommandFailure {
     CommandFailure(.cannotCreate, "\(path): \(reason)")
   }
-}
 
-/// The calls that the output directory makes to the file system.
-extension OutputDirectory {
+  // MARK: Paths and directories
+
   /// Absolute and without symbolic links, though the last components may not exist yet.
   static func resolve(_ path: String, _ files: Files) throws(CommandFailure) -> String {
     func refusal(_ reason: String) -> CommandFailure { CommandFailure(.cannotCreate, "\(path): \(reason)") }

@@ -6,7 +6,6 @@ import FleetMetrics
 /// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole. A
 /// process that is killed leaves its finished runs, and a temporary file that the next process removes.
 final class RunDirectory: RunStore, Sendable {
-  /// As the user named it.
   let path: String
   private let environment: CommandEnvironment
   private var files: Files { environment.files }
@@ -73,9 +72,7 @@ final class RunDirectory: RunStore, Sendable {
   func warn(_ file: String, _ problem: StoredRecord.Problem) {
     environment.console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
   }
-}
 
-extension RunDirectory {
   /// Tells which runs of a study a signal leaves, if they are kept in a journal.
   static func remains(_ journal: RunDirectory?) -> String {
     guard let journal else { return Signals.nothing }

@@ -2,7 +2,6 @@
 ///
 /// A file that is there already is replaced only if it is empty or fleetsim wrote it.
 struct SingleFile {
-  /// As the user named it.
   let path: String
   private let ours: [String]
   private let option: String

@@ -5,7 +5,6 @@ import SimulationKernel
 
 /// A scenario file read with what it refers to, and the variants asked of it.
 struct LoadedScenario {
-  /// As the user named it.
   let path: String
   private let settingsPath: String?
   private(set) var overrides: [Override]
@@ -55,14 +54,14 @@ struct LoadedScenario {
   /// scenario names lies beside the scenario.
   func located(_ axes: [[VariantChoice]]) -> [[VariantChoice]] {
     if OutputDirectory.split(path).parent == "." { return axes }
-    func isHere(_ override: Override) -> Bool {
-      override.settingsFile == override.value && !["/", "./"].contains(where: override.value.hasPrefix)
-    }
     return axes.map { axis in
       axis.map { choice in
         var choice = choice
-        for i in choice.overrides.indices where isHere(choice.overrides[i]) {
-          choice.overrides[i].value = "./" + choice.overrides[i].value
+        for (place, override) in choice.overrides.enumerated()
+        where override.settingsFile == override.value
+          && !["/", "./"].contains(where: override.value.hasPrefix)
+        {
+          choice.overrides[place].value = "./" + override.value
         }
         return choice
       }
@@ -253,10 +252,6 @@ extension ScenarioProblems {
     }
     return problems
   }
-}
-
-extension VariantChoice {
-  var variesSeed: Bool { overrides.contains { $0.path == "seed" } }
 }
 
 /// In what variants are so small that chance between single requests decides, each once.

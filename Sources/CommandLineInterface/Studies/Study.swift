@@ -56,8 +56,6 @@ struct StudyOptions: ParameterGroup {
   @Flag var isQuiet: Bool
   let omitted: Set<String>
 
-  var journalWords: [String] { $journalPath.words }
-
   var form: AnswerForm {
     get throws(UsageError) { try AnswerForm(isQuiet: isQuiet, isVerbose: isVerbose) }
   }

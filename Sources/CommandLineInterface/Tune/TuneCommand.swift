@@ -146,7 +146,7 @@ struct TuneCommand: Study {
     // Settings that were set are in the file.
     let set = input.settings.filter { !$0.path.hasPrefix(SearchableSettings.prefix) }
     let words = [
-      ["decide", paths[0]], today, input.seedWords, set.flatMap { ["--set", $0.text] }, input.scaleWords,
+      ["decide", paths[0]], today, input.$seed.words, set.flatMap { ["--set", $0.text] }, input.$scale.words,
       ["--proposed", (options.outputPath ?? "DIR") + "/\(FileName.settings)"],
     ]
     return words.flatMap(\.self).shellCommand

@@ -12,6 +12,42 @@ extension ClientPreset {
   static func namedOrFile(_ name: String, _ files: Files) throws -> ClientPreset {
     isFileName(name) ? try ClientPreset(file: files.text(name), name: name) : try named(name)
   }
+
+  /// How many switches are not as the document has them.
+  fileprivate var differences: Int { Self.switches.count { $0.isChanged(in: self) } }
+
+  fileprivate static let document = CommandDocument<[ClientPreset]>(
+    meaning: "the switches of each client.",
+    shape: JSONShape([
+      .list(
+        "presets", "All of them, or those that were named.",
+        JSONShape<ClientPreset>([
+          .init("name", "As a cohort's `client`.") { $0.name },
+          .init("meaning", "What it is.") { $0.meaning },
+          .init("version", "The version that it is of; null: none is named.") { $0.version?.number },
+          .init("published", "When that was published, as 2026-11-24; null: not known.") {
+            $0.version?.date?.description
+          },
+          .init("run", "When its own code was run; null: it was not.") { $0.version?.run?.description },
+          .init("notes", "What it does that no switch says.") { $0.notes },
+          .list(
+            "switches", "In what clients differ.",
+            JSONShape<(entry: ClientPreset.Switch, preset: ClientPreset)>([
+              .init("path", "Its path in a cohort.") { $0.entry.path },
+              .init("value", "As this preset has it.") { $0.entry.value($0.preset) },
+              .init("document", "As the document has it.") { $0.entry.value(.tapiDocument) },
+              .init("differs", "Whether the two differ.") { $0.entry.isChanged(in: $0.preset) },
+              .init("requirement", "The requirement that it belongs to.") { $0.entry.requirement },
+              .init("meaning", "What it decides.") { $0.entry.meaning },
+              .init("allowed", "Its values; a capital letter stands for a number.") { $0.entry.values },
+              .init("source", "The place in the SDK's source; null: none is named.") {
+                $0.preset.source(of: $0.entry.path)
+              },
+            ])
+          ) { preset in ClientPreset.switches.map { ($0, preset) } },
+        ])
+      ) { $0 }
+    ]))
 }
 
 /// `fleetsim presets`: all clients, some of them side by side, or one in words.
@@ -152,42 +188,4 @@ struct PresetsCommand: Command {
 extension ClientPreset.Switch {
   /// Whether it is not as the document has it.
   fileprivate func isChanged(in preset: ClientPreset) -> Bool { value(preset) != value(.tapiDocument) }
-}
-
-extension ClientPreset {
-  /// How many switches are not as the document has them.
-  fileprivate var differences: Int { Self.switches.count { $0.isChanged(in: self) } }
-
-  fileprivate static let document = CommandDocument<[ClientPreset]>(
-    meaning: "the switches of each client.",
-    shape: JSONShape([
-      .list(
-        "presets", "All of them, or those that were named.",
-        JSONShape<ClientPreset>([
-          .init("name", "As a cohort's `client`.") { $0.name },
-          .init("meaning", "What it is.") { $0.meaning },
-          .init("version", "The version that it is of; null: none is named.") { $0.version?.number },
-          .init("published", "When that was published, as 2026-11-24; null: not known.") {
-            $0.version?.date?.description
-          },
-          .init("run", "When its own code was run; null: it was not.") { $0.version?.run?.description },
-          .init("notes", "What it does that no switch says.") { $0.notes },
-          .list(
-            "switches", "In what clients differ.",
-            JSONShape<(entry: ClientPreset.Switch, preset: ClientPreset)>([
-              .init("path", "Its path in a cohort.") { $0.entry.path },
-              .init("value", "As this preset has it.") { $0.entry.value($0.preset) },
-              .init("document", "As the document has it.") { $0.entry.value(.tapiDocument) },
-              .init("differs", "Whether the two differ.") { $0.entry.isChanged(in: $0.preset) },
-              .init("requirement", "The requirement that it belongs to.") { $0.entry.requirement },
-              .init("meaning", "What it decides.") { $0.entry.meaning },
-              .init("allowed", "Its values; a capital letter stands for a number.") { $0.entry.values },
-              .init("source", "The place in the SDK's source; null: none is named.") {
-                $0.preset.source(of: $0.entry.path)
-              },
-            ])
-          ) { preset in ClientPreset.switches.map { ($0, preset) } },
-        ])
-      ) { $0 }
-    ]))
 }

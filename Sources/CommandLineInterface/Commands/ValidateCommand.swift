@@ -118,7 +118,36 @@ struct ValidateCommand: Command {
   }
 }
 
-extension ScenarioFindings {
+extension Scenario {
+  /// What the Settings change in clients that have their own, those that fetch none and those of files: a line for each.
+  fileprivate var settingsChanges: [String] {
+    fleet.compactMap { cohort -> String? in
+      guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
+      let changes = SettingsDocument(cohort.ownSettings).differences(
+        to: SettingsDocument(cohort.settings))
+      if changes.isEmpty { return nil }
+      let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }
+      let fetches = cohort.fetchesSettings ? "" : ", which fetches none"
+      return "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
+    }.uniqued
+  }
+}
+
+/// A ratio in whole percent.
+func percent(_ ratio: Double) -> String {
+  ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
+}
+
+/// The findings of `validate` about a scenario that can be run.
+struct ScenarioFindings: Sendable {
+  var path: String
+  var scenario: Scenario
+  var warnings: [String]
+  var choices: [VariantChoice]
+  var clients: ClientDifferences
+  var notes: [String]
+  var load: NormalLoad { NormalLoad(scenario) }
+
   private static func span(_ span: Span) -> String { FigureText.span(span.microseconds) }
   /// - Parameter length: 0: it is over at once; nil: it lasts.
   private static func time(_ start: Instant, _ length: Span?) -> String {
@@ -209,67 +238,8 @@ extension ScenarioFindings {
     }
     return text
   }
-}
 
-extension Scenario {
-  /// What the Settings change in clients that have their own, those that fetch none and those of files: a line for each.
-  fileprivate var settingsChanges: [String] {
-    fleet.compactMap { cohort -> String? in
-      guard !cohort.fetchesSettings || !cohort.preset.isBuiltIn else { return nil }
-      let changes = SettingsDocument(cohort.ownSettings).differences(
-        to: SettingsDocument(cohort.settings))
-      if changes.isEmpty { return nil }
-      let texts = changes.map { "\($0.path) \($0.old ?? "not set") → \($0.new ?? "not set")" }
-      let fetches = cohort.fetchesSettings ? "" : ", which fetches none"
-      return "the Settings change \(cohort.client)\(fetches): \(texts.joined(separator: ", "))"
-    }.uniqued
-  }
-}
-
-/// A ratio in whole percent.
-func percent(_ ratio: Double) -> String {
-  ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
-}
-
-extension SettingsFindings.Reading {
-  /// How many findings do harm.
-  var harmful: Int { findings.count(where: \.finding.effect.isHarmful) }
-
-  /// How many findings there are, and of which kind; the worst first.
-  func verdict(on path: String) -> String {
-    let effects = findings.map(\.finding.effect)
-    if effects.isEmpty { return "\(path): no finding for \(client)" }
-    let parts = SettingsFinding.Effect.allCases.reversed().compactMap { effect -> String? in
-      let count = effects.count { $0 == effect }
-      return count == 0 ? nil : "\(count) \(Self.words(effect, isOne: count == 1))"
-    }
-    return
-      "\(path): \(FigureText.count(effects.count, "finding")) for \(client): \(parts.joined(separator: ", "))"
-  }
-
-  private static func words(_ effect: SettingsFinding.Effect, isOne: Bool) -> String {
-    switch effect {
-    case .endsProcess: isOne ? "ends the process" : "end the process"
-    case .losesData: isOne ? "loses data" : "lose data"
-    case .legacy: isOne ? "makes it legacy" : "make it legacy"
-    case .resetsValues: isOne ? "resets all values" : "reset all values"
-    case .contradicts: isOne ? "works against another" : "work against others"
-    case .readDifferently: isOne ? "is read differently" : "are read differently"
-    case .notRead: isOne ? "is not read" : "are not read"
-    case .repaired: isOne ? "is repaired" : "are repaired"
-    }
-  }
-}
-
-/// The findings of `validate` about a scenario that can be run.
-struct ScenarioFindings: Sendable {
-  var path: String
-  var scenario: Scenario
-  var warnings: [String]
-  var choices: [VariantChoice]
-  var clients: ClientDifferences
-  var notes: [String]
-  var load: NormalLoad { NormalLoad(scenario) }
+  // MARK: JSON
 
   private static func finite(_ ratio: Double) -> Double? { ratio.isFinite ? ratio : nil }
 
@@ -318,6 +288,34 @@ struct SettingsFindings: Sendable {
   struct Reading: Sendable {
     var client: String
     var findings: [(line: Int, finding: SettingsFinding)]
+
+    /// How many findings do harm.
+    var harmful: Int { findings.count(where: \.finding.effect.isHarmful) }
+
+    /// How many findings there are, and of which kind; the worst first.
+    func verdict(on path: String) -> String {
+      let effects = findings.map(\.finding.effect)
+      if effects.isEmpty { return "\(path): no finding for \(client)" }
+      let parts = SettingsFinding.Effect.allCases.reversed().compactMap { effect -> String? in
+        let count = effects.count { $0 == effect }
+        return count == 0 ? nil : "\(count) \(Self.words(effect, isOne: count == 1))"
+      }
+      return
+        "\(path): \(FigureText.count(effects.count, "finding")) for \(client): \(parts.joined(separator: ", "))"
+    }
+
+    private static func words(_ effect: SettingsFinding.Effect, isOne: Bool) -> String {
+      switch effect {
+      case .endsProcess: isOne ? "ends the process" : "end the process"
+      case .losesData: isOne ? "loses data" : "lose data"
+      case .legacy: isOne ? "makes it legacy" : "make it legacy"
+      case .resetsValues: isOne ? "resets all values" : "reset all values"
+      case .contradicts: isOne ? "works against another" : "work against others"
+      case .readDifferently: isOne ? "is read differently" : "are read differently"
+      case .notRead: isOne ? "is not read" : "are not read"
+      case .repaired: isOne ? "is repaired" : "are repaired"
+      }
+    }
   }
 
   static let document = CommandDocument<SettingsFindings>(

@@ -42,13 +42,11 @@ struct RunCommand: Study {
   func plan(_ environment: CommandEnvironment) throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options, environment) { [VariantChoice(name: $1.name, overrides: [])] }
-    if let shard = replications.shard {
-      guard requirements.isEmpty else {
-        throw UsageError("'--require' does not go with '--shard', which judges nothing yet.")
-      }
-      return try .part(shard, of: input, plan, options, environment)
+    if replications.shard != nil, !requirements.isEmpty {
+      throw UsageError("'--require' does not go with '--shard', which judges nothing yet.")
     }
-    return try .comparison(input, plan, options, isComparison: false, requirements: requirements)
+    return try .comparison(
+      input, plan, options, shard: replications.shard, isComparison: false, requirements: requirements)
   }
 }
 
@@ -147,11 +145,8 @@ struct CompareCommand: Study {
     }
     let input = try naming(
       "--vary", in: StudyInput(path, options, environment, choices: choices), axes.option)
-    if let shard = replications.shard {
-      return try .part(shard, of: input, plan, options, environment)
-    }
     if explores { return exploration(input, asked, seeds: plan.count) }
-    return try .comparison(input, plan, options, isComparison: true)
+    return try .comparison(input, plan, options, shard: replications.shard, isComparison: true)
   }
 
   // MARK: A page over the runs of a grid, whose controls choose a run
@@ -244,39 +239,36 @@ extension ReplicationOptions {
 
 extension StudyPlan<ComparisonFindings> {
   /// The runs of one shard, which the journal keeps.
-  fileprivate static func part(
-    _ shard: RunShard, of input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions,
-    _ environment: CommandEnvironment
+  private static func part(
+    _ shard: RunShard, of variants: [Variant], _ replications: ReplicationPlan, _ options: StudyOptions,
+    _ input: StudyInput, heading: String
   ) throws -> StudyPlan {
     guard let journal = options.journalPath else {
       throw UsageError("'--shard' goes with '--journal <dir>', where the runs of all shards are kept.")
     }
     try options.refuse("out", "json") { "\($0) does not go with '--shard', which compares nothing yet." }
-    var replications = replications
-    replications.firstSeed = input.scenario.seed
-    let variants = input.variants
     let runs = FigureText.count(shard.part(of: variants.count * replications.count).count, "run")
     return StudyPlan(
-      input: input, heading: heading(input, replications, ClientDifferences(variants)),
+      input: input, heading: heading,
       memory: ComparisonMemory(variants.map(\.scenario), seeds: replications.count, isLeft: true),
-      find: { [replications] runs in
+      find: { runs in
         try Replications.make(
           shard, of: variants, plan: replications, in: runs.journal, options: runs.options,
           workers: runs.workers, control: runs.control)
         return ComparisonFindings(Trial([]), choices: [], clients: ClientDifferences([]))
       },
-      report: .own { _, _ in
-        try environment.console.print(
+      report: .own { _, end in
+        try end.console.print(
           "\(journal): \(runs) of shard \(shard.number)/\(shard.count) are there\n"
             + (options.isQuiet
               ? "" : "When all shards are, the same command without --shard compares them.\n"))
       })
   }
 
-  /// A comparison of variants; a plain run is one of a single variant.
+  /// A comparison of variants, or a part of its runs; a plain run is one of a single variant.
   fileprivate static func comparison(
-    _ input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions, isComparison: Bool,
-    requirements: [Requirement] = []
+    _ input: StudyInput, _ replications: ReplicationPlan, _ options: StudyOptions, shard: RunShard?,
+    isComparison: Bool, requirements: [Requirement] = []
   ) throws -> StudyPlan {
     var (input, replications) = (input, replications)
     // Several seeds of a small fleet tell more than one of the whole.
@@ -284,8 +276,12 @@ extension StudyPlan<ComparisonFindings> {
     replications.firstSeed = input.scenario.seed
     let (variants, choices, path) = (input.variants, input.choices, input.path)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
+    let heading = heading(input, replications, clients)
+    if let shard {
+      return try part(shard, of: variants, replications, options, input, heading: heading)
+    }
     var plan = StudyPlan(
-      input: input, heading: heading(input, replications, clients),
+      input: input, heading: heading,
       memory: ComparisonMemory(variants.map(\.scenario), seeds: replications.count),
       find: { [replications] runs in
         let trial = try runs.replications(variants, replications)

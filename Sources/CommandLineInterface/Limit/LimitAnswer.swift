@@ -163,6 +163,29 @@ extension LimitSearch {
   var table: Table<Row> {
     Table(Self.columns, points.map { (range.path, $0, $0.step == answer?.step) })
   }
+
+  // MARK: Page
+
+  fileprivate var page: [Answer.Part] {
+    [
+      .figure(
+        picture.html, title: "Share of the runs that keep \(goal)",
+        caption: "Points: the share of a value's runs. Bars: where it may lie, 95 % (Wilson)."),
+      .table(TextTable(table), title: "The values of \(range.path)"),
+    ]
+  }
+
+  fileprivate var picture: Chart {
+    let points = table.rows.compactMap { row in
+      let chance = WilsonInterval(successes: row.point.met, of: row.point.seeds)
+      return range.share(of: row.point.value).map {
+        ($0, chance.share, chance.low...chance.high, row.point.value.words, row.isAnswer)
+      }
+    }
+    return Chart.shares(
+      title: story.finding, description: story.text, of: range.path, points,
+      own: own.flatMap { range.share(of: $0) })
+  }
 }
 
 // MARK: - Answer
@@ -209,28 +232,5 @@ package struct Limits: Sendable {
       answer.pictures = [OutputFile(.limitPicture, text: searches[0].picture.svg)]
     }
     return answer
-  }
-}
-
-extension LimitSearch {
-  fileprivate var page: [Answer.Part] {
-    [
-      .figure(
-        picture.html, title: "Share of the runs that keep \(goal)",
-        caption: "Points: the share of a value's runs. Bars: where it may lie, 95 % (Wilson)."),
-      .table(TextTable(table), title: "The values of \(range.path)"),
-    ]
-  }
-
-  fileprivate var picture: Chart {
-    let points = table.rows.compactMap { row in
-      let chance = WilsonInterval(successes: row.point.met, of: row.point.seeds)
-      return range.share(of: row.point.value).map {
-        ($0, chance.share, chance.low...chance.high, row.point.value.words, row.isAnswer)
-      }
-    }
-    return Chart.shares(
-      title: story.finding, description: story.text, of: range.path, points,
-      own: own.flatMap { range.share(of: $0) })
   }
 }

@@ -175,26 +175,26 @@ struct LiveCommand: Study {
       command == nil
       ? (Self.mostDevices, "one machine can be")
       : (Self.mostProcesses, "'--exec' can start processes for")
-    var problem: String?
+    func refusal(_ problem: String) -> CommandFailure { CommandFailure(.data, "\(path): \(problem)") }
     if devices > most {
-      problem =
+      throw refusal(
         "fleet: \(FigureText.grouped(devices)) devices are more than \(who): at most \(FigureText.grouped(most)); "
-        + "--scale 1:\((devices - 1) / most + 1) runs a part of them, with a part of the capacity"
+          + "--scale 1:\((devices - 1) / most + 1) runs a part of them, with a part of the capacity")
     }
-    for cohort in scenario.fleet where problem == nil {
+    for cohort in scenario.fleet {
       let events = cohort.queue.maximumBatchEvents
       if min(events, Int(UInt16.max)) * cohort.eventBytes > Self.largestBody {
-        problem =
+        throw refusal(
           "fleet.\(cohort.name): a batch of \(FigureText.count(events, "event")) of "
-          + "\(FigureText.count(cohort.eventBytes, "byte")) is more than a live run sends at once: at most "
-          + "\(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize"
-      } else if cohort.gates.reconciles {
-        problem =
+            + "\(FigureText.count(cohort.eventBytes, "byte")) is more than a live run sends at once: at most "
+            + "\(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize")
+      }
+      if cohort.gates.reconciles {
+        throw refusal(
           "fleet.\(cohort.name).gates.reconcile: clients that ask whether an upload was applied can't be run live: there is no "
-          + "such request that servers agree on; leave it out"
+            + "such request that servers agree on; leave it out")
       }
     }
-    if let problem { throw CommandFailure(.data, "\(path): \(problem)") }
   }
 
   /// - Throws: `CommandFailure` 71 of a system that gives no files or no thread for it.

@@ -121,6 +121,9 @@ public struct MeanEstimate: Sendable, Hashable {
   public static let fewestOthers = 5
   /// A sample is skewed whose skewness is beyond this on either side.
   public static let skewed = 0.5
+  /// The smallest sample that is resampled. Of four, one in ten intervals is eight times as wide as Student's, and holds the mean
+  /// no oftener where values are normal; their skewness tells nothing.
+  public static let fewestResampled = 5
   /// - `values`: independent; two or more, or nothing is known but their mean.
   /// - Complexity: O(n log n), and 999 resamples of n where the sample is skewed.
   public init(_ values: [Double], confidence: Double = 0.95) {
@@ -137,7 +140,7 @@ public struct MeanEstimate: Sendable, Hashable {
     {
       // A spread larger than the mean: a few values make it, and which ones is chance.
       method = .tooRare
-    } else if abs(Self.skewness(values, sample)) > Self.skewed,
+    } else if values.count >= Self.fewestResampled, abs(Self.skewness(values, sample)) > Self.skewed,
       let interval = BootstrapT.interval(values, confidence: confidence)
     {
       method = .bootstrap

@@ -41,17 +41,19 @@ package struct Figure: Sendable {
 
   /// The 95 % interval of the mean: `± 4 s`, or `(25 min to 28 min)` where it is uneven; nil without one.
   ///
-  /// It is uneven where one side is more than a quarter longer than the other, and both ends can be told from the mean. Only
-  /// attempts above the twin's can be less than none.
+  /// It is uneven where one side is more than a quarter longer than the other, or ends at 0, and both ends can be told from the
+  /// mean. Only attempts above the twin's can be less than none.
   package var interval: String? {
     guard case .mean(_, isLeast: false) = value, let metric, let estimate = estimate?(),
       var low = estimate.low,
       let high = estimate.high, high > low
     else { return nil }
-    if metric.name != MetricCatalogue.attemptsAboveTwin { low = max(0, low) }
+    let endsAtNone = low < 0 && metric.name != MetricCatalogue.attemptsAboveTwin
+    if endsAtNone { low = 0 }
     let (below, above) = (estimate.mean - low, high - estimate.mean)
+    let isUneven = endsAtNone || max(below, above) > 1.25 * min(below, above)
     let texts = [low, high].map { MetricText.value(metric, $0) }
-    return max(below, above) > 1.25 * min(below, above) && !texts.contains(text)
+    return isUneven && !texts.contains(text)
       ? "(\(texts[0]) to \(texts[1]))" : "± " + MetricText.value(metric, (high - low) / 2)
   }
 

@@ -20,12 +20,6 @@ public struct LossCharge: Sendable, Hashable {
   /// The limit that was reached; nil where no limit but an answer gave them up.
   public var limit: Limit? { Limit(reason) }
 
-  public init(cohort: Int, reason: Measure, events: Int64) {
-    self.cohort = cohort
-    self.reason = reason
-    self.events = events
-  }
-
   /// A limit of a client on what it keeps and for how long.
   public enum Limit: String, Sendable, Hashable {
     case backoffRetries = "backoffConfig.maxRetryCount"
@@ -66,11 +60,20 @@ public struct LossCharge: Sendable, Hashable {
 
     private func value(in cohort: Cohort) -> String {
       switch self {
-      case .backoffRetries: "\(cohort.settings.backoff.maxRetryCount)"
-      case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"
+      case .backoffRetries, .rateLimitRetries: "\(cohort.settings[keyPath: paths[0]])"
       case .age: Self.ages(cohort)
       case .queue: "\(cohort.queue.countsBatches ? cohort.queue.batchLimit : cohort.queue.limit)"
       case .gate: "on"
+      }
+    }
+
+    /// Where Settings have it.
+    private var paths: [WritableKeyPath<HTTPConfig, Int64>] {
+      switch self {
+      case .backoffRetries: [\.backoff.maxRetryCount.wide]
+      case .rateLimitRetries: [\.rateLimit.maxRetryCount.wide]
+      case .age: [\.backoff.maxTotalBackoffDuration, \.rateLimit.maxTotalBackoffDuration]
+      case .queue, .gate: []
       }
     }
 
@@ -101,7 +104,7 @@ public struct LossCharge: Sendable, Hashable {
     /// Takes it away, from the Settings that are published during the run too.
     package func remove(from cohort: inout Cohort) {
       let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
-      set(none, in: &cohort)
+      change(&cohort) { _, _ in none }
       if self == .queue { (cohort.queue.limit, cohort.queue.batchLimit) = (.max, .max) }
       if self == .gate {
         cohort.gates.failureWindow = nil
@@ -115,64 +118,32 @@ public struct LossCharge: Sendable, Hashable {
     /// microseconds. nil: it is no limit of Settings, or they have as much, of an age in one of its sections.
     func raised(in cohort: Cohort) -> Int64? {
       let most: Int64 = self == .age ? Span.hours(7 * 24).microseconds : 1_000
-      var settings = cohort.settings
-      raise(to: most, in: &settings, cohort.settingsDialect)
-      if settings == cohort.settings { return nil }
-      switch self {
-      case .backoffRetries: return Int64(settings.backoff.maxRetryCount)
-      case .rateLimitRetries: return Int64(settings.rateLimit.maxRetryCount)
-      case .age:
-        let totals = [settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration]
-        return totals.contains { $0 > most && $0 != .max } ? nil : most
-      case .queue, .gate: return most
-      }
+      var raised = cohort
+      raise(to: most, in: &raised)
+      if raised.settings == cohort.settings { return nil }
+      let values = paths.map { raised.settings[keyPath: $0] }
+      if self != .age { return values[0] }
+      return values.contains { $0 > most && $0 != .max } ? nil : most
     }
 
     /// Gives a cohort's clients a file with that value, of which they take what they can. What is higher stays.
     func raise(to value: Int64, in cohort: inout Cohort) {
-      raise(to: value, in: &cohort.settings, cohort.settingsDialect)
-      raise(to: value, in: &cohort.settingsDefaults, cohort.settingsDialect)
-      if var rollout = cohort.rollout {
-        raise(to: value, in: &rollout.settings, cohort.settingsDialect)
-        cohort.rollout = rollout
-      }
-    }
-
-    private func raise(to value: Int64, in settings: inout HTTPConfig, _ dialect: SettingsDialect) {
       var file = HTTPConfig()
-      set(value, in: &file)
-      let taken = SettingsDocument(file).config(in: dialect)
-      func raise<Limit: Comparable>(_ limit: WritableKeyPath<HTTPConfig, Limit>) {
-        settings[keyPath: limit] = max(settings[keyPath: limit], taken[keyPath: limit])
-      }
-      switch self {
-      case .backoffRetries: raise(\.backoff.maxRetryCount)
-      case .rateLimitRetries: raise(\.rateLimit.maxRetryCount)
-      case .age:
-        raise(\.backoff.maxTotalBackoffDuration)
-        raise(\.rateLimit.maxTotalBackoffDuration)
-      case .queue, .gate: break
-      }
+      for path in paths { file[keyPath: path] = value }
+      let taken = SettingsDocument(file).config(in: cohort.settingsDialect)
+      change(&cohort) { max($0, taken[keyPath: $1]) }
     }
 
-    private func set(_ value: Int64, in cohort: inout Cohort) {
-      set(value, in: &cohort.settings)
-      set(value, in: &cohort.settingsDefaults)
-      if var rollout = cohort.rollout {
-        set(value, in: &rollout.settings)
-        cohort.rollout = rollout
+    /// Changes it in all Settings that the clients have at some time.
+    private func change(
+      _ cohort: inout Cohort, to value: (_ now: Int64, WritableKeyPath<HTTPConfig, Int64>) -> Int64
+    ) {
+      func change(_ settings: inout HTTPConfig) {
+        for path in paths { settings[keyPath: path] = value(settings[keyPath: path], path) }
       }
-    }
-
-    private func set(_ value: Int64, in settings: inout HTTPConfig) {
-      switch self {
-      case .backoffRetries: settings.backoff.maxRetryCount = Int(value)
-      case .rateLimitRetries: settings.rateLimit.maxRetryCount = Int(value)
-      case .age:
-        settings.backoff.maxTotalBackoffDuration = value
-        settings.rateLimit.maxTotalBackoffDuration = value
-      case .queue, .gate: break
-      }
+      change(&cohort.settings)
+      change(&cohort.settingsDefaults)
+      if cohort.rollout != nil { change(&cohort.rollout!.settings) }
     }
   }
 
@@ -207,6 +178,13 @@ public struct LossCharge: Sendable, Hashable {
 extension Cohort {
   /// `phones (segment-swift)`; the client alone where the cohort has its name.
   package var nameWithClient: String { name == preset.name ? name : "\(name) (\(preset.name))" }
+}
+
+extension Int {
+  fileprivate var wide: Int64 {
+    get { Int64(self) }
+    set { self = Int(newValue) }
+  }
 }
 
 extension QueuePolicy {

@@ -1,38 +1,43 @@
 import FleetMetrics
 import FleetStatistics
 
+/// A metric of a variant: what makes a row of `statistics.csv`, and of `differences.csv`.
+public struct MetricRow: Sendable {
+  fileprivate let standings: Standings
+  package let variant: Int
+  fileprivate let index: Int
+  fileprivate let sample: SampleStatistics
+  /// To the first variant.
+  fileprivate let difference: PairedDifference
+  /// It may take a thousand resamples; nil of a difference.
+  fileprivate var estimate: MeanEstimate?
+
+  package var name: String { standings.variants[variant] }
+  fileprivate var metrics: ReplicatedMetrics { standings.metrics }
+  fileprivate var metric: Metric { metrics.metrics[index] }
+  fileprivate var values: [Double] { metrics.values(of: index, variant: variant).compactMap(\.restricted) }
+
+  /// Variants in their order from that one on, each with the metrics in theirs.
+  fileprivate static func all(_ standings: Standings, from first: Int) -> [MetricRow] {
+    standings.variants.indices.dropFirst(first).flatMap { variant in
+      standings.metrics.metrics.indices.map { index in
+        MetricRow(
+          standings: standings, variant: variant, index: index,
+          sample: standings.metrics.sample(index, variant: variant),
+          difference: standings.metrics.difference(index, of: variant, to: 0))
+      }
+    }
+  }
+}
+
 /// `statistics.csv`: one row for each variant and metric.
 public enum StatisticsCSV {
-  /// The statistics that make a row.
-  public struct Row: Sendable {
-    public var variant: String
-    public var metric: Metric
-    public var sample: SampleStatistics
-    public var estimate: MeanEstimate
-    public var minimum: Double?
-    public var maximum: Double?
-    /// nil of a metric that doesn't rank, or without values.
-    public var rank: Int?
-    /// The share of runs, for a time that not every run lives to see.
-    public var share: WilsonInterval?
-  }
-
-  /// Variants in their order, each with the metrics in theirs; metrics without any value are left out.
-  package static func rows(of standings: Standings) -> [Row] {
-    let metrics = standings.metrics
-    return metrics.variants.indices.flatMap { variant in
-      metrics.metrics.indices.compactMap { index in
-        let metric = metrics.metrics[index]
-        let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
-        guard !values.isEmpty else { return nil }
-        return Row(
-          variant: metrics.variants[variant], metric: metric,
-          sample: metrics.sample(index, variant: variant),
-          estimate: metrics.estimate(index, variant: variant),
-          minimum: values.min(), maximum: values.max(),
-          rank: standings.rank(of: variant, by: index),
-          share: metrics.share(index, variant: variant))
-      }
+  /// Metrics without any value are left out.
+  package static func rows(of standings: Standings) -> [MetricRow] {
+    MetricRow.all(standings, from: 0).filter { $0.sample.count > 0 }.map { row in
+      var row = row
+      row.estimate = row.metrics.estimate(row.index, variant: row.variant)
+      return row
     }
   }
 
@@ -41,8 +46,8 @@ public enum StatisticsCSV {
   }
 
   /// The file's columns in order.
-  public static let columns: [CSVColumn<Row>] = [
-    .init("variant", "", "Name of the variant.") { .text($0.variant) },
+  public static let columns: [CSVColumn<MetricRow>] = [
+    .init("variant", "", "Name of the variant.") { .text($0.name) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
     .init("unit", "", "Its unit.") { .text($0.metric.unit) },
     .init("replications", "runs", "Runs in which it has a value.") { .integer(Int64($0.sample.count)) },
@@ -50,16 +55,16 @@ public enum StatisticsCSV {
     .figure(
       "half_width_95",
       "95 % interval of the expected value: half its width, empty where there is none (`interval`)."
-    ) { $0.estimate.halfWidth },
-    .figure("low_95", "95 % interval of the expected value: lower end.") { $0.estimate.low },
-    .figure("high_95", "95 % interval of the expected value: upper end.") { $0.estimate.high },
+    ) { $0.estimate?.halfWidth },
+    .figure("low_95", "95 % interval of the expected value: lower end.") { $0.estimate?.low },
+    .figure("high_95", "95 % interval of the expected value: upper end.") { $0.estimate?.high },
     .figure("standard_deviation", "Spread of single runs.") { $0.sample.standardDeviation },
-    .figure("minimum", "Extremes of the runs: minimum.") { $0.minimum },
-    .figure("maximum", "Extremes of the runs: maximum.") { $0.maximum },
+    .figure("minimum", "Extremes of the runs: minimum.") { $0.values.min() },
+    .figure("maximum", "Extremes of the runs: maximum.") { $0.values.max() },
     .init(
       "rank", "",
       "One more than the number of variants that are better; empty where neither way is."
-    ) { $0.rank.map { .integer(Int64($0)) } ?? .empty },
+    ) { $0.standings.rank(of: $0.variant, by: $0.index).map { .integer(Int64($0)) } ?? .empty },
     share("made_it_ratio", "Runs that lived to see a time: their share.") { $0.share },
     share("made_it_low_95_ratio", "Runs that lived to see a time: lower end of its 95 % interval (Wilson).") {
       $0.low
@@ -71,26 +76,22 @@ public enum StatisticsCSV {
       How the interval was made: `student` (t), `bootstrap` (bootstrap-t), `constant` (all runs gave the same), `too rare` \
       (too few runs differ to tell).
       """
-    ) { .text($0.estimate.method.rawValue) },
+    ) { .text($0.estimate?.method.rawValue ?? "") },
   ]
 
   private static func share(
     _ name: String, _ definition: String, _ value: @escaping @Sendable (WilsonInterval) -> Double
-  ) -> CSVColumn<Row> {
-    .init(name, "1", definition) { .decimal($0.share.map(value), decimals: 6) }
+  ) -> CSVColumn<MetricRow> {
+    .init(name, "1", definition) {
+      .decimal($0.metrics.share($0.index, variant: $0.variant).map(value), decimals: 6)
+    }
   }
 }
 
-private protocol RowOfMetric: Sendable {
-  var metric: Metric { get }
-}
-extension StatisticsCSV.Row: RowOfMetric {}
-extension DifferencesCSV.Row: RowOfMetric {}
-
-extension CSVColumn where Source: RowOfMetric {
+extension CSVColumn<MetricRow> {
   /// In the metric's unit; a count is that of the whole fleet.
   fileprivate static func figure(
-    _ name: String, _ definition: String, _ value: @escaping @Sendable (Source) -> Double?
+    _ name: String, _ definition: String, _ value: @escaping @Sendable (MetricRow) -> Double?
   ) -> CSVColumn {
     .init(name, "metric's", definition) { row in
       .decimal(value(row).map { $0 * row.metric.factor }, decimals: 6)
@@ -100,35 +101,9 @@ extension CSVColumn where Source: RowOfMetric {
 
 /// `differences.csv`: one row for each variant but the first, and metric.
 public enum DifferencesCSV {
-  /// The pair of variants that makes a row.
-  public struct Row: Sendable {
-    public var variant: String
-    public var reference: String
-    public var metric: Metric
-    public var difference: PairedDifference
-    /// What the variant is against the reference; nil of a metric without direction.
-    package var standing: MetricRule.Standing?
-    public var referenceMean: Double
-    /// See `ReplicatedMetrics.commonRandomNumbersFactor`.
-    public var commonRandomNumbersFactor: Double?
-  }
-
-  /// Variants in their order, each against the first one; metrics without a pair of values are left out.
-  package static func rows(of standings: Standings) -> [Row] {
-    let metrics = standings.metrics
-    return metrics.variants.indices.dropFirst().flatMap { variant in
-      metrics.metrics.enumerated().compactMap { index, metric in
-        let difference = metrics.difference(index, of: variant, to: 0)
-        guard difference.sample.count > 0 else { return nil }
-        return Row(
-          variant: metrics.variants[variant], reference: metrics.variants[0], metric: metric,
-          difference: difference,
-          standing: metric.direction == .neither
-            ? nil : standings.standing(of: variant, to: 0, on: .metric(index)),
-          referenceMean: metrics.sample(index, variant: 0).mean,
-          commonRandomNumbersFactor: metrics.commonRandomNumbersFactor(index, of: variant, to: 0))
-      }
-    }
+  /// Metrics without a pair of values are left out.
+  package static func rows(of standings: Standings) -> [MetricRow] {
+    MetricRow.all(standings, from: 1).filter { $0.difference.sample.count > 0 }
   }
 
   package static func bytes(of standings: Standings) -> [UInt8] {
@@ -136,9 +111,9 @@ public enum DifferencesCSV {
   }
 
   /// The file's columns in order.
-  public static let columns: [CSVColumn<Row>] = [
-    .init("variant", "", "Name of the variant.") { .text($0.variant) },
-    .init("reference", "", "The first variant.") { .text($0.reference) },
+  public static let columns: [CSVColumn<MetricRow>] = [
+    .init("variant", "", "Name of the variant.") { .text($0.name) },
+    .init("reference", "", "The first variant.") { .text($0.standings.variants[0]) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
     .init("unit", "", "Its unit.") { .text($0.metric.unit) },
     .init("pairs", "runs", "Seeds for which both have a value.") {
@@ -149,7 +124,8 @@ public enum DifferencesCSV {
       "relative_difference_ratio", "1",
       "Difference as a share of the reference's mean; empty for a mean of 0."
     ) {
-      $0.referenceMean == 0 ? .empty : .decimal($0.difference.mean / $0.referenceMean, decimals: 6)
+      let reference = $0.metrics.sample($0.index, variant: 0).mean
+      return reference == 0 ? .empty : .decimal($0.difference.mean / reference, decimals: 6)
     },
     .figure("half_width_95", "95 % interval of the difference (paired t): half its width.") {
       $0.difference.interval()?.halfWidth
@@ -166,11 +142,14 @@ public enum DifferencesCSV {
     .init(
       "standing", "",
       "What the variant is by the verdict's rule: better, worse, as good or not decided; empty where neither way is."
-    ) { $0.standing.map { .text($0.rawValue) } ?? .empty },
+    ) { row in
+      row.metric.direction == .neither
+        ? .empty : .text(row.standings.standing(of: row.variant, to: 0, on: .metric(row.index)).rawValue)
+    },
     .init(
       "crn_factor_ratio", "1",
       "How much wider the interval of independent runs would be."
-    ) { .decimal($0.commonRandomNumbersFactor) },
+    ) { .decimal($0.metrics.commonRandomNumbersFactor($0.index, of: $0.variant, to: 0)) },
   ]
 }
 
@@ -258,29 +237,20 @@ public enum CurvesCSV {
   }
 }
 
-/// Columns for what was varied: one for each key that a variant sets, named by the key's path, behind all other columns.
-package struct VariedColumns: Sendable {
-  private let paths: [String]
-  /// By variant and path.
-  private let values: [String: [String: String]]
-
-  package init(_ choices: [VariantChoice]) {
-    paths = choices.flatMap(\.overrides).map(\.path).uniqued
-    values = Dictionary(
-      choices.map { choice in
-        let pairs = choice.overrides.map { ($0.path, $0.value) }
-        return (choice.name, Dictionary(pairs, uniquingKeysWith: { _, last in last }))
-      }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// A file with these columns behind its own; a key that is one of those already, as `seed` is, gets none.
+extension [VariantChoice] {
+  /// A file with a column behind its own for each key that a variant sets, named by the key's path. A key that is one of those
+  /// already, as `seed` is, gets none.
   /// - `variant`: the name of the variant that a row is of.
   package func bytes<Row>(
     _ rows: [Row], _ own: [CSVColumn<Row>], variant: @escaping @Sendable (Row) -> String
   ) -> [UInt8] {
-    let more = paths.filter { path in !own.contains { $0.name == path } }.map { path in
-      CSVColumn<Row>(path, "", "As the variant sets it; empty: as the scenario has it.") { [values] row in
-        values[variant(row)]?[path].map(CSVValue.text) ?? .empty
+    let paths = flatMap(\.overrides).map(\.path).uniqued.filter { path in !own.contains { $0.name == path } }
+    let more = paths.map { path in
+      let values = Dictionary(
+        map { choice in (choice.name, choice.overrides.last { $0.path == path }?.value) },
+        uniquingKeysWith: { first, _ in first })
+      return CSVColumn<Row>(path, "", "As the variant sets it; empty: as the scenario has it.") { row in
+        values[variant(row)]?.map(CSVValue.text) ?? .empty
       }
     }
     return CSVFile.bytes(own + more, rows)

@@ -40,22 +40,21 @@ package struct TrialReport: Sendable {
   }
 
   private func data(isComparison: Bool, _ extras: Extras) -> [OutputFile] {
-    let varied = VariedColumns(choices)
     var files: [OutputFile] = []
     if !trial.isOfOneRun {
       files = [
         OutputFile(
           .statistics,
-          varied.bytes(StatisticsCSV.rows(of: standings), StatisticsCSV.columns, variant: \.variant)),
+          choices.bytes(StatisticsCSV.rows(of: standings), StatisticsCSV.columns, variant: \.name)),
         OutputFile(.differences, DifferencesCSV.bytes(of: standings)),
-        OutputFile(.replications, varied.bytes(trial.rows, SummaryCSV.columns, variant: \.run)),
+        OutputFile(.replications, choices.bytes(trial.rows, SummaryCSV.columns, variant: \.run)),
         OutputFile(.curves, CurvesCSV.bytes(of: trial.curves)),
       ]
     }
     let results = trial.first
     if results.isEmpty { return files }
     let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
-    let summary = varied.bytes(results.map(\.summary), SummaryCSV.columns, variant: \.run)
+    let summary = choices.bytes(results.map(\.summary), SummaryCSV.columns, variant: \.run)
     return files + [OutputFile(.summary, summary)]
       + (extras.openMetrics ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
       + zip(results, Self.folders(of: trial, isComparison: isComparison)).flatMap {

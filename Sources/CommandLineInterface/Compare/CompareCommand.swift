@@ -361,12 +361,12 @@ struct ComparisonFindings: Sendable {
   private var best: [String] { standings.leaders.map { standings.variants[$0] } }
 
   /// A variant's place, and its rows of `statistics.csv`.
-  private typealias Variant = (found: ComparisonFindings, place: Int, statistics: [StatisticsCSV.Row])
+  private typealias Variant = (found: ComparisonFindings, place: Int, statistics: [MetricRow])
 
   private var variants: [Variant] {
     let statistics = trial.isOfOneRun ? [] : StatisticsCSV.rows(of: standings)
     return choices.indices.map { place in
-      (self, place, statistics.filter { $0.variant == choices[place].name })
+      (self, place, statistics.filter { $0.variant == place })
     }
   }
 

@@ -32,7 +32,6 @@ public struct VariantResult: Sendable {
   func named(_ variant: Variant) -> VariantResult {
     var result = self
     (result.name, result.summary.run) = (variant.name, variant.name)
-    result.summary.scale = Int64(variant.scenario.scale)
     return result
   }
 }
@@ -156,7 +155,7 @@ public struct ComparisonMemory: Sendable {
   /// The estimate of each run, twins included, the largest first.
   private let estimates: [MemoryEstimate]
   /// The record of every run stays until its replication ends.
-  private let results: Int64
+  private let results: Int128
   private let replications: Int
 
   /// - `scenarios`: at least one.
@@ -167,7 +166,7 @@ public struct ComparisonMemory: Sendable {
     replications = max(1, seeds)
     estimates = (isLeft ? scenarios : RunPlan.first(of: scenarios)).map { MemoryEstimate($0) }
       .sorted { $0.expected > $1.expected }
-    results = isLeft ? 0 : estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
+    results = isLeft ? 0 : estimates.reduce(0) { $0 + Int128($1.resultBytes) }
   }
 
   /// How many runs there are, and so how many can run at once.
@@ -180,21 +179,17 @@ public struct ComparisonMemory: Sendable {
   public func expected(workers: Int) -> Int64 {
     let workers = max(workers, 1)
     // A worker opens another replication when all runs of the open ones are taken.
-    let held = (0..<min(replications, workers)).reduce(0) { sum, _ in Self.sum(sum, results) }
-    return (0..<min(workers, runs)).reduce(held) { sum, worker in
+    let held = Int128(min(replications, workers)) * results
+    let bytes = (0..<min(workers, runs)).reduce(held) { sum, worker in
       let estimate = estimates[replications > 1 ? 0 : worker]
-      return Self.sum(sum, estimate.expected - estimate.resultBytes)
+      return sum + Int128(estimate.expected - estimate.resultBytes)
     }
+    return Int64(clamping: bytes)
   }
 
   /// The most runs at a time, up to `workers`, that stay within `limit` bytes; nil if not even one does.
   public func workersThatFit(_ limit: Int64, atMost workers: Int) -> Int? {
     (1...max(1, min(workers, runs))).last { expected(workers: $0) <= limit }
-  }
-
-  private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
-    let (sum, overflow) = a.addingReportingOverflow(b)
-    return overflow ? .max : sum
   }
 }
 

@@ -111,9 +111,7 @@ public struct Trial: Sendable {
   package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
 
   /// The seeds of the replications, in order.
-  public var seeds: [UInt64] {
-    stride(from: 0, to: rows.count, by: max(variants.count, 1)).map { rows[$0].seed }
-  }
+  public var seeds: [UInt64] { rows(of: 0).map(\.seed) }
 
   /// `seeds 1 to 10`
   public var seedsText: String {
@@ -161,8 +159,10 @@ public enum Replications {
     /// How many there are to be; nil: no more.
     func next(after made: Int) -> Int? {
       found.withLock { found in
-        if let until = plan.until { return found.decide(until).next }
-        return made < plan.count ? plan.count : nil
+        guard let until = plan.until else { return made < plan.count ? plan.count : nil }
+        let decision = until.decision(Standings(found), attempts: found.attempts)
+        found.decision = decision
+        return decision.next
       }
     }
     do {
@@ -248,13 +248,6 @@ extension Trial {
       curves[variant].add(sample.curves)
       rows.append(summary)
     }
-  }
-
-  /// Asks the rule about the replications so far, and keeps its answer for the verdict.
-  fileprivate mutating func decide(_ until: SeedPlan) -> SeedPlan.Decision {
-    let found = until.decision(Standings(self), attempts: attempts)
-    decision = found
-    return found
   }
 }
 

@@ -45,15 +45,23 @@ extension Axis {
   /// - Parameter meaning: follows the unit: `since the end of the last incident`.
   package static func time(_ range: ClosedRange<Double>, _ meaning: String) -> Axis {
     let length = Int64(exactly: (range.upperBound - range.lowerBound).rounded()) ?? 1
-    let unit = Scale.TimeUnit(duration: length)
+    // How far apart ticks may be, in the unit.
+    let (unit, name, steps): (Double, String, [Double]) =
+      switch (length + 999_999) / 1_000_000 {
+      case ...180: (1e6, "seconds", [1, 2, 5, 10, 15, 20, 30, 60])
+      case ...10_800: (60e6, "minutes", [1, 2, 5, 10, 15, 20, 30, 60])
+      case ...432_000: (3_600e6, "hours", [0.5, 1, 2, 3, 6, 12, 24])
+      default: (86_400e6, "days", [1, 2, 5, 10, 20, 50])
+      }
     return Axis(
-      range: range, title: "\(unit.name) \(meaning)",
+      range: range, title: "\(name) \(meaning)",
       ticks: { most in
-        let step = unit.step(of: length, most: Int64(most))
+        let most = Int64(max(most, 1))
+        let step = steps.map { Int64($0 * unit) }.first { length / $0 <= most } ?? max(length / most, 1)
         let (first, last) = (Int64(range.lowerBound) / step, Int64(range.upperBound) / step)
         guard first <= last, last - first < 100 else { return [] }
         return (first...last).map { place in
-          let label = FigureText.compact(Double(abs(place * step)) / Double(unit.length))
+          let label = FigureText.compact(Double(abs(place * step)) / unit)
           return Tick(value: Double(place * step), label: (place < 0 ? "−" : "") + label)
         }
       }, format: { FigureText.duration(Int64(exactly: $0.rounded()) ?? 0) })
@@ -62,7 +70,7 @@ extension Axis {
   /// Of spans in microseconds, in ratios.
   static func spans(from low: Double, to high: Double) -> Axis {
     func text(_ span: Double) -> String { FigureText.duration(Int64(exactly: span.rounded()) ?? 0) }
-    let times = Scale.logarithmicTimes.map(Double.init)
+    let times = [1e3, 1e4, 1e5, 1e6, 1e7, 60e6, 600e6, 3_600e6, 36_000e6, 864_000e6, 8_640_000e6]
     let first = times.last { $0 <= low } ?? times[0]
     return Axis(
       range: first...max(high * 1.15, first * 10), isLogarithmic: true,
@@ -85,39 +93,6 @@ package enum Scale {
     return (0...count).map { Double($0) * step }.filter { $0 <= limit * 1.000_001 }
       .map { Axis.Tick(value: $0, label: FigureText.compact($0)) }
   }
-
-  /// A unit of time that an axis counts in.
-  struct TimeUnit {
-    var length: Int64
-    var name: String
-    /// How far apart ticks may be, microseconds.
-    private var steps: [Int64]
-
-    /// For an axis of so many microseconds.
-    init(duration: Int64) {
-      let (unit, name, steps): (Int64, String, [Double]) =
-        switch (duration + 999_999) / 1_000_000 {
-        case ...180: (1, "seconds", [1, 2, 5, 10, 15, 20, 30, 60])
-        case ...10_800: (60, "minutes", [1, 2, 5, 10, 15, 20, 30, 60])
-        case ...432_000: (3_600, "hours", [0.5, 1, 2, 3, 6, 12, 24])
-        default: (86_400, "days", [1, 2, 5, 10, 20, 50])
-        }
-      (self.length, self.name) = (unit * 1_000_000, name)
-      self.steps = steps.map { Int64($0 * Double(unit) * 1e6) }
-    }
-
-    /// The first step of which no more than `most` fit.
-    func step(of duration: Int64, most: Int64) -> Int64 {
-      let most = max(most, 1)
-      return steps.first { duration / $0 <= most } ?? max(duration / most, 1)
-    }
-  }
-
-  /// Times worth a tick on a logarithmic axis, microseconds.
-  static let logarithmicTimes: [Int64] = [
-    1_000, 10_000, 100_000, 1_000_000, 10_000_000, 60_000_000, 600_000_000, 3_600_000_000, 36_000_000_000,
-    864_000_000_000, 8_640_000_000_000,
-  ]
 }
 
 /// A series in columns that each keep their smallest and largest value, so that a spike survives being cut to a picture's width.

@@ -24,22 +24,13 @@ package struct TrialReport: Sendable {
 
   // MARK: Files
 
-  /// Files that are only written where they are asked for: they are large.
-  package struct Extras: Sendable {
-    package var twin: Bool
-    package var openMetrics: Bool
-    package init(twin: Bool = false, openMetrics: Bool = false) {
-      (self.twin, self.openMetrics) = (twin, openMetrics)
-    }
-  }
-
   /// Where the files of each variant's first run go; the directory itself is "". Where nothing was kept of it, it has none.
   /// - Parameter isComparison: a single run has no folder.
   package static func folders(of trial: Trial, isComparison: Bool) -> [String] {
     isComparison && !trial.first.isEmpty ? folders(trial.variants) : trial.variants.map { _ in "" }
   }
 
-  private func data(isComparison: Bool, _ extras: Extras) -> [OutputFile] {
+  private func data(isComparison: Bool, _ extras: Set<FileName>) -> [OutputFile] {
     var files: [OutputFile] = []
     if !trial.isOfOneRun {
       files = [
@@ -56,9 +47,9 @@ package struct TrialReport: Sendable {
     let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
     let summary = choices.bytes(results.map(\.summary), SummaryCSV.columns, variant: \.run)
     return files + [OutputFile(.summary, summary)]
-      + (extras.openMetrics ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
+      + (extras.contains(.openMetrics) ? [OutputFile(.openMetrics, OpenMetrics.bytes(of: runs))] : [])
       + zip(results, Self.folders(of: trial, isComparison: isComparison)).flatMap {
-        $0.files(in: $1, twin: extras.twin)
+        $0.files(in: $1, twin: extras.contains(.twinTimeSeries))
       }
   }
 
@@ -94,9 +85,10 @@ package struct TrialReport: Sendable {
   ///   - losses: who lost events, and where late ones wait; nil: not known.
   ///   - clients: in what cohorts are not as their client presets; nil: not known.
   ///   - scaleNote: what is said of a scenario that is a part of a larger one.
+  ///   - extras: large files, which are only written where they are asked for.
   package func answer(
     _ story: Story, isComparison: Bool = true, losses: LossReport? = nil, clients: ClientDifferences? = nil,
-    scaleNote: String? = nil, extras: Extras = Extras()
+    scaleNote: String? = nil, extras: Set<FileName> = []
   ) -> Answer {
     let picture = picture
     func tables(isPage: Bool) -> [Answer.Part] {

@@ -8,10 +8,11 @@ import FleetMetrics
 /// is no first plot. Where there are many variants some are left out, and the picture says how many.
 package struct ComparisonPicture {
   private let report: TrialReport
-  private let curves: TrialCurves
+  private var trial: Trial { report.trial }
+  private let facts: [RunFacts?]
   private var standings: Standings { report.standings }
   private var names: [String] { report.names }
-  private var isOfOneRun: Bool { report.trial.isOfOneRun }
+  private var isOfOneRun: Bool { trial.isOfOneRun }
   /// The names of the variants beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
@@ -21,6 +22,8 @@ package struct ComparisonPicture {
   /// Whether time counts from the end of the last incident.
   package let isRoundIncident: Bool
   private let times: Axis
+  /// Of all that was run.
+  private let wholeTimes: Axis
 
   /// All of it, as a page and a file have it.
   package private(set) var chart = Chart(title: "", sections: [])
@@ -29,7 +32,9 @@ package struct ComparisonPicture {
 
   package init(_ report: TrialReport) {
     self.report = report
-    curves = TrialCurves(report.trial)
+    let facts = report.trial.facts
+    self.facts = facts
+    wholeTimes = .time(0...Double(max(facts.compactMap { $0?.duration }.max() ?? 0, 1)), "of the run")
     let standings = report.standings
     // Titles have their key with them, unless that makes them long.
     let isLong = standings.titles.contains { $0.count > 26 } && Set(report.names).count == report.names.count
@@ -41,9 +46,9 @@ package struct ComparisonPicture {
     shown = Self.choice(standings.order)
     let times = report.trial.rows.map { $0.recoveryHorizon == nil ? nil : $0.recoveryTime }
     let slowest = times.contains(nil) ? nil : times.compactMap(\.self).max()
-    let round = curves.timesRoundIncident(slowest: slowest.map(Double.init))
+    let round = Self.timesRoundIncident(facts, slowest: slowest.map(Double.init))
     isRoundIncident = round != nil
-    self.times = round.map { .time($0, "since the end of the last incident") } ?? curves.wholeRun
+    self.times = round.map { .time($0, "since the end of the last incident") } ?? wholeTimes
     chart = whole
   }
 
@@ -80,7 +85,9 @@ package struct ComparisonPicture {
     standings.ticked.contains(variant) || names.count == 1
   }
   private func ink(_ variant: Int) -> Ink { isBest(variant) ? .accent : .other }
-  private func origin(_ variant: Int) -> Int64 { isRoundIncident ? curves.end(variant) : 0 }
+  private func origin(_ variant: Int) -> Int64 {
+    isRoundIncident ? facts[variant]?.incidents.map(\.end).max() ?? 0 : 0
+  }
 
   /// nil where no run has one.
   private func figure(_ name: String, _ variant: Int) -> Figure? {
@@ -92,12 +99,12 @@ package struct ComparisonPicture {
 
   /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
-    report.trial.rows(of: variant).compactMap(\.recoveryTime).map(Double.init).mean
+    trial.rows(of: variant).compactMap(\.recoveryTime).map(Double.init).mean
   }
 
   /// The same until the server turns nobody away; nil where a run never came so far, or never recovered.
   private func healthy(_ variant: Int) -> Double? {
-    let rows = report.trial.rows(of: variant)
+    let rows = trial.rows(of: variant)
     let isSeen = rows.allSatisfy { $0.healthyTime != nil && $0.recoveryTime != nil }
     return isSeen ? rows.compactMap(\.healthyTime).map(Double.init).mean : nil
   }
@@ -111,7 +118,7 @@ package struct ComparisonPicture {
 
   private func shades(_ variant: Int, from origin: Int64 = 0, isNamed: Bool) -> [Chart.Shade] {
     let origin = Double(origin)
-    return (curves.facts[variant]?.shaded ?? []).map {
+    return (facts[variant]?.shaded ?? []).map {
       let start = Double($0.start) - origin
       return Chart.Shade(
         range: start...max(Double($0.end) - origin, start), label: isNamed ? $0.label : "")
@@ -125,7 +132,7 @@ package struct ComparisonPicture {
 
   private var waiting: Chart.Section {
     let lines = shown.map { variant in
-      var curve = curves.curve(
+      var curve = curve(
         .aboveNormal, variant, isOfOneRun ? .line : .band, in: times.range, from: origin(variant))
       curve.ink = ink(variant)
       curve.width = isBest(variant) ? 3 : 1.6
@@ -182,14 +189,13 @@ package struct ComparisonPicture {
 
   private var requests: Chart.Section {
     let lines = shown.map { rate(.offered, $0, in: times.range, from: origin($0)) }
-    let limit = Self.clipped(lines.map(\.envelope), capacity: shown.map(curves.capacity).max() ?? 0)
+    let limit = Self.clipped(lines.map(\.envelope), capacity: shown.map(capacity).max() ?? 0)
     return Chart.Section(
       title: "Requests a second that reach the server\(key)"
         + (isOfOneRun ? "" : ", mean and its 95 % band"),
       x: times,
       panels: zip(shown, lines).map { variant, line in
-        let capacity = curves.curve(.capacity, variant, .steps, in: times.range, from: origin(variant))
-        let level = curves.capacity(variant)
+        let level = capacity(variant)
         var labels: [Chart.Label] = []
         if isRoundIncident, let healthy = healthy(variant), healthy <= times.range.upperBound {
           let time = healthy < 1e6 ? "at once" : FigureText.duration(Int64(exactly: healthy.rounded()) ?? 0)
@@ -204,15 +210,15 @@ package struct ComparisonPicture {
           y: .counts(to: limit, of: "requests/s"),
           height: shown.count <= 3 ? 84 : isCrowded ? 50 : 64,
           shades: shades(variant, from: origin(variant), isNamed: !isRoundIncident && variant == shown[0]),
-          curves: [line, capacity],
+          curves: [line, curve(.capacity, variant, .steps, in: times.range, from: origin(variant))],
           labels: labels)
       }, columns: shown.count > 3 ? 2 : 1, note: leftOut)
   }
 
   private func rate(
-    _ quantity: TrialCurves.Quantity, _ variant: Int, in times: ClosedRange<Double>, from origin: Int64 = 0
+    _ quantity: Quantity, _ variant: Int, in times: ClosedRange<Double>, from origin: Int64 = 0
   ) -> Chart.Curve {
-    var curve = curves.curve(quantity, variant, isOfOneRun ? .area : .band, in: times, from: origin)
+    var curve = curve(quantity, variant, isOfOneRun ? .area : .band, in: times, from: origin)
     (curve.ink, curve.isRead) = (ink(variant), true)
     return curve
   }
@@ -235,32 +241,32 @@ package struct ComparisonPicture {
 
   /// A chart for each quantity, with a panel for each variant, and what it shows.
   var wholeRun: [(chart: Chart, meaning: String)] {
-    let (whole, order) = (curves.wholeRun.range, standings.order)
+    let (whole, order) = (wholeTimes.range, standings.order)
     func strips(_ title: String, _ y: Axis, _ meaning: String, _ lines: [[Chart.Curve]]) -> (Chart, String) {
       let panels = zip(order, lines).map { variant, lines in
         Chart.Panel(
           name: names.count == 1 ? "" : labels[variant], ink: isBest(variant) ? .accent : .text, y: y,
           shades: shades(variant, isNamed: variant == order[0]), curves: lines)
       }
-      return (Chart(title: title, sections: [Chart.Section(x: curves.wholeRun, panels: panels)]), meaning)
+      return (Chart(title: title, sections: [Chart.Section(x: wholeTimes, panels: panels)]), meaning)
     }
-    func rates(_ title: String, _ quantity: TrialCurves.Quantity, of things: String, _ meaning: String) -> (
+    func rates(_ title: String, _ quantity: Quantity, of things: String, _ meaning: String) -> (
       Chart, String
     ) {
       let lines = order.map { rate(quantity, $0, in: whole) }
-      let limit = Self.clipped(lines.map(\.envelope), capacity: order.map(curves.capacity).max() ?? 0)
-      let capacities = order.map { curves.curve(.capacity, $0, .steps, in: whole) }
+      let limit = Self.clipped(lines.map(\.envelope), capacity: order.map(capacity).max() ?? 0)
+      let capacities = order.map { curve(.capacity, $0, .steps, in: whole) }
       return strips(
         title, .counts(to: limit, of: things), meaning + " Dashed line: capacity.",
         zip(lines, capacities).map { [$0, $1] })
     }
     let backlogs = order.map {
-      [curves.curve(.twinBacklog, $0, .line, in: whole), rate(.backlog, $0, in: whole)]
+      [curve(.twinBacklog, $0, .line, in: whole), rate(.backlog, $0, in: whole)]
     }
     // Nothing is known of several seeds.
     let delivery = order.map { variant in
-      [TrialCurves.Quantity.p99, .median].map { quantity in
-        var curve = curves.curve(quantity, variant, .spikes, in: whole)
+      [Quantity.p99, .median].map { quantity in
+        var curve = curve(quantity, variant, .spikes, in: whole)
         curve.ink = quantity == .p99 ? ink(variant) : .text
         (curve.name, curve.isRead) = (quantity == .p99 ? "" : "median", quantity == .p99)
         return curve
@@ -288,45 +294,21 @@ package struct ComparisonPicture {
               + "Dark or white: median; the other: 99th percentile. A gap: nothing was accepted.", delivery)
         ])
   }
-}
 
-extension Chart.Curve {
-  /// The mean of the last column that begins before a value of the axis; 0 where there is none.
-  fileprivate func value(at position: Double) -> Double {
-    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.count, 1))
-    guard width > 0 else { return 0 }
-    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.count)))
-    return envelope.prefix(place + 1).last { $0 != nil }??.mean ?? 0
-  }
-}
+  // MARK: Curves
 
-/// What changes in the time of compared runs, of the whole fleet. One seed has every interval with its smallest and largest value;
-/// several seeds have their mean in its 95 % band.
-struct TrialCurves {
-  enum Quantity { case offered, goodput, capacity, backlog, twinBacklog, aboveNormal, median, p99 }
-
-  private let trial: Trial
-  let facts: [RunFacts?]
-  /// The time axis of all that was run.
-  let wholeRun: Axis
+  /// What changes in the time of the runs, of the whole fleet. One seed has every interval with its smallest and largest value;
+  /// several seeds have their mean in its 95 % band.
+  private enum Quantity { case offered, goodput, capacity, backlog, twinBacklog, aboveNormal, median, p99 }
 
   /// A curve has as many at most.
   private static let columns = 600
 
-  init(_ trial: Trial) {
-    self.trial = trial
-    facts = trial.facts
-    wholeRun = .time(0...Double(max(facts.compactMap { $0?.duration }.max() ?? 0, 1)), "of the run")
-  }
-
   /// Nominal, requests per second of the whole fleet.
-  func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
-
-  /// When the last incident of a variant ends.
-  func end(_ variant: Int) -> Int64 { facts[variant]?.incidents.map(\.end).max() ?? 0 }
+  private func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
 
   /// - Parameter times: since `origin`.
-  func curve(
+  private func curve(
     _ quantity: Quantity, _ variant: Int, _ look: Chart.Curve.Look, in times: ClosedRange<Double>,
     from origin: Int64 = 0
   ) -> Chart.Curve {
@@ -399,7 +381,7 @@ struct TrialCurves {
   /// none, or ends with it. It reaches to the time when the slowest has recovered, and for half as long as the incidents, which are
   /// whole in it where the run is long enough.
   /// - Parameter slowest: the longest recovery, if every run recovers.
-  func timesRoundIncident(slowest: Double?) -> ClosedRange<Double>? {
+  private static func timesRoundIncident(_ facts: [RunFacts?], slowest: Double?) -> ClosedRange<Double>? {
     var (longest, before) = (0.0, 0.0)
     for facts in facts {
       guard let facts, let start = facts.incidents.map(\.start).min(),
@@ -410,5 +392,15 @@ struct TrialCurves {
     }
     let shown = min(longest, slowest.map { max($0 * 1.25 + 120e6, before / 2) } ?? longest)
     return shown > 0 ? -(min(before, shown * 2) + shown / 25)...max(shown, 1) : nil
+  }
+}
+
+extension Chart.Curve {
+  /// The mean of the last column that begins before a value of the axis; 0 where there is none.
+  fileprivate func value(at position: Double) -> Double {
+    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.count, 1))
+    guard width > 0 else { return 0 }
+    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.count)))
+    return envelope.prefix(place + 1).last { $0 != nil }??.mean ?? 0
   }
 }

@@ -304,7 +304,9 @@ extension StudyPlan<ComparisonFindings> {
         found.report.answer(
           found.story, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote,
-          extras: .init(twin: options.writesTwin, openMetrics: options.writesOpenMetrics))
+          extras: Set(
+            (options.writesTwin ? [.twinTimeSeries] : []) + (options.writesOpenMetrics ? [.openMetrics] : []))
+        )
       })
     plan.finish = { found in
       let unmet = found.requirements.filter { !$0.isMet }

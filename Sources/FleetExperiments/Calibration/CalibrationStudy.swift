@@ -78,6 +78,24 @@ package struct CalibrationStudy: Sendable {
   func features(_ counts: Counts) -> [Double] {
     fitted.map { Self.stabilised(counts[$0.column][$0.row]) }
   }
+
+  /// Returns the counts of a run in the rows of the observed series; 0 where the run has ended before.
+  package func counts(of series: TimeSeries) -> Counts {
+    let rows = series.rows
+    return observed.columns.map { column in
+      observed.rows.map { row in
+        row < rows.count
+          ? Double(column.kind.parts.measures.reduce(0) { $0 + rows[rows.startIndex + row][$1] }) : 0
+      }
+    }
+  }
+
+  /// The mean counts of at least one run.
+  static func mean(_ runs: [Counts]) -> Counts {
+    runs[0].indices.map { column in
+      runs[0][column].indices.map { row in runs.reduce(0) { $0 + $1[column][row] } / Double(runs.count) }
+    }
+  }
 }
 
 /// A part of the ranges.
@@ -128,23 +146,6 @@ extension QuantityRange {
     }
     quantity.value = (quantity.value * scale).rounded() / scale
     return quantity.text()
-  }
-}
-
-extension CalibrationStudy {
-  /// Returns the counts of a run in the rows of the observed series; 0 where the run has ended before.
-  package func counts(of series: TimeSeries) -> Counts {
-    let rows = series.rows
-    return observed.columns.map { column in
-      observed.rows.map { $0 < rows.count ? Double(column.kind.count(rows[rows.startIndex + $0])) : 0 }
-    }
-  }
-
-  /// The mean counts of at least one run.
-  static func mean(_ runs: [Counts]) -> Counts {
-    runs[0].indices.map { column in
-      runs[0][column].indices.map { row in runs.reduce(0) { $0 + $1[column][row] } / Double(runs.count) }
-    }
   }
 }
 

@@ -93,7 +93,7 @@ package struct ObservedSeries: Sendable {
       throw problem(name, 1, "the file is empty; a header with the names of columns is expected")
     }
     let names = header.prefix(20).map(CSVLines.shown).joined(separator: ", ")
-    let own = columns(in: header, time: "time_s", \.ownNames)
+    let own = columns(in: header, time: "time_s", \.parts.names)
     guard let (time, places) = own ?? columns(in: header, time: "time", { [$0.rawValue] }) else {
       throw problem(
         name, 1,
@@ -169,13 +169,8 @@ package enum ObservedColumn: String, Sendable, CaseIterable {
 
   package var title: String { self == .requests ? rawValue : "\(rawValue) answers" }
 
-  /// Returns the count of an interval of a run.
-  func count(_ row: TimeSeries.Row) -> Int64 { facts.measures.reduce(0) { $0 + row[$1] } }
-
-  /// The columns of `timeseries.csv` that add up to it.
-  var ownNames: [String] { facts.ownNames }
-
-  private var facts: (measures: [Measure], ownNames: [String]) {
+  /// What adds up to it: counts of a run, and columns of `timeseries.csv`.
+  var parts: (measures: [Measure], names: [String]) {
     switch self {
     case .requests: ([.firstAttempts, .retries, .proxyRetries], ["offered_rps"])
     case .answers2xx: ([.answers2xx], ["answers_2xx"])
@@ -223,7 +218,10 @@ enum PrometheusAnswer {
         throw problem(
           result, "a series without values; the answer of a range query is expected, not of an instant one")
       }
-      let columns = [ObservedColumn.requests, answers(code)].compactMap(\.self)
+      let columns = ObservedColumn.allCases.filter { column in
+        // By their first digit, but for 429.
+        column == .requests || (code.first == "4" ? code : "\(code.prefix(1))xx") == column.rawValue
+      }
       var seen: Set<Double> = []
       for value in values {
         guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
@@ -239,22 +237,12 @@ enum PrometheusAnswer {
         for column in columns { sums[column, default: [:]][time, default: 0] += count }
       }
     }
-    var points = ObservedSeries.Points()
-    points.times = lines.keys.sorted().map { ($0, lines[$0] ?? 1) }
+    let times = lines.sorted { $0.key < $1.key }.map { (value: $0.key, line: $0.value) }
     // A series of a code is not there before its first answer: that is none, where another one has a value.
-    points.columns = ObservedColumn.allCases.map { column in
-      (column, points.times.map { sums[column]?[$0.value] ?? 0 })
+    let columns = ObservedColumn.allCases.map { column in
+      (kind: column, values: times.map { sums[column]?[$0.value] ?? 0 } as [Double?])
     }
-    return points
-  }
-
-  /// Returns the column of answers with a status; nil: none has it.
-  private static func answers(_ code: String) -> ObservedColumn? {
-    switch code.first {
-    case "2": .answers2xx
-    case "5": .answers5xx
-    default: code == "429" ? .answers429 : nil
-    }
+    return ObservedSeries.Points(times: times, columns: columns)
   }
 
   private static func number(_ node: PositionedValue) -> Double? {

@@ -30,9 +30,7 @@ package struct Axis {
   }
 
   func isBeyond(_ value: Double) -> Bool { value > range.upperBound * 1.000_001 }
-}
 
-extension Axis {
   /// From 0 up, in steps of 1, 2 or 5.
   package static func counts(to limit: Double, of things: String = "") -> Axis {
     let limit = limit.isFinite ? max(limit, 1e-9) : 1

@@ -33,9 +33,7 @@ package struct TextTable: Sendable {
   var extras: [[Extra?]] = []
 
   package init(columns: [Column], rows: [[String]]) { (self.columns, self.rows) = (columns, rows) }
-}
 
-extension TextTable {
   /// A table whose first column names its rows.
   /// - Parameter words: how many columns are no numbers.
   package init(header: [String], rows: [[String]], words: Int = 1) {

@@ -31,6 +31,22 @@ package struct ParetoRow: Sendable {
   fileprivate static func ratio(_ log: Double) -> CSVValue {
     .decimal(DeterministicMath.exp(log), decimals: 6)
   }
+
+  /// A candidate's part in the picture, in the order of drawing, as `pareto.csv` has it.
+  fileprivate enum Kind: String, CaseIterable {
+    case broken, beaten, front, today, finalist, recommended
+
+    var drawing: (words: String, look: Chart.Dot.Look, ink: Ink) {
+      switch self {
+      case .broken: ("does not always recover, or breaks a requirement", .point(width: 3), .incident)
+      case .beaten: ("beaten by another candidate", .point(width: 4), .other)
+      case .front: ("on the Pareto front", .point(width: 6), .text)
+      case .today: ("today's Settings", .ring, .text)
+      case .finalist: ("best finalist, not recommended", .star, .other)
+      case .recommended: ("recommended", .star, .accent)
+      }
+    }
+  }
 }
 
 extension TuneResult {
@@ -119,29 +135,9 @@ extension TuneResult {
     answer.pictures = [OutputFile(.paretoPicture, text: chart.svg)]
     return answer
   }
-}
 
-// MARK: - Picture
+  // MARK: Picture
 
-extension ParetoRow {
-  /// A candidate's part in the picture, in the order of drawing, as `pareto.csv` has it.
-  fileprivate enum Kind: String, CaseIterable {
-    case broken, beaten, front, today, finalist, recommended
-
-    var drawing: (words: String, look: Chart.Dot.Look, ink: Ink) {
-      switch self {
-      case .broken: ("does not always recover, or breaks a requirement", .point(width: 3), .incident)
-      case .beaten: ("beaten by another candidate", .point(width: 4), .other)
-      case .front: ("on the Pareto front", .point(width: 6), .text)
-      case .today: ("today's Settings", .ring, .text)
-      case .finalist: ("best finalist, not recommended", .star, .other)
-      case .recommended: ("recommended", .star, .accent)
-      }
-    }
-  }
-}
-
-extension TuneResult {
   /// A plot for each objective in which candidates differ, against that in which they differ most; the score stands in where there
   /// is one alone.
   package var chart: Chart {

@@ -30,12 +30,19 @@ package struct IncidentSuite: Sendable, Hashable {
       (self.name, self.phrase, self.incidents) = (name, phrase, incidents)
     }
 
-    package var end: Span {
-      (incidents.map { $0.end - .start } + clientIncidents.map { Span(microseconds: $0.end) }).max() ?? .zero
+    /// A trouble of that length at the fleet's busiest time.
+    package init(_ trouble: Trouble, _ length: Span, _ phrase: String = "", in scenario: Scenario) {
+      let incident = Incident(
+        kind: trouble.kind(in: scenario), start: IncidentSuite.start(length, in: scenario), duration: length)
+      self.init(name: trouble.rawValue, phrase: phrase, incidents: [incident])
     }
-    package var start: Span? {
-      (incidents.map { $0.start - .start } + clientIncidents.map { Span(microseconds: $0.start) }).min()
+
+    private var spans: [(start: Span, end: Span)] {
+      incidents.map { ($0.start - .start, $0.end - .start) }
+        + clientIncidents.map { (Span(microseconds: $0.start), Span(microseconds: $0.end)) }
     }
+    package var end: Span { spans.map(\.end).max() ?? .zero }
+    package var start: Span? { spans.map(\.start).min() }
     package var hasIncidents: Bool { start != nil }
   }
 
@@ -176,9 +183,7 @@ package struct IncidentSuite: Sendable, Hashable {
     let share = min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8)
     return max(10_000, Int64(share * 100) * 10_000)
   }
-}
 
-extension IncidentSuite {
   /// What goes wrong in a standard case.
   package enum Trouble: String, Sendable, Hashable, CaseIterable {
     case outage, silence, refusals, brownout, errors
@@ -202,16 +207,5 @@ extension IncidentSuite {
       case .errors: .errors(status: 503, share: 300_000, afterWork: false, retryAfter: .none)
       }
     }
-  }
-}
-
-extension IncidentSuite.Case {
-  /// A trouble of that length at the fleet's busiest time.
-  package init(
-    _ trouble: IncidentSuite.Trouble, _ length: Span, _ phrase: String = "", in scenario: Scenario
-  ) {
-    let incident = Incident(
-      kind: trouble.kind(in: scenario), start: IncidentSuite.start(length, in: scenario), duration: length)
-    self.init(name: trouble.rawValue, phrase: phrase, incidents: [incident])
   }
 }

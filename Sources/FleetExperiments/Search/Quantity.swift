@@ -240,9 +240,7 @@ package struct QuantityRange: Sendable, Hashable {
       ? DeterministicMath.log((low.value + 1) / low.value) / DeterministicMath.log(high.value / low.value)
       : 1 / (high.value - low.value)
   }
-}
 
-extension QuantityRange {
   /// Where between the ends a value lies, 0 … 1; nil outside of them and in another unit.
   package func share(of quantity: Quantity) -> Double? {
     guard let value = quantity.converted(to: low.unit)?.value, (low.value...high.value).contains(value) else {

@@ -13,9 +13,7 @@ package struct SearchParameter: Sendable, Hashable {
   /// Values of a range without a step or of `:log`.
   package static let defaultSteps = 20
   static let mostValues = 10_000
-}
 
-extension SearchParameter {
   /// Reads `path=lo..hi`, `path=lo..hi:step`, `path=lo..hi:log` or `path=a,b,c`.
   package init(_ text: String) throws(RangeProblem) {
     guard let (path, range) = QuantityRange.assignment(text), !range.isEmpty else {
@@ -95,9 +93,7 @@ package struct SearchCandidate: Sendable, Hashable {
 /// Every combination of the parameters' values.
 package struct SearchSpace: Sendable, Hashable {
   package var parameters: [SearchParameter]
-}
 
-extension SearchSpace {
   /// - Throws: `RangeProblem` if a path is there twice or there is none.
   package init(_ parameters: [SearchParameter]) throws(RangeProblem) {
     guard !parameters.isEmpty else {

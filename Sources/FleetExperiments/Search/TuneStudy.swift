@@ -226,10 +226,8 @@ package struct TuneObjective: Sendable {
   /// The verdict's metrics: events lost, recovery time, events late, the affected events' p99, attempts above the twin's.
   package static let standard: [TuneObjective] = MetricCatalogue.ranked
     .filter { $0 != MetricCatalogue.attempts }
-    .compactMap { MetricCatalogue.metric(named: $0) }.map { TuneObjective(metric: $0, weight: 1) }
-}
+    .compactMap { try? TuneObjective($0) }
 
-extension TuneObjective {
   /// Reads `name` or `name:weight`.
   package init(_ text: String) throws(RangeProblem) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -239,7 +237,7 @@ extension TuneObjective {
           + "\(MetricCatalogue.timeToDelivery), and may have a weight, as \(MetricCatalogue.timeToDelivery):2."
       )
     }
-    self.init(metric: metric, weight: 1)
+    (self.metric, weight) = (metric, 1)
     if parts.count == 2 {
       guard let quantity = Quantity(parts[1]), quantity.unit == .number, quantity.value > 0 else {
         throw RangeProblem("'\(parts[1])' in '\(text)' is no weight: write a number above 0.")

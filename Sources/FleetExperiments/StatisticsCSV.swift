@@ -45,7 +45,6 @@ public enum StatisticsCSV {
     CSVFile.bytes(columns, rows(of: standings))
   }
 
-  /// The file's columns in order.
   public static let columns: [CSVColumn<MetricRow>] = [
     .init("variant", "", "Name of the variant.") { .text($0.name) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
@@ -110,7 +109,6 @@ public enum DifferencesCSV {
     CSVFile.bytes(columns, rows(of: standings))
   }
 
-  /// The file's columns in order.
   public static let columns: [CSVColumn<MetricRow>] = [
     .init("variant", "", "Name of the variant.") { .text($0.name) },
     .init("reference", "", "The first variant.") { .text($0.standings.variants[0]) },
@@ -209,7 +207,6 @@ public enum CurvesCSV {
 
   public static func bytes(of curves: [VariantCurves]) -> [UInt8] { CSVFile.bytes(columns, rows(of: curves)) }
 
-  /// The file's columns in order.
   public static let columns: [CSVColumn<Row>] =
     [
       .init("variant", "", "Name of the variant.") { .text($0.variant) },

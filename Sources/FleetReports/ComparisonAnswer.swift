@@ -80,7 +80,6 @@ package struct TrialReport: Sendable {
   /// The verdict and its figures, the picture, then the tables. Folded below them a page has a chart per quantity with a panel for
   /// each variant, and the meanings of the words. It is well-formed XML as well as HTML.
   /// - Parameters:
-  ///   - story: what is said of it.
   ///   - isComparison: a single run has neither a picture nor a folder.
   ///   - losses: who lost events, and where late ones wait; nil: not known.
   ///   - clients: in what cohorts are not as their client presets; nil: not known.

@@ -36,7 +36,6 @@ extension TrialReport {
   func details(isPage: Bool) -> [Answer.Part] { [results(isPage: isPage), differences].compactMap(\.self) }
 
   /// Every criterion, the best variant first.
-  /// - Parameter isPage: with what a page shows beside the criteria.
   private func results(isPage: Bool) -> Answer.Part {
     let ranked = metrics.ranked
     let shown = isPage ? MetricCatalogue.shown.compactMap { metrics.index(of: $0.name) } : []

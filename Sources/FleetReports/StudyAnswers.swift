@@ -26,10 +26,7 @@ extension LiveComparison {
 
 extension CalibrationResult {
   /// The values that fit what was measured, and how well.
-  /// - Parameters:
-  ///   - story: what is said of it.
-  ///   - facts: one line about what was asked.
-  ///   - fitted: the fitted scenario as normalised.
+  /// - Parameter fitted: the fitted scenario as normalised.
   package func answer(_ story: Story, facts: String, fitted: String) -> Answer {
     var answer = Answer(story, facts: facts)
     let values = TextTable(header: Self.header, rows: rows)

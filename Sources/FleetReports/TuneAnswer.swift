@@ -86,8 +86,6 @@ extension TuneResult {
 
   /// The Settings to publish, why each key is changed, and how they fare against today's.
   /// - Parameters:
-  ///   - story: what is said of it.
-  ///   - facts: one line about what was asked.
   ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
   ///   - readings: what the clients make of them.
   package func answer(

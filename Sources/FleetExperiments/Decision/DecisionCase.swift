@@ -191,7 +191,6 @@ extension IncidentSuite {
   }
 
   /// Returns the reason why a fleet does not hold in the first case, by two runs; nil: it does.
-  /// - Throws: what `run` throws.
   package func illness(of today: Scenario, run: ([Scenario]) throws -> [RunSummary]) throws -> String? {
     let scenario = scenario(cases[0], of: today)
     return try HealthWording.sentence(

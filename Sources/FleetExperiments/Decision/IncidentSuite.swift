@@ -86,9 +86,6 @@ package struct IncidentSuite: Sendable, Hashable {
   /// Returns the suite with longer runs of those cases in which a run of `scenarios` recovers late or never. Closed apps can
   /// delay the last data for hours. A case is watched twice as long, and again, until all of them recover in good time. Where
   /// none does within `longestWatched`, it keeps its length.
-  ///
-  /// - Parameter run: summaries of scenarios, in their order.
-  /// - Throws: what `run` throws.
   package func lengthened(for scenarios: [Scenario], run: ([Scenario]) throws -> [RunSummary]) throws -> Self
   {
     var (result, trial) = (self, self)

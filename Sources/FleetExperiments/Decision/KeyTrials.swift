@@ -25,9 +25,6 @@ package struct KeyTrials: Sendable {
   }
 
   /// nil where nothing is worse, or fewer than two keys are named: then there is nothing to tell apart.
-  ///
-  /// - Parameter run: summaries of scenarios, in their order.
-  /// - Throws: what `run` throws.
   package init?(
     _ decision: Decision, _ trials: [Trial], run: ([Scenario]) throws -> [RunSummary]
   ) throws {

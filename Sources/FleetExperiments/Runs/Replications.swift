@@ -144,8 +144,6 @@ public enum Replications {
   ///
   /// A result depends on the plan alone, not on the number of workers.
   /// - Parameter variants: at least one; their seeds are replaced, unless there is one replication, of which all is kept.
-  /// - Parameter store: keeps the runs; nil: nobody.
-  /// - Parameter workers: runs at a time, at least 1.
   /// - Returns: after `control.cancel()` what was known then, if anything was.
   /// - Throws: `CancellationError` if nothing was; otherwise the error of the first run that failed.
   package static func run(
@@ -200,7 +198,6 @@ public enum Replications {
   /// Makes a shard of the runs of a plan of so many replications, in a store that all shards have in common.
   ///
   /// Runs come seed after seed, so that two shards make at most one seed's twins both.
-  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the first error of a run or of the store.
   package static func make(
     _ shard: RunShard, of variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)?,
     options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
@@ -264,7 +261,6 @@ public struct ReplicatedMetrics: Sendable {
   /// By variant, metric and replication.
   private let values: [[[MetricValue]]]
 
-  /// - Parameter values: by variant, metric and replication.
   package init(variants: [String], metrics: [Metric], values: [[[MetricValue]]]) {
     (self.variants, self.metrics, self.values) = (variants, metrics, values)
   }

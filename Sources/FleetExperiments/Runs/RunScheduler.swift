@@ -142,7 +142,6 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private let take: @Sendable ([Value]) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter count: how many groups there are.
   /// - Parameter kept: where twins and their ends are kept; nil: each group keeps its own.
   /// - Parameter reduce: the value of a scenario, from its record and those that it is compared with, on a worker's thread.
   /// - Parameter take: takes the values of a group, in the order of groups, one at a time.
@@ -157,7 +156,6 @@ final class RunScheduler<Value: Sendable>: Sendable {
     (self.open, self.reduce, self.take) = (open, reduce, take)
   }
 
-  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   func run(workers: Int) throws {
     // As many groups are open at a time as there are workers.
     let budget = SharedRuns.memory / Int64(max(1, min(workers, count)))

@@ -75,7 +75,6 @@ package final class Runs<Value: Sendable>: Sendable {
 
   /// - Parameter store: nil: memory alone.
   /// - Parameter options: those of each run; with several workers a run has one thread unless it says otherwise.
-  /// - Parameter engine: the function that runs one scenario; a stand-in in tests.
   package init(
     _ recording: Recording<Value>, in store: (any RunStore)? = nil, options: RunOptions = .init(),
     workers: Int, control: ComparisonControl = .init(), engine: Comparison.Engine? = nil
@@ -143,10 +142,7 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 
   /// Makes one group of scenarios after another. Nothing of them stays in memory.
-  /// - Parameter count: how many groups there are.
-  /// - Parameter scenarios: those of a group.
   /// - Parameter take: takes what is kept of each, in the order of groups.
-  /// - Throws: as `values(of:)`.
   package func groups(
     _ count: Int, of scenarios: @escaping @Sendable (Int) -> [Scenario],
     take: @escaping @Sendable ([Value]) -> Void

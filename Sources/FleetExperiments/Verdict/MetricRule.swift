@@ -111,7 +111,6 @@ package enum MetricRule {
   /// - Parameter floor: no difference up to it matters.
   /// - Parameter clump: of events, how many are lost together at least; nil of other metrics.
   /// - Parameter share: no difference up to this share of the better mean matters.
-  /// - Parameter level: how often it may be wrong.
   package static func finding(
     of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double,
     clump: Double? = nil, share: Double = relevantShare, at level: Level = .once

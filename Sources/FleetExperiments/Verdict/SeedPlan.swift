@@ -34,7 +34,6 @@ package struct SeedPlan: Sendable, Hashable {
 
   /// Returns how many seeds there are to be at the next look; nil: there is none, or the budget has no room for it.
   /// - Parameter seeds: those that were run, at least 1.
-  /// - Parameter attempts: the simulated attempts that they took.
   package func next(after seeds: Int, attempts: Int64) -> Int? {
     // Between two looks the budget has ended it.
     guard seeds == 1 || Self.looks.contains(seeds), let look = Self.looks.first(where: { $0 > seeds }) else {
@@ -60,9 +59,7 @@ package struct SeedPlan: Sendable, Hashable {
   /// More seeds than these are not told apart.
   package static let mostMissing = 10_000
 
-  /// - Parameters:
-  ///   - standings: at `SeedPlan.level`.
-  ///   - attempts: that its runs took.
+  /// - Parameter standings: at `SeedPlan.level`.
   package func decision(_ standings: Standings, attempts: Int64) -> Decision {
     let (seeds, open) = (standings.seeds, standings.open)
     if open.isEmpty { return Decision() }

@@ -70,7 +70,6 @@ package struct Standings: Sendable {
   }
 
   /// - Parameter rows: by variant, runs that came to `metrics`.
-  /// - Parameter share: differences up to this share of the better mean do not matter.
   init(
     _ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64, level: MetricRule.Level,
     share: Double = MetricRule.relevantShare

@@ -258,9 +258,6 @@ package enum MetricText {
     guard value.magnitude < 1e15 else { return "unknown" }
     if value < 0 { return "-" + plain(-value) }
     if value >= 999.5 { return FigureText.grouped(Int64(value.rounded())) }
-    var power = 1.0
-    while power < 1e6, value * power < 99.95, value > 0 { power *= 10 }
-    let scaled = UInt64((value * power).rounded(.toNearestOrAwayFromZero))
-    return FigureText.fraction(scaled, of: UInt64(power))
+    return Quantity.decimal(value, most: 6)
   }
 }

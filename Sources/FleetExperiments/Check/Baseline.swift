@@ -13,9 +13,7 @@ public struct Baseline: Sendable {
     package var line = 1
 
     public init(metric: String, tolerance: Metric.Tolerance, values: [MetricValue]) {
-      self.metric = metric
-      self.tolerance = tolerance
-      self.values = values
+      (self.metric, self.tolerance, self.values) = (metric, tolerance, values)
     }
   }
 
@@ -35,10 +33,7 @@ public struct Baseline: Sendable {
   public var unhealthyTwins = 0
 
   public init(scenario: String, overrides: [String], seeds: SeedRange, entries: [Entry]) {
-    self.scenario = scenario
-    self.overrides = overrides
-    self.seeds = seeds
-    self.entries = entries
+    (self.scenario, self.overrides, self.seeds, self.entries) = (scenario, overrides, seeds, entries)
   }
 
   /// Records the metrics that have a value in any run.

@@ -91,12 +91,12 @@ package struct Decision: Sendable {
     progress(self)
     // Settings that can't get better are not published, whatever more runs show.
     while isRefused || mayGetBetter {
-      let wanted = cases.indices.map { place -> (today: Int, proposed: Int) in
-        let (today, proposed) = (cases[place].today.count, cases[place].proposed.count)
-        if let next = nextPairs(place) { return (max(today, next), max(proposed, next)) }
-        return (
-          today, needsFaultless(place) && !isRefused && isBetter ? max(proposed, Self.faultless) : proposed
-        )
+      let wanted = cases.map { one -> (today: Int, proposed: Int) in
+        let (today, proposed) = (one.today.count, one.proposed.count)
+        if let next = nextPairs(one) { return (max(today, next), max(proposed, next)) }
+        let isOpen =
+          one.failures == 0 && one.cells.contains { $0.criterion == .failures && $0.state == .open }
+        return (today, isOpen && !isRefused && isBetter ? max(proposed, Self.faultless) : proposed)
       }
       let more = zip(cases, wanted).map { $1.today - $0.today.count + $1.proposed - $0.proposed.count }
       let cost = zip(cases, more).reduce(0.0) { sum, part in
@@ -214,8 +214,7 @@ package struct Decision: Sendable {
   private static func look(after pairs: Int) -> Int? { looks.first { $0 > pairs } }
 
   /// How many seeds of both are to be there at the next look; nil: there is nothing to look for.
-  private func nextPairs(_ place: Int) -> Int? {
-    let one = cases[place]
+  private func nextPairs(_ one: Case) -> Int? {
     guard let next = Self.look(after: one.pairs) else { return nil }
     // Runs of a large fleet cost minutes, and the answer is there.
     if isRefused, next > Self.enoughToRefuse || attempts > SeedPlan.defaultBudget { return nil }
@@ -226,11 +225,6 @@ package struct Decision: Sendable {
     // Losses of the longer series alone have to be held against as many runs of today's.
     let extra = one.proposed.dropFirst(one.today.count).contains { $0.lostOrBlockedEvents > 0 }
     return open || extra ? next : nil
-  }
-
-  private func needsFaultless(_ place: Int) -> Bool {
-    let one = cases[place]
-    return one.failures == 0 && one.cells.contains { $0.criterion == .failures && $0.state == .open }
   }
 
   // MARK: The outcome

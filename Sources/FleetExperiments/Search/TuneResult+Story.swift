@@ -12,7 +12,11 @@ extension TuneResult {
       var story = Story(unmetFinding ?? Self.leave, basis: field)
       tellUnmet(&story)
       if unmet == nil {
-        story.add(.reason, "no candidate is better over \(scenarioCount) and holds in each")
+        let count = study.scenarios.count
+        story.add(
+          .reason,
+          "no candidate is better over \(count == 1 ? "this scenario" : "\(count) scenarios") and holds in each"
+        )
         story.add(.open, temptationText)
       }
       return story
@@ -21,7 +25,8 @@ extension TuneResult {
     var story = Story(
       isRecommended ? "Change \(Story.list(keys))" : unmetFinding ?? Self.leave, basis: basis)
     if isRecommended {
-      story.add(.reason, scoreText)
+      let titles = Story.list(study.objectives.map(\.metric.title))
+      story.add(.reason, freshScore.map { "score (geometric mean of \(titles)) \($0.text) of today's" })
       story.add(.note, unmetFinding.map { $0 + "; this breaks it no more often" })
       let atTheEnd = changes.filter(isAtTheEnd).map { "\(path($0)) \(newValue($0))" }
       if !atTheEnd.isEmpty {
@@ -61,12 +66,6 @@ extension TuneResult {
     }
   }
 
-  private var scoreText: String? {
-    freshScore.map {
-      "score (geometric mean of \(Story.list(study.objectives.map(\.metric.title)))) \($0.text) of today's"
-    }
-  }
-
   // MARK: Keys
 
   /// Why each changed key is changed, measured by putting that key back.
@@ -81,9 +80,7 @@ extension TuneResult {
             + "(without it \(shares[1]))")
       }
       reasons += effect.decision.lines(today: "without it") { $0.finding.mean < -1 }
-      if reasons.isEmpty {
-        reasons = ["score \(effect.score.text) of that without it"]
-      }
+      if reasons.isEmpty { reasons = ["score \(effect.score.text) of that without it"] }
       let costs = effect.decision.lines(today: "without it") { $0.finding.mean > 1 }
       return
         "\(path(key)) \(newValue(key)) instead of \(todaysValue(key)): \(reasons.joined(separator: "; "))"
@@ -107,10 +104,6 @@ extension TuneResult {
     guard searched.isOrdered, searched.values.count > 2, let choice = winner.candidate.choices[parameter]
     else { return false }
     return choice == 0 || choice == searched.values.count - 1
-  }
-
-  private var scenarioCount: String {
-    study.scenarios.count == 1 ? "this scenario" : "\(study.scenarios.count) scenarios"
   }
 
   // MARK: Requirements that nothing keeps

@@ -337,15 +337,12 @@ package struct Tuner {
   }
 
   private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
-    var candidate = candidate
-    for (i, parameter) in study.space.parameters.enumerated() {
-      guard let choice = candidate.choices[i], let today = study.todaysValues[i] else { continue }
-      let value = parameter.values[choice]
-      if value == today || (Quantity(value)?.value).map({ $0 == Quantity(today)?.value }) == true {
-        candidate.choices[i] = nil
-      }
-    }
-    return candidate
+    candidate.without(
+      candidate.changed.filter { key in
+        guard let choice = candidate.choices[key], let today = study.todaysValues[key] else { return false }
+        let value = study.space.parameters[key].values[choice]
+        return value == today || (Quantity(value)?.value).map { $0 == Quantity(today)?.value } == true
+      })
   }
 }
 

@@ -238,21 +238,16 @@ package struct Standings: Sendable {
 
   /// Every variant, the best first: by what is better than it, then by the criteria's means.
   package var order: [Int] {
-    let ranks = variants.indices.map { rank(of: $0) }
-    let keys = variants.indices.map { meanOrder($0) }
+    let keys = variants.indices.map { variant in
+      [Double(rank(of: variant)), isHealthy(variant) ? 0 : 1, Double(runs[variant].count(where: \.fails))]
+        + MetricCatalogue.ranked.compactMap(metrics.index(of:)).map {
+          metrics.sample($0, variant: variant).mean
+        }
+    }
     return variants.indices.sorted { a, b in
-      if ranks[a] != ranks[b] { return ranks[a] < ranks[b] }
       for (x, y) in zip(keys[a], keys[b]) where x != y { return x < y }
       return a < b
     }
-  }
-
-  private func meanOrder(_ variant: Int) -> [Double] {
-    let failures = runs[variant].count(where: \.fails)
-    return [isHealthy(variant) ? 0 : 1, Double(failures)]
-      + MetricCatalogue.ranked.compactMap(metrics.index(of:)).map {
-        metrics.sample($0, variant: variant).mean
-      }
   }
 }
 

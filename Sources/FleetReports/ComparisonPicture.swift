@@ -189,7 +189,7 @@ package struct ComparisonPicture {
 
   private var requests: Chart.Section {
     let lines = shown.map { rate(.offered, $0, in: times.range, from: origin($0)) }
-    let limit = Self.clipped(lines.map(\.envelope), capacity: shown.map(capacity).max() ?? 0)
+    let limit = top(of: lines, shown)
     return Chart.Section(
       title: "Requests a second that reach the server\(key)"
         + (isOfOneRun ? "" : ", mean and its 95 % band"),
@@ -231,10 +231,11 @@ package struct ComparisonPicture {
     return max(top, capacity <= 3 * highest ? capacity * 1.12 : 0, 1)
   }
 
-  private static func clipped(_ envelopes: [Envelope], capacity: Double) -> Double {
-    clipped(
-      envelopes.map(\.maximum).max() ?? 0, typical: envelopes.map { $0.highQuantile(0.9) }.max() ?? 0,
-      capacity: capacity)
+  private func top(of rates: [Chart.Curve], _ variants: [Int]) -> Double {
+    Self.clipped(
+      rates.map(\.envelope.maximum).max() ?? 0,
+      typical: rates.map { $0.envelope.highQuantile(0.9) }.max() ?? 0,
+      capacity: variants.map(capacity).max() ?? 0)
   }
 
   // MARK: The whole run
@@ -254,7 +255,7 @@ package struct ComparisonPicture {
       Chart, String
     ) {
       let lines = order.map { rate(quantity, $0, in: whole) }
-      let limit = Self.clipped(lines.map(\.envelope), capacity: order.map(capacity).max() ?? 0)
+      let limit = top(of: lines, order)
       let capacities = order.map { curve(.capacity, $0, .steps, in: whole) }
       return strips(
         title, .counts(to: limit, of: things), meaning + " Dashed line: capacity.",

@@ -14,11 +14,6 @@ public struct Requirement: Sendable {
     case equal = "="
   }
 
-  /// A fault of a text that is no requirement, and the remedy.
-  public struct Problem: Error, Sendable, CustomStringConvertible {
-    public let description: String
-  }
-
   /// `recovery <= 20m`
   public let text: String
   /// `recovery`
@@ -55,8 +50,8 @@ public struct Requirement: Sendable {
   /// Names that there are, the verdict's criteria first.
   public static var names: [String] { criteria.map(\.name) + columns.map(\.name) }
 
-  /// - Throws: `Problem`.
-  public init(_ text: String) throws(Problem) {
+  /// - Throws: `OptionProblem`.
+  public init(_ text: String) throws(OptionProblem) {
     let isFlag = (try? Self.column(text))??.unit.isEmpty ?? false
     let plain = (isFlag ? text + " = true" : text)
       .replacing("≤", with: "<=").replacing("≥", with: ">=").replacing("==", with: "=")
@@ -64,7 +59,7 @@ public struct Requirement: Sendable {
       plain.firstRange(of: comparison.rawValue).map { (range: $0, comparison: comparison) }
     }.min { $0.range.lowerBound < $1.range.lowerBound }
     guard let found else {
-      throw Problem(description: "a name, one of <= >= < > = and a limit, as in 'recovery <= 20m'")
+      throw OptionProblem("a name, one of <= >= < > = and a limit, as in 'recovery <= 20m'")
     }
     func trimmed(_ part: Substring) -> String {
       String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
@@ -78,7 +73,7 @@ public struct Requirement: Sendable {
     self.text = "\(name) \(comparison.rawValue) \(value)"
   }
 
-  private static func column(_ name: String) throws(Problem) -> CSVColumn<RunSummary>? {
+  private static func column(_ name: String) throws(OptionProblem) -> CSVColumn<RunSummary>? {
     let plain = String(name.lowercased().map { " _".contains($0) ? "-" : $0 })
     let criterion = criteria.first { $0.name == plain }
     if let criterion, criterion.column == nil { return nil }
@@ -88,22 +83,22 @@ public struct Requirement: Sendable {
       return column
     }
     if SummaryCSV.columns.contains(where: { $0.name == name }) {
-      throw Problem(description: "'\(name)' is a text, which has no limit")
+      throw OptionProblem("'\(name)' is a text, which has no limit")
     }
     let hint = nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
-    throw Problem(
-      description: "'\(name)' is neither a criterion (\(criteriaNames)) nor a column of summary.csv\(hint)")
+    throw OptionProblem(
+      "'\(name)' is neither a criterion (\(criteriaNames)) nor a column of summary.csv\(hint)")
   }
 
   private static func limit(
     _ text: String, of column: CSVColumn<RunSummary>?, _ name: String
-  ) throws(Problem) -> (limit: Double, isShare: Bool) {
+  ) throws(OptionProblem) -> (limit: Double, isShare: Bool) {
     let unit = column?.unit ?? "runs"
     let quantity = Quantity(text)
     switch (unit, quantity?.unit) {
     case ("", _):
       if let flag = ["true": 1.0, "false": 0][text] { return (flag, false) }
-      throw Problem(description: "'\(name)' is true or false, not '\(text)'")
+      throw OptionProblem("'\(name)' is true or false, not '\(text)'")
     // A column's name has the unit, a criterion's has not.
     case ("s", .number?) where name.hasSuffix("_s") || quantity?.value == 0,
       ("s", .span?), ("1", .number?), ("1", .percent?):
@@ -119,7 +114,7 @@ public struct Requirement: Sendable {
         case "runs": "counts runs: write 0, or 5% of the runs"
         default: "is in \(unit): write a number"
         }
-      throw Problem(description: "'\(text)' is no limit of '\(name)', which \(right)")
+      throw OptionProblem("'\(text)' is no limit of '\(name)', which \(right)")
     }
   }
 }

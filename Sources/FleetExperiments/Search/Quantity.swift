@@ -145,9 +145,9 @@ package struct Quantity: Sendable, Hashable {
   }
 }
 
-/// A fault of a range or a search space, and the remedy.
-package struct RangeProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  package var description: String
+/// A fault of a range, a search space, an objective or a requirement, and the remedy.
+public struct OptionProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  public var description: String
   package init(_ description: String) { self.description = description }
 }
 
@@ -159,7 +159,7 @@ package struct QuantityRange: Sendable, Hashable {
   package var isLogarithmic: Bool
 
   /// Reads `path=lo..hi` or `path=lo..hi:log`.
-  package init(_ text: String) throws(RangeProblem) {
+  package init(_ text: String) throws(OptionProblem) {
     guard let (path, range) = Self.assignment(text) else { throw Self.malformed(text) }
     self = try QuantityRange(path: path, range: range)
   }
@@ -171,7 +171,7 @@ package struct QuantityRange: Sendable, Hashable {
   }
 
   /// - Parameter range: `lo..hi` or `lo..hi:log`.
-  package init(path: String, range: String) throws(RangeProblem) {
+  package init(path: String, range: String) throws(OptionProblem) {
     var ends = range
     isLogarithmic = range.hasSuffix(":log")
     if isLogarithmic { ends.removeLast(4) }
@@ -179,19 +179,19 @@ package struct QuantityRange: Sendable, Hashable {
     guard bounds.count == 2 else { throw Self.malformed("\(path)=\(range)") }
     guard let low = Quantity(bounds[0]), let high = Quantity(bounds[1]) else {
       let wrong = Quantity(bounds[0]) == nil ? bounds[0] : bounds[1]
-      throw RangeProblem(
+      throw OptionProblem(
         "'\(wrong)' in '\(path)=\(range)' is no number, share, rate, span or size: write 0.5, 50%, 200/s, 5m or 2KB."
       )
     }
     guard let converted = high.converted(to: low.unit) else {
-      throw RangeProblem(
+      throw OptionProblem(
         "'\(bounds[0])' and '\(bounds[1])' in '\(path)=\(range)' are not in the same unit.")
     }
     guard low.value < converted.value else {
-      throw RangeProblem("'\(path)=\(range)' is empty: the range goes from the smaller to the larger value.")
+      throw OptionProblem("'\(path)=\(range)' is empty: the range goes from the smaller to the larger value.")
     }
     guard !isLogarithmic || low.value > 0 else {
-      throw RangeProblem("'\(path)=\(range)' cannot be logarithmic: it begins at 0 or below.")
+      throw OptionProblem("'\(path)=\(range)' cannot be logarithmic: it begins at 0 or below.")
     }
     (self.path, self.low, self.high) = (path, low, converted)
     self.low.isWhole = low.isWhole && converted.isWhole
@@ -203,8 +203,8 @@ package struct QuantityRange: Sendable, Hashable {
     text.split(separator: "..", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
   }
 
-  private static func malformed(_ text: String) -> RangeProblem {
-    RangeProblem(
+  private static func malformed(_ text: String) -> OptionProblem {
+    OptionProblem(
       "'\(text)' is no range: it is written as tapi.bucket.capacity=500/s..2000/s, or with :log behind it.")
   }
 

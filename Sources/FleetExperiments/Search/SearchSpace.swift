@@ -15,9 +15,9 @@ package struct SearchParameter: Sendable, Hashable {
   static let mostValues = 10_000
 
   /// Reads `path=lo..hi`, `path=lo..hi:step`, `path=lo..hi:log` or `path=a,b,c`.
-  package init(_ text: String) throws(RangeProblem) {
+  package init(_ text: String) throws(OptionProblem) {
     guard let (path, range) = QuantityRange.assignment(text), !range.isEmpty else {
-      throw RangeProblem(
+      throw OptionProblem(
         "'\(text)' is no search range: it is written as path=lo..hi, path=lo..hi:step, path=lo..hi:log or path=a,b,c."
       )
     }
@@ -28,11 +28,11 @@ package struct SearchParameter: Sendable, Hashable {
     }
   }
 
-  package init(path: String, values: [String]) throws(RangeProblem) {
+  package init(path: String, values: [String]) throws(OptionProblem) {
     guard values.count > 1, !values.contains("") else {
-      throw RangeProblem("'\(path)' has nothing to choose from: give at least two values, as \(path)=a,b.")
+      throw OptionProblem("'\(path)' has nothing to choose from: give at least two values, as \(path)=a,b.")
     }
-    if let value = values.firstRepeated { throw RangeProblem("'\(path)' has the value '\(value)' twice.") }
+    if let value = values.firstRepeated { throw OptionProblem("'\(path)' has the value '\(value)' twice.") }
     self.path = path
     let quantities = values.compactMap { Quantity($0) }
     isOrdered = quantities.count == values.count && Set(quantities.map(\.unit)).count == 1
@@ -41,7 +41,7 @@ package struct SearchParameter: Sendable, Hashable {
   }
 
   /// - Parameter range: `lo..hi`, `lo..hi:step` or `lo..hi:log`.
-  package init(path: String, range text: String) throws(RangeProblem) {
+  package init(path: String, range text: String) throws(OptionProblem) {
     (self.path, isOrdered) = (path, true)
     let colon = text.hasSuffix(":log") ? nil : text.lastIndex(of: ":")
     let range = try QuantityRange(path: path, range: String(text[..<(colon ?? text.endIndex)]))
@@ -57,13 +57,13 @@ package struct SearchParameter: Sendable, Hashable {
     }
     let stepText = String(text[text.index(after: colon)...])
     guard let step = Quantity(stepText)?.converted(to: range.low.unit), step.value > 0 else {
-      throw RangeProblem(
+      throw OptionProblem(
         "'\(stepText)' in '\(path)=\(text)' is no step: write a number above 0 in the unit of the range, or log."
       )
     }
     let count = (range.high.value - range.low.value) / step.value
     guard count <= Double(Self.mostValues) else {
-      throw RangeProblem("'\(path)=\(text)' has more than \(Self.mostValues) values: take a larger step.")
+      throw OptionProblem("'\(path)=\(text)' has more than \(Self.mostValues) values: take a larger step.")
     }
     values = (0...Int(count + 1e-9)).map { i in
       var quantity = range.low
@@ -94,15 +94,15 @@ package struct SearchCandidate: Sendable, Hashable {
 package struct SearchSpace: Sendable, Hashable {
   package var parameters: [SearchParameter]
 
-  /// - Throws: `RangeProblem` if a path is there twice or there is none.
-  package init(_ parameters: [SearchParameter]) throws(RangeProblem) {
+  /// - Throws: `OptionProblem` if a path is there twice or there is none.
+  package init(_ parameters: [SearchParameter]) throws(OptionProblem) {
     guard !parameters.isEmpty else {
-      throw RangeProblem(
+      throw OptionProblem(
         "There is nothing to search: give --search backoffConfig.baseBackoffInterval=0.5..30:log."
       )
     }
     if let path = parameters.map(\.path).firstRepeated {
-      throw RangeProblem("'\(path)' is to be searched twice.")
+      throw OptionProblem("'\(path)' is to be searched twice.")
     }
     self.parameters = parameters
   }

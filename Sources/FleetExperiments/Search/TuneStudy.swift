@@ -229,10 +229,10 @@ package struct TuneObjective: Sendable {
     .compactMap { try? TuneObjective($0) }
 
   /// Reads `name` or `name:weight`.
-  package init(_ text: String) throws(RangeProblem) {
+  package init(_ text: String) throws(OptionProblem) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard (1...2).contains(parts.count), let metric = MetricCatalogue.metric(named: parts[0]) else {
-      throw RangeProblem(
+      throw OptionProblem(
         "'\(text)' is no metric: an objective is a column of summary.csv that measures something, as "
           + "\(MetricCatalogue.timeToDelivery), and may have a weight, as \(MetricCatalogue.timeToDelivery):2."
       )
@@ -240,7 +240,7 @@ package struct TuneObjective: Sendable {
     (self.metric, weight) = (metric, 1)
     if parts.count == 2 {
       guard let quantity = Quantity(parts[1]), quantity.unit == .number, quantity.value > 0 else {
-        throw RangeProblem("'\(parts[1])' in '\(text)' is no weight: write a number above 0.")
+        throw OptionProblem("'\(parts[1])' in '\(text)' is no weight: write a number above 0.")
       }
       weight = quantity.value
     }

@@ -35,17 +35,16 @@ package struct Story: Sendable, Hashable {
   package var finding: String
   /// What it comes from: devices, seeds, runs.
   package var basis: String
-  package private(set) var lines: [Line] = []
+  private var texts: [Subject: [String]] = [:]
+  package var lines: [Line] {
+    Subject.allCases.flatMap { subject in self[subject].map { Line(subject: subject, text: $0) } }
+  }
 
   package init(_ finding: String, basis: String = "") { (self.finding, self.basis) = (finding, basis) }
 
   /// Adds a line behind those of its subject; nil: nothing.
   package mutating func add(_ subject: Subject, _ text: String?) {
-    guard let text else { return }
-    let order = Subject.allCases
-    let place = order.firstIndex(of: subject) ?? 0
-    let end = lines.firstIndex { (order.firstIndex(of: $0.subject) ?? 0) > place } ?? lines.count
-    lines.insert(Line(subject: subject, text: text), at: end)
+    if let text { texts[subject, default: []].append(text) }
   }
 
   /// Adds a line for each text, of many the first ones and how many more there are.
@@ -55,7 +54,7 @@ package struct Story: Sendable, Hashable {
     if texts.count > shown { add(subject, "and \(texts.count - shown) more") }
   }
 
-  package subscript(_ subject: Subject) -> [String] { lines.filter { $0.subject == subject }.map(\.text) }
+  package subscript(_ subject: Subject) -> [String] { texts[subject] ?? [] }
 
   /// The finding and its basis: `Use full (8 seeds)`.
   package var title: String { basis.isEmpty ? finding : "\(finding) (\(basis))" }

@@ -236,9 +236,8 @@ package struct CalibrationScatter: Sendable {
     var means = Array(repeating: 0.0, count: observed.count)
     for run in features { for f in means.indices { means[f] += run[f] / count } }
     func squares(_ series: [Double], times factor: Double) -> Double {
-      var sum = 0.0
-      for f in means.indices { sum += weights[f] * (series[f] - means[f]) * (series[f] - means[f]) }
-      return sum * factor
+      factor
+        * means.indices.reduce(0.0) { $0 + weights[$1] * (series[$1] - means[$1]) * (series[$1] - means[$1]) }
     }
     // A run is nearer to a mean that it is part of than to that of the others, by (n - 1) / n. The observed series is no part,
     // and is farther from the mean than from the truth by (n + 1) / n. Both are brought to the latter.

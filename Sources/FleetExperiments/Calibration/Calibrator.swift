@@ -101,8 +101,7 @@ package struct Calibrator {
       points.enumerated().map { Request(values: study.values($1), seed: first + $0 + 1) })
     for (point, counts) in zip(points, found) {
       let features = study.features(counts)
-      var distance = 0.0
-      for f in features.indices { distance += (features[f] - observed[f]) * (features[f] - observed[f]) }
+      let distance = zip(features, observed).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
       members.append(Member(point: point, features: features, distance: distance))
     }
   }

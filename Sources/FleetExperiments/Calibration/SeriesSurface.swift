@@ -111,16 +111,10 @@ struct SeriesSurface: Sendable {
     let values = Self.terms(place)
     let slopes = self.slopes(place)
     let products = matrix.times(values)
-    var cost = 0.0
-    var gradient = Array(repeating: 0.0, count: keys)
-    for t in values.indices {
-      cost += values[t] * (products[t] - 2 * right[t])
-      for k in 0..<keys { gradient[k] += slopes[k][t] * (products[t] - right[t]) }
-    }
-    var curvature = [[Double]](size: keys)
+    var cost = values.indices.reduce(0.0) { $0 + values[$1] * (products[$1] - 2 * right[$1]) }
+    var gradient = slopes.times(zip(products, right).map { $0 - $1 })
+    var curvature = slopes.map { slopes.times(matrix.times($0)) }
     for i in 0..<keys {
-      let product = matrix.times(slopes[i])
-      for j in 0..<keys { for t in values.indices { curvature[i][j] += product[t] * slopes[j][t] } }
       let distance = place[i] - prior[i].centre
       cost += prior[i].strength * distance * distance
       gradient[i] += prior[i].strength * distance
@@ -130,7 +124,7 @@ struct SeriesSurface: Sendable {
   }
 }
 
-/// A square matrix, row by row.
+/// A matrix, row by row.
 extension [[Double]] {
   init(size: Int) { self = Array(repeating: [Double](repeating: 0, count: size), count: size) }
 

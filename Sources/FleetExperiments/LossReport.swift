@@ -290,9 +290,7 @@ public struct LossReport: Sendable {
   private func waiting(_ check: Check, _ outcome: Check.Outcome) -> Int64? {
     outcome.pending - check.pendingBefore > (check.before - outcome.lost) / 10 ? outcome.pending : nil
   }
-}
 
-extension LossReport {
   /// For documents: the reasons and places that stand for the most.
   package static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variantName) },

@@ -19,6 +19,15 @@ package struct Chart {
     var columns = 1
     /// Below the plots.
     var note = ""
+
+    /// Where an axis ends that a curve goes beyond.
+    var cut: Double? {
+      panels.first { panel in
+        panel.curves.contains { curve in
+          curve.envelope.contains { $0.map { panel.y.isBeyond(curve.top($0)) } ?? false }
+        }
+      }?.y.range.upperBound
+    }
   }
 
   package struct Panel {
@@ -72,6 +81,20 @@ package struct Chart {
 
     /// The value that is drawn highest.
     func top(_ column: VariantCurves.Point) -> Double { look == .line ? column.mean : column.high }
+
+    func beginning(of column: Int) -> Double {
+      range.lowerBound + Double(column) / Double(envelope.count) * (range.upperBound - range.lowerBound)
+    }
+
+    func position(of column: Int) -> Double { (beginning(of: column) + beginning(of: column + 1)) / 2 }
+
+    /// The mean of the last column that begins before a value of the axis; 0 where there is none.
+    func value(at position: Double) -> Double {
+      let width = (range.upperBound - range.lowerBound) / Double(max(envelope.count, 1))
+      guard width > 0 else { return 0 }
+      let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.count)))
+      return envelope.prefix(place + 1).last { $0 != nil }??.mean ?? 0
+    }
   }
 
   package struct Dot {
@@ -120,9 +143,7 @@ package struct Chart {
     var ink = Ink.text
     var isBold = false
   }
-}
 
-extension Chart {
   /// With its own colours, for light and dark pages, and no script.
   package var svg: String { ChartDrawing.svg(self, theme: .fixed, width: Lettering.pictureWidth) }
 
@@ -130,16 +151,5 @@ extension Chart {
   package var html: String {
     "<div class=\"wide\">\n\(ChartDrawing.svg(self, theme: .variables, width: Lettering.pictureWidth))</div>\n"
       + "<div class=\"narrow\">\n\(ChartDrawing.svg(self, theme: .variables, width: Lettering.narrowWidth))</div>\n"
-  }
-}
-
-extension Chart.Section {
-  /// Where an axis ends that a curve goes beyond.
-  var cut: Double? {
-    panels.first { panel in
-      panel.curves.contains { curve in
-        curve.envelope.contains { $0.map { panel.y.isBeyond(curve.top($0)) } ?? false }
-      }
-    }?.y.range.upperBound
   }
 }

@@ -352,16 +352,6 @@ struct ChartDrawing {
   }
 }
 
-extension Chart.Curve {
-  fileprivate func beginning(of column: Int) -> Double {
-    range.lowerBound + Double(column) / Double(envelope.count) * (range.upperBound - range.lowerBound)
-  }
-
-  fileprivate func position(of column: Int) -> Double {
-    (beginning(of: column) + beginning(of: column + 1)) / 2
-  }
-}
-
 /// Finds places for texts beside what they name: none covers another, and none a curve if that can be.
 private struct LabelPlaces {
   struct Box {

@@ -105,7 +105,7 @@ package struct TrialReport: Sendable {
         Answer.Part.figure(chart.html, title: chart.title, caption: Self.sentences(meaning, band))
       }
       answer.page =
-        [.html(overlays(picture))] + tables(isPage: true) + [
+        [overlays(picture)] + tables(isPage: true) + [
           .folded(wholeRun, title: "The whole run" + (names.count > 1 ? ", variant by variant" : ""))
         ]
     }
@@ -157,12 +157,12 @@ package struct TrialReport: Sendable {
   /// - Parameter title: nil: says which of the two.
   package func overlays(
     _ picture: ComparisonPicture? = nil, title: String? = nil, note: String = ""
-  ) -> String {
+  ) -> Answer.Part {
     let picture = picture ?? self.picture
     let normal = picture.isRoundIncident ? "Normal is the twin, the same run without incidents." : ""
-    return HTMLPage.figure(
-      title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
-      note + Self.sentences(normal, band), picture.chart.html)
+    return .figure(
+      picture.chart.html, title: title ?? (picture.isRoundIncident ? "Round the incident" : "The load"),
+      caption: note + Self.sentences(normal, band))
   }
 
   private static func sentences(_ texts: String...) -> String {

@@ -395,13 +395,3 @@ package struct ComparisonPicture {
     return shown > 0 ? -(min(before, shown * 2) + shown / 25)...max(shown, 1) : nil
   }
 }
-
-extension Chart.Curve {
-  /// The mean of the last column that begins before a value of the axis; 0 where there is none.
-  fileprivate func value(at position: Double) -> Double {
-    let width = (range.upperBound - range.lowerBound) / Double(max(envelope.count, 1))
-    guard width > 0 else { return 0 }
-    let place = Int(min(max((position - range.lowerBound) / width, 0), Double(envelope.count)))
-    return envelope.prefix(place + 1).last { $0 != nil }??.mean ?? 0
-  }
-}

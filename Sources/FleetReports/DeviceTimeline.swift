@@ -90,11 +90,9 @@ package struct DeviceTimeline {
       "fleetsim trace: device \(trace.device), \(trace.cohort.name) (\(trace.cohort.client))\(number); seed \(trace.seed); "
       + "flushes at \(flushes); retries by \(trace.cohort.retries == .timer ? "timer" : "gate, at a flush")"
   }
-}
 
-// MARK: - The story
+  // MARK: The story
 
-extension DeviceTimeline {
   /// Stands in the place of a time.
   private static let gapMark = "⋮"
 
@@ -400,10 +398,9 @@ extension DeviceTimeline {
     lines[lines.count - 1].details += ": " + words
     lines[lines.count - 1].queue = event.queuedEvents
   }
-}
 
-/// How times, counts and reasons are worded.
-extension DeviceTimeline {
+  // MARK: Times, counts and reasons
+
   /// `0:20:35.120`; what is finer than a millisecond is cut off.
   private static func clock(_ microseconds: Int64) -> String {
     let milliseconds = max(0, microseconds) / 1_000

@@ -17,7 +17,7 @@ extension LiveComparison {
     answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.text(events)]
     answer.page = [
       .table(shown, title: "Measured and predicted"),
-      .html(TrialReport(Trial(results)).overlays()),
+      TrialReport(Trial(results)).overlays(),
       .terms(PageWords.live.terms),
     ]
     return answer

@@ -332,7 +332,7 @@ struct Decided: Sendable {
         note:
           "One run of each, under seed \(shown.runs[0].summary.seed); the tables have the means of all runs. "
       )
-      answer.page.insert(.html(overlays), at: 0)
+      answer.page.insert(overlays, at: 0)
     }
     answer.page.append(.folded([figures], title: "What was better or worse, case by case?"))
     if !lost.rows.isEmpty { answer.page.append(.folded([Self.lost(lost)], title: "Who loses what?")) }

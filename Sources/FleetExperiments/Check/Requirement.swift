@@ -117,9 +117,7 @@ public struct Requirement: Sendable {
       throw OptionProblem("'\(text)' is no limit of '\(name)', which \(right)")
     }
   }
-}
 
-extension Requirement {
   /// Whether runs keep it, and by how much.
   public struct Outcome: Sendable, Hashable {
     /// `recovery <= 20m`

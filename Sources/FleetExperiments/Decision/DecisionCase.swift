@@ -111,7 +111,7 @@ extension Decision {
     // MARK: Judging
 
     mutating func judge(_ terms: Terms) {
-      let judged = MetricCatalogue.judged(with: terms.objectives)
+      let judged = MetricCatalogue.headline + terms.objectives.filter { !$0.isHeadline }
       let standings = Standings(
         ["today", "proposed"], rows: [today, Array(proposed.prefix(today.count))],
         interval: scenarios.today.interval.microseconds, metrics: judged, level: SeedPlan.level)
@@ -166,13 +166,6 @@ extension Decision {
       if failures == 0 { return proposed.count >= faultless }
       return pairs >= faultless && finding.reach.upperBound <= 1
     }
-  }
-}
-
-extension MetricCatalogue {
-  /// The verdict's metrics, then those of the objectives that are none of them.
-  static func judged(with objectives: [Metric]) -> [Metric] {
-    headline + objectives.filter { !$0.isHeadline }
   }
 }
 

@@ -4,12 +4,12 @@ import FleetSimulation
 extension Decision {
   /// What cohorts lose or have late: a variant for each case with today's Settings, then the proposed.
   package var losses: LossReport {
-    let reports = cases.map { one in
+    let reports = cases.flatMap { one in
       [
         (Variant(name: one.name, scenario: one.scenarios.today), one.today),
         (Variant(name: one.name, scenario: one.scenarios.proposed), one.compared),
       ]
-    }.flatMap(\.self)
+    }
     return LossReport(reports.map(\.0), runs: reports.map(\.1))
   }
 

@@ -136,6 +136,23 @@ public struct Trial: Sendable {
       return facts
     }
   }
+
+  /// Adds what every variant gave under the next seed.
+  public mutating func add(_ results: [VariantResult]) {
+    add(
+      results.map { result in
+        ReplicationSample(summary: result.summary, curves: CurveSample(result.record, twin: result.twin))
+      })
+  }
+
+  fileprivate mutating func add(_ samples: [ReplicationSample]) {
+    for (variant, sample) in samples.enumerated() {
+      var summary = sample.summary
+      summary.run = variants[variant]
+      curves[variant].add(sample.curves)
+      rows.append(summary)
+    }
+  }
 }
 
 /// Runs variants side by side with several seeds: all variants of a replication have the same one (common random numbers).
@@ -226,25 +243,6 @@ public enum Replications {
     control.expect(
       runs: Int((Double(runs.count) * count).rounded(.up)),
       duration: Int64(exactly: duration.rounded()) ?? .max)
-  }
-}
-
-extension Trial {
-  /// Adds what every variant gave under the next seed.
-  public mutating func add(_ results: [VariantResult]) {
-    add(
-      results.map { result in
-        ReplicationSample(summary: result.summary, curves: CurveSample(result.record, twin: result.twin))
-      })
-  }
-
-  fileprivate mutating func add(_ samples: [ReplicationSample]) {
-    for (variant, sample) in samples.enumerated() {
-      var summary = sample.summary
-      summary.run = variants[variant]
-      curves[variant].add(sample.curves)
-      rows.append(summary)
-    }
   }
 }
 

@@ -166,7 +166,7 @@ extension Flag {
 /// How a scenario is changed before it is decoded.
 struct InputOptions: ParameterGroup {
   @Option(
-    "seed", "n", ValueReader("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil },
+    "seed", "n", ValueReader<UInt64>("a whole number from 0 to 2^64-1.") { $0.isDigits ? UInt64($0) : nil },
     help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
   var seed: UInt64?
   @Option private var settingsText: String?

@@ -34,7 +34,7 @@ struct LimitCommand: Study {
 
   @Argument(.scenario) private var path: String
   @Option(
-    "key", "path=lo..hi", ValueReader { try QuantityRange($0) },
+    "key", "path=lo..hi", ValueReader<QuantityRange> { try QuantityRange($0) },
     help: "The key and its range, as tapi.workers.count=10..40; with :log behind it in even ratios.")
   private var range: QuantityRange?
   @Option(

@@ -63,7 +63,7 @@ enum ChildProcess {
     }
   }
 
-  /// A pipe that only this process writes to, and never does: guardians see it closed when we are gone.
+  /// A pipe that only we could write to: guardians see it closed when we are gone.
   private static let life = Mutex<[Int32]>([])
 
   /// - Returns: the guardian; nil: `errno` says why the system starts none.

@@ -14,7 +14,7 @@ public struct CommandEnvironment: Sendable {
   /// Variables by name, which commands read and their child processes inherit.
   package var variables: [String: String]
   package var executable: Executable
-  /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
+  /// Seconds of a clock that never goes back, for wall time; no result depends on it.
   package var monotonicSeconds: @Sendable () -> Double
   /// Seconds since 1970, for dates in the headers of a live run.
   package var unixSeconds: @Sendable () -> Double

@@ -180,7 +180,7 @@ package struct ProgressLine {
       !isShown ? .nowhere : isatty(console.errors) == 0 ? .log : console.isDumb ? .nowhere : .terminal
   }
 
-  /// Shows how far it is, on a terminal at most five times a second; not at all what ends within half a second.
+  /// Shows how far it is, on a terminal at most five times a second, after half a second.
   /// - Parameter progress: asked only if it is shown, since it sums over all runs.
   package mutating func update(_ progress: @autoclosure () -> ComparisonControl.Progress, now: Double) {
     switch place {

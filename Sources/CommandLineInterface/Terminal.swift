@@ -15,7 +15,7 @@ package struct Console: Sendable {
 
   /// - Parameters:
   ///   - output: a descriptor, as `errors`.
-  ///   - variables: `NO_COLOR`, unless it is empty (no-color.org), and `TERM` say what a terminal does without.
+  ///   - variables: `NO_COLOR`, unless empty (no-color.org), and `TERM` say what is left out.
   package init(
     output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO, variables: [String: String]
   ) {

@@ -208,7 +208,7 @@ extension Option {
 /// An option without a value.
 package typealias Flag = Option<Bool>
 
-/// A positional argument: the text of one that must be there or may be left out, or of all that are left.
+/// A positional argument: the text of one, which may be left out, or of all that are left.
 package typealias Argument<Value: Sendable> = Option<Value>
 
 extension UsageError {
@@ -240,7 +240,7 @@ struct InvalidValue: Error {
     self.init(word, rest: "\(Self.hint(word, words)) Allowed: \(words.joined(separator: ", ")).")
   }
 
-  /// `; did you mean 'shed'?`, or the end of the sentence. A single letter is near to every other one.
+  /// `; did you mean 'shed'?`, or the end of the sentence. A letter is near to every other one.
   static func hint(_ word: String, _ words: [String]) -> String {
     let near = word.count > 1 ? nearest(to: word, among: words) : nil
     return near.map { "; did you mean '\($0)'?" } ?? "."
@@ -282,7 +282,7 @@ package struct ValueReader<Value: Sendable>: Sendable {
   }
 
   /// The value of an option or an argument, which errors call by its synopsis: `--seeds <n>`.
-  /// - Throws: `UsageError` that names text and option; `CommandFailure` and `ScenarioProblems` about a file.
+  /// - Throws: `UsageError` that names the option; `CommandFailure`, `ScenarioProblems` of a file.
   package func value(_ text: String, of synopsis: String, _ files: Files) throws -> Value {
     func failure(_ part: String?, _ rest: String) -> UsageError {
       UsageError("The value '\(part ?? text)' is invalid for '\(synopsis)'\(rest)")

@@ -62,7 +62,7 @@ package struct HelpScreen: Sendable {
       separator: "\n" + "".padded(to: indent))
   }
 
-  /// Returns a page of Markdown as people read it on a terminal: without the marks of headings and code.
+  /// Returns a page of Markdown without the marks of headings and code, for a terminal.
   package static func readable(_ markdown: String) -> String {
     let lines = markdown.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { line in

@@ -19,7 +19,7 @@ struct CheckOutcome {
   let changedKeys: [ChangedKey]
   /// Whether it is the last of those that are told, which says what holds of all.
   let isLast: Bool
-  /// The cause that gave up the events that were not lost when it was recorded; nil: no loss is worse.
+  /// The cause that gave up events that were not lost when recorded; nil: no loss is worse.
   let loss: String?
 
   var baseline: Baseline { check.baseline }
@@ -69,7 +69,7 @@ struct CheckOutcome {
   /// `caught up 36 min ± 1 s → 1 h 15 min ± 2 min (+112 %)`
   private var finding: String {
     if !worse.isEmpty {
-      // Beside what is shown to be worse, runs that fail come first, though these seeds alone do not tell.
+      // Runs that fail come first, though these seeds alone do not tell.
       return ([check.open].compactMap(\.self) + told).map(movement).joined(separator: "; ")
     }
     let count = check.metrics.count
@@ -78,7 +78,7 @@ struct CheckOutcome {
       ? "nothing worse" : "nothing worse, \(better.map(\.title).joined(separator: ", ")) better"
   }
 
-  /// The changes for the worse that are told in full: the first, and behind runs that fail the next one too.
+  /// The changes for the worse told in full: the first, and behind runs that fail the next.
   private var told: ArraySlice<BaselineCheck.Change> {
     worse.prefix(worse.first?.criterion == .failures ? 2 : 1)
   }

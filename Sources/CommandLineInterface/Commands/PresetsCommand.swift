@@ -124,7 +124,7 @@ struct PresetsCommand: Command {
       }, words: presets.count + 2)
   }
 
-  /// Cuts a value before capital letters and behind blanks and hyphens into lines of at most `width`.
+  /// Cuts a value before capitals and behind blanks and hyphens into lines of at most `width`.
   private static func wrapped(_ value: String, to width: Int) -> [String] {
     var words: [String] = []
     for character in value {

@@ -51,7 +51,7 @@ enum HelpTopic: String, CaseIterable {
   }
 }
 
-/// `fleetsim help`: the screen of a command, a page of reference, or what editors, shells and man read.
+/// `fleetsim help`: a command's screen, a page of reference, or what editors, shells and man read.
 struct HelpCommand: Command {
   static let help = CommandSpecification(
     name: "help",

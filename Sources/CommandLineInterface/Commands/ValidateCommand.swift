@@ -71,7 +71,7 @@ struct ValidateCommand: Command {
 
   // MARK: Settings for a client
 
-  /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
+  /// - Throws: `UsageError`; `CommandFailure` 1 if a finding does harm, 65, 66; `ScenarioProblems`.
   private func checkSettings(of clients: [ClientPreset], _ environment: CommandEnvironment) throws {
     if let path {
       throw UsageError(

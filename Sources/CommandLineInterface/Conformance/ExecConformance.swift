@@ -98,7 +98,7 @@ struct ExecConformance: Sendable {
     }
   }
 
-  /// Returns the problem that keeps the command from being judged, in a sentence; nil: there is none.
+  /// Returns what keeps the command from being judged, in a sentence; nil: nothing does.
   func trouble(_ log: ExchangeLog) -> CommandFailure? {
     let child = log.child
     let complaint = Tail.complaint(child.lastComplaint)

@@ -42,7 +42,7 @@ struct ExecOptions: ParameterGroup {
   }
 
   /// Judges a command, and prints what was found.
-  /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
+  /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, …
   func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
     let console = environment.console
     let junit = try junitPath.map { path throws(CommandFailure) in

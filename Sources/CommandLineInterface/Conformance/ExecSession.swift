@@ -23,7 +23,7 @@ struct ExecSession: ~Copyable {
     server = ScriptedServer(vector, setup.environment)
   }
 
-  /// Runs the command to its end, or until the case is decided or its time is over. Nothing of it is left then.
+  /// Runs the command to its end, or until the case is decided or over. Nothing of it is left then.
   consuming func run() -> ExchangeLog {
     if let reason = start() {
       server.log.child.end = .unstartable(reason)

@@ -217,7 +217,7 @@ struct DecideCommand: Study {
     return decided
   }
 
-  /// The proposed Settings, once for each changed key that a client reads, with today's value of it.
+  /// The proposed Settings with today's value of a key, for each changed key that a client reads.
   /// A value that breaks a client is left out: nobody should put it back.
   private func trials(of proposed: Proposal, _ suite: IncidentSuite) throws -> [KeyTrials.Trial] {
     let settings = proposed.settings
@@ -246,7 +246,7 @@ struct DecideCommand: Study {
     }
   }
 
-  /// - Throws: `CommandFailure` 65 about what would happen in a run that is lengthened, and never does.
+  /// - Throws: `CommandFailure` 65 about what would happen in a longer run alone.
   private static func refuseLate(_ scenario: Scenario, _ place: String) throws {
     let incidents = scenario.tapi.incidents.map { ("an incident", $0.start - .start) }
     let ofClients = scenario.clientIncidents.map { ("'\($0.label)'", Span(microseconds: $0.start)) }

@@ -24,7 +24,7 @@ struct Decided: Sendable {
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
   /// What the proposed Settings still lose, and the figures of a run without the limit to which they lose most.
   var checked: LossReport?
-  /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
+  /// Trials of which changed key does the harm; nil: nothing is worse, or one key alone changes.
   var trials: KeyTrials?
   /// Whether runs for the answer alone were stopped: what is decided stays decided.
   var isStopped = false
@@ -69,7 +69,7 @@ struct Decided: Sendable {
   /// Whether the answer needed no decision by runs.
   private var isUnrun: Bool { decision.cases.isEmpty }
 
-  /// Whether nothing but a price, which a person may accept, keeps the proposed Settings from being published.
+  /// Whether a price, which a person may accept, alone keeps the proposed Settings back.
   private var isAtAPrice: Bool { !settings.isBreaking && decision.isAtAPrice && !isBetterWithoutCause }
 
   /// Whether the proposed Settings gain as much without the key that does the harm.

@@ -29,7 +29,7 @@ struct DecidedSettings: Sendable {
   }
   private typealias Finding = (path: String, finding: SettingsFinding)
 
-  /// - Throws: `CommandFailure` 65 of a proposed file that has no retry Settings, or a key misspelt.
+  /// - Throws: `CommandFailure` 65 of a proposed file without retry Settings, or with a key misspelt.
   init(
     fleet: [Cohort], today: SettingsDocument?, proposed: SettingsDocument?,
     names: (today: String, proposed: String)

@@ -8,7 +8,7 @@ struct ProposalSearch: Sendable {
   /// The fleet with today's Settings.
   var loaded: LoadedScenario
   var suite: IncidentSuite
-  /// Cases of the suite that the candidates race in, their places: those in which Settings matter most.
+  /// Places of the cases that the candidates race in: those in which Settings matter most.
   private var cases: [Int]
   let space: SearchSpace
   private let todaysValues: [String?]
@@ -57,7 +57,7 @@ struct ProposalSearch: Sendable {
     todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: fetching[0].settings) }
   }
 
-  /// The keys that clients read, each with the values that one of them takes as they are and that harm none.
+  /// The keys that clients read, with the values that one takes as they are and that harm none.
   static func parameters(of fleet: [Cohort]) throws -> [SearchParameter] {
     try keys.compactMap { key, values in
       let path = SearchableSettings.prefix + key

@@ -29,7 +29,7 @@ struct Findings<Found: Sendable>: Sendable {
 }
 
 extension CommandDocument {
-  /// The document of a study: what it was asked, the members of what it found, where the files went.
+  /// The document of a study: what it was asked, what it found, where the files went.
   /// - Parameter isOfOne: whether it is about one scenario, which has a question.
   /// - Parameter story: what is said of it.
   static func study<Found>(
@@ -113,7 +113,7 @@ package enum CommandDocuments {
   }
 }
 
-/// The members that objects of one kind have in a JSON document: each one's name, meaning, schema and value.
+/// The members of one kind of JSON object: each one's name, meaning, schema and value.
 ///
 /// Writer and JSON Schema are made from it, so a member is declared in one place.
 struct JSONShape<Source>: Sendable {

@@ -42,7 +42,7 @@ package struct InitCommand: Command {
     }
     let writesSettings = answers.settingsPath == nil && answers.fetchesSettings
     if writesSettings { try refuse([ownSettings], files) }
-    // A folder of its own is made, and stays if the file is written; what is wrong with it, the files will say.
+    // A folder of its own stays if the file is written; what is wrong with it, the files will say.
     environment.signals.hold()
     let ownFolder = folder != "." && mkdir(files.place(folder), 0o777) == 0 ? files.place(folder) : nil
     defer { if let ownFolder { rmdir(ownFolder) } }

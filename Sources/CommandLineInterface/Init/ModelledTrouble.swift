@@ -9,7 +9,7 @@ struct ModelledTrouble {
   private typealias Trial = (words: String, override: Override, trouble: Span?)
 
   private let lasted: Span
-  /// From the outage's beginning until its server turns nobody away any more; nil: not within the run.
+  /// From the outage's beginning until nobody is turned away any more; nil: not within the run.
   private let trouble: Span?
   /// From the outage's beginning to the run's end.
   private let watched: Span

@@ -64,7 +64,7 @@ package struct LimitSearch: Sendable {
   /// False where the search was stopped: the answer may still move.
   package private(set) var isFinished = false
 
-  /// The value next to one that fails, with all its seeds; nil where none or all keep the requirements.
+  /// The value next to one that fails, with all its seeds; nil where none or all hold.
   package var answer: Point? { edge.map { points[$0.good] } }
   /// The neighbour of the answer that fails.
   package var beyond: Point? { edge.map { points[$0.bad] } }
@@ -97,7 +97,7 @@ package struct LimitSearch: Sendable {
   /// - Parameters:
   ///   - scenario: the scenario with the key set to a value, as text.
   ///   - run: summaries of scenarios, in their order.
-  /// - Throws: `CancellationError` where it is stopped before anything is known; what the closures throw.
+  /// - Throws: `CancellationError` if stopped before anything is known; what the closures throw.
   package mutating func run(
     _ scenario: (String) throws -> Scenario, _ run: ([Scenario]) throws -> [RunSummary]
   ) throws {
@@ -177,7 +177,7 @@ package struct LimitSearch: Sendable {
     return step == 0 || step == steps || !isInRange ? quantity : printed
   }
 
-  /// The neighbouring points between which the requirements begin to be kept, as places in `points`.
+  /// The neighbours between which the requirements begin to be kept, as places in `points`.
   private var edge: (bad: Int, good: Int)? {
     guard let first = points.first, let last = points.last, !allHold else { return nil }
     if first.holds, isLessBetter || !last.holds {

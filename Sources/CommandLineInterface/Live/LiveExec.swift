@@ -74,7 +74,7 @@ struct LiveExec: Sendable {
     return Set(names.map { FleetEvent(device: Int($0.1) ?? 0, ordinal: Int($0.2) ?? 0) })
   }
 
-  /// Starts all processes, runs until the scenario's end or until `control` says otherwise, and ends them.
+  /// Starts all processes, runs until the scenario's end or a cancellation, and ends them.
   /// - Returns: the run, why uploads could not leave this machine, and warnings of processes.
   /// - Throws: `CommandFailure` of a system that has no port or starts no process, and of a command that is none.
   func run(

@@ -192,7 +192,7 @@ package struct OutputDirectory {
 
   /// Removes what was in place before, unless somebody has put something there in the last moment.
   private func removeReplaced(_ replaced: String) throws(CommandFailure) {
-    // Without a lock it looks as what a killed run has left, and a third run would remove it under our eyes.
+    // Without a lock it looks as the rest of a killed run, and a third run would remove it.
     let descriptor = open(replaced, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }

@@ -1,4 +1,4 @@
-/// One file of results: written beside its place and renamed, so that a reader never sees half of it.
+/// One file of results: written beside its place and renamed, so that nobody reads half of it.
 ///
 /// A file that is there already is replaced only if it is empty or fleetsim wrote it.
 struct SingleFile {

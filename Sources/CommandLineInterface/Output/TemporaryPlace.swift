@@ -85,7 +85,7 @@ package struct TemporaryPlace: Sendable {
     removeRests(in: folder) { $0 == target }
   }
 
-  /// Removes what ended processes have left in a folder. An old directory whose place is empty goes back there.
+  /// Removes what ended processes left in a folder. An old directory goes back to an empty place.
   static func removeRests(in folder: String, of isMeant: (String) -> Bool = { _ in true }) {
     for name in (try? OutputDirectory.entries(folder, named: folder)) ?? [] {
       for kind in Kind.allCases {

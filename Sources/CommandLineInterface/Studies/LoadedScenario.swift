@@ -97,7 +97,7 @@ struct LoadedScenario {
   }
 
   /// - Parameters:
-  ///   - chosen: nil: the scenario itself, which comes before its variants and answers for its compare section.
+  ///   - chosen: nil: the scenario itself, which answers for its compare section.
   ///   - base: the scenario itself, if it is at hand.
   func decode(
     _ chosen: [Override]? = nil, of base: ScenarioFile.Decoded? = nil

@@ -154,7 +154,7 @@ struct TuneCommand: Study {
 
   // MARK: The search space
 
-  /// Returns the space to search: the parameters of the options; without any, what `decide` searches.
+  /// Returns the space to search: what the options say, or else what `decide` searches.
   /// - Throws: `UsageError`.
   private func space(_ fleet: [Cohort]) throws -> SearchSpace {
     let asked = parameters.map { parameter in
@@ -311,7 +311,7 @@ struct TuneCommand: Study {
 }
 
 extension Cohort {
-  /// Whether its client reads the key of a parameter; of a key that there is not, something else is said.
+  /// Whether its client reads a parameter's key; of a key that is none, something else is said.
   fileprivate func reads(_ parameter: SearchParameter) -> Bool {
     let key = String(parameter.path.dropFirst(SearchableSettings.prefix.count))
     return !HTTPConfig.knownKeyPaths.contains(key) || self.settingsDialect.readKeyPaths.contains(key)

@@ -32,11 +32,22 @@ package final class Signals: Sendable {
   /// From now on a signal ends the process at once, however large the input is that is being read, until something is left
   /// behind (`hold`). A closed pipe or a file that may not grow becomes an error of the write.
   func install() {
-    Self.handle { number in
+    let handler: @convention(c) (Int32) -> Void = { number in
       Signals.process.receive(number)
       if Signals.process.isHeld { return }
       Signals.sayThatNothingWasWritten(number)
       _exit(Signals.code(number).rawValue)
+    }
+    // No SA_RESTART: a blocking read must return.
+    var action = sigaction()
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = handler
+    #else
+      action.__sigaction_handler.sa_handler = handler
+    #endif
+    // nohup has us ignore it.
+    for number in Self.ends where !(number == SIGHUP && fleetsim_ignores(number)) {
+      sigaction(number, &action, nil)
     }
     // A parent may have started us with them blocked.
     var signals = sigset_t()
@@ -66,28 +77,14 @@ package final class Signals: Sendable {
     say(": nothing was written.\n")
   }
 
-  private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
-    // No SA_RESTART: a blocking read must return.
-    var action = sigaction()
-    #if canImport(Darwin)
-      action.__sigaction_u.__sa_handler = handler
-    #else
-      action.__sigaction_handler.sa_handler = handler
-    #endif
-    // nohup has us ignore it.
-    for number in ends where !(number == SIGHUP && fleetsim_ignores(number)) {
-      sigaction(number, &action, nil)
-    }
-  }
-
   /// As a shell gives it. A handler calls this: it may not allocate.
   static func code(_ signal: Int32) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
 
   static let nothing = "nothing was written"
 
-  /// - Parameter remains: what the signal leaves; nil: somebody else says so.
-  static func failure(_ signal: Int32, _ remains: String? = nothing) -> CommandFailure {
-    CommandFailure(code(signal), remains.map { "\(word(signal)): \($0)." } ?? "")
+  /// - Parameter remains: what the signal leaves.
+  static func failure(_ signal: Int32, _ remains: String = nothing) -> CommandFailure {
+    CommandFailure(code(signal), "\(word(signal)): \(remains).")
   }
 
   /// How a message about it begins.
@@ -110,13 +107,13 @@ extension CommandEnvironment {
   /// Does a command's runs on other threads while this one draws progress and listens for signals.
   /// - Parameters:
   ///   - workers: runs at a time, for the manifest.
-  ///   - remains: what a signal leaves, for the message; nil: there is none.
+  ///   - remains: what a signal leaves, for the message.
   ///   - waits: whether the work may take as long as it likes to stop.
   ///   - work: stops within milliseconds when its control is cancelled.
   /// - Returns: what the work returns, also after a signal, which the caller looks after.
   /// - Throws: what the work throws; `CommandFailure` 129, 130, 131 or 143 after a signal that left nothing, within a second.
   func inBackground<Value: Sendable>(
-    workers: Int = 1, remains: String? = Signals.nothing, waits: Bool = false,
+    workers: Int = 1, remains: String = Signals.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
   ) throws -> (value: Value, wall: RunManifest.Wall) {
     signals.hold()

@@ -121,7 +121,7 @@ struct DecideCommand: Study {
       "\(what) be published in place of \(todayPath ?? "today's Settings")?"
     }
     plan.page = (
-      proposedPath.map(Decided.file) ?? loaded.name,
+      proposedPath.map { OutputDirectory.split($0).name } ?? loaded.name,
       question(proposedPath.map { "May \($0)" } ?? "Which Settings may")
     )
     let markdown = try markdownPath.map { try MarkdownFile($0, environment) }

@@ -84,18 +84,13 @@ struct Decided: Sendable {
 
   /// `DO NOT PUBLISH new.json`
   private var finding: String {
-    let proposed = Self.file(settings.names.proposed)
+    let proposed = OutputDirectory.split(settings.names.proposed).name
     return switch outcome {
     case .keep: "KEEP TODAY'S SETTINGS"
     case .refuse: isAtAPrice ? "AT A PRICE: \(proposed)" : "DO NOT PUBLISH \(proposed)"
     case .publish: "PUBLISH \(proposed)"
     case .needsMore: "NOT DECIDED: \(proposed)"
     }
-  }
-
-  /// A file's name without its folders.
-  static func file(_ path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// How the command ends: nil to publish, or to keep today's.

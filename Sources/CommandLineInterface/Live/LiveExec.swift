@@ -138,7 +138,7 @@ struct LiveExec: Sendable {
     where !moment.begins && scenario.tapi.incidents[moment.incident].start.microseconds < reached {
       tell(moment)
     }
-    let (ended, complaint) = (processes.endedEarly, processes.complaint)
+    let (ended, complaint) = (processes.endedEarly, processes.complaints.complaint)
     if observed.count == 0, reached == end || ended == cohorts.count {
       throw CommandFailure(.unavailable, "--exec '\(command)': no process sent anything\(complaint)")
     }
@@ -154,10 +154,8 @@ struct LiveExec: Sendable {
 private struct ExecProcesses {
   private var running: [pid_t] = []
   private(set) var endedEarly = 0
-  private var complaints = Tail()
+  private(set) var complaints = Tail()
   private let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-
-  var complaint: String { complaints.complaint }
 
   /// - Returns: as `CommandEnvironment.start`.
   mutating func start(_ command: String, _ input: String, _ environment: CommandEnvironment) -> Bool {

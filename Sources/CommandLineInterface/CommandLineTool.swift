@@ -48,7 +48,7 @@ public enum CommandLineTool {
       }
       let parsed = try root.parse(arguments)
       return try environment.console.print(
-        parsed["version"] != nil ? version + "\n" : HelpScreen().text(root))
+        parsed["version"] != nil ? version + "\n" : HelpScreen.text(root))
     }
     let specification = command.specification
     let parsed = try specification.parse(Array(arguments.dropFirst()))
@@ -57,7 +57,7 @@ public enum CommandLineTool {
         text, of: ParameterSpecification.colour.synopsis, environment.files)
     }
     if parsed["help"] != nil {
-      try environment.console.print(HelpScreen().text(specification))
+      try environment.console.print(HelpScreen.text(specification))
     } else if parsed["version"] != nil {
       try environment.console.print(version + "\n")
     } else {

@@ -235,10 +235,6 @@ struct InvalidValue: Error {
   /// - Parameter reason: what would be right, as a sentence's second half.
   init(_ reason: String) { rest = ": \(reason)" }
   init(_ part: String? = nil, rest: String) { (self.part, self.rest) = (part, rest) }
-  /// A word that is none of those allowed.
-  init(_ word: String, among words: [String]) {
-    self.init(word, rest: "\(Self.hint(word, words)) Allowed: \(words.joined(separator: ", ")).")
-  }
 
   /// `; did you mean 'shed'?`, or the end of the sentence. A letter is near to every other one.
   static func hint(_ word: String, _ words: [String]) -> String {

@@ -1,5 +1,4 @@
-
-/// A shell's completion: a script that asks fleetsim what it offers for a line (`Completion`).
+/// A shell's completion: a script that asks fleetsim what it offers for a line (`CommandSpecification.offers`).
 package enum CompletionScript: String, CaseIterable, Sendable {
   case bash, zsh, fish
 
@@ -83,17 +82,11 @@ package enum CompletionScript: String, CaseIterable, Sendable {
   }
 }
 
-/// The words that may stand at the end of a line of a shell, from the declarations of the commands.
-///
-/// A line each, with a tab before its meaning. `:file` and `:directory` stand for names that the shell knows, `:list` says that a
-/// comma may follow.
-package struct Completion {
-  private let root: CommandSpecification
-
-  package init(of root: CommandSpecification) { self.root = root }
-
+extension CommandSpecification {
+  /// The words that may stand at the end of a line of a shell, from the declarations of the commands: a line each, with a tab
+  /// before its meaning. `:file` and `:directory` stand for names that the shell knows, `:list` says that a comma may follow.
   /// - Parameter line: up to the cursor, the program's name first.
-  package func offers(_ line: String) -> String {
+  func offers(_ line: String) -> String {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     if line.last?.isWhitespace ?? true { words.append("") }
     let word = words.last ?? ""
@@ -107,9 +100,9 @@ package struct Completion {
 
   private func offers(behind words: ArraySlice<String>, _ word: String) -> [Offer] {
     guard let name = words.first else {
-      return root.subcommands.map { ($0.name, Self.summary($0.abstract)) } + options(of: root)
+      return subcommands.map { ($0.name, Self.summary($0.abstract)) } + offers(of: self)
     }
-    guard let command = root.subcommands.first(where: { $0.name == name }) else { return [] }
+    guard let command = subcommands.first(where: { $0.name == name }) else { return [] }
     func choice(_ option: Substring) -> ValueChoice? {
       command.allOptions.first { "--\($0.name)" == option && $0.valueName != nil }?.choice
     }
@@ -119,7 +112,7 @@ package struct Completion {
       }
     }
     if let last = words.dropFirst().last, let choice = choice(last[...]) { return values(choice, word[...]) }
-    if word.hasPrefix("-") { return options(of: command) }
+    if word.hasPrefix("-") { return offers(of: command) }
     var place = 0
     var isValue = false
     for word in words.dropFirst() {
@@ -132,7 +125,7 @@ package struct Completion {
     return argument.map { values($0.choice, word[...]) } ?? []
   }
 
-  private func options(of command: CommandSpecification) -> [Offer] {
+  private func offers(of command: CommandSpecification) -> [Offer] {
     command.allOptions.map { ("--\($0.name)", Self.summary($0.help)) }
   }
 

@@ -1,14 +1,12 @@
 /// Draws help screens the way Swift's command-line tools do.
-package struct HelpScreen: Sendable {
+package enum HelpScreen {
   /// Columns; lines are wrapped at spaces.
-  package var width = 80
+  private static let width = 80
   /// Where the second column begins.
-  private let indent = 26
-
-  package init() {}
+  private static let indent = 26
 
   /// The whole screen of a command.
-  package func text(_ command: CommandSpecification) -> String {
+  package static func text(_ command: CommandSpecification) -> String {
     var sections: [String] = []
     sections.append(wrap("OVERVIEW: " + command.abstract, indent: 0))
     sections += command.discussion.map { wrap($0, indent: 0) }
@@ -29,7 +27,7 @@ package struct HelpScreen: Sendable {
   }
 
   /// `fleetsim run <scenario> [--seed <n>] …`, wrapped under itself by `hanging` columns.
-  package func usage(_ command: CommandSpecification, hanging: Int) -> String {
+  package static func usage(_ command: CommandSpecification, hanging: Int) -> String {
     var words = [command.call]
     if command.subcommands.isEmpty {
       words += (command.arguments + command.options).map(\.usage)
@@ -39,7 +37,7 @@ package struct HelpScreen: Sendable {
     return fill(words, first: hanging, indent: hanging + command.call.count + 1)
   }
 
-  private func table(_ title: String, _ rows: [(label: String, help: String)]) -> String {
+  private static func table(_ title: String, _ rows: [(label: String, help: String)]) -> String {
     let lines = rows.map { row in
       let label = "  " + row.label
       let fits = label.count + 2 <= indent
@@ -49,7 +47,7 @@ package struct HelpScreen: Sendable {
     return ([title] + lines).joined(separator: "\n")
   }
 
-  private func wrap(_ text: String, indent: Int) -> String {
+  private static func wrap(_ text: String, indent: Int) -> String {
     let leading = text.prefix { $0 == " " }
     let words = text.split(separator: " ").map(String.init)
     return leading + fill(words, first: leading.count, indent: indent)
@@ -57,7 +55,7 @@ package struct HelpScreen: Sendable {
 
   /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column
   /// `indent`.
-  private func fill(_ words: [String], first: Int, indent: Int) -> String {
+  private static func fill(_ words: [String], first: Int, indent: Int) -> String {
     words.filled { $0.count + ($1 == 0 ? first : indent) <= width }.joined(
       separator: "\n" + "".padded(to: indent))
   }

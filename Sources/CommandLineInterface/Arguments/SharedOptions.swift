@@ -33,7 +33,9 @@ extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
   /// - Throws: `InvalidValue` about a name that there is not.
   @Sendable fileprivate static func named(_ name: String) throws(InvalidValue) -> Value {
     if let value = Value(rawValue: name) { return value }
-    throw InvalidValue(name, among: Value.allCases.map(\.rawValue))
+    let names = Value.allCases.map(\.rawValue)
+    throw InvalidValue(
+      name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
   }
 }
 

@@ -41,7 +41,7 @@ enum HelpTopic: String, CaseIterable {
         throw UsageError("There are no completions for '\(name)'; there are for \(shells).")
       }
       return script.text
-    case (.complete, let line): return Completion(of: .fleetsim).offers(line ?? "")
+    case (.complete, let line): return CommandSpecification.fleetsim.offers(line ?? "")
     case (_, let word?): throw UsageError("Unexpected argument '\(word)'")
     case (.exitCodes, nil): return ExitCode.table
     case (.columns, nil): return ColumnReference.markdown + "\n" + StatisticsReference.markdown
@@ -99,11 +99,11 @@ struct HelpCommand: Command {
 
   private func screen() throws -> String {
     let root = CommandSpecification.fleetsim
-    guard let topic else { return HelpScreen().text(root) }
+    guard let topic else { return HelpScreen.text(root) }
     guard let command = root.subcommands.first(where: { $0.name == topic }) else {
       throw UsageError("There is no help on '\(topic)'.\(UsageError.hint(topic, Self.topics))")
     }
     if let what { throw UsageError("Unexpected argument '\(what)'") }
-    return HelpScreen().text(command)
+    return HelpScreen.text(command)
   }
 }

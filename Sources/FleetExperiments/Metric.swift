@@ -160,7 +160,13 @@ public enum MetricCatalogue {
   public static let all: [Metric] = {
     let first = ranked.compactMap { name in SummaryCSV.columns.first { $0.name == name } }
     let others = SummaryCSV.columns.filter { !ranked.contains($0.name) && $0.direction != nil }
-    return (first + others).map(metric)
+    return (first + others).map { column in
+      let entry = entries.first { $0.name == column.name } ?? Entry(name: column.name)
+      return Metric(
+        name: column.name, unit: column.unit, definition: column.definition,
+        title: entry.title ?? column.name, direction: column.direction ?? .neither,
+        isHeadline: ranked.contains(column.name), horizon: entry.horizon)
+    }
   }()
 
   /// The columns of a page's table beside the verdict's metrics.
@@ -229,15 +235,6 @@ public enum MetricCatalogue {
   ]
 
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })
-
-  private static func metric(_ column: CSVColumn<RunSummary>) -> Metric {
-    let direction = column.direction ?? .neither
-    let entry = entries.first { $0.name == column.name } ?? Entry(name: column.name)
-    return Metric(
-      name: column.name, unit: column.unit, definition: column.definition,
-      title: entry.title ?? column.name, direction: direction,
-      isHeadline: ranked.contains(column.name), horizon: entry.horizon)
-  }
 }
 
 /// Values of metrics as people read them.

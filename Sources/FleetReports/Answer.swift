@@ -130,10 +130,19 @@ extension Answer.Part {
       HTMLPage.section(
         title ?? "", "<ul>\n\(items.map { "<li>\(Escaping.markup($0))</li>\n" }.joined())</ul>\n", note: note)
     case .table(let table, let title, let note): HTMLPage.section(title, table.html, note: note)
-    case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
+    case .figure(let svg, let title, let caption):
+      HTMLPage.section(
+        title,
+        "<figure>\n\(caption.isEmpty ? "" : "<figcaption>\(Escaping.markup(caption))</figcaption>\n")"
+          + "<div class=\"chart\">\n\(svg)</div>\n</figure>\n")
     case .text(let text, let title):
       HTMLPage.section(title, "<pre><code>\(Escaping.markup(text))</code></pre>\n")
-    case .terms(let terms, let title): HTMLPage.terms(terms, title: title)
+    case .terms(let terms, let title):
+      HTMLPage.folded(
+        title,
+        "<dl>\n"
+          + terms.map { "<dt>\(Escaping.markup($0))</dt>\n<dd>\(Escaping.markup($1))</dd>\n" }.joined()
+          + "</dl>\n")
     case .html(let html): html
     case .folded(let parts, let title): HTMLPage.folded(title, parts.map(\.html).joined())
     }

@@ -35,7 +35,7 @@ package struct Axis {
   package static func counts(to limit: Double, of things: String = "") -> Axis {
     let limit = limit.isFinite ? max(limit, 1e-9) : 1
     return Axis(
-      range: 0...limit, ticks: { Scale.ticks(upTo: limit, count: $0) },
+      range: 0...limit, ticks: { Self.ticks(upTo: limit, count: $0) },
       format: { FigureText.compact($0) + " " + things })
   }
 
@@ -78,18 +78,16 @@ package struct Axis {
   static func ticked(_ range: ClosedRange<Double>, title: String = "", _ ticks: [Tick]) -> Axis {
     Axis(range: range, title: title, ticks: { _ in ticks })
   }
-}
 
-package enum Scale {
   /// Up to `count` steps of 1, 2 or 5 times a power of ten from 0 to `limit`; 0 included.
-  package static func ticks(upTo limit: Double, count: Int) -> [Axis.Tick] {
-    guard limit.isFinite, limit > 0 else { return [Axis.Tick(value: 0, label: "0")] }
+  package static func ticks(upTo limit: Double, count: Int) -> [Tick] {
+    guard limit.isFinite, limit > 0 else { return [Tick(value: 0, label: "0")] }
     var power = 1.0
     while power * Double(count) < limit && power < 1e300 { power *= 10 }
     while power * Double(count) > limit * 10 && power > 1e-300 { power /= 10 }
     let step = [0.1, 0.2, 0.5, 1].map { $0 * power }.first { $0 * Double(count) >= limit } ?? power
     return (0...count).map { Double($0) * step }.filter { $0 <= limit * 1.000_001 }
-      .map { Axis.Tick(value: $0, label: FigureText.compact($0)) }
+      .map { Tick(value: $0, label: FigureText.compact($0)) }
   }
 }
 

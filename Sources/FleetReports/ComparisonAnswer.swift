@@ -19,9 +19,6 @@ package struct TrialReport: Sendable {
   package var story: Story { trial.story(standings) }
   private var picture: ComparisonPicture { ComparisonPicture(self) }
 
-  /// Whether every run had its peak after an incident.
-  var isHerdThePeak: Bool { trial.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
-
   // MARK: Files
 
   /// Where the files of each variant's first run go; the directory itself is "". Where nothing was kept of it, it has none.

@@ -39,6 +39,7 @@ extension TrialReport {
   private func results(isPage: Bool) -> Answer.Part {
     let ranked = metrics.ranked
     let shown = isPage ? MetricCatalogue.shown.compactMap { metrics.index(of: $0.name) } : []
+    let isHerdThePeak = trial.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio }
     let columns = (ranked + shown).filter { index in
       if metrics.metrics[index].name == MetricCatalogue.herdFactor, isHerdThePeak { return false }
       let figures = names.indices.map { metrics.figure(index, $0) }

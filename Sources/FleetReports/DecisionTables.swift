@@ -61,8 +61,11 @@ extension Decision {
         let bounds = mayFail ? "none to +\(FigureText.percent(one.risk))" : cell.bounds ?? "–"
         // Events that one loses and the other has late are judged as lost alone.
         let isElsewhere = cell.metric != nil && bounds == "none" && figures[0] != figures[1]
+        let state =
+          cell.state != .worse
+          ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse (price)" : "worse"
         return [cell.words] + figures
-          + [Self.state(cell), isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
+          + [state, isElsewhere ? "counted as lost" : bounds.replacing(" to ", with: " to\n")]
       }
       if let possible = one.possible {
         let text = FigureText.span(Int64(possible * 1e6))
@@ -75,12 +78,6 @@ extension Decision {
     return TextTable(
       header: ["case", "figure", "today", "proposed", "proposed is", "the difference may be"], rows: rows,
       words: 2)
-  }
-
-  /// Names the state of a criterion, in a word.
-  private static func state(_ cell: Cell) -> String {
-    cell.state != .worse
-      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse (price)" : "worse"
   }
 
   /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.

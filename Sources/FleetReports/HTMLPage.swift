@@ -51,24 +51,9 @@ enum HTMLPage {
       ? "" : "<details class=\"more\">\n<summary>\(Escaping.markup(title))</summary>\n\(sections)</details>\n"
   }
 
-  static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
-    section(
-      title,
-      "<figure>\n\(caption.isEmpty ? "" : "<figcaption>\(Escaping.markup(caption))</figcaption>\n")<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
-    )
-  }
-
   static func section(_ title: String, _ html: String, note: String? = nil) -> String {
     let note = note.map { "<p class=\"facts\">\(Escaping.markup($0))</p>\n" } ?? ""
     return "<section>\n<h2>\(Escaping.markup(title))</h2>\n\(html)\(note)</section>\n"
-  }
-
-  static func terms(_ definitions: [(String, String)], title: String = "What the words mean") -> String {
-    var html = "<dl>\n"
-    for (term, definition) in definitions {
-      html += "<dt>\(Escaping.markup(term))</dt>\n<dd>\(Escaping.markup(definition))</dd>\n"
-    }
-    return folded(title, html + "</dl>\n")
   }
 }
 

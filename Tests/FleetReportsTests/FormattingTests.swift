@@ -18,7 +18,7 @@ struct FormattingTests {
 
   @Test("Ticks are round numbers that fill the axis", arguments: [0.001, 0.7, 1, 3, 14_000, 1.25e6, 9.99e15])
   func ticks(limit: Double) {
-    let ticks = Scale.ticks(upTo: limit, count: 4)
+    let ticks = Axis.ticks(upTo: limit, count: 4)
     #expect(ticks[0].value == 0 && ticks.count >= 2 && ticks.count <= 5)
     #expect(ticks.last!.value <= limit * 1.001 && ticks.last!.value > limit * 0.35)
   }

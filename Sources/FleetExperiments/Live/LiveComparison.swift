@@ -42,11 +42,6 @@ package struct LiveComparison: Sendable {
       if !predicted.isCensored, let difference, abs(difference) <= LiveComparison.tolerance { return true }
       return (low...high).contains(value)
     }
-
-    /// Whether there is nothing to compare: no value on either side, or a time for which nothing was watched.
-    fileprivate var isNothing: Bool {
-      ([measured] + all).allSatisfy { $0.horizon == nil ? $0.restricted ?? 0 == 0 : $0.horizon == 0 }
-    }
   }
 
   package var figures: [Figure]
@@ -65,9 +60,10 @@ package struct LiveComparison: Sendable {
     seeds = predictions.count
     figures = Self.names.compactMap { name in
       guard let metric = MetricCatalogue.metric(named: name), !predictions.isEmpty else { return nil }
-      let figure = Figure(
-        metric: metric, measured: metric.value(of: measured), all: predictions.map(metric.value))
-      return figure.isNothing ? nil : figure
+      let (measured, all) = (metric.value(of: measured), predictions.map(metric.value))
+      // No value on either side, or a time for which nothing was watched.
+      let isNothing = ([measured] + all).allSatisfy { ($0.horizon ?? $0.restricted ?? 0) == 0 }
+      return isNothing ? nil : Figure(metric: metric, measured: measured, all: all)
     }
   }
 

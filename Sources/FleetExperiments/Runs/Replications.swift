@@ -46,8 +46,6 @@ public struct SeedRange: Sendable, Hashable {
   public init(first: UInt64, count: Int) {
     (self.first, self.count) = (first, count)
   }
-
-  public var all: [UInt64] { (0..<UInt64(count)).map { first &+ $0 } }
 }
 
 /// A part of a plan's runs that one process makes.
@@ -106,9 +104,6 @@ public struct Trial: Sendable {
 
   /// Whether it is of one seed of which all was kept: every interval of its runs is there.
   package var isOfOneRun: Bool { replications == 1 && !first.isEmpty }
-
-  /// Upload attempts of all runs, twins aside.
-  package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
 
   /// The seeds of the replications, in order.
   public var seeds: [UInt64] { rows(of: 0).map(\.seed) }
@@ -175,7 +170,8 @@ public enum Replications {
     func next(after made: Int) -> Int? {
       found.withLock { found in
         guard let until = plan.until else { return made < plan.count ? plan.count : nil }
-        let decision = until.decision(Standings(found), attempts: found.attempts)
+        let attempts = found.rows.reduce(0) { $0 + $1.attempts }
+        let decision = until.decision(Standings(found), attempts: attempts)
         found.decision = decision
         return decision.next
       }

@@ -80,14 +80,6 @@ final class RunScheduler<Value: Sendable>: Sendable {
       queue = families.sorted { $0 < $1 }.map(\.position)
     }
 
-    var isDone: Bool { queue.isEmpty && running == 0 && missing == 0 }
-
-    /// In the order of the requests.
-    var allValues: [Value] {
-      var made = values.compactMap(\.self).makeIterator()
-      return group.known?.compactMap { $0 ?? made.next() } ?? Array(made)
-    }
-
     /// - Parameter waiting: also a run whose beginning is being run by somebody else.
     mutating func take(as number: Int, waiting: Bool) -> Task? {
       let place = queue.firstIndex { position in
@@ -220,9 +212,11 @@ final class RunScheduler<Value: Sendable>: Sendable {
 
   /// Hands over what is done, up to the first group that is not.
   private func settle(_ number: Int, in state: inout State) {
-    guard let open = state.open[number], open.isDone else { return }
+    guard let open = state.open[number], open.queue.isEmpty, open.running + open.missing == 0 else { return }
     state.open[number] = nil
-    state.waiting[number] = open.allValues
+    // In the order of the requests.
+    var made = open.values.compactMap(\.self).makeIterator()
+    state.waiting[number] = open.group.known?.compactMap { $0 ?? made.next() } ?? Array(made)
     while let next = state.waiting.removeValue(forKey: state.taken) {
       take(next)
       state.taken += 1

@@ -1,5 +1,3 @@
-import FleetStatistics
-
 /// An answer as people read it: the finding, then what it rests on, a line each.
 ///
 /// ```swift
@@ -62,12 +60,6 @@ package struct Story: Sendable, Hashable {
   /// Everything in one line.
   package var text: String {
     ([title] + lines.map { "\($0.subject.rawValue): \($0.text)" }).joined(separator: "; ")
-  }
-
-  /// How often a run may fail although none of so many did (Clopper and Pearson).
-  static func faultless(runs: Int) -> String {
-    let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: runs) * 100)
-    return "none of \(FigureText.count(runs, "run")) fails; up to \(most) % may (95 % confidence)"
   }
 
   /// `a, b and c`

@@ -238,7 +238,8 @@ extension Standings {
     guard seeds > 1, !faultless.isEmpty else { return nil }
     let count = faultless.map { runs[$0].count }.min() ?? 0
     let who = faultless.count < leaders.count ? crowd(faultless) + ": " : ""
-    return who + Story.faultless(runs: count)
+    let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: count) * 100)
+    return who + "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
   }
 
   /// How soon any client could catch up; nil where that is not known.

@@ -20,8 +20,12 @@ package struct DeviceTimeline {
   private var lines: [Line] = []
   /// The number of each batch by that of its first event, in the order in which a reader meets them.
   private var numbers: [Int: Int] = [:]
-  /// Uploads that are still open to the client, by batch and attempt.
-  private var uploads: [(batch: Int, attempt: Int, sentAt: Int64)] = []
+  private struct Upload: Hashable {
+    var batch: Int
+    var attempt: Int
+  }
+  /// When those were sent that are still open to the client.
+  private var uploads: [Upload: Int64] = [:]
   /// The server's incidents that have not begun or ended yet.
   private var incidents: [Line] = []
   /// Batches that wait for a backoff, and until when.
@@ -29,8 +33,8 @@ package struct DeviceTimeline {
   private var waitUntil: Int64 = 0
   private var isOffline = false
   /// The upload whose connection was refused, and those that the network has cut off.
-  private var refused: (batch: Int, attempt: Int)?
-  private var cut: [(batch: Int, attempt: Int)] = []
+  private var refused: Upload?
+  private var cut: Set<Upload> = []
   private var queue = 0
   /// Without what no flush has made a batch of.
   private var sealed = 0
@@ -143,12 +147,6 @@ package struct DeviceTimeline {
     return "#\(number)"
   }
 
-  /// Returns how long it took; nil: no such upload was open.
-  private mutating func endUpload(_ batch: Int, _ attempt: Int, at time: Int64) -> Int64? {
-    uploads.firstIndex { ($0.batch, $0.attempt) == (batch, attempt) }
-      .map { time - uploads.remove(at: $0).sentAt }
-  }
-
   /// Time passes: a wait that ends on the way, and long waits.
   private mutating func move(to time: Int64) {
     var last = lines.last?.time ?? 0
@@ -166,8 +164,8 @@ package struct DeviceTimeline {
     guard end - start >= Self.longWait, sealed > 0, !lines.isEmpty else { return }
     let length = Self.seconds(end - start)
     let waits: String
-    if let open = uploads.first {
-      waits = "waits for the answer to \(name(open.batch))"
+    if let open = uploads.keys.map(\.batch).min() {
+      waits = "waits for the answer to \(name(open))"
     } else if isOffline {
       waits = "offline"
     } else if waitUntil > start {
@@ -284,9 +282,7 @@ package struct DeviceTimeline {
     case .sent(let batch, let count, let attempt, let retryCount):
       backoffs[batch] = nil
       (attempts, sizes[batch]) = (attempts + 1, count)
-      uploads.removeAll { ($0.batch, $0.attempt) == (batch, attempt) }
-      uploads.append((batch, attempt, event.time))
-      uploads.sort { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }
+      uploads[Upload(batch: batch, attempt: attempt)] = event.time
       let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
       add(event, "send", name(batch), "try \(attempt), \(header), \(Self.events(count))")
     case .answered(let batch, let attempt, let response):
@@ -295,14 +291,14 @@ package struct DeviceTimeline {
         words = "\(code)"
         wait = asked.map { ", \(trace.waitHeader) \(Self.seconds($0))," } ?? ""
       }
-      let isRefused = refused.map { $0 == (batch, attempt) } ?? false
-      if isRefused {
-        words = cut.contains { $0 == (batch, attempt) } ? "no connection" : "connection refused"
-      }
-      let latency = endUpload(batch, attempt, at: event.time).map { " after \(Self.seconds($0))" } ?? ""
+      let upload = Upload(batch: batch, attempt: attempt)
+      let isRefused = refused == upload
+      if isRefused { words = cut.contains(upload) ? "no connection" : "connection refused" }
+      let sent = uploads.removeValue(forKey: upload)
+      let latency = sent.map { " after \(Self.seconds(event.time - $0))" } ?? ""
       let what = response == .noStatus ? isRefused ? "refused" : "time-out" : "answer"
       add(event, what, name(batch), words + wait + latency)
-    case .refused(let batch, let attempt): refused = (batch, attempt)
+    case .refused(let batch, let attempt): refused = Upload(batch: batch, attempt: attempt)
     case .decided(let batch, let outcome):
       if case .delivered = outcome { delivered += sizes[batch] ?? 0 }
       if case .retry = outcome, isGivenUpAtOnce(batch, after: index) { break }
@@ -329,7 +325,7 @@ package struct DeviceTimeline {
     case .windowOpened: add(event, "window", "", "the system lets the app send in the background")
     case .windowClosed: add(event, "window", "", "the system lets it send no longer")
     case .lost(let batch, let attempt, let place):
-      if place == .cut { cut.append((batch, attempt)) }
+      if place == .cut { cut.insert(Upload(batch: batch, attempt: attempt)) }
       add(event, "network", name(batch), "try \(attempt): \(Self.words(place))")
     case .split(let batch, let count, let other):
       add(event, "split", name(batch), "too large: its last \(Self.events(count)) become \(name(other))")
@@ -343,7 +339,7 @@ package struct DeviceTimeline {
     case .gotNoSettings(.status(let status, _)):
       add(event, "fetch", "", "answered \(status): the app goes on without new Settings")
     case .launched(let settings, let cutOff):
-      uploads = []
+      uploads = [:]
       if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
       add(event, "launch", "", launch(settings, cutOff))
     }

@@ -75,7 +75,9 @@ package struct PairMap {
   func add(to answer: inout Answer) {
     answer.terminal = [.table(table, title: "How many runs fail, or else when the fleet has caught up")]
     answer.page.insert(
-      .figure(chart.html, title: "By both keys", caption: Self.overload), at: 0)
+      .figure(
+        chart.html, title: "By both keys",
+        caption: "Overloaded: the fleet does not hold even without the incidents."), at: 0)
     answer.pictures.append(OutputFile(.map, text: chart.svg))
   }
 
@@ -89,10 +91,6 @@ package struct PairMap {
       story.add(.next, "where it turns: fleetsim limit \(path) --key \(y.range)")
     }
   }
-
-  private static let key =
-    "Blue: when the fleet has caught up, the later the darker. Red: how many runs fail."
-  private static let overload = "Overloaded: the fleet does not hold even without the incidents."
 
   // MARK: Terminal
 
@@ -153,7 +151,9 @@ package struct PairMap {
     return Chart(
       title: title, description: "How many runs fail, or how soon they recover, by \(x.path) and \(y.path)",
       sections: [
-        Chart.Section(x: words(x.words, "\(KeyWords.words(x.path)) →"), panels: [panel], note: Self.key)
+        Chart.Section(
+          x: words(x.words, "\(KeyWords.words(x.path)) →"), panels: [panel],
+          note: "Blue: when the fleet has caught up, the later the darker. Red: how many runs fail.")
       ])
   }
 }

@@ -235,8 +235,8 @@ public enum CurvesCSV {
 }
 
 extension [VariantChoice] {
-  /// A file with a column behind its own for each key that a variant sets, named by the key's path. A key that is one of those
-  /// already, as `seed` is, gets none.
+  /// A file with a column behind its own for each key that a variant sets, named by the key's path.
+  /// A key that is one of those already, as `seed` is, gets none.
   /// - `variant`: the name of the variant that a row is of.
   package func bytes<Row>(
     _ rows: [Row], _ own: [CSVColumn<Row>], variant: @escaping @Sendable (Row) -> String

@@ -352,7 +352,7 @@ struct ChartDrawing {
   }
 }
 
-/// Finds places for texts beside what they name: none covers another, and none a curve if that can be.
+/// Finds places for texts beside what they name: none covers another, and none a curve if possible.
 private struct LabelPlaces {
   struct Box {
     var left: Double

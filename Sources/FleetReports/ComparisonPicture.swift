@@ -97,12 +97,12 @@ package struct ComparisonPicture {
 
   private func recoveryText(_ variant: Int) -> String? { figure(MetricCatalogue.recovery, variant)?.text }
 
-  /// Microseconds from the last incident's end, the mean of those runs that recovered; nil if none did.
+  /// Microseconds from the last incident's end, mean of the runs that recovered; nil if none did.
   private func recovery(_ variant: Int) -> Double? {
     trial.rows(of: variant).compactMap(\.recoveryTime).map(Double.init).mean
   }
 
-  /// The same until the server turns nobody away; nil where a run never came so far, or never recovered.
+  /// The same until the server turns nobody away; nil where a run never came so far or recovered.
   private func healthy(_ variant: Int) -> Double? {
     let rows = trial.rows(of: variant)
     let isSeen = rows.allSatisfy { $0.healthyTime != nil && $0.recoveryTime != nil }

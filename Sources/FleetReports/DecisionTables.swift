@@ -80,7 +80,7 @@ extension Decision {
       words: 2)
   }
 
-  /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.
+  /// The cohorts that lose events, to which limit, and where late events wait, the worst first.
   package func losses(atMost count: Int) -> TextTable {
     TextTable(
       header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],

@@ -18,7 +18,7 @@ package struct DeviceTimeline {
 
   private let trace: DeviceTrace
   private var lines: [Line] = []
-  /// The number of each batch by that of its first event, in the order in which a reader meets them.
+  /// The number of each batch by that of its first event, as a reader meets them.
   private var numbers: [Int: Int] = [:]
   private struct Upload: Hashable {
     var batch: Int

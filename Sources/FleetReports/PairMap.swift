@@ -58,7 +58,7 @@ package struct PairMap {
   /// From the smallest value of the second key on, each from that of the first.
   private var rows: [[Cell]]
 
-  /// Nil unless the variants differ in two keys with three or more numbers each, and have incidents.
+  /// Nil unless the variants differ in two keys of three or more numbers, and have incidents.
   package init?(_ trial: Trial, _ choices: [VariantChoice]) {
     guard choices.allSatisfy({ $0.overrides.count == 2 }), let x = Key(choices.map { $0.overrides[0] }),
       let y = Key(choices.map { $0.overrides[1] }), choices.count == x.values.count * y.values.count,

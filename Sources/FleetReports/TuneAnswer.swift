@@ -195,7 +195,7 @@ extension TuneResult {
     return (tenths < 0 ? "-" : "+") + text + " %"
   }
 
-  /// Ratios that people know by their logarithms; those first that stay where there is no room for all.
+  /// Ratios that people know by their logarithms; those first that stay where room is short.
   private static let ratios: [Axis.Tick] = [
     (1, "today"), (0.1, "÷ 10"), (0.25, "÷ 4"), (0.5, "÷ 2"), (2, "× 2"), (4, "× 4"), (10, "× 10"),
     (0.7, "−30 %"), (1.4, "+40 %"), (0.8, "−20 %"), (1.2, "+20 %"), (0.9, "−10 %"), (1.1, "+10 %"),

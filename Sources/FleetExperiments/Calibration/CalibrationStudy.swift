@@ -79,7 +79,7 @@ package struct CalibrationStudy: Sendable {
     fitted.map { Self.stabilised(counts[$0.column][$0.row]) }
   }
 
-  /// Returns the counts of a run in the rows of the observed series; 0 where the run has ended before.
+  /// The counts of a run in the rows of the observed series; 0 where the run has ended before.
   package func counts(of series: TimeSeries) -> Counts {
     let rows = series.rows
     return observed.columns.map { column in

@@ -194,7 +194,7 @@ package struct Calibrator {
       (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) })
     let scatter = CalibrationScatter(
       study, found, observed: observed, weights: reading.weights)
-    // A scenario that does not explain the series is not known as well as its own runs would have it.
+    // A scenario that does not explain the series is not known as well as its own runs have it.
     let factor = scatter.isExplained ? 1 : max(1, scatter.ratio).squareRoot()
     let draws = reading.errors.map { error in
       reading.box.outside(

@@ -180,7 +180,7 @@ public struct Requirement: Sendable {
       text: text(value, share, column))
   }
 
-  /// Whether a run keeps it, or has no value: without an incident there is nothing to catch up with.
+  /// Whether a run keeps it, or has no value: without an incident there is no recovery.
   func isKept(by run: RunSummary) -> Bool { reading(of: run)?.isKept ?? true }
 
   /// What the run comes to that is furthest from keeping it; nil where no run has a value.

@@ -45,7 +45,7 @@ public enum Comparison {
   ///
   /// Results come in the order of `variants`. Nothing in them depends on the number of workers or on which run ended first. Runs
   /// that are provably the same are made once: see `RunIdentity`.
-  /// - Parameter workers: runs at a time, at least 1; more than the machine has cores brings nothing.
+  /// - Parameter workers: runs at a time, at least 1; more than there are cores bring nothing.
   /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   package static func run(
@@ -239,7 +239,7 @@ public struct VariantChoice: Sendable, Hashable {
     }
   }
 
-  /// The values; of files in folders their names, of objects their members, if these tell them apart.
+  /// The values; of files in folders their names, of objects their members, where these differ.
   private static func names(_ axis: ScenarioFile.Axis) -> [String] {
     let values = axis.values
     let objects = values.map { isPlain($0) ? nil : (try? JSON5Parser.parse($0)).map(members) }

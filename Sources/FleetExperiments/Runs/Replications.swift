@@ -157,7 +157,7 @@ public enum Replications {
   /// A result depends on the plan alone, not on the number of workers.
   /// - Parameter variants: at least one; their seeds are replaced, unless there is one replication, of which all is kept.
   /// - Returns: after `control.cancel()` what was known then, if anything was.
-  /// - Throws: `CancellationError` if nothing was; otherwise the error of the first run that failed.
+  /// - Throws: `CancellationError` if nothing was; otherwise the first error of a run.
   package static func run(
     _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil,
     options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),

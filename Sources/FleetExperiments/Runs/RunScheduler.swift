@@ -75,7 +75,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
       for request in 0..<missing {
         for run in plan.runs(of: request) { readers[run, default: []].insert(request) }
       }
-      // Those that share a beginning stand one after another, so that few beginnings wait at a time.
+      // Those that share a beginning stand one after another, so that few beginnings wait at once.
       let families = numbers.enumerated().map { (family: shared.family(of: $1), position: $0) }
       queue = families.sorted { $0 < $1 }.map(\.position)
     }
@@ -303,7 +303,7 @@ package struct RunPlan: Sendable {
     Set([own[request], twins[request], ideals[request]].compactMap(\.self))
   }
 
-  /// Returns the records that a request needs, of the runs that are there; nil: something is missing.
+  /// Returns the records that a request needs, of those that are there; nil: one is missing.
   func records(
     of request: Int, among records: [Int: RunRecord]
   ) -> (own: RunRecord, references: ReferenceRuns)? {

@@ -135,7 +135,7 @@ package struct Quantity: Sendable, Hashable {
     return digits - 1 - exponent
   }
 
-  /// A decimal number without exponent and trailing zeros, to so many significant digits and at most so many decimals.
+  /// Without exponent and trailing zeros, to so many significant digits and at most so many decimals.
   package static func decimal(_ value: Double, digits: Int = 3, most: Int = 15) -> String {
     let power = power(of: max(0, min(decimals(of: value, digits: digits), most)))
     guard let scaled = Int64(exactly: (value * power).rounded()), let unit = Int64(exactly: power) else {

@@ -3,7 +3,7 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 
-/// Searches for better Settings by racing candidates against each other under common random numbers.
+/// Searches for better Settings by races of candidates under common random numbers.
 ///
 /// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then the
 /// field is thinned and the rest gets more seeds, until a few finalists are left. This is successive halving
@@ -231,7 +231,7 @@ package struct Tuner {
     return all.filter { $0.seeds == most }.sorted { $0.isBetter(than: $1) }
   }
 
-  /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
+  /// Without those that gave the same figures as a better one: they differ in keys of no use.
   private func distinct(_ standings: [Standing]) -> [Standing] {
     var seen: Set<[[Double?]]> = []
     return standings.filter { seen.insert($0.values).inserted }

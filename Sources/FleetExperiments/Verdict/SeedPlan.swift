@@ -12,7 +12,7 @@ import FleetStatistics
 /// Sequential Methods with Applications to Clinical Trials* (2000), 2.1 and 7.2. O'Brien and Fleming's levels grow with the
 /// looks. They would ask of 15 seeds what hardly any difference shows, and large differences are to be cheap.
 package struct SeedPlan: Sendable, Hashable {
-  /// Seeds at which it looks. They double, so that it ends with at most twice as many as were needed.
+  /// Seeds at which it looks. They double, so that it ends with at most twice what was needed.
   ///
   /// Sixty are the first to exclude a failure in 5 % of the runs (59 without any). Fewer decide where runs do fail.
   package static let looks = [15, 30, 60, 120, 240, 480]
@@ -22,7 +22,7 @@ package struct SeedPlan: Sendable, Hashable {
 
   package static let defaultBudget: Int64 = 20_000_000
 
-  /// The most attempts to simulate, over all variants, twins aside. A first seed is run in any case.
+  /// The most attempts to simulate, over all variants without twins. A first seed is always run.
   package var budget: Int64
 
   package init(budget: Int64 = defaultBudget) { self.budget = budget }
@@ -50,7 +50,7 @@ package struct SeedPlan: Sendable, Hashable {
   package struct Decision: Sendable, Hashable {
     /// How many seeds there are to be before it looks again; nil: this was the last look.
     package var next: Int?
-    /// Where criteria are open and there is no next look: about how many more seeds would decide them.
+    /// Where criteria are open and there is no next look: about how many more seeds decide them.
     package var missing: Int?
     /// Whether no criterion is open.
     package var isDecided: Bool { next == nil && missing == nil }
@@ -124,7 +124,7 @@ extension Standings {
     }
   }
 
-  /// How many seeds exclude a failure in 5 % of the runs, of a variant that had none; nil if these do.
+  /// How many seeds exclude a failure in 5 % of the runs, of a variant without one; nil if these do.
   private func seedsForFailures(_ variant: Int) -> Double? {
     let count = runs[variant].count
     let needed = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
@@ -137,7 +137,7 @@ extension Standings {
     MetricCatalogue.recovery, MetricCatalogue.affectedDelivery, MetricCatalogue.attempts,
   ]
 
-  /// The share of the runs that fail within 5 %, and the means of `metricsOfOne` within what matters.
+  /// The share of failing runs within 5 %, and the means of `metricsOfOne` within what matters.
   private var openOfOne: [Open] {
     var open: [Open] = []
     let risk = MetricRule.relevantRisk

@@ -1,6 +1,6 @@
 import FleetMetrics
 
-/// A criterion of verdicts, in this order: the first one that is decided decides between two variants.
+/// A criterion of verdicts, in this order: the first that is decided decides between two variants.
 package enum Criterion: Sendable, Hashable {
   /// Whether the fleet holds its load without incidents.
   case health
@@ -110,7 +110,7 @@ package struct Standings: Sendable {
     1 + variants.indices.count { $0 != variant && pair($0, against: variant).standing == .better }
   }
 
-  /// The same by one metric alone; nil of a metric without direction and of variants without a value.
+  /// The same by one metric; nil of one without direction and of variants without a value.
   package func rank(of variant: Int, by metric: Int) -> Int? {
     guard metrics.metrics[metric].direction != .neither,
       metrics.values(of: metric, variant: variant).contains(where: { $0.restricted != nil })

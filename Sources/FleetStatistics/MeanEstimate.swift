@@ -121,9 +121,9 @@ public struct MeanEstimate: Sendable, Hashable {
   public static let fewestOthers = 5
   /// A sample is skewed whose skewness is beyond this on either side.
   public static let skewed = 0.5
-  /// The smallest sample that is resampled. Of four, one in ten intervals is eight times as wide as Student's, and holds the mean
-  /// no oftener where values are normal; their skewness tells nothing.
-  public static let fewestResampled = 5
+  /// The smallest sample that is resampled. Of five, one resample in ten has two values at most: they alone make the tails, and
+  /// intervals of five are up to five times as wide as Student's.
+  public static let fewestResampled = 6
   /// - `values`: independent; two or more, or nothing is known but their mean.
   /// - Complexity: O(n log n), and 999 resamples of n where the sample is skewed.
   public init(_ values: [Double], confidence: Double = 0.95) {

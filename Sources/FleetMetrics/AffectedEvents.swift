@@ -5,8 +5,9 @@
 /// Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
 ///
 /// The affected events are those created in windows of the run, the same for all variants. Events created later outside of them
-/// count as far as more of them take so long than of the twin's: a fleet that stays ill makes events wait for which no incident is
-/// left.
+/// count as far as more of them take so long than of the twin's, and than chance has it: a fleet that stays ill makes events wait
+/// for which no incident is left. Chance is two standard errors of a difference of counts that come in batches; without that, each
+/// quiet hour would make the same incident look longer.
 ///
 /// When a delivered event was created is known within an interval, or within 8 s where that is more: its acceptance's interval less
 /// its time to delivery, or counted (`LongWaits`).
@@ -51,11 +52,13 @@ package struct AffectedEvents {
     }
     let waits = Waits.of(record, in: [isAffected, isLater])
     affected = waits[0]
+    let totals = record.series.totals
+    let batch = Double(max(1, totals[.deliveredEvents])) / Double(max(1, totals[.acceptedBatches]))
     // No fewer than take longer still.
     var most = 0.0
     excess = anyway.map { anyway in
       zip(waits[1].exceeding, anyway).reversed().map {
-        most = max(most, $0 - $1)
+        most = max(most, $0 - $1 - 2 * (batch * ($0 + $1)).squareRoot())
         return most
       }.reversed()
     }

@@ -10,6 +10,8 @@ public enum PendingPlace: Int, CaseIterable, Sendable {
   case rateLimit
   /// On a device, behind a backoff.
   case backoff
+  /// On a device, held by one of its gates.
+  case gate
   /// On a device, which sends it at its next flush.
   case flush
 
@@ -21,6 +23,7 @@ public enum PendingPlace: Int, CaseIterable, Sendable {
     case .offline: "offline"
     case .rateLimit: "behind a 429 or a Retry-After"
     case .backoff: "behind a backoff"
+    case .gate: "held by a gate"
     case .flush: "before the next flush"
     }
   }

@@ -37,11 +37,16 @@ public enum RunAnalysis {
       summary.possibleTime = reach.possibleTime(after: incidents)
       summary.recoveryTime = recoveryTime(
         of: record, reach, possible: summary.possibleTime, after: lastEnd)
-      if summary.recoveryTime != nil || canSeeRecovery(record, after: lastEnd + (summary.possibleTime ?? 0)) {
+      let isPossibleLater = summary.possibleTime == nil && reach.isDraining(after: lastEnd)
+      if summary.recoveryTime != nil
+        || !isPossibleLater && canSeeRecovery(record, after: lastEnd + (summary.possibleTime ?? 0))
+      {
         summary.recoveryHorizon = record.series.duration - lastEnd
       }
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
-      summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
+      if reach.turnedAway <= reach.tolerance.last ?? 0 {
+        summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
+      }
     }
     addAffected(of: record, reach, references, to: &summary)
     summary.cohorts = record.losses(beyond: references, late: summary.lateEvents)
@@ -352,6 +357,21 @@ struct Reach {
     record.series.totals.lostOrBlockedEvents - twin.series.totals.lostOrBlockedEvents > tolerance.last ?? 0
   }
 
+  /// Events that wait behind a 429 or a Retry-After when the run ends, beyond the twin's.
+  var turnedAway: Int64 {
+    func waiting(_ record: RunRecord) -> Int64 { record.cohorts.reduce(0) { $0 + $1.pending[.rateLimit] } }
+    return waiting(record) - waiting(twin)
+  }
+
+  /// Whether the ideal run has a tenth less to catch up with when the run ends than when the incidents did: a longer run shows more.
+  func isDraining(after end: Int64) -> Bool {
+    guard let ideal = ideal?.series, let first = ideal.rows.firstIndex(where: { $0.start + $0.length >= end })
+    else { return false }
+    func excess(_ row: Int) -> Int64 { ideal.openBacklog(row) - twin.series.openBacklog(row) }
+    let held = excess(first)
+    return held > 0 && excess(ideal.rows.count - 1) < held - held / 10
+  }
+
   /// Returns the time from the end of the incidents to the first row in which next to nobody with an open app waits for the ideal
   /// run's server: then capacity holds nobody up any more. Next to nobody has no more events than the tolerance, in the row behind
   /// as well: who the incident has kept away is back by then. Where each client has one upload at a time, more batches wait behind
@@ -441,7 +461,8 @@ extension RunAnalysis {
 
   /// Returns the time from `end` until the server turns nobody away any more. From then on few requests fail, over each look ahead
   /// and at that time. Few are at most 1 % of the requests, or no larger share than of the twin's, and one of them. Waves of
-  /// failures are over once none has come for twice as long as two pauses between them lasted.
+  /// failures are over once none has come for twice as long as two pauses between them lasted, and none is to come: whoever still
+  /// waits as the server asked when the run ends may be turned away again.
   ///
   /// Failed is what has a 429, 5xx or other answer that turns away, or none in time, and all that comes while the server's queue is longer than the
   /// twin's by more than a second's work. Where the newest are served first it is then by what the queue grows. Phones that were

@@ -142,6 +142,16 @@ extension Cohort {
 }
 
 extension ScenarioDecoder {
+  /// A restart of all apps is in the twin, too: where nothing else happens, no figure tells what it does.
+  mutating func warnOfRestarts(_ scenario: Scenario, _ root: PositionedValue) {
+    guard !scenario.hasIncidents, let node = root["fleet"],
+      let cohort = scenario.fleet.first(where: { !($0.lifecycle?.synchronised ?? []).isEmpty })
+    else { return }
+    warn(
+      "is part of the load, and no incident: no verdict tells what it does; compare the scenario with one without it",
+      at: node.position, "fleet.\(cohort.name).lifecycle.synchronised")
+  }
+
   /// Settings are fetched at launch: where no app is launched during the run, nothing that happens to the
   /// Settings then is seen.
   mutating func warnIfNothingIsLaunched(

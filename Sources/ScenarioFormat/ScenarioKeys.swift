@@ -89,6 +89,7 @@ struct ScenarioDocument: Sendable {
         guard node["tapi"] != nil, node["fleet"] != nil else { return false }
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
+        decoder.warnOfRestarts(text.scenario, node)
         decoder.warnOfIgnoredRetryAfter(tapi, fleet, node)
         decoder.warnOfConnections(text.scenario, node)
         decoder.warnOfSettingsFetches(text.scenario, node)

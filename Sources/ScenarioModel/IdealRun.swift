@@ -32,6 +32,7 @@ extension Cohort {
         interval: sendsEach ? nil : Span(microseconds: Int64(max(page.timeout * 1_000, 1_000))))
       behaviour.queue.maximumBatchEvents = Int(min(gathered ?? 1, 65_535))
       behaviour.uploadConcurrency = .max
+      diesWhenClosed = true
     } else {
       behaviour.queue.mode = client.queue.mode
       behaviour.queue.maximumBatchEvents = client.queue.maximumBatchEvents

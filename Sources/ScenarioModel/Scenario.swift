@@ -96,6 +96,8 @@ public struct Cohort: Sendable, Hashable {
   public var sessions: Sessions? = nil
   /// When the operating system lets the app send in the background; nil: it does not, as the app is closed. With `sessions` only.
   public var os: BackgroundWindows? = nil
+  /// Of an ideal run: the clients stand for pages, which do nothing while closed.
+  package internal(set) var diesWhenClosed = false
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
   /// App launches and kills; nil: every app runs from before the start to the end.

@@ -44,3 +44,11 @@ public struct Sessions: Sendable, Hashable {
   /// Closed apps that are opened, per microsecond and closed app; nil: always one in `meanGap`.
   package var launches: CumulativeRate? { curve?.cumulative(rate: 1 / Double(meanGap.microseconds)) }
 }
+
+extension Cohort {
+  /// Whether closed apps send: events come in the background, and so many of them flush. An operating system lets none do so.
+  package var sendsWhileClosed: Bool {
+    sessions?.createsEventsInBackground ?? false && os == nil && behaviour.page == nil && !diesWhenClosed
+      && flush.count != nil && behaviour.triggers.contains(.count)
+  }
+}

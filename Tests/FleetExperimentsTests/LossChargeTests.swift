@@ -6,6 +6,7 @@ import SimulationKernel
 import TestScenarios
 import TestSupport
 import Testing
+import UploadGating
 import UploadRetry
 
 /// What destroyed events, and that it did: without the limit they are not lost so.
@@ -331,7 +332,7 @@ struct LossChargeTests {
     return scenario
   }
 
-  @Test("Late events are charged to where they wait: a long Retry-After, a backoff, the next flush")
+  @Test("Late events are charged to where they wait: a long Retry-After, a backoff, a gate")
   func places() throws {
     func late(_ change: (inout Scenario) -> Void) throws -> [PendingPlace] {
       var scenario = Self.outage(minutes: 34)
@@ -345,10 +346,16 @@ struct LossChargeTests {
       $0.fleet[0].settings.backoff.maxBackoffInterval = 3_600_000_000
     }
     #expect(backoff.first == .backoff)
+    let held = try late {
+      $0.fleet[0].gates.retryBudget = RetryBudget(
+        bucket: .init(capacity: 1, perSuccess: 0, trickle: 3_600_000_000))
+    }
+    #expect(held.first == .gate)
     // No client could have delivered what waits in closed apps, or without a network.
     let closed = try late {
+      $0.fleet[0].flush.count = nil
       $0.fleet[0].sessions = Sessions(
-        sharePartsPerMillion: 50_000, length: .constant(.minutes(5)), createsEventsInBackground: true)
+        sharePartsPerMillion: 2_000, length: .constant(.minutes(5)), createsEventsInBackground: true)
     }
     let offline = try late {
       $0.fleet[0].connectivity = Connectivity(interruptions: [

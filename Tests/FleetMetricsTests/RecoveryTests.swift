@@ -242,6 +242,21 @@ struct RecoveryTests {
     #expect(summary(possible: 55).recoveryHorizon == nil && !summary(possible: 55).neverRecovers)
   }
 
+  @Test("Nor has a run in which an ideal client still catches up when it ends")
+  func unseenIdeal() {
+    func summary(_ waiting: (Int) -> Int64) -> RunSummary {
+      let incidents = [(start: 100 * second, end: 200 * second)]
+      let run = record(backlogs: flat(9_000, 60), incidents: incidents)
+      var ideal = record(backlogs: (0..<60).map(waiting), incidents: incidents)
+      for row in 0..<60 { ideal.series[row, .serverQueue] = waiting(row) }
+      return RunAnalysis.summary(
+        of: run, ReferenceRuns(twin: record(backlogs: flat(500, 60)), ideal: ideal), name: "x", seed: 1)
+    }
+    // 4,500 beyond the twin's when the incident ends, in row 19: 4,050 are a tenth fewer.
+    #expect(summary { $0 < 40 ? 5_000 : 4_549 }.endsTooSoon && summary { _ in 5_000 }.neverRecovers)
+    #expect(summary { $0 < 40 ? 5_000 : 4_550 }.neverRecovers && summary { 5_000 + Int64($0) }.neverRecovers)
+  }
+
   @Test("No incident, no recovery; one after the end of the run is none")
   func noIncident() {
     let twin = record(backlogs: flat(100, 60))
@@ -361,6 +376,21 @@ struct EndpointTests {
     #expect(healthy(run([18, 28, 38])) == 190 * second)
     // One that comes late repeats nothing.
     #expect(healthy(run([20, 21, 50])) == 310 * second)
+  }
+
+  @Test("While those who were turned away wait to come again, a run shows no server that is well")
+  func toCome() {
+    var (run, other) = (ended, twin)
+    run.series[20, .answers429] = 500
+    run.cohorts = [CohortRecord(name: "phones", devices: 1)]
+    other.cohorts = run.cohorts
+    #expect(healthy(run, other) == 10 * second)
+    // One event may wait.
+    other.cohorts[0].pending[.rateLimit] = 400
+    run.cohorts[0].pending[.rateLimit] = 401
+    #expect(healthy(run, other) == 10 * second)
+    run.cohorts[0].pending[.rateLimit] = 402
+    #expect(healthy(run, other) == nil)
   }
 
   @Test("What fails later counts if it is more than 0.1 % of all that failed, and beyond the twin's")

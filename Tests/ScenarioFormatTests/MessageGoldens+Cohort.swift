@@ -152,6 +152,7 @@ extension MessageGoldens {
       3: fleet.phones.lifecycle.restarts.meanGap: missing; write for example meanGap: "12h"
     cohort +lifecycle: { synchronised: [{ at: '3h' }] }
       3: warning: fleet.phones.lifecycle.synchronised.0.at: at 3h the run of 2h is over: it never happens
+      3: warning: fleet.phones.lifecycle.synchronised: is part of the load, and no incident: no verdict tells what it does; compare the scenario with one without it
     cohort +lifecycle: { restart: '2/day' }
       3: fleet.phones.lifecycle.restart: unknown key; did you mean "restarts"? Allowed here: restarts, synchronised, state, flushAtLaunch
     cohort +lifecycle: '2/day'

@@ -22,6 +22,7 @@ package struct CohortPlan {
   let checks: Bool
   /// Of an ideal run: a request that is lost on the way keeps its place (`IdealTier`).
   let isIdeal: Bool
+  let sendsWhileClosed: Bool
   /// A batch whose request is held by its own delay (K2) waits for that delay's end, and no loop asks for it before. This is so
   /// where nothing else could be said of it, or change it, meanwhile.
   package let keepsHeldApart: Bool
@@ -74,6 +75,7 @@ package struct CohortPlan {
     oldBefore = lastIncidentEnd?.microseconds ?? .min
     self.checks = checks
     isIdeal = scenario.isIdeal
+    sendsWhileClosed = cohort.sendsWhileClosed
     keepsHeldApart = Self.keepsHeldApart(client)
     blocksGivenUp = cohort.behaviour.policy.givenUp == .blocked && cohort.behaviour.page == nil
     let sessions = SessionPlan(cohort, scenario)
@@ -108,7 +110,7 @@ package struct CohortPlan {
       meanGap: Double(cohort.lifecycle?.meanTimeBetweenRestarts?.microseconds ?? 0),
       synchronised: cohort.lifecycle?.synchronised ?? [],
       keepsState: cohort.lifecycle?.keepsState ?? true,
-      flushesAtLaunch: cohort.lifecycle?.flushesAtLaunch ?? true,
+      flushesAtLaunch: cohort.lifecycle?.flushesAtLaunch ?? true, fetchesSettings: cohort.fetchesSettings,
       cdnOutages: scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(
@@ -305,6 +307,8 @@ extension CohortPlan {
     let synchronised: [Lifecycle.SynchronisedRestart]
     let keepsState: Bool
     let flushesAtLaunch: Bool
+    /// Whether a launch needs the Settings CDN.
+    let fetchesSettings: Bool
     /// When the Settings CDN is down.
     let cdnOutages: [Range<Int64>]
   }

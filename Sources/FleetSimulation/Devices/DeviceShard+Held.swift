@@ -51,20 +51,24 @@ extension DeviceShard {
         }
         batch = batches[batch].newer
       }
-      let unsealed = unsealedEvents(device, through: end &- 1)
+      var unsealed = unsealedEvents(device, through: end &- 1)
       if sealed + unsealed == 0 { continue }
       let (flags, gate) = (self[device].pointee.flags, self[device].pointee.gate)
       if flags.contains(.suspended) {
-        held.pending[.closedApp] += sealed + unsealed
         addDoomed(device, to: &held.doomed)
-      } else if flags.contains(.offline) {
+        let waiting = plan.pointee.sendsWhileClosed ? 0 : sealed
+        held.pending[.closedApp] += waiting + unsealed
+        (sealed, unsealed) = (sealed - waiting, 0)
+      }
+      if flags.contains(.offline) {
         held.pending[.offline] += sealed + unsealed
       } else if !gate.isReady(at: end) {
         held.pending[gate.kind == .rateLimit ? .rateLimit : .backoff] += sealed + unsealed
       } else {
         let waiting = min(sealed, eventsBehindBackoff(device, at: end))
         held.pending[.backoff] += waiting
-        held.pending[isUploading ? .underway : .flush] += sealed - waiting
+        held.pending[isUploading ? .underway : isHeldByGate(device, at: end) ? .gate : .flush] +=
+          sealed - waiting
         held.pending[.flush] += unsealed
       }
     }
@@ -77,6 +81,10 @@ extension DeviceShard {
     // Nothing is that old where there is no limit on the age of events.
     let limit = machine(of: device)._withUnsafeGuaranteedRef { $0.maximumEventAge }
     let oldestAllowed = limit.map { time - $0 } ?? .min
+    // A restart before that, of which the client's state does not survive.
+    let forgets =
+      restarts.map { $0[device.place].next <= time } ?? false
+      && (!plan.pointee.restarts.keepsState || options.pointee.saving == .never)
     func add(_ events: Int64, _ reason: DropReason) {
       if events > 0 { doomed[counter(of: .limit(reason)), default: 0] += events }
     }
@@ -90,7 +98,8 @@ extension DeviceShard {
       let old = eventsCreated(before: oldestAllowed, among: UInt32(events), of: batch, device)
       if old > 0, goesWhole {
         add(open, .age)
-      } else if case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time) {
+      } else if !forgets, case .drop(let reason) = decision(on: record, pipeline: &pipeline, device, at: time)
+      {
         add(open, reason)
         // The clients' one record starts anew with the first batch.
         if open > 0, !goesWhole { return }
@@ -104,13 +113,20 @@ extension DeviceShard {
     add(old > 0 && goesWhole ? unsealedEvents(device, through: plan.pointee.end &- 1) : old, .age)
   }
 
-  /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, or in a window of its
-  /// operating system.
+  /// When a closed app will next look at what it holds: as its next session begins or at the first flush in it, at a count of
+  /// events in the background, or in a window of its operating system.
   private func nextLook(_ device: DeviceIndex) -> Int64? {
     guard let session = worlds?[device.place].session, !session.isForeground else { return nil }
     let interval = plan.pointee.flush.interval
     let waits = !options.pointee.triggers.contains(.foreground) && interval != .max
     var look = session.end &+ (waits ? interval : 0)
+    if plan.pointee.sendsWhileClosed {
+      // The event that fills the count: so many are missing. One of a recording comes at a time that nobody knows.
+      let (events, full) = (plan.pointee.events, Int64(plan.pointee.flush.count))
+      let counted = events.countsAll ? Int64(self[device].pointee.nextOrdinal) % full : 0
+      let missing = max(1, full - counted - unsealedEvents(device, through: plan.pointee.end &- 1))
+      look = min(look, plan.pointee.end &+ missing &* max(events.period, Int64(events.meanGap)))
+    }
     let gate = self[device].pointee.gate
     if !gate.isReady(at: look) { look = max(look, gate.waitUntil) }
     guard let systems, systems[device.place].holds else { return look }

@@ -25,12 +25,13 @@ extension DeviceShard {
     if plan.pointee.fetchesAtForeground ?? false { sendFetch(device, at: now, sink) }
   }
 
-  /// What the CDN serves at a launch; if it is down, what is built in.
+  /// What the CDN serves at a launch; if it is down, what is built in. Who fetches nothing has its Settings from elsewhere.
   mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Int64) -> DeviceRecord.SettingsVersion {
+    let restarts = plan.pointee.restarts
+    guard restarts.fetchesSettings else { return settingsServed(to: device, at: now) }
     let isOffline =
       systemHolds(device) ? isWithoutNetwork(device) : self[device].pointee.flags.contains(.offline)
-    if isOffline { return .builtIn }
-    if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now) }) { return .builtIn }
+    if isOffline || restarts.cdnOutages.contains(where: { $0.contains(now) }) { return .builtIn }
     return settingsServed(to: device, at: now)
   }
 

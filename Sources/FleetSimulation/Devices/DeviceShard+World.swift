@@ -339,7 +339,7 @@ extension DeviceShard {
     countClosedEvents(device, at: now)
   }
 
-  /// What a closed app holds waits until it opens, but for uploads under way: counts that, whenever it may have changed. Events
+  /// What a closed app holds waits until it opens, but for uploads under way, and for batches if events flush meanwhile: counts that, whenever it may have changed. Events
   /// created since are left out until then. In an ideal run uploads of closed apps wait, too.
   @inline(never)
   mutating func countClosedEvents(_ device: DeviceIndex, at now: Int64) {
@@ -347,7 +347,7 @@ extension DeviceShard {
     var events: Int64 = 0
     if self[device].pointee.flags.contains(.suspended) {
       events = unsealedEvents(device, through: now)
-      var batch = self[device].pointee.oldest
+      var batch = plan.pointee.sendsWhileClosed ? .noBatch : self[device].pointee.oldest
       while batch != .noBatch {
         if plan.pointee.isIdeal || !batches[batch].flags.contains(.inFlight) {
           events += Int64(batches[batch].events) - acceptedEvents(of: batch, device)

@@ -18,7 +18,7 @@ struct IdealTier: ~Copyable {
 
   init(_ scenario: Scenario, shards: [ShardLayout]) {
     line = IdealLine()
-    reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario) }
+    reaches = shards.map { Reachability(scenario.fleet[$0.cohort], scenario, ofUploads: true) }
     room = shards.map {
       let cohort = scenario.fleet[$0.cohort]
       return cohort.gathersWhatWaits ? cohort.largestBatch : 0
@@ -81,7 +81,7 @@ struct IdealTier: ~Copyable {
   }
 }
 
-/// When a cohort's apps are in the foreground and have a network.
+/// When a cohort's apps are in the foreground, if they need that, and have a network.
 struct Reachability {
   private let key: RandomKey
   private let end: Int64
@@ -89,11 +89,11 @@ struct Reachability {
   private let connectivity: Connectivity?
 
   /// nil: always.
-  init?(_ cohort: Cohort, _ scenario: Scenario) {
-    if cohort.sessions == nil && cohort.connectivity == nil { return nil }
+  init?(_ cohort: Cohort, _ scenario: Scenario, ofUploads: Bool = false) {
+    sessions = ofUploads && cohort.sendsWhileClosed ? nil : SessionPlan(cohort, scenario)
+    if sessions == nil && cohort.connectivity == nil { return nil }
     key = RandomKey(seed: scenario.seed)
     end = scenario.duration.microseconds
-    sessions = SessionPlan(cohort, scenario)
     connectivity = cohort.connectivity
   }
 

@@ -16,6 +16,12 @@ extension UploadClientHost where Self: ~Copyable {
   func hold(_ client: ClientIndex) -> UnsafeMutablePointer<GateHold> {
     part(0, client, as: GateHold.self)
   }
+
+  /// Whether a gate holds what the client would send.
+  package func isHeldByGate(_ client: ClientIndex, at now: Int64) -> Bool {
+    options.pointee.keepsGates && hold(client).pointee.until > now
+  }
+
   @inlinable
   func words(_ place: Int, _ client: ClientIndex) -> UnsafeMutablePointer<UInt32> {
     part(place, client, as: UInt32.self)

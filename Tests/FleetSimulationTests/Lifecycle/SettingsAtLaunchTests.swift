@@ -1,4 +1,5 @@
 import FleetMetrics
+import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
@@ -134,6 +135,16 @@ import UploadRetry
     #expect(retries(record, afterFlushAt: 60) == Retries(base: 5))
     #expect(retries(record, afterFlushAt: 150) == Retries(builtIn: 5))
     #expect(retries(record, afterFlushAt: 300) == Retries(base: 5))
+    // A client that fetches no Settings has its own.
+    var scenario = fleet.scenario
+    scenario.fleet[0].behaviour.settingsFetch = .never
+    #expect(retries(try Simulation.run(scenario), afterFlushAt: 150) == Retries(base: 5))
+    // Nor does a launch without a network take them from it: it lasts from 80 to 100.
+    scenario.tapi.incidents.removeLast()
+    scenario.fleet[0].connectivity = Connectivity(interruptions: [
+      .init(start: .second(80), duration: .seconds(20))
+    ])
+    #expect(retries(try Simulation.run(scenario), afterFlushAt: 150) == Retries(base: 5))
   }
 
   @Test(

@@ -121,6 +121,30 @@ struct IdealRunTests {
     }
   }
 
+  @Test("Where events that come in the background flush, a closed app sends in the ideal run, too")
+  func background() throws {
+    var cohort = Cohort(
+      name: "phones", devices: 1_000, events: .poisson(meanGap: .seconds(30)),
+      flush: FlushPolicy(count: 10, interval: .seconds(30)))
+    cohort.sessions = Sessions(
+      sharePartsPerMillion: 100_000, length: .exponential(mean: .minutes(3)),
+      createsEventsInBackground: true)
+    let summary = try Self.summary(
+      of: Scenario(
+        duration: .hours(2), interval: .seconds(10),
+        tapi: TAPIConfiguration(
+          server: .bucket(.init(capacityMilliRequestsPerSecond: 100_000, burst: 100)),
+          incidents: [.outage(at: .minutes(30), for: .minutes(5))]),
+        fleet: [cohort]))
+    // Ten events, one in 30 s: a closed app tries again within five minutes in the mean, what the line has served at once.
+    #expect(try #require(summary.recoveryTime) > 120_000_000)
+    #expect(try #require(summary.possibleTime) <= 20_000_000)
+    let (p99, ideal) = (
+      try #require(summary.affectedDeliveryP99), try #require(summary.idealDeliveryP99)
+    )
+    #expect(ideal < p99)
+  }
+
   @Test("Who is back with the network waits for the server, whether its client flushes then or by its timer")
   func networkIsBack() throws {
     var cohort = Cohort(name: "phones", devices: 600, events: .periodic(every: .seconds(20), phase: .random))

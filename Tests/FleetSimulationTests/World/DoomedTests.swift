@@ -60,6 +60,35 @@ struct DoomedTests {
     #expect(sum > 100)
   }
 
+  @Test("What a restart makes a client forget dooms nothing, nor do closed apps whose events flush")
+  func forgotten() throws {
+    var random = SeededGenerator(seed: 6)
+    var (sum, kept): (Int64, Int64) = (0, 0)
+    for seed in 1...UInt64(TestDepth.cases(2, exhaustively: 8)) {
+      var short = Self.scenario(&random, seed * 4)
+      short.fleet[0].lifecycle = Lifecycle()
+      short.fleet[0].lifecycle?.meanTimeBetweenRestarts = .hours(12)
+      kept += try Simulation.run(short).doomedEvents
+      short.fleet[0].lifecycle?.keepsState = false
+      var long = short
+      long.duration = .hours(100)
+      let (record, later) = (try Simulation.run(short), try Simulation.run(long))
+      let lost = later.series.totals.lostOrBlockedEvents - record.series.totals.lostOrBlockedEvents
+      #expect(abs(record.doomedEvents - lost) <= lost / 50, "seed \(seed): \(record.doomedEvents) of \(lost)")
+      sum += lost
+      short.fleet[0].lifecycle = nil
+      short.fleet[0].sessions?.createsEventsInBackground = true
+      short.fleet[0].flush.count = 2
+      let flushing = try Simulation.run(short)
+      #expect(flushing.doomedEvents == 0)
+      // Of what closed apps hold, that is closed in which no flush has found.
+      let closed = flushing.cohorts[0].pending[.closedApp]
+      #expect(0 < closed && closed <= 400)
+      #expect((1...closed).contains(flushing.series.totals[.closedAppEvents]))
+    }
+    #expect(sum > 20 && kept > sum, "\(sum) of \(kept)")
+  }
+
   @Test("The gauge of what closed apps hold is what their devices hold at the end, whenever that is")
   func closedApps() throws {
     var random = SeededGenerator(seed: 7)

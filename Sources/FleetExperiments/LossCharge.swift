@@ -143,7 +143,10 @@ public struct LossCharge: Sendable, Hashable {
       }
       change(&cohort.settings)
       change(&cohort.settingsDefaults)
-      if cohort.rollout != nil { change(&cohort.rollout!.settings) }
+      if var rollout = cohort.rollout {
+        change(&rollout.settings)
+        cohort.rollout = rollout
+      }
     }
   }
 

@@ -32,6 +32,8 @@ package struct DeviceTimeline {
   private var backoffs: [Int: Int64] = [:]
   private var waitUntil: Int64 = 0
   private var isOffline = false
+  /// Until when a gate holds what is due.
+  private var heldUntil: Int64 = 0
   /// The upload whose connection was refused, and those that the network has cut off.
   private var refused: Upload?
   private var cut: Set<Upload> = []
@@ -172,6 +174,8 @@ package struct DeviceTimeline {
       waits = "the pipeline waits"
     } else if let due = backoffs.values.min(), due > start {
       waits = backoffs.count == 1 ? "a batch backs off" : "\(backoffs.count) batches back off"
+    } else if heldUntil > start {
+      waits = "held by a gate"
     } else {
       waits = "waits for the next flush"
     }
@@ -206,6 +210,7 @@ package struct DeviceTimeline {
     _ trigger: DeviceTrace.Trigger, _ newEvents: Int, _ events: ArraySlice<DeviceTrace.Event>,
     _ last: DeviceTrace.Event
   ) {
+    if heldUntil == .max { heldUntil = 0 }
     let more = newEvents == 0 ? "" : ", \(Self.events(newEvents))"
     let first =
       switch trigger {
@@ -277,10 +282,11 @@ package struct DeviceTimeline {
     case .heldBack, .heldBackOffline, .heldBackBySystem, .alreadyUploading:
       add(event, "flush", "", whyNot(event) ?? "")
     case .heldByGate(let until):
+      heldUntil = until ?? .max
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .asked(let batch): add(event, "question", name(batch), "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
-      backoffs[batch] = nil
+      (backoffs[batch], heldUntil) = (nil, 0)
       (attempts, sizes[batch]) = (attempts + 1, count)
       uploads[Upload(batch: batch, attempt: attempt)] = event.time
       let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
@@ -339,6 +345,7 @@ package struct DeviceTimeline {
     case .gotNoSettings(.status(let status, _)):
       add(event, "fetch", "", "answered \(status): the app goes on without new Settings")
     case .launched(let settings, let cutOff):
+      heldUntil = 0
       uploads = [:]
       if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
       add(event, "launch", "", launch(settings, cutOff))

@@ -48,6 +48,8 @@ struct ComparisonTests {
     ([scenario(), scenario { $0.fleet[0].settings.backoff.maxRetryCount = 0 }], false, 5),
     // What differs in its incidents alone shares a twin whatever that saw; each has an ideal run of its own.
     ([scenario(), scenario { $0.tapi.incidents[0].start = .start + .seconds(2) }], true, 5),
+    // What operators do is held against the twin alone: an ideal run would excuse it.
+    ([scenario { ($0.tapi.incidents, $0.tapi.actions) = ([], [.init(.restart, at: .start)]) }], false, 2),
     // A variant without incidents is its own twin, and equal variants are one run.
     ([scenario(), scenario().withoutIncidents, scenario()], true, 3),
   ]

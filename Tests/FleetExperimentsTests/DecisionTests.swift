@@ -326,6 +326,15 @@ struct DecisionTests {
     #expect(found.waiver == ["--allow", "recovery", "--allow", "attempts"])
     // What is paid for, and a change without the price that does not have it.
     #expect(found.gains.map { found.cases[$0].phrase } == [Self.outage])
+    // A cure of what always fails may have one, however few the runs; without one it takes 59.
+    let cures = try [30.0, 10].map { attempts in
+      try decision { run, isProposed, isOutage in
+        if isOutage, !isProposed { run.recoveryTime = nil }
+        if isOutage, isProposed { run.attemptsAboveTwinPerDevice = attempts }
+      }
+    }
+    #expect(cures[0].isAtAPrice && cures[0].waiver == ["--allow", "attempts"])
+    #expect(cures[1].outcome == .publish && cures[1].cases.allSatisfy { $0.proposed.count >= 59 })
     let free = try decision { run, isProposed, isOutage in
       guard isOutage else { return }
       run[.droppedByRetryLimit] = 5_000

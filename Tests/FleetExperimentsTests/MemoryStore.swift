@@ -3,9 +3,7 @@ import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import Synchronization
-import TAPIModel
 import TestSupport
-import UploadRetry
 
 /// Keeps runs in memory, as a directory does on disk.
 final class MemoryStore: RunStore {

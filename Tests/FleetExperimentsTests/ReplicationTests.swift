@@ -1,6 +1,5 @@
 import FleetExperiments
 import FleetMetrics
-import ScenarioModel
 import TestScenarios
 import Testing
 import UploadRetry

@@ -71,6 +71,10 @@ struct VerdictTests {
         run("full", recovery: 750, p99: 425),
       ],
       lines: [.reason: ["caught up after 12 min 30 s; 36 min with additive:10, 1 h 19 min with none"]]),
+    // What is cheaper is told of the first, which is today's, too.
+    Told(
+      finding: "Use c", runs: [run("today", recovery: 900, attempts: 50), run("b", recovery: 600), run("c")],
+      lines: [.price: ["100 extra requests a device; 50 with today"]]),
     Told(
       finding: "Use tardy", runs: [run("tardy", recovery: 10, late: 900), run("full", recovery: 900)],
       lines: [.price: ["900 events late; 0 with full"]]),

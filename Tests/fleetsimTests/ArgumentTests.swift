@@ -56,7 +56,7 @@ struct ArgumentTests {
 
   @Test("the usage line says what is optional and what repeats")
   func usage() {
-    let usage = HelpScreen.usage(Self.command, hanging: 7)
+    let usage = HelpScreen.usage(Self.command, hanging: 0)
     #expect(usage == "fleetsim try <file> [<other>] [--seed <n>] [--set <path=value>] ... [--quiet]")
   }
 

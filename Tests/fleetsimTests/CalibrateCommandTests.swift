@@ -22,8 +22,7 @@ struct CalibrateCommandTests {
       / (text.hasSuffix("ms") ? 1e3 : 1)
   }
 
-  @Test(
-    "finds planted capacity, share and phase, the same with one worker or two, and goes on from its journal")
+  @Test("finds planted values with one worker or two, and goes on from its journal")
   func planted() throws {
     let scratch = try Scratch.with(Self.scenario)
     try scratch.run(

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// `fleetsim conformance --exec`: real processes over HTTP on this machine.

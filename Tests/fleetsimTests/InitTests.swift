@@ -54,9 +54,7 @@ struct InitTests {
     #expect((try? ValueReader.fleet.value(text, of: "--devices", Files())) == count)
   }
 
-  @Test(
-    "a mixed fleet with sessions, a peak, its own Settings and no known capacity is valid, and holds its peak"
-  )
+  @Test("a mixed fleet with sessions, its own Settings and no known capacity holds its peak")
   func mixed() throws {
     let scratch = try Scratch([
       "cdn.json": DecideCommandTests.settings(100),
@@ -122,8 +120,7 @@ struct InitTests {
   }
 
   /// Four million phones, open for twelve minutes of the 1,440 of a day: 33,333 at a time.
-  @Test(
-    "events of an open app are a rate of the day, and the peak opens more apps and makes none more chatty")
+  @Test("events of an open app are a rate of the day, and the peak opens more apps")
   func whileOpen() throws {
     let scratch = try Scratch()
     func made(_ path: String, _ events: String) throws -> (text: String, scenario: String) {

@@ -67,8 +67,7 @@ struct LimitTests {
     }
   }
 
-  @Test(
-    "no value is looked at twice where several are printed alike, and a run that ends too soon is no limit")
+  @Test("no value that is printed alike is looked at twice; a run that ends too soon is no limit")
   func printedAlike() throws {
     let spans = try search("key=1s..60s") { value, run in
       (run.hasIncidents, run.recoveryHorizon) = (true, value >= 31 ? nil : 1)

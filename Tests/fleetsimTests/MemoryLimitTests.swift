@@ -9,8 +9,7 @@ struct MemoryLimitTests {
     try Scratch.with().run(["run", "s.json5", "-q", "--seed", "5", "--memory-limit", size], code: 0)
   }
 
-  @Test(
-    "a comparison that does not fit side by side runs one after another, says so, and gives the same result")
+  @Test("what does not fit side by side runs one after another, with the same result")
   func fewerAtATime() throws {
     // A run and its twin take some 18 MiB, most of it results and metrics tables.
     let compare = "compare s.json5 --seed 5 --set interval=200ms --jobs 4 --quiet"

@@ -9,8 +9,7 @@ struct ResultTests {
     "delivery_histogram.csv", "report.html", "run.json", "summary.csv", "timeseries.csv",
   ]
 
-  @Test(
-    "run prints verdict and table, more with --verbose, less with --quiet, and writes files")
+  @Test("run prints verdict and table, more with --verbose, less with --quiet")
   func run() throws {
     let scratch = try Scratch(["scenarios/s.json5": Scenarios.small])
     let output = try scratch.run("run scenarios/s.json5 --seed 5 --out a/b/out", code: 0, says: "")
@@ -99,9 +98,7 @@ struct ResultTests {
     #expect(try scratch.text("p/report.html").contains("In nothing: segment-swift as the preset has it."))
   }
 
-  @Test(
-    "--scale is the key scale for run and check: files have what was simulated, pages the whole fleet"
-  )
+  @Test("--scale is the key scale: files have what was simulated, pages the whole fleet")
   func scale() throws {
     // 50 ms there and 50 ms back: 8 devices at a time are 80 requests a second.
     let scratch = try Scratch.with(

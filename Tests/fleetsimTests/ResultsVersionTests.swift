@@ -90,9 +90,7 @@ struct ResultsVersionTests {
     return texts + [lives] + losing + [growing, closing, restarted, limited, saturated, returning]
   }()
 
-  @Test(
-    "what is computed has the digest that is recorded for this version: a change of results raises the version"
-  )
+  @Test("results have the digest that is recorded for this version")
   func digest() throws {
     var tables: [UInt8] = []
     for text in Self.scenarios {

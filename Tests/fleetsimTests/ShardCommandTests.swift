@@ -8,9 +8,7 @@ struct ShardCommandTests {
     "compare", "s.json5", "--quiet", "--set", "tapi.bucket.burst=100", "--seeds", "3",
   ]
 
-  @Test(
-    "shards leave the journal of one process, and the same command without --shard its files; what is damaged is made again"
-  )
+  @Test("shards leave the journal of one process, and without --shard its files")
   func shards() throws {
     let scratch = try Scratch.with()
     let whole = try scratch.run(Self.command + ["--journal", "whole", "--out", "o"])

@@ -116,8 +116,7 @@ struct VariantCommandTests {
     #expect(try alone.standardOutput == scratch.run("run s.json5 --seed 5").standardOutput)
   }
 
-  @Test(
-    "a warning about a value to compare names the option, or the scenario; the verdict the key")
+  @Test("a warning about a value to compare names the option, or the scenario")
   func warned() throws {
     let scratch = try scratch()
     let key = "settings.backoffConfig.maxRetryCount"

@@ -80,7 +80,17 @@ extension LimitSearch {
         "\($0.value.words) keeps it again" + ($0.mostLost > 0 ? ": \(Self.lost($0))" : "")
       }, atMost: 1)
     story.add(.note, own.flatMap { spare(own: $0, to: answer.value) })
+    story.add(.note, shortWatch(answer, beyond))
     return story
+  }
+
+  /// That the run's end may decide: what fails never catches up, and is watched less than twice as long as the answer takes.
+  private func shortWatch(_ answer: Point, _ beyond: Point) -> String? {
+    let watched = beyond.runs.filter(\.neverRecovers).compactMap(\.recoveryHorizon).min()
+    guard let watched, let taken = answer.longestRecovery, watched < 2 * taken,
+      requirements.contains(where: { $0.isOfFailures || $0.name == "recovery" })
+    else { return nil }
+    return "runs are watched for \(FigureText.span(watched)) only: a longer duration may keep more"
   }
 
   /// No value keeps the requirements in every run.

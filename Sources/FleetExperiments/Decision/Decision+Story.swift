@@ -125,7 +125,7 @@ extension Decision {
       return
         "that is not worse, but \(FigureText.count(cause.stillWorse, "other figure")) still \(cause.stillWorse == 1 ? "is" : "are")"
     }
-    if instead.cases.contains(where: { $0.has(.worse) }) {
+    if instead.cases.contains(where: { $0.has { $0.state == .worse } }) {
       return instead.isAtAPrice ? "only the price is left" : "that is not worse, others are"
     }
     let missed = Set(gains).subtracting(instead.gains)
@@ -146,7 +146,7 @@ extension Decision {
 
   /// What is not decided, and about how many more runs would do it.
   private var openLine: String? {
-    let open = cells(.open).filter { !$0.cell.isAllowed }
+    let open = cells { $0.isOpen && !$0.isAllowed }
     guard !open.isEmpty, let runs = missingRuns else { return nil }
     // What is worse in no run is open for the number of runs alone.
     if open.allSatisfy({

@@ -95,7 +95,7 @@ package struct Decision: Sendable {
         let (today, proposed) = (one.today.count, one.proposed.count)
         if let next = nextPairs(one) { return (max(today, next), max(proposed, next)) }
         let isOpen =
-          one.failures == 0 && one.cells.contains { $0.criterion == .failures && $0.state == .open }
+          one.failures == 0 && one.cells.contains { $0.criterion == .failures && $0.isOpen }
         return (today, isOpen && !isRefused && isBetter ? max(proposed, Self.faultless) : proposed)
       }
       let more = zip(cases, wanted).map { $1.today - $0.today.count + $1.proposed - $0.proposed.count }
@@ -183,7 +183,7 @@ package struct Decision: Sendable {
 
   /// Whether something is worse that may not be, or a requirement broken.
   package var isRefused: Bool {
-    cases.contains { $0.has(.worse) } || !broken.isEmpty
+    cases.contains { $0.has { $0.state == .worse } } || !broken.isEmpty
   }
 
   /// Whether all that is worse may be the price of fewer failures or losses.
@@ -219,7 +219,7 @@ package struct Decision: Sendable {
     // Runs of a large fleet cost minutes, and the answer is there.
     if isRefused, next > Self.enoughToRefuse || attempts > SeedPlan.defaultBudget { return nil }
     let open = one.cells.contains { cell in
-      cell.state == .open && !cell.isAllowed && !(cell.criterion == .failures && one.failures == 0)
+      cell.isOpen && !cell.isAllowed && !(cell.criterion == .failures && one.failures == 0)
         || !isBetter && cell.mayGetBetter
     }
     // Losses of the longer series alone have to be held against as many runs of today's.
@@ -232,7 +232,7 @@ package struct Decision: Sendable {
   package var outcome: Outcome {
     if isRefused { return .worse }
     if isFinished, !mayGetBetter { return .noBetter }
-    let isOpen = cases.contains { $0.has(.open) }
+    let isOpen = cases.contains { $0.has(\.isOpen) }
     return isOpen || !isBetter ? .needsMore : .publish
   }
 
@@ -240,7 +240,7 @@ package struct Decision: Sendable {
   package var missingRuns: Int? {
     guard outcome == .needsMore else { return nil }
     return cases.reduce(0) { sum, one in
-      let open = one.cells.filter { $0.state == .open && !$0.isAllowed }
+      let open = one.cells.filter { $0.isOpen && !$0.isAllowed }
       let pairs =
         open.filter { !($0.criterion == .failures && one.failures == 0) }.compactMap(\.seedsNeeded).max() ?? 0
       let proposed = max(pairs, open.compactMap(\.seedsNeeded).max() ?? 0)
@@ -249,9 +249,11 @@ package struct Decision: Sendable {
   }
 
   /// The cells in one state, the first criteria first, then the largest differences.
-  package func cells(_ state: Cell.State) -> [(place: Int, cell: Cell)] {
+  package func cells(_ state: Cell.State) -> [(place: Int, cell: Cell)] { cells { $0.state == state } }
+
+  func cells(where isMeant: (Cell) -> Bool) -> [(place: Int, cell: Cell)] {
     cases.indices.flatMap { place in
-      cases[place].cells.enumerated().filter { $0.element.state == state }.map {
+      cases[place].cells.enumerated().filter { isMeant($0.element) }.map {
         (place, $0.offset, $0.element)
       }
     }.sorted { ($0.1, -abs($0.2.finding.mean)) < ($1.1, -abs($1.2.finding.mean)) }.map { ($0.0, $0.2) }

@@ -26,6 +26,10 @@ extension Decision {
     /// Whether it may be the price of fewer failures or losses in the same case. Kept events have to be delivered, which takes
     /// time and requests.
     package fileprivate(set) var isPrice = false
+    /// Whether fewer runs fail, but so few were made that they do not show how rarely.
+    fileprivate(set) var isUnsure = false
+    /// Whether more runs are needed before anything is published.
+    package var isOpen: Bool { state == .open || isUnsure }
     /// About how many seeds would decide it; nil of what is decided.
     package var seedsNeeded: Int?
     /// Whether more seeds may show that it is better.
@@ -80,8 +84,8 @@ extension Decision {
       (self.today, self.proposed) = (today, proposed)
     }
 
-    /// Whether a criterion that may not get worse is in that state.
-    func has(_ state: Cell.State) -> Bool { cells.contains { $0.state == state && !$0.isAllowed } }
+    /// Whether a criterion that may not get worse is so.
+    func has(_ isMeant: (Cell) -> Bool) -> Bool { cells.contains { isMeant($0) && !$0.isAllowed } }
     package var pairs: Int { min(today.count, proposed.count) }
     /// Runs with the proposed Settings under the seeds of today's: figures are means over the same seeds.
     package var compared: [RunSummary] { Array(proposed.prefix(max(today.count, 1))) }
@@ -130,9 +134,12 @@ extension Decision {
         }
         if criterion == .failures {
           cell.figures.proposed = Figure(value: .failures(failures, of: proposed.count))
-          if !knowsFailures(finding) { cell.state = .open }
+          if !knowsFailures(finding) {
+            cell.isUnsure = finding.standing == .better
+            if !cell.isUnsure { cell.state = .open }
+          }
         }
-        if cell.state == .open {
+        if cell.isOpen {
           let needed =
             criterion == .failures && failures == 0
             ? Double(faultless)

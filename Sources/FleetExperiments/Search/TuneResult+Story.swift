@@ -59,10 +59,11 @@ extension TuneResult {
   private var temptationText: String? {
     temptation.flatMap { standing, decision in
       let harms = decision.lines { $0.state == .worse || $0.finding.mean > 1 }
+      let gains = decision.lines(where: \.isGain)
       return harms.isEmpty
         ? nil
         : "\(settings(standing.candidate)): score \(Quantity.decimal(standing.ratio)) of today's, but worse: "
-          + harms.joined(separator: "; ")
+          + harms.joined(separator: "; ") + (gains.isEmpty ? "" : "; for it " + gains.joined(separator: "; "))
     }
   }
 

@@ -136,10 +136,14 @@ extension Standings {
       }
     }
     story.add(.reason, groups.map { line(best, $0.criterion, against: $0.variants) })
-    if let next = others.first, isHealthy(next) {
-      let prices = criteria(best, next).filter { standing(of: best, to: next, on: $0) == .worse }
-      story.add(.price, prices.map { line(best, $0, against: [next]) })
-    }
+    // Against the next best, and against the first, which most have today.
+    let rivals = (others.prefix(1) + others.filter { $0 == 0 }).uniqued.filter(isHealthy)
+    story.add(
+      .price,
+      rivals.flatMap { criteria(best, $0) }.uniqued.compactMap { criterion in
+        let cheaper = rivals.filter { standing(of: best, to: $0, on: criterion) == .worse }
+        return cheaper.isEmpty ? nil : line(best, criterion, against: cheaper)
+      })
     let questions = questions
     story.add(.open, questions.filter { tellsDoubts || $0.isSeen }.map(\.text))
     if leaders.count > 1, questions.isEmpty { story.add(.same, threshold) }
@@ -283,7 +287,7 @@ extension Trial {
     }
     if let fleet = facts.compactMap(\.self).first {
       story.basis += ", " + FigureText.fleet(of: fleet.fullSizeDevices, scale: fleet.scale)
-      let last = fleet.incidents.map(\.start).max() ?? 0
+      let last = fleet.incidents.map(\.end).max() ?? 0
       if fleet.incidents.contains(where: { $0.end < last }), Set(facts.map { $0?.incidents }).count == 1 {
         let count = fleet.incidents.count
         story.add(.note, "caught up and endpoint well count from the end of the last of \(count) incidents")

@@ -127,8 +127,11 @@ public struct LossReport: Sendable {
   /// run has the seed that lost the most. There is no check where no limit lost anything, or where `control` cancels the run.
   ///
   /// Of a limit in Settings every cohort that fetches them has as much of the higher one as its clients take, as one file gives it.
+  /// - Parameter options: of that run.
+  /// - Parameter control: of that run.
   /// - Parameter few: attempts that it may make in any case, which take seconds. Without a limit a fleet may retry for ever: beyond
   ///   these the run stops at four times the attempts with the limit.
+  /// - Throws: the error of the run.
   public mutating func checkLimit(
     options: RunOptions = .init(), control: ComparisonControl = .init(),
     few: Int64 = 10_000_000

@@ -99,8 +99,10 @@ public struct BaselineCheck: Sendable {
   /// Seven criteria at this level: of fewer than one in fifty fleets that are as recorded anything is called worse.
   private static let level = MetricRule.Level(difference: 0.0025, equivalence: 0.05)
 
+  /// - Parameter baseline: the recorded results.
   /// - Parameter summaries: those of the runs, in the order of the baseline's seeds.
   /// - Parameter interval: width of a row of their time series, microseconds.
+  /// - Parameter isOfSettings: whether other Settings are judged, as a decision on them does.
   public init(
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {

@@ -28,7 +28,7 @@ extension CommandEnvironment {
     output: Int32? = nil, errors: Int32? = nil, leavesOthers: Bool = false
   ) -> pid_t? {
     signals.hold()
-    let variables = self.variables.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" }
+    let variables = self.variables.all.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" }
     let arguments = ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more)
     let texts = [["/bin/sh"], arguments, variables, files.directory.map { [$0] } ?? []].map { texts in
       texts.map { strdup($0) } + [nil]

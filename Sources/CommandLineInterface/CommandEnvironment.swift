@@ -11,8 +11,8 @@ public struct CommandEnvironment: Sendable {
   var arguments: [String] = []
   /// Paths as the user writes them, and the signals that end reading.
   package var files: Files
-  /// Variables by name, which commands read and their child processes inherit.
-  package var variables: [String: String]
+  /// Variables that commands read and that their child processes inherit.
+  package var variables: Variables
   package var executable: Executable
   /// Seconds of a clock that never goes back, for wall time; no result depends on it.
   package var monotonicSeconds: @Sendable () -> Double
@@ -22,7 +22,7 @@ public struct CommandEnvironment: Sendable {
   package var signals: Signals { files.signals }
 
   package init(
-    console: Console, files: Files, variables: [String: String], executable: Executable,
+    console: Console, files: Files, variables: Variables, executable: Executable,
     monotonicSeconds: @escaping @Sendable () -> Double, unixSeconds: @escaping @Sendable () -> Double
   ) {
     (self.console, self.files, self.variables, self.executable) = (console, files, variables, executable)
@@ -35,27 +35,48 @@ public struct CommandEnvironment: Sendable {
   ) -> CommandEnvironment {
     Descriptors.occupyStandard()
     Signals.process.install()
-    let variables = processVariables
     return CommandEnvironment(
-      console: Console(variables: variables), files: Files(signals: .process), variables: variables,
+      console: Console(variables: .process), files: Files(signals: .process), variables: .process,
       executable: .process, monotonicSeconds: monotonicSeconds, unixSeconds: unixSeconds)
   }
+}
 
-  private static var processVariables: [String: String] {
-    let places = sequence(first: environ) { $0 + 1 }.prefix { $0.pointee != nil }
-    let pairs: [[Substring]] = places.compactMap(\.pointee).map {
-      String(cString: $0).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+/// Variables of an environment by name.
+package struct Variables: Sendable, ExpressibleByDictionaryLiteral {
+  /// nil: those of the process, each read when it is asked for.
+  private let given: [String: String]?
+
+  static let process = Variables(nil)
+
+  package init(_ given: [String: String]?) { self.given = given }
+  package init(dictionaryLiteral elements: (String, String)...) {
+    self.init(Dictionary(elements) { $1 })
+  }
+
+  subscript(name: String) -> String? {
+    if let given { return given[name] }
+    return getenv(name).map { String(cString: $0) }
+  }
+
+  /// All of them, as a child process inherits them.
+  var all: [String: String] {
+    if let given { return given }
+    var variables: [String: String] = [:]
+    var place = environ
+    while let variable = place.pointee {
+      let words = String(cString: variable).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if words.count == 2 { variables[String(words[0])] = String(words[1]) }
+      place += 1
     }
-    return Dictionary(
-      pairs.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) },
-      uniquingKeysWith: { first, _ in first })
+    return variables
   }
 }
 
 /// The program of a command, for `run.json`.
 package final class Executable: Sendable {
   private let path: String
-  private let digest = Mutex<String?>(nil)
+  private let digest = Mutex<String??>(nil)
 
   package init(_ path: String) { self.path = path }
 
@@ -85,8 +106,10 @@ package final class Executable: Sendable {
   /// Read once, however many ask.
   private var sha256: String? {
     digest.withLock { digest in
-      digest = digest ?? (try? Files().bytes(path, limit: .max)).map(SHA256.hexadecimal)
-      return digest
+      if let digest { return digest }
+      let found = (try? Files().bytes(path, limit: .max)).map(SHA256.hexadecimal)
+      digest = found
+      return found
     }
   }
 

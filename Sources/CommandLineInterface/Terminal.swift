@@ -17,7 +17,8 @@ package struct Console: Sendable {
   ///   - output: a descriptor, as `errors`.
   ///   - variables: `NO_COLOR`, unless empty (no-color.org), and `TERM` say what is left out.
   package init(
-    output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO, variables: [String: String]
+    output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO,
+    variables: Variables
   ) {
     (self.output, self.errors) = (output, errors)
     isDumb = variables["TERM"] == "dumb"

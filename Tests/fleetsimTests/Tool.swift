@@ -54,7 +54,7 @@ enum Tool {
       arguments, in: directory.path,
       Console(
         output: standardOutput ?? output.descriptor, errors: errors.descriptor,
-        variables: Running.variables), variables: variables)
+        variables: Variables(Running.variables)), variables: variables)
     if let signal {
       while !(command.signals.isHeld && isTime()), !command.hasEnded { usleep(5_000) }
       command.signals.receive(signal)
@@ -158,7 +158,7 @@ final class Running: Sendable {
     _ variables: [String: String] = variables
   ) -> CommandEnvironment {
     CommandEnvironment(
-      console: console, files: Files(in: directory, signals: signals), variables: variables,
+      console: console, files: Files(in: directory, signals: signals), variables: Variables(variables),
       executable: executable, monotonicSeconds: { ProcessInfo.processInfo.systemUptime },
       unixSeconds: { Date().timeIntervalSince1970 })
   }

@@ -166,7 +166,8 @@ extension CommandSpecification {
     var value = parts.count == 2 ? parts[1] : nil
     if option.valueName != nil {
       // A negative number is a value, and no option.
-      if value == nil, let next = rest.first, next.prefixMatch(of: /-[^0-9]/) == nil {
+      if value == nil, let next = rest.first, !next.hasPrefix("-") || next.dropFirst().first?.isNumber ?? true
+      {
         value = next
         rest.removeFirst()
       }

@@ -339,8 +339,8 @@ extension DeviceShard {
     countClosedEvents(device, at: now)
   }
 
-  /// What a closed app holds waits until it opens, but for uploads under way, and for batches if events flush meanwhile: counts that, whenever it may have changed. Events
-  /// created since are left out until then. In an ideal run uploads of closed apps wait, too.
+  /// What a closed app holds waits until it opens, but for uploads under way, and for batches if events flush meanwhile. Counts that
+  /// whenever it may have changed; events created since are left out. In an ideal run uploads of closed apps wait, too.
   @inline(never)
   mutating func countClosedEvents(_ device: DeviceIndex, at now: Int64) {
     let world = world(device)

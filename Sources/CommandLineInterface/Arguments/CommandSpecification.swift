@@ -134,8 +134,9 @@ extension CommandSpecification {
   /// else is wrong.
   package func parse(_ arguments: [String]) throws(UsageError) -> ParsedArguments {
     for option in [ParameterSpecification.help, .version] {
-      if arguments.prefix(while: { $0 != "--" }).contains(where: option.isSpelled) {
-        return [option.name: [""]]
+      for argument in arguments {
+        if argument == "--" { break }
+        if option.isSpelled(argument) { return [option.name: [""]] }
       }
     }
     var (parsed, positional) = (ParsedArguments(), [String]())
@@ -165,9 +166,7 @@ extension CommandSpecification {
     }
     var value = parts.count == 2 ? parts[1] : nil
     if option.valueName != nil {
-      // A negative number is a value, and no option.
-      if value == nil, let next = rest.first, !next.hasPrefix("-") || next.dropFirst().first?.isNumber ?? true
-      {
+      if value == nil, let next = rest.first, !isOption(next) {
         value = next
         rest.removeFirst()
       }
@@ -185,6 +184,12 @@ extension CommandSpecification {
       }
       parsed[option.name] = [""]
     }
+  }
+
+  /// Whether an argument after an option is the next option rather than a value; negative numbers are values.
+  private func isOption(_ argument: String) -> Bool {
+    guard argument.hasPrefix("-"), let second = argument.dropFirst().first else { return false }
+    return !(second.isASCII && second.isNumber)
   }
 
   /// Gives each argument its texts, the last one all that are left where it takes several.

@@ -227,19 +227,27 @@ struct BenchMeasurement: Sendable {
   #endif
 
   var json: JSONValue {
-    [
-      "workload": workload, "devices": scenario.devices,
-      "duration_s": JSONValue.decimal(Double(scenario.duration.microseconds) / 1e6), "repeats": repeats,
-      "attempts": totals.attempts, "answers_2xx": totals[.answers2xx], "answers_429": totals[.answers429],
-      "answers_503": totals[.answers503], "run_ns": Self.whole(nanoseconds).json,
-      "ns_per_attempt": JSONValue.decimal(nanosecondsPerAttempt),
-      "attempts_per_second": JSONValue.decimal(attemptsPerSecond),
-      "peak_memory_bytes": Self.whole(peakMemoryBytes).json,
-      "run_memory_bytes": Self.whole(runMemoryBytes).json,
-      "estimated_memory_bytes": MemoryEstimate(scenario).expected,
-      "bytes_per_device": JSONValue.decimal(bytesPerDevice ?? .nan), "digest": digest,
-      "delivery_digest": deliveryDigest, "version": CommandLineTool.version, "build": Self.build,
-    ]
+    .object([
+      ("workload", .string(workload)),
+      ("devices", scenario.devices.json),
+      ("duration_s", .decimal(Double(scenario.duration.microseconds) / 1e6)),
+      ("repeats", repeats.json),
+      ("attempts", totals.attempts.json),
+      ("answers_2xx", totals[.answers2xx].json),
+      ("answers_429", totals[.answers429].json),
+      ("answers_503", totals[.answers503].json),
+      ("run_ns", Self.whole(nanoseconds).json),
+      ("ns_per_attempt", .decimal(nanosecondsPerAttempt)),
+      ("attempts_per_second", .decimal(attemptsPerSecond)),
+      ("peak_memory_bytes", Self.whole(peakMemoryBytes).json),
+      ("run_memory_bytes", Self.whole(runMemoryBytes).json),
+      ("estimated_memory_bytes", MemoryEstimate(scenario).expected.json),
+      ("bytes_per_device", .decimal(bytesPerDevice ?? .nan)),
+      ("digest", .string(digest)),
+      ("delivery_digest", .string(deliveryDigest)),
+      ("version", .string(CommandLineTool.version)),
+      ("build", .string(Self.build)),
+    ])
   }
 
   static func whole(_ value: Double?) -> Int64? { value.flatMap { Int64(exactly: $0.rounded()) } }

@@ -52,8 +52,8 @@ public struct BaselineCheck: Sendable {
       now.count(where: \.isCensored) > recorded?.values.count(where: \.isCensored) ?? 0
     }
 
-    /// The change as a share of the recorded mean; nil where that is next to nothing, or nobody knows by how much it moved, as where
-    /// the recorded time never came.
+    /// The change as a share of the recorded mean; nil where that is next to nothing or a time that never came, or where nobody knows
+    /// by how much it moved.
     package var share: Double? {
       guard let then = means.then.map(abs), then > floor, !comesLessOften, !figures.then.isNever else {
         return nil

@@ -91,7 +91,7 @@ public struct LossCharge: Sendable, Hashable {
     /// The key that has it in a cohort.
     func name(in cohort: Cohort) -> String {
       if self == .queue, cohort.queue.countsBatches { return "queue.batches" }
-      return self == .gate ? "gates." + (cohort.gates.refusing.first ?? "") : rawValue
+      return self == .gate ? "gates." + (cohort.gates.withoutRefusals.names.first ?? "") : rawValue
     }
 
     /// A value as people read it, and as a file of Settings has it: `604800 (168 h)`.
@@ -106,12 +106,7 @@ public struct LossCharge: Sendable, Hashable {
       let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
       change(&cohort) { _, _ in none }
       if self == .queue { (cohort.queue.limit, cohort.queue.batchLimit) = (.max, .max) }
-      if self == .gate {
-        cohort.gates.failureWindow = nil
-        cohort.gates.losesWhileRateLimited = false
-        if cohort.gates.breaker?.failsWhenOpen == true { cohort.gates.breaker = nil }
-        if cohort.gates.retryBudget?.refusesWhenSpent == true { cohort.gates.retryBudget = nil }
-      }
+      if self == .gate { cohort.gates = cohort.gates.withoutRefusals.gates }
     }
 
     /// The value of a file with which a cohort's clients have the most that they take of what Settings allow (S14): retries, or

@@ -189,18 +189,17 @@ struct SettingsResolution {
 
   private mutating func report(_ finding: SettingsFinding, in settings: Version) {
     let (position, path, change) = place(of: finding.path, in: settings)
-    let isAllowed = allowsUnread && finding.effect == .notRead
+    let isUnread = finding.effect == .notRead
+    let key = change?.parts.joined(separator: ".")
+    let isAllowed = isUnread && (allowsUnread || dialects.contains { key.map($0.reads) ?? false })
     let isError = position == .commandLine && finding.spoilsOverride && !isAllowed
     var message = finding.message
-    if isError, finding.effect == .notRead, let change {
+    if isError, isUnread, let change {
       // Once of a key, however many clients do not read it.
       guard unread.insert(change.path).inserted else { return }
-      let key = change.parts.joined(separator: ".")
       message +=
-        dialects.contains { $0.reads(key) }
-        ? "; choose another client, or say settingsDialect: \"document\" in the cohort"
-        : "; no client of this fleet reads it: this key of the CDN is useless to you (what it would do: "
-          + "--set 'fleet.*.settingsDialect=document')"
+        "; no client of this fleet reads it: this key of the CDN is useless to you (what it would do: "
+        + "--set 'fleet.*.settingsDialect=document')"
     }
     add(message, at: position, path, isError ? .error : .warning)
   }

@@ -85,34 +85,3 @@ extension TAPIConfiguration {
     server = .workers(workers)
   }
 }
-
-extension ServerAction {
-  /// The action as far as it keeps everybody out, or the same devices, or takes capacity away; nil: it does not.
-  fileprivate func ofCapacity(until end: Instant) -> ServerAction? {
-    var action = self
-    if end != .never { action.duration = end - start }
-    switch kind {
-    case .shed(let shedding) where shedding.isByDevice || shedding.share == 1_000_000: return action
-    case .readmit(let shedding) where shedding.isByDevice: return action
-    case .capacity, .restart: return self
-    // An attempt that is drawn for itself has another at once.
-    case .retryAfter, .shed, .readmit: return nil
-    }
-  }
-}
-
-extension Incident {
-  /// The incident as far as it takes capacity away; nil: it does not.
-  fileprivate var ofCapacity: Incident? {
-    var incident = self
-    switch kind {
-    // Who is cut off has something more to send.
-    case .outage, .refused, .brownout, .cut: break
-    case .errors(let status, 1_000_000, false, _):
-      incident.kind = .outage(status: status, retryAfter: .none, keepsWork: true)
-    case .errors(_, let share, true, _): incident.kind = .brownout(factorPartsPerMillion: 1_000_000 - share)
-    case .errors, .cdnOutage, .lostAnswers, .latency, .tokenExpiry: return nil
-    }
-    return incident
-  }
-}

@@ -50,6 +50,22 @@ extension Incident.Kind {
   }
 }
 
+extension Incident {
+  /// The incident as far as it takes capacity away, as ideal runs have it; nil: it does not.
+  package var ofCapacity: Incident? {
+    var incident = self
+    switch kind {
+    // Who is cut off has something more to send.
+    case .outage, .refused, .brownout, .cut: break
+    case .errors(let status, 1_000_000, false, _):
+      incident.kind = .outage(status: status, retryAfter: .none, keepsWork: true)
+    case .errors(_, let share, true, _): incident.kind = .brownout(factorPartsPerMillion: 1_000_000 - share)
+    case .errors, .cdnOutage, .lostAnswers, .latency, .tokenExpiry: return nil
+    }
+    return incident
+  }
+}
+
 extension IncidentTimeline.Condition {
   /// Adds the effects of an incident that is on to the condition.
   mutating func add(_ incident: Incident, number: Int) {

@@ -106,6 +106,21 @@ extension ServerAction.Kind {
   }
 }
 
+extension ServerAction {
+  /// The action as far as ideal runs have it, nil if they don't: it keeps everybody out, or the same devices, or takes capacity away.
+  package func ofCapacity(until end: Instant) -> ServerAction? {
+    var action = self
+    if end != .never { action.duration = end - start }
+    switch kind {
+    case .shed(let shedding) where shedding.isByDevice || shedding.share == 1_000_000: return action
+    case .readmit(let shedding) where shedding.isByDevice: return action
+    case .capacity, .restart: return self
+    // An attempt that is drawn for itself has another at once.
+    case .retryAfter, .shed, .readmit: return nil
+    }
+  }
+}
+
 extension IncidentTimeline.Condition {
   /// Incidents have been added before.
   mutating func add(_ action: ServerAction, until end: Instant) {

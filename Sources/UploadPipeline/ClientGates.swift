@@ -48,15 +48,20 @@ public struct ClientGates: Sendable, Hashable {
     reservesWholeRun || restartsRun || lanes != nil || projectDelay != nil || retryBudget?.perRun != nil
   }
 
-  /// The gates that lose what they stop, by the names that scenarios give them.
-  public var refusing: [String] {
-    [
-      (failureWindow?.refuses ?? false, "failureWindow"),
-      (breaker?.failsWhenOpen ?? false, "breaker"),
-      (losesWhileRateLimited, "losesWhileRateLimited"),
-      (retryBudget?.decidesAtFailures ?? false, "retryThrottling"),
-      (retryBudget?.refusesWhenSpent ?? false, "retryBudget"),
-    ].filter { $0.0 }.map { $0.1 }
+  /// The gates without those that lose what they stop, and the names that scenarios give these.
+  public var withoutRefusals: (gates: ClientGates, names: [String]) {
+    var (gates, names) = (self, [String]())
+    func end(_ isOn: Bool?, _ name: String, _ end: (inout ClientGates) -> Void) {
+      guard isOn == true else { return }
+      names.append(name)
+      end(&gates)
+    }
+    end(failureWindow?.refuses, "failureWindow") { $0.failureWindow = nil }
+    end(breaker?.failsWhenOpen, "breaker") { $0.breaker = nil }
+    end(losesWhileRateLimited, "losesWhileRateLimited") { $0.losesWhileRateLimited = false }
+    end(retryBudget?.decidesAtFailures, "retryThrottling") { $0.retryBudget = nil }
+    end(retryBudget?.refusesWhenSpent, "retryBudget") { $0.retryBudget = nil }
+    return (gates, names)
   }
 
   /// Bytes that each device's gates take beside its record.
@@ -129,49 +134,74 @@ extension ClientGates {
   }
 }
 
-/// An upload under way, of a client that wants to know how long answers take.
-@usableFromInline
-struct SentUpload: BitwiseCopyable {
-  /// The number of its first event, plus one; 0: none.
-  @usableFromInline var name: UInt64
-  /// Microseconds.
-  @usableFromInline var time: Int64
-
-  @usableFromInline
-  init(name: UInt64, time: Int64) {
-    self.name = name
-    self.time = time
-  }
-}
-
-/// A gated device's memory of the hold that its loop met last.
-@usableFromInline
-struct GateHold: BitwiseCopyable {
-  /// When it is worth while to look again, microseconds; 0: nothing is held, `.max`: not before the next trigger.
-  @usableFromInline var until: Int64 = 0
-  @usableFromInline var flags: Flags = []
-
-  @usableFromInline
-  init(until: Int64 = 0, flags: Flags = []) {
-    self.until = until
-    self.flags = flags
+/// Who is asked, one after the other. Each gate has a file of what it says, takes and hears; only clients with
+/// `ClientOptions.keepsGates` come here.
+extension UploadClientHost where Self: ~Copyable {
+  /// Asked for each batch that is due, before anything is decided about the batch itself.
+  @inlinable
+  @inline(never)
+  mutating func gatesSay(of batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
+    var look = GateHold(flags: resuming(client))
+    if let verdict = throttleSays(client, at: now, look) { return verdict }
+    if let verdict = requestGatesSay(of: batch, client, at: now) { return verdict }
+    if let verdict = breakerSays(client, at: now, &look) { return verdict }
+    if look.until == 0 {
+      if let verdict = controllerSays(client, at: now, &look) { return verdict }
+      rateGateSays(client, at: now, &look)
+    }
+    if look.until == 0 {
+      // A hold that makes the loop skip batches still holds.
+      if !hold(client).pointee.flags.contains(.skips) { forgetHold(client) }
+      return .allowed
+    }
+    note(hold: look, client, at: now)
+    return .held
   }
 
-  @usableFromInline
-  struct Flags: OptionSet, BitwiseCopyable {
-    @usableFromInline var rawValue: UInt32
+  /// Asked for a batch that would be sent now; a grant takes what the gates count.
+  @inlinable
+  @inline(never)
+  mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
+    let isRetry = self.batch(batch).attempts > 0
+    if isRetry {
+      if let verdict = budgetStopsRetry(client, at: now) { return verdict }
+      if let verdict = breakerStopsRetry(client, at: now) { return verdict }
+    }
+    if let verdict = throttleStops(batch, client, at: now) { return verdict }
+    budgetTakes(client, at: now, isRetry: isRetry)
+    breakerTakes(client, at: now, isRetry: isRetry)
+    rateGateTakes(client, at: now)
+    controllerTakes(batch, client, at: now)
+    return .allowed
+  }
 
-    @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// Tells the gates how an upload has ended.
+  @inlinable
+  @inline(never)
+  mutating func gatesHear(
+    _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
+  ) {
+    let answer = GateAnswer(response)
+    breakerHears(answer, of: batch, client, at: now)
+    requestGatesHear(answer, of: batch, client, at: now)
+    budgetHears(answer, of: batch, client, at: now)
+    throttleHears(answer, client, at: now)
+    controllerHears(answer, of: batch, client, at: now)
+  }
 
-    /// A wake-up comes at `until` whatever `RetryWakeUp` says.
-    @usableFromInline static var wakes: Flags { Flags(rawValue: 1) }
-    /// The wake-up goes on with the held run instead of starting one.
-    @usableFromInline static var resumes: Flags { Flags(rawValue: 2) }
-    /// The held run was started by a trigger.
-    @usableFromInline static var byTrigger: Flags { Flags(rawValue: 4) }
-    /// The held run has not begun (T2).
-    @usableFromInline static var fromStart: Flags { Flags(rawValue: 8) }
-    /// One batch is held while the loop goes on with others.
-    @usableFromInline static var skips: Flags { Flags(rawValue: 16) }
+  // MARK: Restarts
+
+  /// Restores a launched client's knowledge of its gates: everything, if it keeps state, but for uploads that were under way.
+  @inlinable
+  public mutating func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
+    forgetHold(client)
+    relaunchRequestGates(client)
+    relaunchController(client)
+    if keepsState {
+      relaunchBreaker(client, at: now)
+    } else {
+      gateRow(of: client)
+        .initializeMemory(as: UInt8.self, repeating: 0, count: options.pointee.gateLayout.stride)
+    }
   }
 }

@@ -6,7 +6,7 @@ import UploadRetry
 /// - `UploadLoop`: what a trigger or a wake-up starts, and in which order the loop asks (S3, S16, S17);
 /// - `UploadAnswers`: what the end of an upload does;
 /// - `Gates/Lanes`: a loop over two lanes (O8);
-/// - `UploadGates`: what stands between the loop and the network (`ClientGates`);
+/// - `ClientGates`, `GateHolds`: what stands between the loop and the network;
 /// - `UploadSealing`: how events become batches, and which go when there are too many;
 /// - `UploadRestart`: what a client knows after its process has ended (S18).
 ///
@@ -323,7 +323,7 @@ public enum ClientLoss: Sendable, Hashable {
   case limit(DropReason)
   /// The queue was full.
   case overflow
-  /// A gate refused it (`ClientGates.refusing`).
+  /// A gate refused it (`ClientGates.withoutRefusals`).
   case refused
   /// The client took it for delivered, and the server had not accepted it.
   case discarded

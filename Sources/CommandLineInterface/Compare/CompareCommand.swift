@@ -124,6 +124,8 @@ struct CompareCommand: Study {
       explores
       ? Self.mostExplored
       : max(LoadedScenario.mostVariants, isSpread ? Self.mostSpread / plan.count : 0)
+    // The conclusions where no client reads any key that varies.
+    var useless: [String]?
     func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
       try axes.check(base.scenario)
       let choices = try loaded.choices(loaded.located(asked), of: base, limit: most)
@@ -141,12 +143,35 @@ struct CompareCommand: Study {
         }
         plan = .one(seed: 0)
       }
-      return choices
+      let keys = choices.flatMap(\.overrides).map(\.path).uniqued
+      let unread = keys.compactMap(base.scenario.fleet.useless)
+      if !unread.isEmpty, unread.count == keys.count { useless = unread }
+      return useless == nil ? choices : []
     }
     let input = try naming(
       "--vary", in: StudyInput(path, options, environment, choices: choices), axes.option)
+    if let useless { return answer(useless, input, environment) }
     if explores { return exploration(input, asked, seeds: plan.count) }
     return try .comparison(input, plan, options, shard: replications.shard, isComparison: true)
+  }
+
+  /// The answer where no client reads what varies.
+  private func answer(
+    _ useless: [String], _ input: StudyInput, _ environment: CommandEnvironment
+  ) -> StudyPlan<ComparisonFindings> {
+    var story = Story(
+      "No difference: no client of this fleet reads what varies",
+      basis: "\(FigureText.fleet(of: input.scenario.fullSize, scale: 1)), no run")
+    story.add(.unread, useless)
+    let other = environment.arguments + ["--set", "fleet.*.settingsDialect=document"]
+    story.add(.next, "what it would do: \(other.shellCommand)")
+    return StudyPlan(
+      input: input, heading: input.heading("no run"),
+      find: { [story] _ in
+        var found = ComparisonFindings(Trial([]), choices: [], clients: ClientDifferences([]))
+        found.story = story
+        return found
+      }, report: .answer { Answer($0.story) })
   }
 
   // MARK: A page over the runs of a grid, whose controls choose a run

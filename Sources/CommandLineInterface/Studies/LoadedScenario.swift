@@ -1,7 +1,9 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
+import UploadRetry
 
 /// A scenario file read with what it refers to, and the variants asked of it.
 struct LoadedScenario {
@@ -328,5 +330,23 @@ extension Scenario {
   /// A report's note on a scaled scenario; nil at full size.
   var scaleNote: String? {
     scale > 1 ? "scale 1:\(scale) (--scale 1:1 runs all of it); counts are the whole fleet's" : nil
+  }
+}
+
+extension Cohort {
+  /// Whether its client reads the key of Settings at a path of a scenario; of what is none, something else is said.
+  func reads(_ path: String) -> Bool {
+    let key = String(path.dropFirst(SearchableSettings.prefix.count))
+    return !path.hasPrefix(SearchableSettings.prefix) || !HTTPConfig.knownKeyPaths.contains(key)
+      || self.settingsDialect.readKeyPaths.contains(key)
+  }
+}
+
+extension [Cohort] {
+  /// The conclusion from a key that no client reads, without a full stop; nil: one reads it.
+  func useless(_ path: String) -> String? {
+    if contains(where: { $0.reads(path) }) { return nil }
+    return
+      "'\(path)' is not read by \(map(\.preset.name).uniqued.joined(separator: " nor ")): this key of the CDN is useless to you"
   }
 }

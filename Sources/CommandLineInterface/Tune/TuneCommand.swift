@@ -182,10 +182,9 @@ struct TuneCommand: Study {
         throw UsageError(
           "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
       }
-      if fleet.contains(where: { $0.reads(parameter) }) { continue }
-      throw UsageError(
-        "'\(parameter.path)' is not read by \(fleet.map(\.preset.name).uniqued.joined(separator: " nor ")): this key of the CDN is useless "
-          + "to you; leave it out of the search.")
+      if let useless = fleet.useless(parameter.path) {
+        throw UsageError(useless + "; leave it out of the search.")
+      }
     }
     return space
   }
@@ -237,7 +236,7 @@ struct TuneCommand: Study {
         )
       }
       for parameter in space.parameters
-      where [cohort, first].allSatisfy({ $0.reads(parameter) }) {
+      where [cohort, first].allSatisfy({ $0.reads(parameter.path) }) {
         let one = SearchableSettings.value(of: parameter.path, in: first.settings)
         let other = SearchableSettings.value(of: parameter.path, in: cohort.settings)
         if one == other { continue }
@@ -307,14 +306,6 @@ struct TuneCommand: Study {
       "\(FigureText.count(bases.count, "scenario")) of \(least)\(FigureText.count(devices.max() ?? 0, "device"))"
       + (study.raceScale == .whole ? "" : " (\(study.raceScale.text) of them in the race)")
       + " · finalists with \(FigureText.count(study.seeds, "seed"))"
-  }
-}
-
-extension Cohort {
-  /// Whether its client reads a parameter's key; of a key that is none, something else is said.
-  fileprivate func reads(_ parameter: SearchParameter) -> Bool {
-    let key = String(parameter.path.dropFirst(SearchableSettings.prefix.count))
-    return !HTTPConfig.knownKeyPaths.contains(key) || self.settingsDialect.readKeyPaths.contains(key)
   }
 }
 

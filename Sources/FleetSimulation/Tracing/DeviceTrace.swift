@@ -133,7 +133,7 @@ public struct DeviceTrace: Sendable {
     case limit(DropReason)
     /// The queue was full.
     case overflow
-    /// A gate refused it (`ClientGates.refusing`).
+    /// A gate refused it (`ClientGates.withoutRefusals`).
     case refused
     /// Not lost, but kept with a reason (`ClientPolicy.givenUp`).
     case blocked

@@ -5,7 +5,7 @@ import UploadRetry
 extension UploadClientHost where Self: ~Copyable {
   @inlinable
   func breakerWords(of client: ClientIndex) -> UnsafeMutablePointer<UInt32> {
-    words(options.pointee.gateLayout.breaker, client)
+    part(options.pointee.gateLayout.breaker, client, as: UInt32.self)
   }
 
   @inlinable

@@ -4,7 +4,7 @@ import UploadGating
 extension UploadClientHost where Self: ~Copyable {
   @inlinable
   func rateLog(of client: ClientIndex) -> UnsafeMutablePointer<UInt32> {
-    words(options.pointee.gateLayout.rateLog, client)
+    part(options.pointee.gateLayout.rateLog, client, as: UInt32.self)
   }
 
   /// When a run may start that reserves the slots of its batches (T2); nil: now.

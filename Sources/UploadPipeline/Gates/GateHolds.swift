@@ -1,15 +1,13 @@
 import UploadGating
 import UploadRetry
 
-/// Gates between the upload loop and the network (`ClientGates`): whether a run may start, whether an upload may leave, and
-/// what came back. Each gate has a file of what it says, takes and hears. Only clients with `ClientOptions.keepsGates` come here.
+/// What all gates share: their states' places in memory, and holds.
 extension UploadClientHost where Self: ~Copyable {
   /// A part's state in a client's row.
   @inlinable
   @inline(__always)
   func part<State>(_ place: Int, _ client: ClientIndex, as _: State.Type) -> UnsafeMutablePointer<State> {
-    (gateRow(of: client) + place)
-      .assumingMemoryBound(to: State.self)
+    (gateRow(of: client) + place).assumingMemoryBound(to: State.self)
   }
 
   @inlinable
@@ -20,11 +18,6 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether a gate holds what the client would send.
   package func isHeldByGate(_ client: ClientIndex, at now: Int64) -> Bool {
     options.pointee.keepsGates && hold(client).pointee.until > now
-  }
-
-  @inlinable
-  func words(_ place: Int, _ client: ClientIndex) -> UnsafeMutablePointer<UInt32> {
-    part(place, client, as: UInt32.self)
   }
 
   // MARK: Runs
@@ -121,76 +114,6 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether a wake-up finds a running loop that was held.
   @inlinable
   func isHeldLoop(_ client: ClientIndex) -> Bool { hold(client).pointee.until != 0 }
-
-  // MARK: What the gates say, one after the other
-
-  /// Asked for each batch that is due, before anything is decided about the batch itself.
-  @inlinable
-  @inline(never)
-  mutating func gatesSay(of batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
-    var look = GateHold(flags: resuming(client))
-    if let verdict = throttleSays(client, at: now, look) { return verdict }
-    if let verdict = requestGatesSay(of: batch, client, at: now) { return verdict }
-    if let verdict = breakerSays(client, at: now, &look) { return verdict }
-    if look.until == 0 {
-      if let verdict = controllerSays(client, at: now, &look) { return verdict }
-      rateGateSays(client, at: now, &look)
-    }
-    if look.until == 0 {
-      // A hold that makes the loop skip batches still holds.
-      if !hold(client).pointee.flags.contains(.skips) { forgetHold(client) }
-      return .allowed
-    }
-    note(hold: look, client, at: now)
-    return .held
-  }
-
-  /// Asked for a batch that would be sent now; a grant takes what the gates count.
-  @inlinable
-  @inline(never)
-  mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
-    let isRetry = self.batch(batch).attempts > 0
-    if isRetry {
-      if let verdict = budgetStopsRetry(client, at: now) { return verdict }
-      if let verdict = breakerStopsRetry(client, at: now) { return verdict }
-    }
-    if let verdict = throttleStops(batch, client, at: now) { return verdict }
-    budgetTakes(client, at: now, isRetry: isRetry)
-    breakerTakes(client, at: now, isRetry: isRetry)
-    rateGateTakes(client, at: now)
-    controllerTakes(batch, client, at: now)
-    return .allowed
-  }
-
-  /// Tells the gates how an upload has ended.
-  @inlinable
-  @inline(never)
-  mutating func gatesHear(
-    _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
-  ) {
-    let answer = GateAnswer(response)
-    breakerHears(answer, of: batch, client, at: now)
-    requestGatesHear(answer, of: batch, client, at: now)
-    budgetHears(answer, of: batch, client, at: now)
-    throttleHears(answer, client, at: now)
-    controllerHears(answer, of: batch, client, at: now)
-  }
-
-  // MARK: Restarts
-
-  /// Restores a launched client's knowledge of its gates: everything, if it keeps state, but for uploads that were under way.
-  @inlinable
-  public mutating func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
-    forgetHold(client)
-    relaunchRequestGates(client)
-    relaunchController(client)
-    if keepsState {
-      relaunchBreaker(client, at: now)
-    } else {
-      gateRow(of: client)
-        .initializeMemory(as: UInt8.self, repeating: 0, count: options.pointee.gateLayout.stride)
-    }
-  }
 }
 
 /// The gates' verdict on an upload.
@@ -218,4 +141,51 @@ struct GateAnswer {
 
   @inlinable var isSuccess: Bool { (200...299).contains(status) }
   @inlinable var isFailure: Bool { status == 0 || status == 429 || status >= 500 }
+}
+
+/// An upload under way, of a client that wants to know how long answers take.
+@usableFromInline
+struct SentUpload: BitwiseCopyable {
+  /// The number of its first event, plus one; 0: none.
+  @usableFromInline var name: UInt64
+  /// Microseconds.
+  @usableFromInline var time: Int64
+
+  @usableFromInline
+  init(name: UInt64, time: Int64) {
+    self.name = name
+    self.time = time
+  }
+}
+
+/// A gated device's memory of the hold that its loop met last.
+@usableFromInline
+struct GateHold: BitwiseCopyable {
+  /// When it is worth while to look again, microseconds; 0: nothing is held, `.max`: not before the next trigger.
+  @usableFromInline var until: Int64 = 0
+  @usableFromInline var flags: Flags = []
+
+  @usableFromInline
+  init(until: Int64 = 0, flags: Flags = []) {
+    self.until = until
+    self.flags = flags
+  }
+
+  @usableFromInline
+  struct Flags: OptionSet, BitwiseCopyable {
+    @usableFromInline var rawValue: UInt32
+
+    @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// A wake-up comes at `until` whatever `RetryWakeUp` says.
+    @usableFromInline static var wakes: Flags { Flags(rawValue: 1) }
+    /// The wake-up goes on with the held run instead of starting one.
+    @usableFromInline static var resumes: Flags { Flags(rawValue: 2) }
+    /// The held run was started by a trigger.
+    @usableFromInline static var byTrigger: Flags { Flags(rawValue: 4) }
+    /// The held run has not begun (T2).
+    @usableFromInline static var fromStart: Flags { Flags(rawValue: 8) }
+    /// One batch is held while the loop goes on with others.
+    @usableFromInline static var skips: Flags { Flags(rawValue: 16) }
+  }
 }

@@ -133,8 +133,7 @@ public struct ScenarioFile: Sendable {
     for problem in fileProblems { decoder.add(problem) }
     let readings = base?.readings ?? Readings()
     let (scenario, hasOwnFleet) = scenario(overrides, &decoder, readings, allowsUnread: allowsUnread)
-    // What an override may not be of is an error among the values to compare.
-    let axes = isVariant ? [] : axes(overrides, &decoder, allowsUnread ? Readings() : readings)
+    let axes = isVariant ? [] : axes(overrides, &decoder, readings)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
       throw ScenarioProblems(
@@ -290,7 +289,8 @@ public struct ScenarioFile: Sendable {
     _ known: Set<Diagnostic>, _ readings: Readings, _ decoder: inout ScenarioDecoder
   ) {
     var trial = newDecoder
-    _ = scenario(overrides + choice, &trial, readings)
+    // A key that no client reads has an answer, not an error.
+    _ = scenario(overrides + choice, &trial, readings, allowsUnread: true)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
       let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "
       decoder.report(place + problem.message, at: position, path)

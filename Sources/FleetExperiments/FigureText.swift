@@ -67,7 +67,7 @@ package enum FigureText {
     for (unit, name) in [(1e9, "billion"), (1e6, "million")] where abs(value) >= unit * 0.9995 {
       return MetricText.plain(value / unit) + " " + name
     }
-    let digits = abs(value) >= 1e5 ? 1e3 : abs(value) >= 1e4 ? 1e2 : 1
+    let digits = abs(value) >= 1e5 ? 1e3 : abs(value) >= 1e4 ? 1e2 : abs(value) >= 100 ? 1 : 0.1
     return MetricText.plain((value / digits).rounded() * digits)
   }
 

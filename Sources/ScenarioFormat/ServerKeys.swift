@@ -436,8 +436,10 @@ extension ScenarioDecoder {
       else { continue }
       let share = Int64((min(most.value / limit.rule.perSecond, 1e6) * 100).rounded())
       let whose = limit.per == .all ? "all" : (limit.per == .device ? "a device of " : "") + quoted(most.key)
+      // A script may gather what it is refused.
+      let falls = concerned.contains { $0.behaviour.page != nil } ? "may fall" : "falls"
       warn(
-        "the normal load of \(whose) is \(share) % of the limit: it falls behind "
+        "the normal load of \(whose) is \(share) % of the limit: it \(falls) behind "
           + "even without an incident", at: node.position, "tapi.keyLimits.\(index)")
     }
   }

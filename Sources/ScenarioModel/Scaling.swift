@@ -279,7 +279,7 @@ extension Scaling {
     var fine = Int(largest.rounded(.up))
     while fine > 1, !Scaling(divisor: fine).reasons(against: scenario).reasons.isEmpty { fine -= 1 }
     return "\(text) is too small: " + reasons.joined(separator: "; ")
-      + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; this scenario is as small as it can be")
+      + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; no part of it keeps its answer")
   }
 
   /// Returns the shortages at this scale, and about the largest divisor at which there is none.

@@ -263,7 +263,7 @@ struct DecisionTests {
     trials.instead = found
     #expect(
       told(found, trials: trials)[.cause]
-        == ["b and a together: with any as today's value that is not worse, others are"])
+        == ["b and a together: with any as today's value that figure is not worse, others are"])
   }
 
   @Test("nothing is told apart where nothing is worse, or where one key changes")

@@ -118,12 +118,12 @@ struct LimitTests {
   func reasonAndPace() throws {
     let found = try search(
       "push.0.over=0s..60m", "peak_offered_ratio <= 100%",
-      meaning: { "That is \(Int(6_000 / ($0.value / 60e6))) a minute." },
+      meaning: { "\(Int(6_000 / ($0.value / 60e6))) a minute" },
       run: { $1.peakOfferedRatio = $0 >= 1_800 ? 0.9 : 1.25 })
     #expect(found.answer?.value.words == "30 min" && found.isLeast)
     let story = found.story
     #expect(story.finding == "30 min is the least push.0.over that keeps peak_offered_ratio <= 100%")
-    #expect(story[.reason].last == "That is 200 a minute.")
+    #expect(story[.note].contains("200 a minute"))
     #expect(story[.fails].first?.hasSuffix("59 of 59 runs do not (peak_offered_ratio 1.25)") ?? false)
   }
 

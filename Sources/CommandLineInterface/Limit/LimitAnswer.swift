@@ -69,7 +69,7 @@ extension LimitSearch {
       "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) \(keeps) \(goal)",
       basis: Self.basis(answer))
     story.add(.reason, Self.surely(answer))
-    story.add(.reason, meaning(answer.value))
+    story.add(.note, meaning(answer.value))
     story.add(.fails, [beyond, tooMuch].compactMap { $0.map(failing) })
     if answer.mostLost > 0, !requirements.contains(where: \.isOfLosses) {
       story.add(.lost, Self.lost(answer))

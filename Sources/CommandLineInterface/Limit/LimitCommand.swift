@@ -146,6 +146,6 @@ extension Scenario {
     guard let campaign = campaign(pacedBy: path), value.unit == .span, value.value > 0 else { return nil }
     let messages = Double(devices(of: campaign)) * Double(scale)
     return
-      "That is \(FigureText.amount(messages)) messages at \(FigureText.amount(messages / value.value * 60e6)) a minute."
+      "\(FigureText.amount(messages)) messages at \(FigureText.amount(messages / value.value * 60e6)) a minute"
   }
 }

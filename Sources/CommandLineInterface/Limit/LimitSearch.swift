@@ -57,7 +57,7 @@ package struct LimitSearch: Sendable {
   var own: Quantity?
   /// Whether smaller values are known to do better.
   var isLessBetter = false
-  /// The meaning of a value in another unit, as a sentence; nil: the value says it all.
+  /// The meaning of a value in another unit, as a line; nil: the value says it all.
   package var meaning: @Sendable (Quantity) -> String? = { _ in nil }
   package private(set) var points: [Point] = []
   private var steps: Int { min(Self.mostSteps, range.mostSteps) }

@@ -126,7 +126,7 @@ extension Decision {
         "that is not worse, but \(FigureText.count(cause.stillWorse, "other figure")) still \(cause.stillWorse == 1 ? "is" : "are")"
     }
     if instead.cases.contains(where: { $0.has { $0.state == .worse } }) {
-      return instead.isAtAPrice ? "only the price is left" : "that is not worse, others are"
+      return instead.isAtAPrice ? "only the price is left" : "that figure is not worse, others are"
     }
     let missed = Set(gains).subtracting(instead.gains)
     if isAtAPrice, !missed.isEmpty {

@@ -292,6 +292,11 @@ extension Trial {
         let count = fleet.incidents.count
         story.add(.note, "caught up and endpoint well count from the end of the last of \(count) incidents")
       }
+      if Set(facts.map { $0?.incidents.map(\.end).max() }).count > 1 {
+        story.add(
+          .note,
+          "caught up and endpoint well count from the end of each variant's own incidents, which differs")
+      }
     }
     return story
   }

@@ -6,19 +6,21 @@ import UploadRetry
 extension JSON5Parser {
   /// Parses the text of a file, for a user to mend.
   /// - Parameter whole: says that it is an object; nil: it may be anything.
+  /// - Parameter isServed: whether a CDN serves it to SDKs: then a file named .json is JSON.
   package static func parse(
-    _ text: String, file: String, source: Int32 = 0, _ whole: String? = nil
+    _ text: String, file: String, source: Int32 = 0, _ whole: String? = nil, isServed: Bool = false
   ) throws(ScenarioProblems) -> PositionedValue {
-    do throws(JSON5Error) {
-      let tree = try parse(text, source: source)
-      guard let whole, tree.members == nil else { return tree }
-      throw JSON5Error(position: tree.position, message: "\(whole); found \(tree.kind)")
-    } catch {
-      let (line, column) = (Int(error.position.line), Int(error.position.column))
-      throw ScenarioProblems(diagnostics: [
-        Diagnostic(file: file, line: line, column: column, message: error.message)
-      ])
+    func problem(_ position: Position, _ message: String) -> ScenarioProblems {
+      let (line, column) = (Int(position.line), Int(position.column))
+      let problem = Diagnostic(file: file, line: line, column: column, message: message)
+      return ScenarioProblems(diagnostics: [problem])
     }
+    let tree: PositionedValue
+    do throws(JSON5Error) {
+      tree = try parse(text, source: source, isJSON: isServed && file.hasSuffix(".json"))
+    } catch { throw problem(error.position, error.message) }
+    guard let whole, tree.members == nil else { return tree }
+    throw problem(tree.position, "\(whole); found \(tree.kind)")
   }
 }
 

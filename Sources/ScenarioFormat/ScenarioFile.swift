@@ -208,13 +208,16 @@ public struct ScenarioFile: Sendable {
 
   /// Bad values in Settings are repaired, but a file that is no JSON object is no Settings at all.
   private mutating func parseSettings(_ text: String, name: String) -> PositionedValue? {
-    parseObject(text, name: name, isCalled: "Settings are an object, { … }")
+    parseObject(text, name: name, isCalled: "Settings are an object, { … }", isServed: true)
   }
 
-  private mutating func parseObject(_ text: String, name: String, isCalled what: String) -> PositionedValue? {
+  private mutating func parseObject(
+    _ text: String, name: String, isCalled what: String, isServed: Bool = false
+  ) -> PositionedValue? {
     sources.append(name)
     do throws(ScenarioProblems) {
-      return try JSON5Parser.parse(text, file: name, source: Int32(sources.count - 1), what)
+      return try JSON5Parser.parse(
+        text, file: name, source: Int32(sources.count - 1), what, isServed: isServed)
     } catch {
       fileProblems += error.diagnostics
       return nil

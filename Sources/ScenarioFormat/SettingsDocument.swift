@@ -31,9 +31,9 @@ package struct SettingsDocument: Sendable {
   package init(_ config: HTTPConfig) { tree = PositionedValue(config.encoded()) }
 
   /// The numbers that a shipped SDK has by default, as far as it reads their keys.
-  package init(defaultsOf dialect: SettingsDialect) {
+  package init(_ defaults: HTTPConfig, readBy dialect: SettingsDialect) {
     let full = Self.renamed(
-      PositionedValue(HTTPConfig().encoded()), RateLimitDurationKey.document, to: RateLimitDurationKey.served)
+      PositionedValue(defaults.encoded()), RateLimitDurationKey.document, to: RateLimitDurationKey.served)
     let read = Set(dialect.readKeyPaths)
     let sections: [PositionedValue.Member] = (full.members ?? []).map { section in
       var section = section
@@ -225,7 +225,7 @@ package struct SettingsCheck: Sendable {
   /// Reads the text of a Settings file.
   /// - Throws: `ScenarioProblems` if it is no JSON5 object.
   package init(text: String, name: String, client: ClientPreset) throws {
-    let tree = try JSON5Parser.parse(text, file: name, "Settings are an object, { … }")
+    let tree = try JSON5Parser.parse(text, file: name, "Settings are an object, { … }", isServed: true)
     guard client.settingsFetch != .never else {
       let message = "\(client.name) fetches no Settings: this file does not reach it"
       findings = [(1, SettingsFinding(path: "", effect: .notRead, message: message))]

@@ -5,11 +5,6 @@ import UploadRetry
 package struct JSON5Error: Error, Sendable, Hashable {
   package var position: Position
   package var message: String
-
-  package init(position: Position, message: String) {
-    self.position = position
-    self.message = message
-  }
 }
 
 /// Parses JSON5 (json5.org, specification 1.0.0) into a tree in which every value knows its line and column.
@@ -24,23 +19,25 @@ package struct JSON5Parser {
   let bytes: [UInt8]
   var offset = 0
   private let source: Int32
+  /// Whether the text has to be JSON, as a CDN serves it.
+  private let isJSON: Bool
   private var depth = 0
   // Positions are asked for in ascending order, so the lines and columns before the last one asked for are
   // never counted again.
-  private var markOffset = 0
-  private var markLine: Int32 = 1
-  private var markColumn: Int32 = 1
+  private var mark: (offset: Int, line: Int32, column: Int32) = (0, 1, 1)
 
-  /// Parses a whole text. `source` goes into every position.
+  /// Parses a whole text, which is JSON if `isJSON` says that it has to be. `source` goes into every position.
   /// - Throws: `JSON5Error`.
-  package static func parse(_ text: String, source: Int32 = 0) throws(JSON5Error) -> PositionedValue {
+  package static func parse(
+    _ text: String, source: Int32 = 0, isJSON: Bool = false
+  ) throws(JSON5Error) -> PositionedValue {
     let size = text.utf8.count
     guard size <= maximumBytes else {
       throw JSON5Error(
         position: Position(source: source, line: 1, column: 1),
         message: "the file has \(size) bytes; at most \(maximumBytes) (16 MB) are read")
     }
-    var parser = JSON5Parser(bytes: Array(text.utf8), source: source)
+    var parser = JSON5Parser(bytes: Array(text.utf8), source: source, isJSON: isJSON)
     try parser.skipBlanks()
     guard parser.peek != nil else {
       throw parser.failure("the file is empty; expected a value such as { … }")
@@ -109,13 +106,7 @@ package struct JSON5Parser {
     var elements: [PositionedValue] = []
     while !take(Ascii.closeBracket) {
       elements.append(try value())
-      let end = offset
-      try skipBlanks()
-      if take(Ascii.comma) {
-        try skipBlanks()
-      } else if peek != Ascii.closeBracket {
-        throw missingComma("\",\" or \"]\" after an element of a list", behind: end)
-      }
+      try takeComma(before: Ascii.closeBracket, "\",\" or \"]\" after an element of a list")
     }
     depth -= 1
     return elements
@@ -126,9 +117,9 @@ package struct JSON5Parser {
     var members: [PositionedValue.Member] = []
     var seen: Set<String> = []
     while !take(Ascii.closeBrace) {
-      let keyOffset = offset
-      let keyPosition = position(at: keyOffset)
+      let keyPosition = position(at: offset)
       let isQuoted = peek == Ascii.doubleQuote || peek == Ascii.singleQuote
+      if !isQuoted { try refuse("key without quotes", at: offset) }
       let key = try isQuoted ? string() : identifier()
       let isNew =
         members.count < 8 ? !members.contains { $0.key == key } : seen.insert(key).inserted
@@ -143,41 +134,46 @@ package struct JSON5Parser {
       }
       try skipBlanks()
       members.append(.init(key: key, keyPosition: keyPosition, value: try value()))
-      let end = offset
       if members.count == 8 { seen = Set(members.map(\.key)) }
-      try skipBlanks()
-      if take(Ascii.comma) {
-        try skipBlanks()
-      } else if peek != Ascii.closeBrace {
-        throw missingComma("\",\" or \"}\" after a member of an object", behind: end)
-      }
+      try takeComma(before: Ascii.closeBrace, "\",\" or \"}\" after a member of an object")
     }
     depth -= 1
     return members
   }
 
+  private mutating func takeComma(before close: UInt8, _ expected: String) throws(JSON5Error) {
+    let end = offset
+    try skipBlanks()
+    if take(Ascii.comma) {
+      try skipBlanks()
+      if peek == close { try refuse("comma behind the last", at: end) }
+    } else if peek != close {
+      throw missingComma(expected, behind: end)
+    }
+  }
+
   // MARK: Positions and failures
+
+  /// Refuses what JSON5 has and JSON has not, where the text has to be JSON.
+  private mutating func refuse(_ what: String, at target: Int) throws(JSON5Error) {
+    if isJSON { throw failure("JSON has no \(what): no SDK reads such a file", at: target) }
+  }
 
   /// Lines end at LF, CR or CR LF; columns count Unicode scalars.
   mutating func position(at target: Int) -> Position {
-    if target < markOffset {
-      markOffset = 0
-      markLine = 1
-      markColumn = 1
-    }
-    while markOffset < target {
-      let byte = bytes[markOffset]
+    if target < mark.offset { mark = (0, 1, 1) }
+    while mark.offset < target {
+      let byte = bytes[mark.offset]
       if byte == Ascii.lineFeed
-        || (byte == Ascii.carriageReturn && self.byte(at: markOffset + 1) != Ascii.lineFeed)
+        || (byte == Ascii.carriageReturn && self.byte(at: mark.offset + 1) != Ascii.lineFeed)
       {
-        markLine += 1
-        markColumn = 1
+        (mark.line, mark.column) = (mark.line + 1, 1)
       } else if byte & 0xC0 != 0x80 {
-        markColumn += 1
+        mark.column += 1
       }
-      markOffset += 1
+      mark.offset += 1
     }
-    return Position(source: source, line: markLine, column: markColumn)
+    return Position(source: source, line: mark.line, column: mark.column)
   }
 
   mutating func failure(_ message: String, at target: Int? = nil) -> JSON5Error {
@@ -222,6 +218,7 @@ extension JSON5Parser {
 
   private mutating func skipComment() throws(JSON5Error) {
     let start = offset
+    try refuse("comment", at: start)
     switch byte(at: offset + 1) {
     case Ascii.slash:
       while let byte = peek, byte != Ascii.lineFeed, byte != Ascii.carriageReturn {
@@ -255,12 +252,8 @@ extension JSON5Parser {
     guard let first = byte(at: target) else { return nil }
     let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
     if length == 1 { return (Unicode.Scalar(first), 1) }
-    var value = UInt32(first) & (0x7F >> UInt32(length))
-    for index in 1..<length {
-      guard let next = byte(at: target + index) else { return nil }
-      value = value << 6 | UInt32(next & 0x3F)
-    }
-    return Unicode.Scalar(value).map { ($0, length) }
+    let text = String(decoding: bytes[target..<target + length], as: UTF8.self)
+    return text.unicodeScalars.first.map { ($0, length) }
   }
 }
 
@@ -328,6 +321,7 @@ extension JSON5Parser {
 extension JSON5Parser {
   mutating func string() throws(JSON5Error) -> String {
     let start = offset
+    if peek == Ascii.singleQuote { try refuse("text in single quotes", at: start) }
     let quote = bytes[offset]
     offset += 1
     var text: [UInt8] = []
@@ -452,6 +446,9 @@ extension JSON5Parser {
       }
     }
     let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+    if "+.".contains(text.first ?? " ") || text.hasSuffix(".") || text.contains("x") {
+      try refuse("number \(text)", at: start)
+    }
     let tail = identifierBytes(from: offset)
     if !tail.isEmpty || (peek.map(Ascii.isDigit) ?? false) {
       let unit = String(decoding: bytes[tail], as: UTF8.self)

@@ -134,8 +134,7 @@ extension ClientGates {
   }
 }
 
-/// Who is asked, one after the other. Each gate has a file of what it says, takes and hears; only clients with
-/// `ClientOptions.keepsGates` come here.
+/// Who is asked, one after the other, of a client with `ClientOptions.keepsGates`.
 extension UploadClientHost where Self: ~Copyable {
   /// Asked for each batch that is due, before anything is decided about the batch itself.
   @inlinable

@@ -282,7 +282,7 @@ struct LifecycleDecodingTests {
 
   @Test("--settings replaces what cohorts start with, not what is published")
   func givenSettings() throws {
-    let files = ["a.json": "{ backoffConfig: { maxRetryCount: 7 } }"]
+    let files = ["a.json": #"{ "backoffConfig": { "maxRetryCount": 7 } }"#]
     let text = text("settings: 'gone.json', rollout: { at: '0s', settings: 'a.json' }")
     let cohort = try text.file(settings: ("{ backoffConfig: { maxRetryCount: 1 } }", "x"), files: files)
       .decode()
@@ -298,7 +298,7 @@ struct LifecycleDecodingTests {
       compare: { 'fleet.phones.rollout.settings': ['a.json', 'b.json'], 'fleet.phones.rollout.share': ['0%', '25%', 1],
         'fleet.phones.rollout': [null, { at: '0s', settings: 'c.json' }] }
       """
-    let files = ["a.json": "{}", "b.json": "{ backoffConfig: { maxRetryCount: 3 } }", "c.json": "{}"]
+    let files = ["a.json": "{}", "b.json": #"{ "backoffConfig": { "maxRetryCount": 3 } }"#, "c.json": "{}"]
     let file = try text.file(files: files)
     #expect(try file.decode().axes.map(\.values.count) == [2, 3, 2])
     let second = try file.decode(overrides: [.init(path: "fleet.phones.rollout.settings", value: "b.json")])

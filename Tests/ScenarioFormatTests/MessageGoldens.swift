@@ -171,7 +171,7 @@ enum MessageGoldens {
     top settings: 'b.json'
       b.json:1:1: Settings are an object, { … }; found a list
     top settings: 'c.json'
-      c.json:2:4: expected a value, found the end of the file
+      c.json:2:6: expected a value, found the end of the file
     """#
 
   /// `--set`.

@@ -36,7 +36,7 @@ struct MessageTests {
       overrides = [Override(path: pair[0], value: pair[1])]
     default: Issue.record("what is \(parts[0])?")
     }
-    let files = ["a.json": "{}", "b.json": "[1]", "c.json": "{\n a:"]
+    let files = ["a.json": "{}", "b.json": "[1]", "c.json": "{\n \"a\":"]
     let messages = text.messages(overrides: overrides, files: files)
     #expect(messages.map { $0.replacing("s.json5:", with: "") } == test.expected)
   }

@@ -223,7 +223,7 @@ struct OverrideTests {
   func comparedFiles() throws {
     let text = ScenarioText(top: "compare: { settings: ['a.json', 'b.json'] }")
     let file = try text.file(files: [
-      "a.json": "{}", "b.json": "{ httpConfig: { backoffConfig: { maxRetryCount: 3 } } }",
+      "a.json": "{}", "b.json": #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 3 } } }"#,
     ])
     #expect(try file.decode().axes == [.init(path: "settings", values: ["a.json", "b.json"])])
     let second = try file.decode(overrides: [.init(path: "settings", value: "b.json")])

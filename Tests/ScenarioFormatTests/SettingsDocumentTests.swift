@@ -1,4 +1,5 @@
 import ScenarioFormat
+import ScenarioModel
 import Testing
 import UploadRetry
 
@@ -7,13 +8,13 @@ struct SettingsDocumentTests {
   static let cdn = """
     { "integrations": { "Segment.io": { "apiKey": "K", "httpConfig": {
         "rateLimitConfig": { "maxRetryInterval": 300, "maxRateLimitDuration": 43200 },
-        "backoffConfig": { "baseBackoffInterval": .5, "jitterPercent": 10, "default5xxBehavior": "retry" } } },
+        "backoffConfig": { "baseBackoffInterval": 0.5, "jitterPercent": 10, "default5xxBehavior": "retry" } } },
       "Other": {} }, "plan": { "track": {} } }
     """
   static let document = """
     { "httpConfig": { "rateLimitConfig": { "maxTotalBackoffDuration": 3600 }, "backoffConfig": { "maxRetryCount": 7 } } }
     """
-  static let plain = "{ backoffConfig: { maxBackoffInterval: 60 } }"
+  static let plain = #"{ "backoffConfig": { "maxBackoffInterval": 60 } }"#
 
   func file(_ settings: String) throws -> ScenarioFile {
     try ScenarioFile(
@@ -65,11 +66,27 @@ struct SettingsDocumentTests {
     #expect(result.cdnJSON.contains("\"Segment.io\"") && !result.documentJSON.contains("Segment.io"))
   }
 
-  @Test("what else the CDN serves stays as it is, and numbers are plain JSON")
+  @Test("what else the CDN serves stays as it is")
   func rest() throws {
     let json = try #require(file(Self.cdn).settingsDocument).cdnJSON
     #expect(json.contains("\"apiKey\": \"K\"") && json.contains("\"plan\"") && json.contains("\"Other\": {}"))
     #expect(json.contains("\"baseBackoffInterval\": 0.5,"))
+  }
+
+  @Test(
+    "a served file is JSON: what only JSON5 has, no SDK reads; a .json5 and the scenario may have it",
+    arguments: [
+      "{ \"backoffConfig\": { \"maxRetryCount\": 7, } }", "{ \"backoffConfig\": {}, }",
+      "{ backoffConfig: {} }", "{ 'backoffConfig': {} }", "// today\n{}", "{ /* today */ }",
+      "{ \"backoffConfig\": { \"baseBackoffInterval\": .5 } }", "{ \"a\": [1, 2,] }", "{ \"a\": 0x10 }",
+    ])
+  func served(text: String) throws {
+    #expect(throws: ScenarioProblems.self) { try file(text).decode() }
+    _ = try SettingsCheck(text: text, name: "s.json5", client: ClientPreset())
+    #expect(throws: ScenarioProblems.self) {
+      try SettingsCheck(text: text, name: "s.json", client: ClientPreset())
+    }
+    _ = try decoded(text)
   }
 
   @Test("Settings that are nowhere written down are written out in full")

@@ -40,7 +40,7 @@ extension InitCommand {
       help:
         "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
         + "(default: 160%)")
-    var peak = 1.6
+    private var askedPeak = 1.6
     @Option(
       "use", "use", .word("always", or: ValueReader("\(Use.allowed).") { Use($0) }),
       help:
@@ -73,6 +73,25 @@ extension InitCommand {
         "How long the last such incident's trouble lasted, its outage included, as 90m: runs the fleet and says whether that is the "
         + "model's, and what may explain the difference. (default: unknown)")
     var trouble: Quantity? = nil
+
+    /// The factor of the evening; of apps that are nearly always open less than the default.
+    var peak: Double { $askedPeak.isGiven ? askedPeak : min(askedPeak, max(1, highestPeak)) }
+    /// With nearly all apps open.
+    private var highestPeak: Double { use.map { 0.95 / $0.part } ?? .infinity }
+
+    /// - Throws: `UsageError` about answers that can't be true together.
+    func check() throws(UsageError) {
+      if peak > max(1, highestPeak) {
+        throw UsageError(
+          "'--peak' and '--use' make more apps open in the evening than there are: --peak \(Int(max(1, highestPeak) * 100))% at most."
+        )
+      }
+      if use?.system != nil, clients.allSatisfy({ $0.client.page != nil }) {
+        throw UsageError(
+          "Pages of a browser have no system that lets them send when they are closed: leave it out of '--use'."
+        )
+      }
+    }
 
     /// A device's events in the mean over the day; nil: not known.
     var events: Quantity? {
@@ -125,7 +144,7 @@ extension InitCommand {
     }
 
     static var allowed: String {
-      "always, or the time a day or the share that it is open, a session's length and the system, as 15m:3m:\(systems[0]) or "
+      "always, or the time a day or the share that it is open (0.1% to 99%), a session's length and the system, as 15m:3m:\(systems[0]) or "
         + "25%:3m; systems: \(([closed] + systems).joined(separator: ", "))"
     }
   }

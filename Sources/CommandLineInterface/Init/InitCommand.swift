@@ -40,6 +40,7 @@ package struct InitCommand: Command {
     if answers.restart != nil, answers.$outage.isGiven {
       throw UsageError("'--restart' stands in place of '--outage': leave one of them out.")
     }
+    try answers.check()
     let writesSettings = answers.settingsPath == nil && answers.fetchesSettings
     if writesSettings { try refuse([ownSettings], files) }
     // A folder of its own stays if the file is written; what is wrong with it, the files will say.

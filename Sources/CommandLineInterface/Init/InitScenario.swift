@@ -15,7 +15,8 @@ extension InitCommand.Answers {
       return SettingsDocument(HTTPConfig())
     }
     return first.settingsDialect == .document
-      ? SettingsDocument(first.settingsDefaults) : SettingsDocument(defaultsOf: first.settingsDialect)
+      ? SettingsDocument(first.settingsDefaults)
+      : SettingsDocument(first.settingsDefaults, readBy: first.settingsDialect)
   }
 
   /// A key that is worth comparing, its values, and why.
@@ -63,16 +64,25 @@ extension InitCommand.Answers {
 
   /// The evening's peak, an hour after the run begins; empty where the rate does not vary.
   private var curve: String {
-    func text(_ factor: Double) -> String { "\"\(MetricText.plain(factor * 100))%\"" }
+    let share = use?.part ?? 0
+    // Of how often apps open: those that are open already don't, so that it takes more for a part more of them to be open.
+    func text(_ factor: Double) -> String {
+      let opening = factor * (1 - share) / (1 - factor * share)
+      return "\"\(MetricText.plain((opening * 100).rounded()))%\""
+    }
+    let isLarge = share * peak > 0.1
     if peak <= 1 { return "" }
-    if peak <= 2 {
-      return ", curve: { amplitude: \(text(peak - 1)), peak: \"1h\", period: \"24h\" }"
+    if peak <= 2, !isLarge {
+      return
+        ", curve: { amplitude: \"\(MetricText.plain((peak - 1) * 100))%\", peak: \"1h\", period: \"24h\" }"
     }
     // A wave of eight hours on an even rest, with the mean of 1.
     let rest = (1 - peak / 6) * 6 / 5
-    let now = rest + (peak - rest) * 3 / 4
-    let points = [("0s", now), ("1h", peak), ("5h", rest), ("21h", rest)]
-      .map { "{ at: \"\($0)\", factor: \(text($1)) }" }
+    let points = (isLarge ? Array(0...5) + [21, 22, 23] : [0, 1, 5, 21]).map { hour in
+      let away = abs(hour > 12 ? hour - 25 : hour - 1)
+      let factor = rest + (peak - rest) * (1 - Double(away) / 4)
+      return "{ at: \"\(hour == 0 ? "0s" : "\(hour)h")\", factor: \(text(factor)) }"
+    }
     return ", curve: { points: [\(points.joined(separator: ", "))], period: \"24h\" }"
   }
 
@@ -85,8 +95,10 @@ extension InitCommand.Answers {
     let length = restart ?? outage
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew, or to see twice the trouble.
     // A restart owes twice its silence more while it warms up.
+    // In eight flushes a fleet shows whether it holds its load.
+    let flush = clients.compactMap { $0.client.flush?.interval?.seconds }.max() ?? 0
     let seconds = max(
-      7_200 + length.baseValue * (restart == nil ? 4 : 9), 3_600 + (trouble?.baseValue ?? 0) * 2.1)
+      7_200 + length.baseValue * (restart == nil ? 4 : 9), 3_600 + (trouble?.baseValue ?? 0) * 2.1, 8 * flush)
     let hours = Int64((seconds / 3_600).rounded(.up))
     let isPart = scale > 1
     let scaled = [
@@ -205,8 +217,11 @@ extension ClientPreset {
     guard self.settingsDialect == .document else { return self.settingsDialect.readKeyPaths.contains(key) }
     if key.hasPrefix("rateLimitConfig.") {
       return self.settingsDefaults.rateLimit.isEnabled && self.policy.rateLimited == .pausesPipeline
+        && !self.gates.losesWhileRateLimited
     }
     let hasWaits = self.policy.waits != DelayLadder()
-    return self.settingsDefaults.backoff.isEnabled && (key == "backoffConfig.maxRetryCount" || !hasWaits)
+    let backoff = self.settingsDefaults.backoff
+    return backoff.isEnabled
+      && (key == "backoffConfig.maxRetryCount" || backoff.maxRetryCount > 0 && !hasWaits)
   }
 }

@@ -96,7 +96,8 @@ struct TuneCommand: Study {
     let dialects = Set(fleet.map(\.settingsDialect))
     let defaults =
       dialects.count > 1 || dialects.contains(.document)
-      ? SettingsDocument(config) : SettingsDocument(defaultsOf: fleet[0].settingsDialect)
+      ? SettingsDocument(config)
+      : SettingsDocument(fleet[0].behaviour.settingsDefaults, readBy: fleet[0].settingsDialect)
     let todays = loaded[0].settingsDocument ?? defaults
     let settings = { @Sendable [space] (candidate: SearchCandidate) in
       todays.setting(loaded[0].overrides + space.overrides(candidate))

@@ -80,7 +80,7 @@ extension TuneResult {
           "never caught up\(study.requirements.isEmpty ? "" : ", or a requirement broken,") in \(shares[0]) of the runs "
             + "(without it \(shares[1]))")
       }
-      reasons += effect.decision.lines(today: "without it") { $0.finding.mean < -1 }
+      reasons += effect.decision.lines(today: "without it") { $0.state == .better }
       if reasons.isEmpty { reasons = ["score \(effect.score.text) of that without it"] }
       let costs = effect.decision.lines(today: "without it") { $0.finding.mean > 1 }
       return

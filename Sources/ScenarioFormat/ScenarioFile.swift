@@ -133,7 +133,7 @@ public struct ScenarioFile: Sendable {
     for problem in fileProblems { decoder.add(problem) }
     let readings = base?.readings ?? Readings()
     let (scenario, hasOwnFleet) = scenario(overrides, &decoder, readings, allowsUnread: allowsUnread)
-    let axes = isVariant ? [] : axes(overrides, &decoder, readings)
+    let axes = isVariant ? [] : axes(overrides, &decoder)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
       throw ScenarioProblems(
@@ -229,9 +229,7 @@ public struct ScenarioFile: Sendable {
   private static let maximumAxisValues = 200
 
   /// Reads `compare`, and decodes the scenario once for every value in it.
-  private func axes(
-    _ overrides: [Override], _ decoder: inout ScenarioDecoder, _ readings: Readings
-  ) -> [Axis] {
+  private func axes(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> [Axis] {
     guard let compare = root["compare"] else { return [] }
     guard let members = compare.members else {
       decoder.report(
@@ -239,8 +237,10 @@ public struct ScenarioFile: Sendable {
         at: compare.position, "compare")
       return []
     }
+    // A key that no client reads has an answer, not an error: these readings are none of a variant's.
+    let readings = Readings()
     var base = newDecoder
-    _ = scenario(overrides, &base, readings)
+    _ = scenario(overrides, &base, readings, allowsUnread: true)
     let known = Set(base.diagnostics)
     var axes: [Axis] = []
     var total = 0
@@ -292,7 +292,6 @@ public struct ScenarioFile: Sendable {
     _ known: Set<Diagnostic>, _ readings: Readings, _ decoder: inout ScenarioDecoder
   ) {
     var trial = newDecoder
-    // A key that no client reads has an answer, not an error.
     _ = scenario(overrides + choice, &trial, readings, allowsUnread: true)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
       let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "

@@ -223,7 +223,7 @@ package struct SettingsCheck: Sendable {
   package private(set) var findings: [(line: Int, finding: SettingsFinding)] = []
 
   /// Reads the text of a Settings file.
-  /// - Throws: `ScenarioProblems` if it is no JSON5 object.
+  /// - Throws: `ScenarioProblems` if it is no JSON5 object, or is named .json and no JSON.
   package init(text: String, name: String, client: ClientPreset) throws {
     let tree = try JSON5Parser.parse(text, file: name, "Settings are an object, { … }", isServed: true)
     guard client.settingsFetch != .never else {

@@ -13,7 +13,7 @@ struct CohortSettings {
 /// The Settings of each cohort (S13), with the changes of `--set` and the repairs that they needed (S14).
 ///
 /// A value in a file that needs a repair is a warning, as an SDK would do. One that was given as an override is an error: a user
-/// who runs `compare` on a strategy that does not exist wants to know.
+/// who runs `compare` on a strategy that does not exist wants to know. One that only some clients read is a warning, too.
 struct SettingsResolution {
   /// `--settings FILE`: replaces what the scenario says.
   var replacement: PositionedValue?
@@ -30,7 +30,7 @@ struct SettingsResolution {
   var reported: Set<Diagnostic> = []
   /// Problems of the files that `replacement` stands for: reported where a cohort keeps its own.
   var problemsOfReplaced: [Diagnostic] = []
-  /// How the fleet's clients read Settings.
+  /// How those clients read Settings that a key for all reaches.
   var dialects: Set<SettingsDialect> = []
   /// Paths of overrides of which it has been said that a client does not read them.
   var unread: Set<String> = []
@@ -63,9 +63,9 @@ struct SettingsResolution {
       return []
     }
     let readers = cohorts.map { decoder.settingsReader(of: $0, in: root) }
-    dialects = Set(readers.map(\.settingsDialect))
     // Where no client fetches Settings, keys for all are those of the clients' code.
     let keysReachAll = !readers.contains(where: \.fetches)
+    dialects = Set(readers.filter { $0.fetches || keysReachAll }.map(\.settingsDialect))
     if replacement != nil, !readers.allSatisfy(\.fetches) {
       for problem in problemsOfReplaced { decoder.add(problem) }
     }
@@ -191,15 +191,16 @@ struct SettingsResolution {
     let (position, path, change) = place(of: finding.path, in: settings)
     let isUnread = finding.effect == .notRead
     let key = change?.parts.joined(separator: ".")
-    let isAllowed = isUnread && (allowsUnread || dialects.contains { key.map($0.reads) ?? false })
+    let isRead = change?.cohort == nil && dialects.contains { key.map($0.reads) ?? false }
+    let isAllowed = isUnread && (allowsUnread || isRead)
     let isError = position == .commandLine && finding.spoilsOverride && !isAllowed
     var message = finding.message
     if isError, isUnread, let change {
       // Once of a key, however many clients do not read it.
       guard unread.insert(change.path).inserted else { return }
-      message +=
-        "; no client of this fleet reads it: this key of the CDN is useless to you (what it would do: "
-        + "--set 'fleet.*.settingsDialect=document')"
+      let conclusion = "; no client of this fleet reads it: this key of the CDN is useless to you"
+      message += change.cohort == nil ? conclusion : ""
+      message += " (what it would do: --set 'fleet.*.settingsDialect=document')"
     }
     add(message, at: position, path, isError ? .error : .warning)
   }
@@ -456,7 +457,7 @@ extension SettingsTree {
 
 extension SettingsDialect {
   /// Whether this client reads a key of a section, or the object that it is in.
-  fileprivate func reads(_ key: String) -> Bool {
+  package func reads(_ key: String) -> Bool {
     readKeyPaths.contains { $0 == key || $0.contains(".") && key.hasPrefix($0 + ".") }
   }
 }

@@ -117,10 +117,10 @@ package struct JSON5Parser {
     var members: [PositionedValue.Member] = []
     var seen: Set<String> = []
     while !take(Ascii.closeBrace) {
-      let keyPosition = position(at: offset)
+      let (start, keyPosition) = (offset, position(at: offset))
       let isQuoted = peek == Ascii.doubleQuote || peek == Ascii.singleQuote
-      if !isQuoted { try refuse("key without quotes", at: offset) }
       let key = try isQuoted ? string() : identifier()
+      if !isQuoted { try refuse("key without quotes", at: start) }
       let isNew =
         members.count < 8 ? !members.contains { $0.key == key } : seen.insert(key).inserted
       guard isNew else {
@@ -156,7 +156,7 @@ package struct JSON5Parser {
 
   /// Refuses what JSON5 has and JSON has not, where the text has to be JSON.
   private mutating func refuse(_ what: String, at target: Int) throws(JSON5Error) {
-    if isJSON { throw failure("JSON has no \(what): no SDK reads such a file", at: target) }
+    if isJSON { throw failure("JSON has no \(what), and a CDN serves JSON", at: target) }
   }
 
   /// Lines end at LF, CR or CR LF; columns count Unicode scalars.
@@ -218,7 +218,7 @@ extension JSON5Parser {
 
   private mutating func skipComment() throws(JSON5Error) {
     let start = offset
-    try refuse("comment", at: start)
+    if [Ascii.slash, Ascii.star].contains(byte(at: offset + 1)) { try refuse("comment", at: start) }
     switch byte(at: offset + 1) {
     case Ascii.slash:
       while let byte = peek, byte != Ascii.lineFeed, byte != Ascii.carriageReturn {
@@ -446,7 +446,7 @@ extension JSON5Parser {
       }
     }
     let text = String(decoding: bytes[start..<offset], as: UTF8.self)
-    if "+.".contains(text.first ?? " ") || text.hasSuffix(".") || text.contains("x") {
+    if bytes[start] == Ascii.plus || !Ascii.isDigit(bytes[body]) || text.hasSuffix(".") {
       try refuse("number \(text)", at: start)
     }
     let tail = identifierBytes(from: offset)

@@ -78,7 +78,8 @@ struct SettingsDocumentTests {
     arguments: [
       "{ \"backoffConfig\": { \"maxRetryCount\": 7, } }", "{ \"backoffConfig\": {}, }",
       "{ backoffConfig: {} }", "{ 'backoffConfig': {} }", "// today\n{}", "{ /* today */ }",
-      "{ \"backoffConfig\": { \"baseBackoffInterval\": .5 } }", "{ \"a\": [1, 2,] }", "{ \"a\": 0x10 }",
+      "{ \"backoffConfig\": { \"baseBackoffInterval\": .5 } }", "{ \"a\": [1, 2,] }", "{ \"a\": +1 }",
+      "{ \"a\": -.5 }", "{ \"a\": 1. }",
     ])
   func served(text: String) throws {
     #expect(throws: ScenarioProblems.self) { try file(text).decode() }

@@ -62,7 +62,7 @@ struct InitTests {
     ])
     let made = try scratch.run(
       "init mine/my.json5 --client segment-swift:55%,segment-kotlin:35%,rn.json5:10% --devices 6M --events 40/h "
-        + "--peak 250% --use 25%:3m:android-doze --capacity unknown --settings cdn.json", code: 0)
+        + "--peak 158% --use 60%:3m:android-doze --capacity unknown --settings cdn.json", code: 0)
     #expect(made.standardOutput.contains("is proposed: put the endpoint's own limit"))
     #expect(made.standardOutput.contains("fleetsim decide mine/my.json5 --proposed new.json"))
     #expect(scratch.contents.filter { $0.hasPrefix("mine/") } == ["mine/my.json5"])
@@ -70,13 +70,13 @@ struct InitTests {
     #expect(checked.standardOutput.contains("segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"))
     let written = try scratch.text("mine/my.json5")
     #expect(
-      written.split(separator: #"sessions: { share: "25%", length: { exponential: "3m" }, curve: {"#).count
+      written.split(separator: #"sessions: { share: "60%", length: { exponential: "3m" }, curve: {"#).count
         == 4)
     #expect(written.split(separator: #"os: "android-doze","#).count == 4)
-    // Opened f times as often, f / (3 + f) are open where a quarter is in the mean.
-    let open = written.matches(of: /factor: "(\d+)%"/).prefix(9).map { 1 / (1 + 300 / Double($0.1)!) }
+    // Opened f times as often, f / (2/3 + f) are open where three fifths are in the mean.
+    let open = written.matches(of: /factor: "(\d+)%"/).prefix(9).map { 1 / (1 + 200 / 3 / Double($0.1)!) }
     let hours = zip(open, open.dropFirst() + [open[0]]).map { ($0 + $1) / 2 }
-    #expect(abs(open.max()! - 0.625) < 0.002 && abs((hours.reduce(0, +) + 15 * open[5]) / 24 - 0.25) < 0.002)
+    #expect(abs(open.max()! - 0.948) < 0.002 && abs((hours.reduce(0, +) + 15 * open[5]) / 24 - 0.6) < 0.002)
     // The capacity is the peak load by 60 %, rounded up to two digits.
     let share = try #require(checked.standardOutput.firstMatch(of: /peak .* (\d+) % of the capacity/)?.1)
     #expect((54...60).contains(Int(share)!))

@@ -52,9 +52,13 @@ struct ValidateCommand: Command {
 
   private func validate(_ loaded: LoadedScenario, _ console: Console) throws {
     let base = try loaded.decode()
-    let choices = try loaded.choices(of: base)
+    let asked = try loaded.choices(of: base)
+    let useless = try loaded.useless(asked, of: base)
+    let choices = useless == nil ? asked : []
     let variants = try loaded.decodeAll(choices, of: base)
-    let warnings = console.printOnce(loaded.warnings(of: choices, [base] + variants))
+    let warnings = console.printOnce(
+      loaded.warnings(of: choices, [base] + variants)
+        + (useless ?? []).map { "\(loaded.path): warning: compare: \($0)" })
     let all =
       choices.isEmpty
       ? [Variant(name: "", scenario: base.scenario)]

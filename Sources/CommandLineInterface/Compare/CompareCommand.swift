@@ -143,9 +143,7 @@ struct CompareCommand: Study {
         }
         plan = .one(seed: 0)
       }
-      let keys = choices.flatMap(\.overrides).map(\.path).uniqued
-      let unread = keys.compactMap(base.scenario.fleet.useless)
-      if !unread.isEmpty, unread.count == keys.count { useless = unread }
+      useless = try loaded.useless(choices, of: base)
       return useless == nil ? choices : []
     }
     let input = try naming(
@@ -163,7 +161,8 @@ struct CompareCommand: Study {
       "No difference: no client of this fleet reads what varies",
       basis: "\(FigureText.fleet(of: input.scenario.fullSize, scale: 1)), no run")
     story.add(.unread, useless)
-    let other = environment.arguments + ["--set", "fleet.*.settingsDialect=document"]
+    let other =
+      environment.arguments + ["--set", "\(LoadedScenario.reading.path)=\(LoadedScenario.reading.value)"]
     story.add(.next, "what it would do: \(other.shellCommand)")
     return StudyPlan(
       input: input, heading: input.heading("no run"),

@@ -39,7 +39,7 @@ extension InitCommand {
       "peak", "factor", factor,
       help:
         "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
-        + "(default: 160%)")
+        + "(default: 160%, or what --use leaves room for)")
     private var askedPeak = 1.6
     @Option(
       "use", "use", .word("always", or: ValueReader("\(Use.allowed).") { Use($0) }),

@@ -68,7 +68,7 @@ extension InitCommand.Answers {
     // Of how often apps open: those that are open already don't, so that it takes more for a part more of them to be open.
     func text(_ factor: Double) -> String {
       let opening = factor * (1 - share) / (1 - factor * share)
-      return "\"\(MetricText.plain((opening * 100).rounded()))%\""
+      return "\"\(Int((opening * 100).rounded()))%\""
     }
     let isLarge = share * peak > 0.1
     if peak <= 1 { return "" }
@@ -98,7 +98,8 @@ extension InitCommand.Answers {
     // In eight flushes a fleet shows whether it holds its load.
     let flush = clients.compactMap { $0.client.flush?.interval?.seconds }.max() ?? 0
     let seconds = max(
-      7_200 + length.baseValue * (restart == nil ? 4 : 9), 3_600 + (trouble?.baseValue ?? 0) * 2.1, 8 * flush)
+      7_200 + length.baseValue * (restart == nil ? 4 : 9), 3_600 + (trouble?.baseValue ?? 0) * 2.1,
+      min(8 * flush, 86_400))
     let hours = Int64((seconds / 3_600).rounded(.up))
     let isPart = scale > 1
     let scaled = [

@@ -149,7 +149,8 @@ struct LoadedScenario {
     var decoded: [ScenarioFile.Decoded] = []
     for choice in choices {
       let isOfSection = choice.overrides.allSatisfy { override in
-        base.axes.contains { $0.path == override.path && $0.values.contains(override.value) }
+        override == Self.reading
+          || base.axes.contains { $0.path == override.path && $0.values.contains(override.value) }
       }
       let origin = isOfSection ? path : "--vary"
       do {
@@ -219,6 +220,28 @@ struct LoadedScenario {
     }
     return choices
   }
+
+  /// The conclusions where no client reads any key that varies; nil: one does.
+  /// - Throws: `ScenarioProblems` about values that no client could read.
+  func useless(_ choices: [VariantChoice], of base: ScenarioFile.Decoded) throws -> [String]? {
+    let common = (choices.first?.overrides ?? []).filter { one in
+      choices.allSatisfy { $0.overrides.contains(one) }
+    }
+    let varying = choices.flatMap(\.overrides).filter { !common.contains($0) }.map(\.path).uniqued
+    // What is no key of Settings is read by nobody, and does something.
+    if varying.isEmpty || !varying.allSatisfy({ $0.hasPrefix(SearchableSettings.prefix) }) { return nil }
+    func decoded(_ overrides: [Override]) throws -> Scenario {
+      try decodeAll([VariantChoice(name: "", overrides: overrides)], of: base)[0].scenario
+    }
+    let fleet = try common.isEmpty ? base.scenario.fleet : decoded(common).fleet
+    let useless = varying.compactMap(fleet.useless)
+    if useless.count < varying.count { return nil }
+    for choice in choices { _ = try decoded([Self.reading] + choice.overrides) }
+    return useless
+  }
+
+  /// Makes all clients read all of Settings.
+  static let reading = Override(path: "fleet.*.settingsDialect", value: "document")
 
   /// An error of the command line, or of the scenario's compare section.
   private func refusal(_ message: String, isOfSection: Bool) -> any Error {
@@ -338,15 +361,17 @@ extension Cohort {
   func reads(_ path: String) -> Bool {
     let key = String(path.dropFirst(SearchableSettings.prefix.count))
     return !path.hasPrefix(SearchableSettings.prefix) || !HTTPConfig.knownKeyPaths.contains(key)
-      || self.settingsDialect.readKeyPaths.contains(key)
+      || self.settingsDialect.reads(key)
   }
 }
 
 extension [Cohort] {
   /// The conclusion from a key that no client reads, without a full stop; nil: one reads it.
   func useless(_ path: String) -> String? {
-    if contains(where: { $0.reads(path) }) { return nil }
+    // Where no client fetches Settings, keys for all are those of the clients' code.
+    let reached = contains(where: \.fetchesSettings) ? filter(\.fetchesSettings) : self
+    if reached.contains(where: { $0.reads(path) }) { return nil }
     return
-      "'\(path)' is not read by \(map(\.preset.name).uniqued.joined(separator: " nor ")): this key of the CDN is useless to you"
+      "'\(path)' is not read by \(reached.map(\.preset.name).uniqued.joined(separator: " nor ")): this key of the CDN is useless to you"
   }
 }

@@ -292,7 +292,7 @@ extension Trial {
         let count = fleet.incidents.count
         story.add(.note, "caught up and endpoint well count from the end of the last of \(count) incidents")
       }
-      if Set(facts.map { $0?.incidents.map(\.end).max() }).count > 1 {
+      if standings.areOptions, Set(facts.compactMap { $0?.incidents.map(\.end).max() }).count > 1 {
         story.add(
           .note,
           "caught up and endpoint well count from the end of each variant's own incidents, which differs")

@@ -1,4 +1,5 @@
 import SimulationKernel
+import UploadPipeline
 
 /// When an app is open: sessions in the foreground, and the time in the background between them.
 ///

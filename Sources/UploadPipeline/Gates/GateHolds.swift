@@ -20,8 +20,6 @@ extension UploadClientHost where Self: ~Copyable {
     options.pointee.keepsGates && hold(client).pointee.until > now
   }
 
-  // MARK: Runs
-
   @inlinable
   public func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
 

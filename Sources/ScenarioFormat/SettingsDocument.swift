@@ -60,9 +60,11 @@ package struct SettingsDocument: Sendable {
   /// As the CDN serves it: `integrations["Segment.io"].httpConfig`, everything else in the file as it was.
   package var cdnJSON: String { Self.text(cdnTree) }
 
-  /// Returns how a client of that kind reads these Settings when the CDN serves them, a file as it is. Paths are those inside the
-  /// section.
-  package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
+  /// The path of what a client finds is that inside the section.
+  package typealias Finding = (path: String, finding: SettingsFinding)
+
+  /// Returns how a client of that kind reads these Settings when the CDN serves them, a file as it is.
+  package func findings(in dialect: SettingsDialect) -> [Finding] {
     inside(dialect.decode(SettingsTree.settingsValue(served)).findings, dialect)
   }
 
@@ -72,19 +74,21 @@ package struct SettingsDocument: Sendable {
   }
 
   /// Returns how one client reads them, with values that are allowed one by one and work against each other.
-  package func findings(of client: ClientPreset, in dialect: SettingsDialect) -> [(
-    path: String, finding: SettingsFinding
-  )] {
+  package func findings(of client: ClientPreset, in dialect: SettingsDialect) -> [Finding] {
     var client = client
     client.settingsDialect = dialect
     return inside(client.findings(in: served), dialect)
   }
 
+  /// The line of the file that has a path inside the section, or what it stands in; nil of what is no file as it was read.
+  package func line(of path: String) -> Int? {
+    let place = tree.deepest(SettingsTree.section(of: tree) + (PathText.parse(path) ?? [])).position
+    return isServed && place.line > 0 ? Int(place.line) : nil
+  }
+
   private var served: PositionedValue { isServed ? tree : cdnTree }
 
-  private func inside(
-    _ findings: [SettingsFinding], _ dialect: SettingsDialect
-  ) -> [(path: String, finding: SettingsFinding)] {
+  private func inside(_ findings: [SettingsFinding], _ dialect: SettingsDialect) -> [Finding] {
     let section = SettingsTree.section(of: served, in: dialect)
     return findings.map { finding in
       let parts = PathText.parse(finding.path) ?? []
@@ -235,16 +239,13 @@ package struct SettingsCheck: Sendable {
     if client.settingsDialect == .document, SettingsTree.holdsNothing(tree) {
       found.append(SettingsFinding(path: "", effect: .repaired, message: SettingsTree.nothingFound))
     }
-    let placed = found.map { finding in
-      let parts = PathText.parse(finding.path) ?? []
-      return (position: tree.deepest(parts).position, finding: finding)
+    let placed = found.enumerated().map { order, finding in
+      (order, position: tree.deepest(PathText.parse(finding.path) ?? []).position, finding: finding)
     }
     // In the order of the file; what stands in one place stays in the order in which it was found.
-    let sorted = placed.enumerated().sorted { a, b in
-      let (first, second) = (a.element.position, b.element.position)
-      return (first.line, first.column, a.offset) < (second.line, second.column, b.offset)
-    }
-    findings = sorted.map { (line: Int($0.element.position.line), finding: $0.element.finding) }
+    findings = placed.sorted {
+      ($0.position.line, $0.position.column, $0.0) < ($1.position.line, $1.position.column, $1.0)
+    }.map { (Int($0.position.line), $0.finding) }
   }
 }
 

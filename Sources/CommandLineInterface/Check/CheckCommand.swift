@@ -103,9 +103,7 @@ struct CheckCommand: Study {
           fleet: decoded.scenario.fleet, today: subject.loaded(nil, files).settingsDocument,
           proposed: input.loaded[0].settingsDocument, names: (subject.path, settingsPath))
         // No run need show that it does harm.
-        if let refusal = settings.refusals.first {
-          throw CommandFailure(.failed, "\(settingsPath): \(refusal)")
-        }
+        if let refusal = settings.refusals.first { throw CommandFailure(.failed, refusal) }
       }
     }
     let scenarios = input.bases.map(\.scenario)

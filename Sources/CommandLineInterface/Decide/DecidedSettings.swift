@@ -27,7 +27,7 @@ struct DecidedSettings: Sendable {
       return broken == [true, false]
     }
   }
-  private typealias Finding = (path: String, finding: SettingsFinding)
+  private typealias Finding = SettingsDocument.Finding
 
   /// - Throws: `CommandFailure` 65 of a proposed file without retry Settings, or with a key misspelt.
   init(
@@ -44,7 +44,8 @@ struct DecidedSettings: Sendable {
       guard let right = SettingsDocument.correction(of: difference.path) else { continue }
       throw CommandFailure(
         .data,
-        "\(names.proposed): \(difference.path) is no key of Settings, and every client ignores it; did you mean \(right)?"
+        "\(place(of: difference.path)): \(difference.path) is no key of Settings, and every client ignores it; "
+          + "did you mean \(right)?"
       )
     }
     var seen: Set<String> = []
@@ -56,6 +57,13 @@ struct DecidedSettings: Sendable {
           today: today?.findings(of: cohort.preset, in: dialect) ?? [],
           proposed: proposed.findings(of: cohort.preset, in: dialect)))
     }
+  }
+
+  /// `new.json:16`; of Settings that stand in no file their name alone.
+  private func place(of path: String, isProposed: Bool = true) -> String {
+    let (name, document) =
+      isProposed ? (names.proposed, documents.proposed) : (names.today, documents.today)
+    return name + (document?.line(of: path).map { ":\($0)" } ?? "")
   }
 
   /// How each client reads the proposed Settings, a line for each finding.
@@ -83,6 +91,8 @@ struct DecidedSettings: Sendable {
     var client: String
     var path: String
     var finding: SettingsFinding
+    /// `new.json:16`
+    var place: String
     var isToday: Bool
     var isProposed: Bool
 
@@ -91,10 +101,11 @@ struct DecidedSettings: Sendable {
       (isProposed ? 100 : 0) + (SettingsFinding.Effect.allCases.firstIndex(of: finding.effect) ?? 0)
     }
 
-    /// `segment-swift loses data by key: message`
+    /// `segment-swift loses data: key: message (new.json:16)`
     var text: String {
       let files = isToday ? (isProposed ? " (as today)" : " (today's file)") : ""
-      return "\(client) \(words)\(files): \(path.isEmpty ? "" : path + ": ")\(finding.message)"
+      let key = path.isEmpty ? "" : path + ": "
+      return "\(client) \(words)\(files): \(key)\(finding.message) (\(place))"
     }
 
     private var words: String {
@@ -118,9 +129,11 @@ struct DecidedSettings: Sendable {
         func has(_ file: [Finding]) -> Bool {
           file.contains { ($0.path, $0.finding.message) == (one.path, one.finding.message) }
         }
+        let isProposed = has(client.proposed)
         return Harm(
-          client: client.name, path: one.path, finding: one.finding, isToday: has(client.today),
-          isProposed: has(client.proposed))
+          client: client.name, path: one.path, finding: one.finding,
+          place: place(of: one.path, isProposed: isProposed), isToday: has(client.today),
+          isProposed: isProposed)
       }
     }.sorted { $0.severity > $1.severity }
   }
@@ -169,7 +182,9 @@ struct DecidedSettings: Sendable {
   var unread: [String] { differences.map(\.path).filter { readers(of: $0).isEmpty } }
 
   /// What no run need show, a line each: the proposed file is not to be published.
-  var refusals: [String] { newHarms.map(\.text) + untaken.map { "\($0.path): \($0.message)" } }
+  var refusals: [String] {
+    newHarms.map(\.text) + untaken.map { "\($0.path): \($0.message) (\(place(of: $0.path)))" }
+  }
 
   /// The first of them that is about one key; nil: none is.
   func refusal(of key: String) -> String? {

@@ -204,7 +204,7 @@ extension RunAnalysis {
     var weighted = 0.0
     for i in rows {
       let row = series.rows[i]
-      let backlog = isOpenOnly ? series.openBacklog(i) : row[.backlogEvents]
+      let backlog = isOpenOnly ? row.openBacklog : row[.backlogEvents]
       backlogTime += Double(backlog) * Double(series.length(of: i))
       created += row[.createdEvents]
       if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
@@ -292,13 +292,6 @@ extension RunAnalysis {
   }
 }
 
-extension TimeSeries {
-  /// Events that wait at the end of a row but for those in closed apps, which nobody can deliver.
-  fileprivate func openBacklog(_ row: Int) -> Int64 {
-    self[row, .backlogEvents] - self[row, .closedAppEvents]
-  }
-}
-
 /// What a run can reach at best, row by row: by its twin and, if there is one, its ideal run.
 struct Reach {
   /// The undelivered events outside closed apps that no client could have delivered, row by row: the ideal run's, or those that are
@@ -324,7 +317,7 @@ struct Reach {
       max(events(twin, row), best.map { row < $0.rows.count ? events($0, row) : 0 } ?? 0)
     }
     let rows = min(record.series.rows.count, twin.rows.count)
-    backlog = (0..<rows).map { most($0) { $0.openBacklog($1) } }
+    backlog = (0..<rows).map { most($0) { $0.rows[$1].openBacklog } }
     let incidents = RunAnalysis.incidents(of: record)
     let undeliverable = (0..<rows).map { most($0) { $0[$1, .backlogEvents] } }
     pending = undeliverable.last ?? 0
@@ -349,8 +342,10 @@ struct Reach {
   }
 
   /// Events that wait outside closed apps at the end of a row although they need not.
-  func excess(_ row: Int) -> Int64 { record.series.openBacklog(row) - backlog[row] }
-  func excessOverTwin(_ row: Int) -> Int64 { record.series.openBacklog(row) - twin.series.openBacklog(row) }
+  func excess(_ row: Int) -> Int64 { record.series.rows[row].openBacklog - backlog[row] }
+  func excessOverTwin(_ row: Int) -> Int64 {
+    record.series.rows[row].openBacklog - twin.series.rows[row].openBacklog
+  }
 
   /// Whether the run gave up more events than may wait.
   var gaveUpMany: Bool {
@@ -367,7 +362,7 @@ struct Reach {
   func isDraining(after end: Int64) -> Bool {
     guard let ideal = ideal?.series, let first = ideal.rows.firstIndex(where: { $0.start + $0.length >= end })
     else { return false }
-    func excess(_ row: Int) -> Int64 { ideal.openBacklog(row) - twin.series.openBacklog(row) }
+    func excess(_ row: Int) -> Int64 { ideal.rows[row].openBacklog - twin.series.rows[row].openBacklog }
     let held = excess(first)
     return held > 0 && excess(ideal.rows.count - 1) < held - held / 10
   }

@@ -78,6 +78,8 @@ public struct TimeSeries: Sendable, Hashable {
     public var timeToDeliveryP50: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP50] : nil }
     public var timeToDeliveryP95: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP95] : nil }
     public var timeToDeliveryP99: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP99] : nil }
+    /// Events that wait at its end but for those in closed apps, which nobody can deliver.
+    package var openBacklog: Int64 { self[.backlogEvents] - self[.closedAppEvents] }
   }
 }
 

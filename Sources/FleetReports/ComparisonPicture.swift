@@ -1,8 +1,8 @@
 import FleetExperiments
 import FleetMetrics
 
-/// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that wait
-/// on the devices of all variants. Below it a panel for each variant shows the load that reaches the server.
+/// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that
+/// the devices of all variants hold back, those of closed apps aside. Below it a panel for each variant shows the load that reaches the server.
 ///
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
 /// is no first plot. Where there are many variants some are left out, and the picture says how many.
@@ -146,7 +146,7 @@ package struct ComparisonPicture {
     let common = Chart.Shade(
       range: times.range.lowerBound...0, label: incidents.count == 1 ? incidents.first ?? "" : "incident")
     return Chart.Section(
-      title: "Events that wait on the devices, above normal\(key)", x: times,
+      title: "Events held back on the devices, above normal\(key)", x: times,
       panels: [
         Chart.Panel(
           y: .counts(to: max((highest ?? 0) * 1.05, 1), of: "events"), height: isCrowded ? 140 : 200,
@@ -159,7 +159,7 @@ package struct ComparisonPicture {
   private func labels(beside lines: [Chart.Curve]) -> [Chart.Label] {
     func label(_ variants: [Int]) -> Chart.Label {
       let figure = recoveryText(variants[0]).map { ": \($0)" } ?? ""
-      let names = variants.map { labels[$0] }.joined(separator: ", ")
+      let names = labels.count == 1 ? "caught up" : variants.map { labels[$0] }.joined(separator: ", ")
       return Chart.Label(
         text: Lettering.fitting(names, width: 220) + figure, x: 0, y: 0,
         ink: ink(variants[0]), isBold: isBest(variants[0]))
@@ -356,7 +356,7 @@ package struct ComparisonPicture {
     case .capacity: rate(Double(row[.capacityMilliRequests]) / 1_000)
     case .backlog: Double(row[.backlogEvents])
     case .twinBacklog: twin.map { Double($0[.backlogEvents]) }
-    case .aboveNormal: Double(row[.backlogEvents] - (twin?[.backlogEvents] ?? 0))
+    case .aboveNormal: Double(row.openBacklog - (twin?.openBacklog ?? 0))
     case .median: row.timeToDeliveryP50.map(Double.init)
     case .p99: row.timeToDeliveryP99.map(Double.init)
     }
@@ -369,11 +369,7 @@ package struct ComparisonPicture {
     case .capacity: Envelope(finite: curves.facts?.capacity ?? [])
     case .backlog: curves[.backlog]
     case .twinBacklog: curves[.twinBacklog]
-    case .aboveNormal:
-      zip(curves[.backlog], curves[.twinBacklog]).map { point, twin in
-        let normal = twin?.mean ?? 0
-        return point.map { .init(mean: $0.mean - normal, low: $0.low - normal, high: $0.high - normal) }
-      }
+    case .aboveNormal: curves[.aboveNormal]
     case .median, .p99: []
     }
   }

@@ -200,9 +200,7 @@ public struct ExplorerPage {
       let incidents = (facts?.shaded ?? []).map {
         Self.array([$0.start, min($0.end, facts?.duration ?? $0.end)].map { Double($0) / 1e6 })
       }
-      let damage = zip(curve[.backlog], curve[.twinBacklog]).map { backlog, twin in
-        backlog.map { scale * max(0, $0.mean - (twin?.mean ?? 0)) }
-      }
+      let damage = curve[.aboveNormal].map { $0.map { scale * max(0, $0.mean) } }
       let reference = today ?? best
       let standing =
         variant == reference ? "same" : standings.pair(variant, against: reference).standing.rawValue

@@ -11,14 +11,8 @@ public enum CurveQuantity: Int, CaseIterable, Sendable {
   case backlog
   /// Of the runs without the incidents.
   case twinBacklog
-
-  fileprivate func count(_ row: TimeSeries.Row) -> Int64 {
-    switch self {
-    case .offered: row.attempts
-    case .goodput: row[.acceptedBatches]
-    case .backlog, .twinBacklog: row[.backlogEvents]
-    }
-  }
+  /// What waits outside closed apps, beyond what does so without the incidents.
+  case aboveNormal
 }
 
 struct CurveSample: Sendable {
@@ -31,8 +25,7 @@ struct CurveSample: Sendable {
     let count = min(VariantCurves.columns, series.rows.count)
     record = RunFacts(run, columns: count)
     columns = CurveQuantity.allCases.map { quantity in
-      let rows = quantity == .twinBacklog ? twin.series.rows : series.rows
-      return (0..<count).map { Self.mean(quantity, rows, series, column: $0, of: count) }
+      (0..<count).map { Self.mean(quantity, series, twin.series, column: $0, of: count) }
     }
   }
 
@@ -69,16 +62,25 @@ struct CurveSample: Sendable {
   }
 
   private static func mean(
-    _ quantity: CurveQuantity, _ rows: TimeSeries.Rows, _ series: TimeSeries, column: Int, of count: Int
+    _ quantity: CurveQuantity, _ series: TimeSeries, _ twin: TimeSeries, column: Int, of count: Int
   ) -> Double? {
     let range = VariantCurves.rows(of: column, of: count, in: series.rows.count)
-    let known = range.prefix { $0 < rows.count }
-    let sum = known.reduce(0) { $0 + quantity.count(rows[$1]) }
-    switch quantity {
-    case .offered, .goodput:
-      let length = known.reduce(0) { $0 + series.length(of: $1) }
-      return length > 0 ? Double(sum) * 1e6 / Double(length) : nil
-    case .backlog, .twinBacklog: return range.isEmpty ? nil : Double(sum) / Double(range.count)
+    let withTwin = range.prefix { $0 < twin.rows.count }
+    func sum(_ rows: some Sequence<Int>, _ value: (Int) -> Int64) -> Double {
+      Double(rows.reduce(0) { $0 + value($1) })
+    }
+    func rate(_ batches: (TimeSeries.Row) -> Int64) -> Double? {
+      let length = sum(range) { series.length(of: $0) }
+      return length > 0 ? sum(range) { batches(series.rows[$0]) } * 1e6 / length : nil
+    }
+    func mean(_ sum: Double) -> Double? { range.isEmpty ? nil : sum / Double(range.count) }
+    return switch quantity {
+    case .offered: rate(\.attempts)
+    case .goodput: rate { $0[.acceptedBatches] }
+    case .backlog: mean(sum(range) { series[$0, .backlogEvents] })
+    case .twinBacklog: mean(sum(withTwin) { twin[$0, .backlogEvents] })
+    case .aboveNormal:
+      mean(sum(range) { series.rows[$0].openBacklog } - sum(withTwin) { twin.rows[$0].openBacklog })
     }
   }
 }

@@ -61,7 +61,7 @@ public struct LossCharge: Sendable, Hashable {
     private func value(in cohort: Cohort) -> String {
       switch self {
       case .backoffRetries, .rateLimitRetries: "\(cohort.settings[keyPath: paths[0]])"
-      case .age: Self.ages(cohort)
+      case .age: ageText(cohort)
       case .queue: "\(cohort.queue.countsBatches ? cohort.queue.batchLimit : cohort.queue.limit)"
       case .gate: "on"
       }
@@ -77,22 +77,40 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
-    /// `12 h (10 min after a 429)`: the section of a batch's latest failure has the limit (S11), and no count says which it was.
-    private static func ages(_ cohort: Cohort) -> String {
-      let (age, rateLimited) =
-        (cohort.settings.backoff.maxTotalBackoffDuration, cohort.settings.rateLimit.maxTotalBackoffDuration)
+    /// The ages that a cohort's clients heed, by their keys as a CDN serves them: the section of a batch's latest failure has the
+    /// limit (S11), and no count says which it was.
+    private static func ages(_ cohort: Cohort) -> [(key: String, age: Int64)] {
+      let (backoff, rateLimit) = (cohort.settings.backoff, cohort.settings.rateLimit)
       // To other clients a 429 is a failure as any.
-      let hasBoth = cohort.settings.rateLimit.isEnabled && cohort.policy.rateLimited == .pausesPipeline
-      if !hasBoth || rateLimited == age || rateLimited == .max { return FigureText.span(age) }
-      let other = "\(FigureText.span(rateLimited)) after a 429"
-      return age == .max ? other : "\(FigureText.span(age)) (\(other))"
+      let hasBoth = rateLimit.isEnabled && cohort.policy.rateLimited == .pausesPipeline
+      return [("backoffConfig.maxTotalBackoffDuration", backoff.maxTotalBackoffDuration)]
+        + (hasBoth ? [("rateLimitConfig.maxRateLimitDuration", rateLimit.maxTotalBackoffDuration)] : [])
+    }
+
+    /// The keys of Settings whose value in a cohort is below the most that Settings allow.
+    func keysBelowMost(in cohort: Cohort) -> [String] {
+      self == .age ? Self.ages(cohort).filter { $0.age < most }.map(\.key) : settingsKeys
+    }
+
+    /// `12 h (10 min after a 429)`, or the one that is below the most.
+    private func ageText(_ cohort: Cohort) -> String {
+      let ages = Self.ages(cohort)
+      let short = ages.filter { $0.age < most }
+      let told = short.isEmpty ? ages : short
+      if Set(told.map(\.age)).count == 1 { return FigureText.span(told[0].age) }
+      return "\(FigureText.span(told[0].age)) (\(FigureText.span(told[1].age)) after a 429)"
     }
 
     /// The key that has it in a cohort.
     func name(in cohort: Cohort) -> String {
       if self == .queue, cohort.queue.countsBatches { return "queue.batches" }
-      return self == .gate ? "gates." + (cohort.gates.withoutRefusals.names.first ?? "") : rawValue
+      if self == .gate { return "gates." + (cohort.gates.withoutRefusals.names.first ?? "") }
+      let short = keysBelowMost(in: cohort)
+      return self == .age && short.count == 1 && Self.ages(cohort).count == 2 ? short[0] : rawValue
     }
+
+    /// The most that Settings allow (S14): retries, or microseconds.
+    private var most: Int64 { self == .age ? Span.hours(7 * 24).microseconds : 1_000 }
 
     /// A value as people read it, and as a file of Settings has it: `604800 (168 h)`.
     func text(of value: Int64, inFile: Bool = false) -> String {
@@ -109,10 +127,9 @@ public struct LossCharge: Sendable, Hashable {
       if self == .gate { cohort.gates = cohort.gates.withoutRefusals.gates }
     }
 
-    /// The value of a file with which a cohort's clients have the most that they take of what Settings allow (S14): retries, or
-    /// microseconds. nil: it is no limit of Settings, or they have as much, of an age in one of its sections.
+    /// The value of a file with which a cohort's clients have the most that they take of what Settings allow; nil: it is no limit of
+    /// Settings, or they have as much, of an age in one of its sections.
     func raised(in cohort: Cohort) -> Int64? {
-      let most: Int64 = self == .age ? Span.hours(7 * 24).microseconds : 1_000
       var raised = cohort
       raise(to: most, in: &raised)
       if raised.settings == cohort.settings { return nil }

@@ -187,14 +187,15 @@ public struct LossReport: Sendable {
   /// The key of Settings whose limit was checked; nil: none was, or it is no key of them.
   var checkedKey: String? { check?.charge.limit?.settingsKeys.first }
 
-  /// `every maxTotalBackoffDuration to 604800 (168 h)`: the value of Settings with which the checking run loses nothing, and no more waits;
-  /// nil: none is known.
+  /// `backoffConfig.maxRetryCount to 1000`: the value of Settings with which the checking run loses nothing, and no more waits; nil: none
+  /// is known.
   package var cure: String? {
     guard let check, check.isPublished, let value = check.value, let limit = check.charge.limit,
       let outcome = check.outcome, outcome.lost == 0, waiting(check, outcome) == nil
     else { return nil }
-    // A batch is given up by the age of either section.
-    return "\(limit == .age ? "every " : "")\(limit.rawValue) to \(limit.text(of: value, inFile: true))"
+    let fetching = variants[check.variant].scenario.fleet.filter(\.fetchesSettings)
+    let keys = fetching.flatMap { limit.keysBelowMost(in: $0) }.uniqued
+    return "\(Story.list(keys)) to \(limit.text(of: value, inFile: true))"
   }
 
   /// A line for each of the worst two causes, of variants for the worst of each, and what the checking run came to.
@@ -237,10 +238,14 @@ public struct LossReport: Sendable {
       cohorts.count == 1 && charges.count > 1 && check.map { ($0.outcome?.lost ?? 0) >= $0.before } ?? false
     let told = charges.filter { !isFutile || $0 != check?.charge }
     let causes = told.map { cause(variant, $0) }.uniqued
+    let name = variants[variant].name
+    let who =
+      others == 0
+      ? name
+      : (others + 1 < variants.count ? "\(others + 1) variants" : "every variant") + ", most with \(name)"
     let text =
-      (variants.count > 1 ? variants[variant].name + ": " : "") + losers(variant, told, cohorts)
-      + ": " + Story.list(causes, "or")
-      + (others > 0 ? ", as of \(FigureText.count(others, "other variant"))" : "")
+      (variants.count > 1 ? who + ": " : "") + losers(variant, told, cohorts) + ": "
+      + Story.list(causes, "or")
     guard let check, told.contains(check.charge) else { return text }
     return "\(text); \(outcome(check))"
   }
@@ -269,9 +274,13 @@ public struct LossReport: Sendable {
 
   /// `with 168 h the worst run loses 13.3 million, in place of 16.3 million`; of a single run `with 168 h: none`.
   private func outcome(_ check: Check) -> String {
+    let cohort = variants[check.variant].scenario.fleet[check.charge.cohort]
     let limit =
-      check.value.flatMap { value in check.charge.limit.map { "with \($0.text(of: value))" } }
-      ?? "without that limit"
+      check.value.flatMap { value in
+        check.charge.limit.map {
+          "with \($0.text(of: value))" + ($0.keysBelowMost(in: cohort).count > 1 ? " in both sections" : "")
+        }
+      } ?? "without that limit"
     guard let outcome = check.outcome else { return limit + ": over \(check.times) times the requests" }
     let (before, lost) = (check.before * scale, outcome.lost * scale)
     let counts = [before, lost].map { FigureText.amount(Double($0)) }

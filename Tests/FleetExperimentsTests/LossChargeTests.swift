@@ -164,7 +164,7 @@ struct LossChargeTests {
     let runs = [(30, 0), (50, 0), (0, 10)].map { [Self.run($0)] }
     #expect(
       LossReport(variants, runs: runs).notes == [
-        "b: phones (tapi-document) 50 events: backoffConfig.maxRetryCount 100, as of 1 other variant",
+        "2 variants, most with b: phones (tapi-document) 50 events: backoffConfig.maxRetryCount 100",
         "c: phones (tapi-document) 10 events: lost with the page that held them",
       ])
   }
@@ -238,16 +238,19 @@ struct LossChargeTests {
       (run.cohorts[0].lostEvents, run.cohorts[0].givenUp) = (40, [.droppedByAge: 40])
       return try Self.checked(scenario, run).report.notes.first
     }
-    let events = "phones (tapi-document) 40 events: maxTotalBackoffDuration "
-    #expect(try note(.hours(720), .hours(720)) == events + "720 h; without that limit: none")
-    #expect(
-      try note(.hours(720), .hours(12)) == events + "720 h (12 h after a 429); without that limit: none")
-    #expect(try note(.hours(12), .minutes(10)) == events + "12 h (10 min after a 429); with 168 h: none")
-    #expect(try note(.hours(12), .hours(12)) == events + "12 h; with 168 h: none")
+    let (events, age) = ("phones (tapi-document) 40 events: ", "maxTotalBackoffDuration ")
+    let only = events + "rateLimitConfig.maxRateLimitDuration 12 h; with"
+    #expect(try note(.hours(720), .hours(720)) == events + age + "720 h; without that limit: none")
+    #expect(try note(.hours(720), .hours(12)) == only + "out that limit: none")
+    #expect(try note(.hours(168), .hours(12)) == only + " 168 h: none")
+    let (both, raised) = (events + age + "12 h", "; with 168 h in both sections: none")
+    #expect(try note(.hours(12), .minutes(10)) == both + " (10 min after a 429)" + raised)
+    #expect(try note(.hours(12), .hours(12)) == both + raised)
     // A client to which a 429 is a failure as any has one limit.
-    #expect(try note(.hours(12), .minutes(10), delays: true) == events + "12 h; with 168 h: none")
+    #expect(try note(.hours(12), .minutes(10), delays: true) == events + age + "12 h; with 168 h: none")
     // Clients without such a limit on 429s have the largest number there (NativeSettings).
-    #expect(try note(.hours(12), Span(microseconds: .max)) == events + "12 h; with 168 h: none")
+    let endless = try note(.hours(12), Span(microseconds: .max))
+    #expect(endless == events + "backoffConfig." + age + "12 h; with 168 h: none")
   }
 
   @Test("Where another limit takes over, the note has what is lost all the same; nothing lost is not checked")

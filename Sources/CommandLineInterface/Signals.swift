@@ -187,7 +187,7 @@ package struct ProgressLine {
       shownAt = now
       // One column less than there are: some terminals wrap when the last one is written.
       let columns = (console.terminal(console.errors).columns ?? 80) - 1
-      console.drawError("\r\u{1B}[K" + Self.text(progress(), elapsed: now - startedAt).prefix(columns))
+      console.drawError(Console.newLine + Self.text(progress(), elapsed: now - startedAt).prefix(columns))
     case .log:
       guard now - (shownAt ?? startedAt) > Self.secondsBetweenLogLines else { return }
       shownAt = now
@@ -198,14 +198,15 @@ package struct ProgressLine {
   mutating func clear() {
     guard place == .terminal, shownAt != nil else { return }
     shownAt = nil
-    console.drawError("\r\u{1B}[K")
+    console.drawError(Console.newLine)
   }
 
-  /// Fits into 79 columns.
   static func text(_ progress: ComparisonControl.Progress, elapsed: Double) -> String {
     let virtual = Double(progress.virtualTime) / 1e6
-    var text = progress.runs > 1 ? "\(progress.finishedRuns) of \(progress.runs) runs done, " : ""
-    text += "virtual \(clock(virtual)) of \(clock(Double(progress.duration) / 1e6))"
+    var text =
+      progress.runs > 1
+      ? "\(progress.finishedRuns) of \(progress.runs) runs done"
+      : "virtual \(clock(virtual)) of \(clock(Double(progress.duration) / 1e6))"
     guard elapsed > 0, progress.share > 0 else { return text }
     text += ", \(FigureText.grouped(whole(virtual / elapsed)))x real time"
     return text + ", \(clock(elapsed * (1 - progress.share) / progress.share)) left"

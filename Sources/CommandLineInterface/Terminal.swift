@@ -59,8 +59,13 @@ package struct Console: Sendable {
         : "standard output: cannot be written: \(systemMessage())")
   }
 
-  /// Writes a message; nothing can be done if that fails.
-  func printError(_ text: String) { drawError(terminal(errors).prepared(text)) }
+  /// Writes a message, in place of a line that a terminal shows of progress; nothing can be done if that fails.
+  func printError(_ text: String) {
+    drawError((isatty(errors) == 1 && !isDumb ? Self.newLine : "") + terminal(errors).prepared(text))
+  }
+
+  /// Begins a terminal's line anew.
+  static let newLine = "\r\u{1B}[K"
 
   /// Writes to a terminal's line as it is.
   func drawError(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: errors) }

@@ -196,7 +196,6 @@ public enum MetricCatalogue {
   public static let attempts = "attempts_mean_per_device_day"
   package static let created = "created_events"
   private static let recoveryHorizon = "recovery_horizon_s"
-  package static let herdFactor = "herd_factor_ratio"
 
   /// The title of the affected events' time to delivery.
   static func delivered(_ percent: Int) -> String { "\(percent) % delivered" }
@@ -230,8 +229,8 @@ public enum MetricCatalogue {
     Entry(name: timeToDelivery, title: "p99 delivery", isShown: true),
     Entry(name: "amplification_ratio", title: "amplification"),
     Entry(name: "peak_offered_ratio", title: "peak load", isShown: true),
-    Entry(name: herdFactor, title: "herd factor", isShown: true),
-    Entry(name: "idle_while_backlogged_s", title: "idle while backlogged", isShown: true),
+    Entry(name: "herd_factor_ratio", title: "herd factor"),
+    Entry(name: "idle_while_backlogged_s", title: "idle while backlogged"),
   ]
 
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })

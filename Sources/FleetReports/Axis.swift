@@ -85,7 +85,8 @@ package struct Axis {
     var power = 1.0
     while power * Double(count) < limit && power < 1e300 { power *= 10 }
     while power * Double(count) > limit * 10 && power > 1e-300 { power /= 10 }
-    let step = [0.1, 0.2, 0.5, 1].map { $0 * power }.first { $0 * Double(count) >= limit } ?? power
+    let steps = [0.1, 0.2, 0.5, 1].map { $0 * power }.filter { $0 <= limit }
+    let step = steps.first { $0 * Double(count) >= limit } ?? steps.last ?? power
     return (0...count).map { Double($0) * step }.filter { $0 <= limit * 1.000_001 }
       .map { Tick(value: $0, label: FigureText.compact($0)) }
   }

@@ -39,9 +39,7 @@ extension TrialReport {
   private func results(isPage: Bool) -> Answer.Part {
     let ranked = metrics.ranked
     let shown = isPage ? MetricCatalogue.shown.compactMap { metrics.index(of: $0.name) } : []
-    let isHerdThePeak = trial.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio }
     let columns = (ranked + shown).filter { index in
-      if metrics.metrics[index].name == MetricCatalogue.herdFactor, isHerdThePeak { return false }
       let figures = names.indices.map { metrics.figure(index, $0) }
       return ranked.contains(index)
         ? figures.contains { $0.text != "–" } : figures.contains { ($0.number ?? 0) > 0 }
@@ -74,7 +72,7 @@ extension TrialReport {
       note: (table.best.isEmpty
         ? ""
         : "✓ the verdict's best. It looks at runs that fail, lost events, endpoint well, recovery, late events, the delivery of the "
-          + "affected events and extra requests, in this order; peak load and herd factor are shown, never ranked on. ")
+          + "affected events and extra requests, in this order. ")
         + (trial.replications == 1
           ? ""
           : "Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than the number of "

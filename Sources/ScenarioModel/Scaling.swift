@@ -278,8 +278,8 @@ extension Scaling {
     // Rounding may cost a little of it.
     var fine = Int(largest.rounded(.up))
     while fine > 1, !Scaling(divisor: fine).reasons(against: scenario).reasons.isEmpty { fine -= 1 }
-    return "\(text) is too small: " + reasons.joined(separator: "; ")
-      + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; no part of it keeps its answer")
+    return "\(text) of the fleet is too small: " + reasons.joined(separator: "; ")
+      + (fine > 1 ? "; 1:\(fine) or more of it keeps its answer" : "; no part of it keeps its answer")
   }
 
   /// Returns the shortages at this scale, and about the largest divisor at which there is none.

@@ -79,8 +79,9 @@ struct DecisionTests {
       control.expect(more: left.compared, alone: left.alone)
       return control.progress.runs
     }
-    #expect(
-      counts[0] == counts[1] && counts[0] > suite.cases.count * (Decision.looks[0] + Decision.faultless))
+    // What excludes failures is expected once every case has had its first look.
+    let first = suite.cases.count * 2 * Decision.looks[0]
+    #expect(counts[0] == counts[1] && (first...2 * first).contains(counts[0]))
   }
 
   @Test("figures of two units have two names")

@@ -106,10 +106,10 @@ struct ScaleTests {
     arguments: [
       // 60,000/s are filled by 9,600 devices at 160 ms a request there and back; 8 of them are left at 1:1200.
       (
-        "1:3000", "1:3000 is too small: a capacity of 20/s is filled by 3.2 devices",
-        "up to 1:400 it keeps its answer"
+        "1:3000", "1:3000 of the fleet is too small: a capacity of 20/s is filled by 3.2 devices",
+        "1:400 or more of it keeps its answer"
       ),
-      ("1:500", "cohort b has 20 of its 10000 devices left", "up to 1:400 it keeps its answer"),
+      ("1:500", "cohort b has 20 of its 10000 devices left", "1:400 or more of it keeps its answer"),
       ("20", "expected a scale such as \"1:20\"", "allowed: 1:1 to"),
       ("1:0", "expected a scale such as", "allowed: 1:1 to"),
       ("2:3", "expected a scale such as", "allowed: 1:1 to"),

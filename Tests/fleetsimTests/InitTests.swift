@@ -134,7 +134,7 @@ struct InitTests {
     }
     let (open, daily) = (try made("a/s.json5", "8/min-open"), try made("b/s.json5", "96/day"))
     #expect(open.scenario == daily.scenario)
-    let apps = "33,333 apps open at a time, 8 events a minute each"
+    let apps = "33,333 apps are open at a time, with 8 events a minute each"
     #expect([open.text, daily.text].allSatisfy { $0.contains(apps) }, "\(open.text)\(daily.text)")
     #expect(open.scenario.contains(#"events: { rate: "96/day" },"#))
   }

@@ -164,6 +164,8 @@ struct ScenarioFindings: Sendable {
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
     let noted = warnings.isEmpty ? "" : ", with \(FigureText.count(warnings.count, "warning"))"
     var text = "\(path): valid\(noted)\n"
+    // As answers do, it tells of the whole fleet.
+    func rate(_ simulated: Double) -> String { FigureText.rate(simulated * Double(scenario.scale)) }
     func row(_ label: String, _ words: String) {
       text += "  \(label.padded(to: 10))\(words)\n"
     }
@@ -171,32 +173,32 @@ struct ScenarioFindings: Sendable {
     row("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))")
     row(
       "load",
-      "\(FigureText.rate(load.batchesPerSecond)) batches/s with \(FigureText.rate(load.eventsPerSecond)) "
+      "\(rate(load.batchesPerSecond)) batches/s with \(rate(load.eventsPerSecond)) "
         + "events/s when nothing fails")
     row(
       "capacity",
-      "\(FigureText.rate(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
+      "\(rate(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
     )
     if load.peakBatchesPerSecond > load.batchesPerSecond * 1.001 {
       row(
         "peak",
-        "\(FigureText.rate(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
+        "\(rate(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
           + "the load above is the mean over the run")
     }
     if let connections = scenario.tapi.connections {
       row(
         "handshake",
-        "about \(FigureText.rate(scenario.normalConnections.handshakesPerSecond)) a second when nothing fails, of "
-          + "\(FigureText.rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
+        "about \(rate(scenario.normalConnections.handshakesPerSecond)) a second when nothing fails, of "
+          + "\(rate(Double(connections.handshakes.capacityMilli) / 1_000)) that the server can make"
       )
     }
     if let endpoint = scenario.tapi.settings {
       let own = endpoint.capacityMilliRequestsPerSecond.map {
-        ", of \(FigureText.rate(Double($0) / 1_000)) that their endpoint can answer"
+        ", of \(rate(Double($0) / 1_000)) that their endpoint can answer"
       }
       row(
         "settings",
-        "about \(FigureText.rate(scenario.normalFetchesPerSecond)) fetches a second when nothing fails"
+        "about \(rate(scenario.normalFetchesPerSecond)) fetches a second when nothing fails"
           + (own ?? ", to the server itself"))
     }
     if let proxies = scenario.tapi.proxies {

@@ -133,8 +133,8 @@ struct Decided: Sendable {
         "\(unread.joined(separator: ", ")): no client of this fleet reads \(unread.count == 1 ? "it, so it is" : "them, so they are") useless to you"
       )
     }
-    story.add(.next, next)
     story.add(.next, cure)
+    story.add(.next, next)
     return story
   }
 
@@ -144,7 +144,6 @@ struct Decided: Sendable {
     func proposing(_ file: String, _ more: [String]?) -> String? {
       more.map { (command + ["--proposed", file] + $0).shellCommand }
     }
-    let directory = output ?? "DIR"
     let isAccepted = "if what is worse is accepted: "
     switch outcome {
     case .needsMore:
@@ -157,18 +156,21 @@ struct Decided: Sendable {
       let proposal = settings.found == nil ? ["--proposed", settings.names.proposed] : []
       return (command + proposal + (output.map { ["--out", $0] } ?? []) + needed).shellCommand
     case .refuse:
-      if isBetterWithoutCause { return proposing("\(directory)/\(FileName.withoutCause)", []) }
+      if isBetterWithoutCause { return proposing(withoutCausePath, []) }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:
-      return proposing("\(directory)/\(FileName.settings)", decision.waiver).map { isAccepted + $0 }
+      return proposing("\(output ?? "DIR")/\(FileName.settings)", decision.waiver).map { isAccepted + $0 }
     case .publish: return nil
     }
   }
 
+  private var withoutCausePath: String { "\(output ?? "DIR")/\(FileName.withoutCause)" }
+
   /// What would keep the events that the proposed Settings still lose, where they are not to be published as they are.
   private var cure: String? {
     guard outcome == .refuse, let cure = checked?.cure else { return nil }
-    return "set \(cure) in \(settings.names.proposed): a run of the case that loses most lost none then"
+    let file = isBetterWithoutCause ? withoutCausePath : settings.names.proposed
+    return "set \(cure) in \(file): a run of the case that loses most lost none then"
   }
 
   private func text(_ harm: DecidedSettings.Harm) -> String {
@@ -186,9 +188,10 @@ struct Decided: Sendable {
     let (load, scale) = (NormalLoad(fleet.withoutIncidents), Double(fleet.scale))
     let cohorts = fleet.fleet.map { cohort in
       let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
+      let varies = cohort.events.varies || cohort.sessions?.curve != nil
       return
         "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
-        + (cohort.events.varies ? " in these hours" : "") + ", " + Self.use(of: cohort)
+        + (varies ? " in these hours" : "") + ", " + Self.use(of: cohort)
     }
     // As the runs without an incident have it; where there are none, as the scenario says.
     let seconds = Double(suite.duration.microseconds) / 1e6
@@ -228,7 +231,7 @@ struct Decided: Sendable {
       cohort.os.map { $0.system.map { "\($0.rawValue) in the background" } ?? "in the background by windows" }
       ?? "closed in the background"
     return
-      "open \(FigureText.percent(sessions.share)) of the time for \(FigureText.span(Int64(sessions.length.mean))) at a time, \(background)"
+      "open \(FigureText.percent(sessions.share)) of the day for \(FigureText.span(Int64(sessions.length.mean))) at a time, \(background)"
   }
 
   /// The fleet, how long the runs are, and the cases.

@@ -38,7 +38,7 @@ extension InitCommand {
     @Option(
       "peak", "factor", factor,
       help:
-        "How high the evening's peak is by the mean of the day, as 160%: more apps are open, or without --use each creates more. "
+        "How high the day's peak is, of the day's mean, as 160%: more apps are open, or without --use each creates more. "
         + "(default: 160%, or what --use leaves room for)")
     private var askedPeak = 1.6
     @Option(
@@ -49,9 +49,11 @@ extension InitCommand {
         + "\(Use.systems.joined(separator: ", "))), as 15m:3m:android-doze. (default: always)")
     var use: Use? = nil
     @Option(
-      "capacity", "rate", .word(unknown, or: rate("60000/s")),
+      "capacity", "rate", .word(unknown, or: capacityRate),
       because: ", as --capacity 60000/s (unknown if you do not know)",
-      help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
+      help:
+        "Requests that the endpoint can take, as 60000/s, or of the peak, as 150%; unknown: so much that the peak takes 60 % of it."
+    )
     var capacity: Quantity?
     @Option(
       "settings", "file", .word("defaults", or: readableFile),
@@ -74,7 +76,7 @@ extension InitCommand {
         + "model's, and what may explain the difference. (default: unknown)")
     var trouble: Quantity? = nil
 
-    /// The factor of the evening; of apps that are nearly always open less than the default.
+    /// The factor of the peak; of apps that are nearly always open less than the default.
     var peak: Double { $askedPeak.isGiven ? askedPeak : min(askedPeak, max(1, highestPeak)) }
     /// With nearly all apps open.
     private var highestPeak: Double { use.map { 0.95 / $0.part } ?? .infinity }
@@ -83,7 +85,7 @@ extension InitCommand {
     func check() throws(UsageError) {
       if peak > max(1, highestPeak) {
         throw UsageError(
-          "'--peak' and '--use' make more apps open in the evening than there are: --peak \(Int(max(1, highestPeak) * 100))% at most."
+          "'--peak' and '--use' make more apps open at the peak than there are: --peak \(Int(max(1, highestPeak) * 100))% at most."
         )
       }
       if use?.system != nil, clients.allSatisfy({ $0.client.page != nil }) {
@@ -151,11 +153,13 @@ extension InitCommand {
 }
 
 extension InitCommand.Answers {
-  /// Returns the capacity, rounded up to two digits, of which a peak load is 60 %.
-  package static func capacity(for peak: Double) -> String {
+  /// Returns the capacity that is so many times a peak load; where nobody knows, that of which the peak is 60 %, rounded up to two
+  /// digits.
+  package static func capacity(for peak: Double, times factor: Double? = nil) -> String {
     // No endpoint takes more than 10^9 a second.
-    var (value, unit) = (Int64(min(peak / 0.6, 1e9).rounded(.up)), Int64(1))
-    while value / unit >= 100 { unit *= 10 }
+    let exact = factor.map { peak * $0 } ?? peak / 0.6
+    var (value, unit) = (Int64(min(exact, 1e9).rounded(.up)), Int64(1))
+    while factor == nil, value / unit >= 100 { unit *= 10 }
     value = (value + unit - 1) / unit * unit
     return "\(max(1, value))/s"
   }
@@ -220,6 +224,12 @@ extension InitCommand.Answers {
           ? "the unit is missing, as in \(example)." : "a rate above 0, as \(example).")
     }
   }
+
+  /// `60000/s`, or of the peak `150%`.
+  private static let capacityRate = ValueReader(readingFiles: { text, files in
+    if let share = Quantity(text), share.unit == .percent, share.value > 0 { return share }
+    return try rate("60000/s or 150% of the peak").read(text, files)
+  })
 
   /// The length of an incident.
   private static let length = ValueReader<Quantity>("a span from 1s to 24h, as 20m.") { text in

@@ -8,7 +8,7 @@ package struct InitCommand: Command {
   package static let help = CommandSpecification(
     name: "init", abstract: "Write a scenario of your own fleet to begin with.",
     discussion: [
-      "Writes a commented scenario with an evening's peak, an outage or a restart, a rate limit and something to compare, and Settings beside "
+      "Writes a commented scenario with a day's peak, an outage or a restart, a rate limit and something to compare, and Settings beside "
         + "it, and says what to do next. Files that are there stay as they are."
     ],
     examples: [
@@ -130,18 +130,19 @@ package struct InitCommand: Command {
     let comparisons = answers.comparisons
     let comparison =
       comparisons.first { (try? draft("1000/s", 1, $0))?.isQuiet ?? false } ?? comparisons.last!
-    let proposed =
-      try answers.capacity == nil
+    let share = answers.capacity.flatMap { $0.unit == .percent ? $0.baseValue : nil }
+    let ofPeak =
+      try answers.capacity == nil || share != nil
       ? Answers.capacity(
-        for: NormalLoad(draft("1000/s", 1, comparison).scenario).peakBatchesPerSecond) : nil
-    let capacity = answers.capacity?.text() ?? proposed ?? ""
+        for: NormalLoad(draft("1000/s", 1, comparison).scenario).peakBatchesPerSecond, times: share) : nil
+    let capacity = ofPeak ?? answers.capacity?.text() ?? ""
     let full = try draft(capacity, 1, comparison).scenario
     // Some thousand devices run in seconds.
     let divisor = [1_000, 500, 200, 100, 50, 20, 10, 5, 2].first {
       answers.devices / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
     }
     var written = try draft(capacity, divisor ?? 1, comparison)
-    (written.scenario, written.capacity) = (full, proposed)
+    (written.scenario, written.capacity) = (full, share == nil ? ofPeak : nil)
     return written
   }
 
@@ -167,7 +168,7 @@ package struct InitCommand: Command {
       let open = Double(answers.devices) * use.part
       let each = MetricText.plain(rate.value / use.part)
       text +=
-        "In the mean over the day that is \(FigureText.grouped(Int64(open.rounded()))) apps open at a time, "
+        "In the mean over the day \(FigureText.grouped(Int64(open.rounded()))) apps are open at a time, with "
         + "\(each) \(each == "1" ? "event" : "events") a minute each.\n"
     }
     if answers.events == nil {

@@ -62,7 +62,7 @@ extension InitCommand.Answers {
     ]
   }
 
-  /// The evening's peak, an hour after the run begins; empty where the rate does not vary.
+  /// The day's peak, an hour after the run begins; empty where the rate does not vary.
   private var curve: String {
     let share = use?.part ?? 0
     // Of how often apps open: those that are open already don't, so that it takes more for a part more of them to be open.
@@ -109,7 +109,7 @@ extension InitCommand.Answers {
       "scale: \"1:\(scale)\",",
     ]
     let hasPeak = peak > 1
-    let when = hasPeak ? "at the evening's peak, " : ""
+    let when = hasPeak ? "at the day's peak, " : ""
     let course =
       restart == nil
       ? "It is down \(when)from an hour into the run on. status: \"none\" is silence: clients wait for their time-out."
@@ -128,7 +128,7 @@ extension InitCommand.Answers {
         system == nil
         ? "closed ones send nothing" : "in the background the system lets them send in its windows alone"
       return [
-        "// Apps are open for a while\(hasPeak ? ", more of them in the evening" : ""); \(closed).",
+        "// Apps are open for a while\(hasPeak ? ", more of them at the peak" : ""); \(closed).",
         "sessions: { share: \"\(Units.text(partsPerMillion: use.share))\", length: { exponential: \"\(use.session)\" }\(curve) },",
       ] + (system.map { ["os: \"\($0)\","] } ?? [])
     }
@@ -181,7 +181,7 @@ extension InitCommand.Answers {
       // Made by fleetsim init. Every key: fleetsim help scenario
       {
         format: 1,
-        question: "\(restart == nil ? "An outage" : "A restart")\(hasPeak ? " at the evening's peak" : ""): how does the fleet come back?",
+        question: "\(restart == nil ? "An outage" : "A restart")\(hasPeak ? " at the day's peak" : ""): how does the fleet come back?",
         seed: 1,
         duration: "\(hours)h",
         interval: "5s",
@@ -189,7 +189,7 @@ extension InitCommand.Answers {
         \(scaled[1])
         tapi: {
           // \(self.capacity == nil ? "PROPOSED by load, not measured: put the endpoint's own limit here." : "What the endpoint can take.")
-          // Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
+          // Above it, once what it holds for a burst is used up, it answers 429 with a Retry-After.
           bucket: { capacity: "\(capacity)" },
       \(isBelowFlush ? "    // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.\n" : "")\
           overload: { status: 429, retryAfter: "\(Units.text(retryAfter))" },

@@ -107,8 +107,11 @@ public struct BaselineCheck: Sendable {
     _ baseline: Baseline, _ summaries: [RunSummary], interval: Int64, isOfSettings: Bool = false
   ) {
     (self.baseline, self.isOfSettings, runs) = (baseline, isOfSettings, summaries)
+    let percent = summaries.map(\.judgedPercent).min() ?? 99
     let metrics = baseline.entries.map { entry in
-      MetricCatalogue.metric(named: entry.metric)!.scaled(by: summaries.commonScale)
+      var metric = MetricCatalogue.metric(named: entry.metric)!.scaled(by: summaries.commonScale)
+      if metric.name == MetricCatalogue.affectedDelivery { metric.title = MetricCatalogue.delivered(percent) }
+      return metric
     }
     let now = metrics.map { metric in summaries.map { metric.value(of: $0) } }
     let standings = Standings(

@@ -20,7 +20,10 @@ extension Decision {
     story.add(.same, same(losesEvents: remainingLoss != nil))
     story.add(.cause, trials.map(cause))
     if let (place, report) = remainingLoss {
-      story.add(.lost, (checked ?? report).notes.map { text(place, $0) })
+      var notes = (checked ?? report).notes
+      let lost = cases[place].cells.first { $0.metric?.name == MetricCatalogue.lost }
+      if let lost, !notes.isEmpty { notes[0] += "; today's Settings lose \(lost.figures.today.text)" }
+      story.add(.lost, notes.map { text(place, $0) })
     }
     story.add(.fails, failing)
     story.add(.open, openLine)

@@ -109,15 +109,17 @@ package struct Decision: Sendable {
     }
   }
 
-  /// The runs that are left if nothing that is known by now changes: to be published, each case needs as many as exclude a failure.
-  /// Those alone need only tell whether they fail.
+  /// The runs that are left if nothing that is known by now changes. To be published, each case needs as many as exclude a failure: these
+  /// need only tell whether they fail, and nobody expects them before every case has had its first look.
   package var left: (compared: [Scenario], alone: [Scenario]) {
     var left: (compared: [Scenario], alone: [Scenario]) = ([], [])
-    if isRefused || cases.allSatisfy({ $0.pairs > 0 }) && !mayGetBetter { return left }
+    let isSeen = cases.allSatisfy { $0.pairs >= Self.looks[0] }
+    if isRefused || isSeen && !mayGetBetter { return left }
     for one in cases {
       let (a, b, first) = (one.today.count, one.proposed.count, Self.looks[0])
       left.compared += scenarios(one.scenarios.today, min(a, first)..<first)
       left.compared += scenarios(one.scenarios.proposed, min(b, first)..<first)
+      if !isSeen { continue }
       left.alone += scenarios(one.scenarios.proposed, min(max(b, first), Self.faultless)..<Self.faultless)
     }
     return left

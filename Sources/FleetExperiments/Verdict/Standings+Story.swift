@@ -79,7 +79,10 @@ extension Standings {
       // Without the apps that are closed the data may be complete while the endpoint still turns away who opens one.
       let endpoint = metrics.index(of: MetricCatalogue.healthy).map { metrics.figure($0, 0) }
       let isBusyLater = (endpoint?.number ?? 0) > (figure.number ?? 0) + max(interval, 60)
-      return "Caught up after \(figure.withInterval())" + (isBusyLater ? ", \(endpoint?.phrase ?? "")" : "")
+      let caughtUp =
+        figure.number == 0
+        ? "Caught up by the end of the last incident" : "Caught up after \(figure.withInterval())"
+      return caughtUp + (isBusyLater ? ", \(endpoint?.phrase ?? "")" : "")
         + (runs[0].contains(where: \.losesTooMuch) ? ", but \(lost)" : "")
     }
     // A mean with those that never do is no time that any run takes.

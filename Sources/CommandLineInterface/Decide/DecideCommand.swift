@@ -104,7 +104,7 @@ struct DecideCommand: Study {
       search = try ProposalSearch(loaded, today, suite: suite)
     }
     var plan = StudyPlan(
-      input: input, heading: input.heading(Decided.facts(suite, today)),
+      input: input, heading: input.heading("\(today.sizeText), \(Decided.facts(suite, today))"),
       memory: ComparisonMemory(input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) }),
       find: { [self, answer, search] (runs: StudyRuns) -> Decided in
         if let answer { return answer }

@@ -234,15 +234,15 @@ struct Decided: Sendable {
       "open \(FigureText.percent(sessions.share)) of the day for \(FigureText.span(Int64(sessions.length.mean))) at a time, \(background)"
   }
 
-  /// The fleet, how long the runs are, and the cases.
+  /// How long the runs are, and the cases.
   static func facts(_ suite: IncidentSuite, _ today: Scenario) -> String {
     let longer = suite.lengthened.map {
       "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
     }
     let notes = (suite.duration > today.duration ? ["lengthened to look for a recovery"] : []) + longer
-    return "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
+    return FigureText.span(suite.duration.microseconds)
       + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
-      + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
+      + ", cases: \(suite.cases.map(\.name).joined(separator: ", "))"
   }
 
   // MARK: Answer
@@ -326,7 +326,7 @@ struct Decided: Sendable {
       + (settingsWithoutCause.map { [OutputFile(.withoutCause, text: $0.cdnJSON)] } ?? []) + suiteFiles
     if !shown.runs.isEmpty {
       let overlays = TrialReport(Trial(shown.runs)).overlays(
-        title: "Today and proposed, round \(decision.cases[shown.place].phrase)",
+        title: "Today and proposed, around \(decision.cases[shown.place].phrase)",
         note:
           "One run of each, under seed \(shown.runs[0].summary.seed); the tables have the means of all runs. "
       )

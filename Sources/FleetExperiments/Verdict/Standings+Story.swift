@@ -147,9 +147,12 @@ extension Standings {
         let cheaper = rivals.filter { standing(of: best, to: $0, on: criterion) == .worse }
         return cheaper.isEmpty ? nil : line(best, criterion, against: cheaper)
       })
-    let questions = questions
-    story.add(.open, questions.filter { tellsDoubts || $0.isSeen }.map(\.text))
-    if leaders.count > 1, questions.isEmpty { story.add(.same, threshold) }
+    let (seen, unseen) = questions
+    if tellsDoubts {
+      story.add(.open, seen.isEmpty ? nil : "not decided: \(seen.joined(separator: ", "))")
+      story.add(.open, unseen.isEmpty ? nil : "no difference seen: \(unseen.joined(separator: ", "))")
+    }
+    if leaders.count > 1, seen.isEmpty, unseen.isEmpty { story.add(.same, threshold) }
   }
 
   /// `caught up after 26 min; 31 min with additive:10`
@@ -160,23 +163,20 @@ extension Standings {
       + shown.joined(separator: ", ") + more
   }
 
-  /// Why the leaders are several: the criterion that leaves each pair of them undecided, or decides it against a third.
-  private var questions: [(text: String, isSeen: Bool)] {
-    var questions: [(String, Bool)] = []
-    for (place, second) in leaders.enumerated() {
-      for first in leaders.prefix(place) {
+  /// Why the leaders are several: the criteria that leave a pair of them undecided, or decide it against a third, and those by which
+  /// no difference is seen.
+  private var questions: (seen: [String], unseen: [String]) {
+    let open = leaders.enumerated().flatMap { place, second in
+      leaders.prefix(place).compactMap { first -> (name: String, isSeen: Bool)? in
         let pair = pair(second, against: first)
-        guard let criterion = pair.criterion, pair.standing != .asGood else { continue }
-        let name = criterion.words(metrics.metrics)
-        let figures = [first, second].map { "\(figure($0, criterion).text) with \(variants[$0])" }
+        guard let criterion = pair.criterion, pair.standing != .asGood else { return nil }
         let isSeen =
           pair.standing.isDecided || abs(finding(of: second, to: first, on: criterion).mean) > 1
-        let seen =
-          isSeen ? figures.joined(separator: ", ") : "no difference seen between \(names([first, second]))"
-        questions.append(("\(name): \(seen)", isSeen))
+        return (criterion.words(metrics.metrics), isSeen)
       }
     }
-    return questions
+    let seen = open.filter(\.isSeen).map(\.name).uniqued
+    return (seen, open.map(\.name).uniqued.filter { !seen.contains($0) })
   }
 
   /// From what on a difference counts.

@@ -1,8 +1,9 @@
 import FleetExperiments
 import FleetMetrics
 
-/// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that
-/// the devices of all variants hold back, those of closed apps aside. Below it a panel for each variant shows the load that reaches the server.
+/// A comparison as a picture, the same on a page and by itself, with the finding as its title. One plot shows the events that the
+/// devices of all variants hold back, those of closed apps aside. Below it a panel for each variant shows the load that reaches
+/// the server.
 ///
 /// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
 /// is no first plot. Where there are many variants some are left out, and the picture says how many.

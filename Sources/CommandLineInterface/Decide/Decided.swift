@@ -156,20 +156,21 @@ struct Decided: Sendable {
       let proposal = settings.found == nil ? ["--proposed", settings.names.proposed] : []
       return (command + proposal + (output.map { ["--out", $0] } ?? []) + needed).shellCommand
     case .refuse:
-      if isBetterWithoutCause { return proposing(withoutCausePath, []) }
+      if isBetterWithoutCause { return proposing(path(of: .withoutCause), []) }
       return proposing(settings.names.proposed, decision.waiver).map { isAccepted + $0 }
     case .keep:
-      return proposing("\(output ?? "DIR")/\(FileName.settings)", decision.waiver).map { isAccepted + $0 }
+      return proposing(path(of: .settings), decision.waiver).map { isAccepted + $0 }
     case .publish: return nil
     }
   }
 
-  private var withoutCausePath: String { "\(output ?? "DIR")/\(FileName.withoutCause)" }
+  /// Where a file of this answer is written.
+  private func path(of file: FileName) -> String { "\(output ?? "DIR")/\(file)" }
 
   /// What would keep the events that the proposed Settings still lose, where they are not to be published as they are.
   private var cure: String? {
     guard outcome == .refuse, let cure = checked?.cure else { return nil }
-    let file = isBetterWithoutCause ? withoutCausePath : settings.names.proposed
+    let file = isBetterWithoutCause ? path(of: .withoutCause) : settings.names.proposed
     return "set \(cure) in \(file): a run of the case that loses most lost none then"
   }
 

@@ -27,7 +27,7 @@ public struct BrowserPage: Sendable {
   var queue: [UInt32] = []
   /// Events that wait, each on a timer of its own.
   private var waiting = PageTimers<WaitingEvent>()
-  private var loops = PageTimers<PollingLoop>()
+  private var loops = PollingLoops()
   /// Requests without an answer, by their numbers.
   var open: [UInt32: OpenUpload] = [:]
   /// Events whose sending has not come to an end, by its turn: what a `pagehide` queues again, in the order of their turns.
@@ -264,7 +264,7 @@ public struct BrowserPage: Sendable {
   }
 
   /// Microseconds.
-  private static func delay(_ milliseconds: Double) -> Int64 {
+  static func delay(_ milliseconds: Double) -> Int64 {
     guard milliseconds.isFinite, milliseconds.magnitude < 0x1p63 else { return 0 }
     return max(0, Int64(Int32(truncatingIfNeeded: Int64(milliseconds)))) &* 1_000
   }
@@ -310,7 +310,8 @@ public struct BrowserPage: Sendable {
       if let poll = loops.first, poll.timer < first {
         if poll.timer.time > end { break }
         if queue.isEmpty || !isOnline {
-          pollInVain(before: min(first, PageTimer(time: end, order: .max)))
+          let end = min(first, PageTimer(time: end, order: .max))
+          polls &+= hasWork ? loops.poll(before: end, draws, &timersSet) : loops.end(before: end)
         } else {
           clock = max(clock, poll.timer.time)
           polls &+= 1
@@ -337,45 +338,6 @@ public struct BrowserPage: Sendable {
       if send(queue.removeFirst(), in: loop) { return }
     }
     if hasWork { goOn(loop) }
-  }
-
-  /// Polls before a time that find nothing to send, each of which sets its loop's next.
-  private mutating func pollInVain(before end: PageTimer) {
-    if !hasWork {
-      // A loop ends at its next poll.
-      while let loop = loops.first, loop.timer < end {
-        loops.removeFirst()
-        polls &+= 1
-      }
-      return
-    }
-    // Each loop acts for itself, so they are walked one after another; timers of one time fire in the order in which they were
-    // set.
-    var moved: [(loop: PollingLoop, setAt: Int64, steps: Int, order: UInt64)] = []
-    while var loop = loops.first, loop.timer < end {
-      loops.removeFirst()
-      let (order, before) = (loop.timer.order, loop.polls)
-      var setAt = loop.timer.time
-      while loop.timer.time < end.time || loop.timer < end && loop.polls == before {
-        setAt = loop.timer.time
-        if let step = draws.leap(loop, to: end.time) {
-          loop.polls &+= step.polls
-          loop.timer.time = step.time
-        } else {
-          loop.timer.time = setAt &+ Self.delay(draws.pollDelay(loop))
-          loop.polls &+= 1
-        }
-      }
-      polls &+= loop.polls &- before
-      moved.append((loop, setAt, Int(loop.polls &- before), order))
-    }
-    moved.sort { ($0.setAt, $0.steps, $0.order) < ($1.setAt, $1.steps, $1.order) }
-    for move in moved {
-      var loop = move.loop
-      timersSet &+= 1
-      loop.timer.order = timersSet
-      loops.insert(loop)
-    }
   }
 }
 

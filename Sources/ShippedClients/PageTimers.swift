@@ -9,7 +9,7 @@ struct WaitingEvent: Timed {
   var event: UInt32
 }
 
-/// Timers of a page, the earliest at hand: a binary heap, as a long outage leaves one a failure.
+/// Timers of a page, the earliest at hand: a binary heap.
 ///
 /// Each timer has an order of its own, so what is first does not depend on how the heap lies. Insertion and removal: O(log n).
 struct PageTimers<Entry: Timed>: Sendable {
@@ -45,5 +45,99 @@ struct PageTimers<Entry: Timed>: Sendable {
       all.swapAt(parent, child)
       parent = child
     }
+  }
+}
+
+/// The polling loops of a page that have a timer, in no order. Thousands poll several times a second, and to look at all of them
+/// costs less than to keep each in its place.
+struct PollingLoops: Sendable {
+  private var all: [PollingLoop] = []
+  private var earliest = 0
+
+  var first: PollingLoop? { all.isEmpty ? nil : all[earliest] }
+  var count: Int { all.count }
+
+  mutating func insert(_ loop: PollingLoop) {
+    all.append(loop)
+    if loop.timer < all[earliest].timer { earliest = all.count - 1 }
+  }
+
+  /// O(n).
+  mutating func removeFirst() {
+    all.swapAt(earliest, all.count - 1)
+    all.removeLast()
+    findEarliest()
+  }
+
+  private mutating func findEarliest() {
+    earliest = 0
+    for place in all.indices where all[place].timer < all[earliest].timer { earliest = place }
+  }
+
+  /// Ends the loops that poll before a time, and returns how many.
+  mutating func end(before end: PageTimer) -> UInt64 {
+    let before = all.count
+    all.removeAll { $0.timer < end }
+    findEarliest()
+    return UInt64(before - all.count)
+  }
+
+  /// Polls before a time that find nothing to send, each of which sets its loop's next; returns how many. O(n) and their number.
+  mutating func poll(before end: PageTimer, _ draws: BrowserDraws, _ timersSet: inout UInt64) -> UInt64 {
+    // Each loop acts for itself, so they are walked one after another.
+    var moves: [Move] = []
+    for place in all.indices where all[place].timer < end {
+      var loop = all[place]
+      let (order, before) = (loop.timer.order, loop.polls)
+      var setAt = loop.timer.time
+      while loop.timer.time < end.time || loop.timer < end && loop.polls == before {
+        setAt = loop.timer.time
+        if let step = draws.leap(loop, to: end.time) {
+          loop.polls &+= step.polls
+          loop.timer.time = step.time
+        } else {
+          loop.timer.time = setAt &+ BrowserPage.delay(draws.pollDelay(loop))
+          loop.polls &+= 1
+        }
+      }
+      all[place] = loop
+      moves.append(Move(place: place, setAt: setAt, steps: loop.polls &- before, order: order))
+    }
+    for move in sorted(moves, after: end.time) {
+      timersSet &+= 1
+      all[move.place].timer.order = timersSet
+    }
+    findEarliest()
+    return moves.reduce(0) { $0 &+ $1.steps }
+  }
+
+  /// A loop that has set a new timer. Timers of one time fire in the order in which they were set.
+  private struct Move: Comparable {
+    var place: Int
+    var setAt: Int64
+    var steps: UInt64
+    var order: UInt64
+
+    static func < (a: Self, b: Self) -> Bool { (a.setAt, a.steps, a.order) < (b.setAt, b.steps, b.order) }
+  }
+
+  /// Sorts what has its timer in the same millisecond; the order of others says nothing. A delay is below 600 ms.
+  private func sorted(_ moves: [Move], after end: Int64) -> [Move] {
+    if moves.count < 100 { return moves.sorted() }
+    let slots = moves.map { Int(min((all[$0.place].timer.time &- end) / 1_000, 600)) }
+    var ends = [Int](repeating: 0, count: 602)
+    for slot in slots { ends[slot + 1] += 1 }
+    for slot in 1..<602 { ends[slot] += ends[slot - 1] }
+    var sorted = moves
+    for (move, slot) in zip(moves, slots) {
+      sorted[ends[slot]] = move
+      ends[slot] += 1
+    }
+    var start = 0
+    for end in ends {
+      if end > start + 1 { sorted[start..<end].sort() }
+      start = end
+    }
+    return sorted
   }
 }

@@ -281,9 +281,11 @@ package struct RunPlan: Sendable {
     }
     if references != .none { twins = scenarios.map { position(of: $0.withoutIncidents, in: &self) } }
     // A request without incidents is its own twin; two equal requests are one run.
-    own = scenarios.map { position(of: $0, in: &self) }
-    ideals = scenarios.map { scenario in
-      references == .twinAndIdeal && scenario.hasIncidents ? position(of: scenario.ideal, in: &self) : nil
+    // Beside its ideal run, so that one request after another is done, and kept.
+    for scenario in scenarios {
+      own.append(position(of: scenario, in: &self))
+      let hasIdeal = references == .twinAndIdeal && scenario.hasIncidents
+      ideals.append(hasIdeal ? position(of: scenario.ideal, in: &self) : nil)
     }
     if twins.isEmpty { twins = own }
   }

@@ -89,6 +89,10 @@ let package = Package(
       linkerSettings: [
         .unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux], configuration: .release))
       ]),
+    // For developers: what an attempt costs.
+    .executableTarget(
+      name: "fleetsim-bench", dependencies: ["FleetSimulation", "ScenarioFormat"], swiftSettings: notOptimised
+    ),
 
     // How many cases run at a time, which Swift Testing reads before any Swift code of a test runs.
     .target(name: "TestOrder", path: "Tests/TestOrder"),
@@ -123,7 +127,7 @@ let package = Package(
     tests("HTTPTransportTests", ["HTTPTransport"]),
     // The documents, and the habits of the sources.
     tests("RepositoryTests", []),
-    tests("fleetsimTests", ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),
+    tests("fleetsimTests", ["CommandLineInterface", "fleetsim", "fleetsim-bench"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .gnu2x

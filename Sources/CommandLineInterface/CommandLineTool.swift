@@ -30,7 +30,7 @@ public enum CommandLineTool {
   static let commands: [any Command.Type] = [
     InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, ReportCommand.self,
     CheckCommand.self, TuneCommand.self, CalibrateCommand.self, LimitCommand.self, LiveCommand.self,
-    ValidateCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
+    ValidateCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self,
   ]
 
   /// - Parameters:

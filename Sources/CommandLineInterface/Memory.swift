@@ -77,19 +77,6 @@ enum SystemMemory {
     #endif
   }
 
-  /// The most bytes of this process that were ever resident.
-  ///
-  /// On Linux from /proc: what getrusage reports there may be the peak of the parent, from before this program was loaded.
-  static var peakBytes: Int64? {
-    #if os(Linux)
-      return bytes("VmHWM:", in: "/proc/self/status")
-    #else
-      var usage = rusage()
-      guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
-      return Int64(usage.ru_maxrss)
-    #endif
-  }
-
   #if os(Linux)
     /// The limits of this process's control group and of those around it; version 2, and the one file of version 1 that
     /// containers have.

@@ -7,7 +7,7 @@ import TestScenarios
 import Testing
 import UploadRetry
 
-/// `MemoryEstimate` where the right figure can be worked out. Against measured peaks it is checked by `fleetsim bench --json`,
+/// `MemoryEstimate` where the right figure can be worked out. Against measured peaks it is checked by `fleetsim-bench`,
 /// which prints both.
 @Suite("Memory estimate")
 struct MemoryEstimateTests {

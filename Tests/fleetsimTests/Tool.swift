@@ -32,13 +32,15 @@ enum Tool {
   static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// `fleetsim` beside the test bundle: SwiftPM builds it because the tests depend on it.
-  static let executable: URL = {
+  static let executable = built("fleetsim")
+
+  /// A program beside the test bundle: SwiftPM builds it because the tests depend on it.
+  static func built(_ program: String) -> URL {
     let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
     let places = [Bundle.main.executableURL].compactMap(\.self) + bundles
-    let candidates = places.map { $0.deletingLastPathComponent().appendingPathComponent("fleetsim") }
+    let candidates = places.map { $0.deletingLastPathComponent().appendingPathComponent(program) }
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
-  }()
+  }
 
   /// Runs a command in `directory`, within this process.
   /// - Parameters:
@@ -63,16 +65,16 @@ enum Tool {
       code: command.end(), standardOutput: output.text, standardError: withoutProgress(errors.text))
   }
 
-  /// Runs the executable in `directory`; with `signal`, sends that signal after `delay` seconds, as soon as `isTime` then says so.
+  /// Runs a program in `directory`; with `signal`, sends that signal after `delay` seconds, as soon as `isTime` then says so.
   /// `shell` is a command of a shell before it, as `ulimit -f 0`.
   static func process(
     _ arguments: [String], in directory: URL, signal: Int32? = nil, after delay: Double = 0,
-    when isTime: () -> Bool = { true }, shell: String? = nil
+    when isTime: () -> Bool = { true }, shell: String? = nil, program: URL = executable
   ) throws -> Output {
     let process = Process()
-    process.executableURL = shell == nil ? executable : URL(filePath: "/bin/sh")
+    process.executableURL = shell == nil ? program : URL(filePath: "/bin/sh")
     process.arguments =
-      (shell.map { ["-c", $0 + #"; exec "$0" "$@""#, executable.path] } ?? []) + arguments
+      (shell.map { ["-c", $0 + #"; exec "$0" "$@""#, program.path] } ?? []) + arguments
     process.currentDirectoryURL = directory
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output

@@ -39,8 +39,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 echo "building" >&2
-swift build -c release --product fleetsim >&2
-fleetsim=.build/release/fleetsim
+swift build -c release --product fleetsim-bench >&2
 if [ -n "$reference" ]; then
   make -s -C "$reference" BUILD="$work/reference" "$work/reference/herd1_general" "$work/reference/outage001" >&2
   mkdir "$work/rules"
@@ -73,7 +72,6 @@ run() {
   "$python" -c '
 import json, sys
 figures = json.load(open(sys.argv[1]))
-figures = figures[0] if isinstance(figures, list) else figures
 print(*sys.argv[2:], figures["attempts"], figures["ns_per_attempt"])
 ' "$work/json" "$workload" "$program" "$devices" >>"$work/runs"
 }
@@ -81,9 +79,9 @@ print(*sys.argv[2:], figures["attempts"], figures["ns_per_attempt"])
 for _ in $(seq "$simpy_repeat"); do
   run herd-1 SimPy "$simpy_devices" "${pinned[@]}" "$work/venv/bin/python" experiments/bench/herd1_simpy.py --devices "$simpy_devices"
 done
-# fleetsim WORKLOAD BENCH_WORKLOAD DEVICES
+# fleetsim WORKLOAD WORKLOAD_OF_FLEETSIM_BENCH DEVICES
 fleetsim() {
-  local bench=("$fleetsim" bench --only "$2" --devices "$3" --json)
+  local bench=(.build/release/fleetsim-bench "$2" --devices "$3")
   run "$1" fleetsim "$3" "${pinned[@]}" "${bench[@]}"
   if [ "$threads" -gt 1 ]; then run "$1" "fleetsim-x$threads" "$3" "${bench[@]}" --threads "$threads"; fi
 }
@@ -112,6 +110,6 @@ echo "herd-1: one virtual hour, capacity 150 % of the normal load; 001: experime
 if [ "$threads" -gt 1 ]; then echo "one core each, fleetsim-x$threads: $threads threads on as many"; else echo "one core each"; fi
 echo "made by: experiments/bench/compare.sh${reference:+ REFERENCE_DIR} (SIZES=\"${sizes[*]}\" SIZES_001=\"${sizes_001[*]}\" REPEAT=$repeat THREADS=$threads SIMPY_DEVICES=$simpy_devices)"
 echo "on: $(date -u +%Y-%m-%d), $model, $(getconf _NPROCESSORS_ONLN) cores, load average $(uptime | sed 's/.*average[s]*: *//')"
-echo "versions: fleetsim $("$fleetsim" --version), $(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p'), $("$python" --version), SimPy $("$work/venv/bin/python" -c 'import simpy; print(simpy.__version__)')${reference:+, $(${CC:-cc} --version | head -n 1)}"
+echo "versions: fleetsim $(git rev-parse --short HEAD), $(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p'), $("$python" --version), SimPy $("$work/venv/bin/python" -c 'import simpy; print(simpy.__version__)')${reference:+, $(${CC:-cc} --version | head -n 1)}"
 echo
 "$python" experiments/bench/compare_table.py "$work/runs"

@@ -10,7 +10,7 @@
 #                             an attempt costs in steady state
 #   allocations               of a whole run of the smaller fleet, its CSV files among them
 #
-# FLEETSIM names the program (default: the release build, which is built first).
+# FLEETSIM_BENCH names the program (default: the release build of fleetsim-bench, which is built first).
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -28,25 +28,22 @@ if ! command -v valgrind >/dev/null; then
   echo "Install it (Debian, Ubuntu: apt-get install valgrind; Fedora: dnf install valgrind) and run this again." >&2
   exit 69
 fi
-if [ -z "${FLEETSIM:-}" ]; then
-  swift build -c release --product fleetsim >&2
-  FLEETSIM=.build/release/fleetsim
-fi
-[ -x "$FLEETSIM" ] || { echo "gate.sh: FLEETSIM=$FLEETSIM is no program" >&2; exit 66; }
+bench=${FLEETSIM_BENCH:-.build/release/fleetsim-bench}
+[ -n "${FLEETSIM_BENCH:-}" ] || swift build -c release --product fleetsim-bench >&2
+[ -x "$bench" ] || { echo "gate.sh: FLEETSIM_BENCH=$bench is no program" >&2; exit 66; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Valgrind gives up on debug information that it can't read; instructions and allocations are the same without it.
-cp "$FLEETSIM" "$work/fleetsim"
+cp "$bench" "$work/bench"
 for strip in strip llvm-strip; do
-  if command -v "$strip" >/dev/null && "$strip" --strip-debug "$work/fleetsim"; then break; fi
+  if command -v "$strip" >/dev/null && "$strip" --strip-debug "$work/bench"; then break; fi
 done
-FLEETSIM=$work/fleetsim
 # Dictionaries would take other paths in every process.
 export SWIFT_DETERMINISTIC_HASHING=1
 
-# field KEY FILE: the number of a line `"key": number,`.
-field() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2"; }
+# field KEY FILE: the value of a line with `"key": value,`.
+field() { sed -n "s/.*\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$2"; }
 
 # count TOOL WORKLOAD DEVICES DURATION: "ATTEMPTS COUNT".
 count() {
@@ -62,7 +59,7 @@ count() {
       ;;
   esac
   if ! valgrind --tool="$1" "${options[@]}" --log-file="$work/log" \
-    "$FLEETSIM" bench --only "$2" --devices "$3" --duration "$4" --json >"$work/json"; then
+    "$work/bench" "$2" --devices "$3" --duration "$4" >"$work/json"; then
     cat "$work/log" >&2
     echo "gate.sh: valgrind --tool=$1 failed on $2" >&2
     exit 70

@@ -7,22 +7,21 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
 devices=${1:-100000}
-fleetsim=${FLEETSIM:-.build/release/fleetsim}
-[ -x "$fleetsim" ] || swift build -c release --product fleetsim >&2
+bench=${FLEETSIM_BENCH:-.build/release/fleetsim-bench}
+[ -x "$bench" ] || swift build -c release --product fleetsim-bench >&2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# A process for each, which has the memory of one workload.
-for workload in $("$fleetsim" bench --devices 1 --duration 1s --json | sed -n 's/^ *"workload": "\(.*\)",$/\1/p'); do
-  "$fleetsim" bench --only "$workload" --devices "$devices" --json >>"$work/whole"
+for workload in $("$bench" | cut -f 1); do
+  "$bench" "$workload" --devices "$devices" >>"$work/whole"
   # Ten times as many, so that what a run has once weighs nothing.
-  "$fleetsim" bench --only "$workload" --devices "$((10 * devices))" --duration 2m --json >>"$work/rest"
+  "$bench" "$workload" --devices "$((10 * devices))" --duration 2m >>"$work/rest"
 done
 python3 - "$work/whole" "$work/rest" "$devices" >"$work/memory.md" <<'P'
 import json, sys
-whole, rest = (json.loads(open(path).read().replace("]\n[", ",")) for path in sys.argv[1:3])
+whole, rest = ([json.loads(line) for line in open(path)] for path in sys.argv[1:3])
 devices = int(sys.argv[3])
 print("# Bytes a device\n")
-print(f"`experiments/bench/memory.sh {devices}`: each workload of `fleetsim bench`, {devices:,} devices, one thread. What the")
+print(f"`experiments/bench/memory.sh {devices}`: each workload of `fleetsim-bench`, {devices:,} devices, one thread. What the")
 print("process had resident at most, less what it had before the run, by the device. At rest: over the first two minutes, before anything")
 print("fails, with ten times as many. At most: over the whole run, in which most workloads have each device hold the batches of a ten minutes' outage at once; beside")
 print("it what was forecast before the run.\n")

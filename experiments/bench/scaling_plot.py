@@ -1,14 +1,15 @@
-"""Puts what fleetsim bench --json printed into a table and a picture.
+"""Puts what fleetsim-bench printed into a table and a picture.
 
 scaling_plot.py CSV SVG [JSON...]
 
-Without JSON it draws the table that is there.
+Each JSON has the runs of one row, whose median time counts. Without JSON it draws the table that is there.
 """
 
 import csv
 import json
 import math
 import pathlib
+import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -81,7 +82,11 @@ def main():
     rows = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
-            rows += json.load(file)
+            runs = [json.loads(line) for line in file]
+        if len({run["digest"] for run in runs}) > 1:
+            sys.exit(f"scaling_plot.py: runs of {runs[0]['workload']} with {runs[0]['devices']} devices have other results")
+        times = [run["ns_per_attempt"] for run in runs]
+        rows.append(runs[0] | {"repeats": len(runs), "ns_per_attempt": round(statistics.median(times), 3)})
     if not paths:
         with open(csv_path, encoding="utf-8") as file:
             for r in csv.DictReader(file):

@@ -1,23 +1,20 @@
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// A scenario of `fleetsim bench`, for any number of devices. The server's capacity grows with the fleet, so an attempt costs the
+/// A scenario for any number of devices, at least 1. The server's capacity grows with the fleet, so an attempt costs the
 /// same work at every size.
-public struct BenchmarkWorkload: Sendable {
-  public let name: String
+struct BenchmarkWorkload: Sendable {
+  let name: String
   /// The purpose of the workload, on one line.
-  public let meaning: String
-  private let make: @Sendable (_ devices: Int) -> Scenario
+  let meaning: String
+  let scenario: @Sendable (_ devices: Int) -> Scenario
 
-  /// The scenario with a fleet of `devices`, at least 1.
-  public func scenario(devices: Int) -> Scenario { make(devices) }
+  static let all = own + ofPresets
 
-  /// Every workload, one for each client preset among them.
-  public static let all = own + ofPresets
-
-  package static let own: [BenchmarkWorkload] =
+  private static let own: [BenchmarkWorkload] =
     [
       .init(
         name: "herd-1-150",

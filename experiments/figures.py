@@ -133,8 +133,8 @@ FIGURES = {
         ("29 s, and {} to {} after one of 30 s", "run=30s: min recovery_s / 60; max recovery_s / 60"),
     ],
     ("README.md", "readme/four.txt"): [
-        (f"{name} {{}} {{}} {{}} {{}}", rf"(?m)^{name} +(\d+ min \d+ s) +(\d+ min \d+ s) +(\d+ min \d+ s) +(\d+)$")
-        for name in ["additive:10", "✓ full", "✓ equal", "✓ decorrelated"]
+        (f"{name} {{}} {{}} {{}} {{}}", rf"(?m)^{re.escape(name)} +(\d+ min \d+ s) +(\d+ min \d+ s) +(\d+ min \d+ s) +(\d+)$")
+        for name in ["additive:10 (today)", "✓ full", "✓ equal", "✓ decorrelated"]
     ],
     ("README.md", "live/table-503.md"): [
         ("{} of {} live runs", r"sum \| (\d+) of \d+ \| ; sum \| \d+ of (\d+) \|"),
@@ -914,7 +914,7 @@ FIGURES = {
          r"rare-losses \| .recovery_s. \| 10 \|.*\| ([\d.]+ %)"),
     ],
     (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [
-        ("additive:10 {} {} {} {}",
+        ("additive:10 (today) {} {} {} {}",
          "run=additive:10: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),
         ("✓ full {} {} {} {}",
          "run=full: healthy_s ~60; recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device"),

@@ -105,8 +105,9 @@ public struct LossCharge: Sendable, Hashable {
     func name(in cohort: Cohort) -> String {
       if self == .queue, cohort.queue.countsBatches { return "queue.batches" }
       if self == .gate { return "gates." + (cohort.gates.withoutRefusals.names.first ?? "") }
-      let short = keysBelowMost(in: cohort)
-      return self == .age && short.count == 1 && Self.ages(cohort).count == 2 ? short[0] : rawValue
+      if self != .age { return rawValue }
+      let (ages, short) = (Self.ages(cohort), keysBelowMost(in: cohort))
+      return ages.count == 1 ? ages[0].key : short.count == 1 ? short[0] : rawValue
     }
 
     /// The most that Settings allow (S14): retries, or microseconds.
@@ -186,7 +187,9 @@ public struct LossCharge: Sendable, Hashable {
   func cause(in scenario: Scenario) -> String {
     guard let limit else { return HealthWording.words(reason) }
     let cohort = scenario.fleet[cohort]
-    return "\(limit.name(in: cohort)) \(limit.text(in: cohort))"
+    // No file of Settings reaches it.
+    let own = limit.settingsKeys.isEmpty || cohort.fetchesSettings ? "" : "its own "
+    return "\(own)\(limit.name(in: cohort)) \(limit.text(in: cohort))"
   }
 }
 

@@ -226,7 +226,7 @@ public enum MetricCatalogue {
     Entry(name: attempts, title: "requests/device/day"),
     Entry(name: "blocked_events", title: "blocked", isShown: true),
     Entry(name: "drained_s", title: "drained in", horizon: recoveryHorizon),
-    Entry(name: timeToDelivery, title: "p99 delivery", isShown: true),
+    Entry(name: timeToDelivery, title: "p99 of all delivered", isShown: true),
     Entry(name: "amplification_ratio", title: "amplification"),
     Entry(name: "peak_offered_ratio", title: "peak load", isShown: true),
     Entry(name: "herd_factor_ratio", title: "herd factor"),

@@ -16,6 +16,10 @@ package struct TrialReport: Sendable {
   }
 
   package var names: [String] { trial.variants }
+  /// The names as people read them.
+  var labels: [String] {
+    choices.count == names.count ? zip(names, choices).map { $0 + $1.mark } : names
+  }
   package var story: Story { trial.story(standings) }
   private var picture: ComparisonPicture { ComparisonPicture(self) }
 

@@ -39,7 +39,7 @@ package struct ComparisonPicture {
     let standings = report.standings
     // Titles have their key with them, unless that makes them long.
     let isLong = standings.titles.contains { $0.count > 26 } && Set(report.names).count == report.names.count
-    labels = isLong ? report.names : standings.titles
+    labels = isLong ? report.labels : standings.titles
     let paths = Set(
       report.choices.map { $0.overrides.count == 1 && !$0.isLabelled ? $0.overrides[0].path : "" })
     let common = isLong && paths.count == 1 ? paths.first?.split(separator: ".").last : nil

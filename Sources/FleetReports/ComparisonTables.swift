@@ -25,7 +25,7 @@ extension TrialReport {
     if columns.isEmpty { return TextTable(header: [], rows: []) }
     var table = TextTable(
       header: (isAlone ? [] : [""]) + columns.map(\.title),
-      rows: names.indices.map { row in (isAlone ? [] : [names[row]]) + columns.map { $0.cells[row] } },
+      rows: names.indices.map { row in (isAlone ? [] : [labels[row]]) + columns.map { $0.cells[row] } },
       words: isAlone ? 0 : 1)
     if !isAlone { table.best = Set(standings.ticked) }
     return table
@@ -51,7 +51,7 @@ extension TrialReport {
         + (hasFailures ? [.init(title: "failed")] : [])
         + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
       rows: standings.order.map { variant in
-        [names[variant]] + (hasFailures ? [failures[variant].text] : [])
+        [labels[variant]] + (hasFailures ? [failures[variant].text] : [])
           + columns.map { metrics.figure($0, variant).cell }
       })
     let ranks = columns.map { index -> [Int?] in
@@ -105,7 +105,7 @@ extension TrialReport {
       share.successes < share.count
     else { return nil }
     return
-      "\(share.successes) of \(share.count) (\(Self.percent(share.low)) to \(Self.percent(share.high)))"
+      "in \(share.successes) of \(share.count) runs (\(Self.percent(share.low)) to \(Self.percent(share.high)))"
   }
 
   /// Returns the text under the pointer at a mean: how many runs, their spread and extremes.
@@ -144,7 +144,7 @@ extension TrialReport {
       columns: [.init(title: "variant", isNumber: false)]
         + columns.map { .init(title: metrics.metrics[$0].title, meaning: metrics.metrics[$0].definition) },
       rows: others.map { variant in
-        [names[variant]]
+        [labels[variant]]
           + columns.map { index in
             difference(index, to: variant).map { $0 + (isDecided(index, variant) ? " *" : "  ") } ?? "–  "
           }
@@ -156,9 +156,9 @@ extension TrialReport {
         }
     }
     return .table(
-      table, title: "Differences to \(names[0]), seed by seed (* better or worse)",
+      table, title: "Differences to \(labels[0]), seed by seed (* better or worse)",
       note:
-        "Variant minus \(names[0]), with its 95 % interval: what both have in common cancels. * by the verdict's rule."
+        "Variant minus \(labels[0]), with its 95 % interval: what both have in common cancels. * by the verdict's rule."
     )
   }
 

@@ -166,7 +166,7 @@ public struct Discreteness: Sendable, Hashable {
             path: "tapi.bucket.capacity",
             reason:
               "a capacity of \(Units.text(milliPerSecond: bucket.capacityMilliRequestsPerSecond)) is filled by \(Self.text(served)) "
-              + "devices that send one request after another (\(millis) ms each): what single ones hold decides",
+              + "devices that send one request after another (\(millis) ms each): single devices decide",
             remedy: "from \(Units.text(milliPerSecond: (needed + 999) / 1_000 * 1_000)) on it is the fleet's",
             factor: Scaling.leastServed / served, needsScale: true))
       }
@@ -279,7 +279,7 @@ extension Scaling {
     var fine = Int(largest.rounded(.up))
     while fine > 1, !Scaling(divisor: fine).reasons(against: scenario).reasons.isEmpty { fine -= 1 }
     return "\(text) of the fleet is too small: " + reasons.joined(separator: "; ")
-      + (fine > 1 ? "; 1:\(fine) or more of it keeps its answer" : "; no part of it keeps its answer")
+      + (fine > 1 ? "; 1:\(fine) or a larger part keeps its answer" : "; no part of it keeps its answer")
   }
 
   /// Returns the shortages at this scale, and about the largest divisor at which there is none.

@@ -84,8 +84,9 @@ struct PollingLoops: Sendable {
 
   /// Polls before a time that find nothing to send, each of which sets its loop's next; returns how many. O(n) and their number.
   mutating func poll(before end: PageTimer, _ draws: BrowserDraws, _ timersSet: inout UInt64) -> UInt64 {
-    // Each loop acts for itself, so they are walked one after another.
-    var moves: [Move] = []
+    // Each loop acts for itself, so they are walked one after another; timers of one time fire in the order in which they were
+    // set.
+    var moved: [(place: Int, setAt: Int64, steps: UInt64, order: UInt64)] = []
     for place in all.indices where all[place].timer < end {
       var loop = all[place]
       let (order, before) = (loop.timer.order, loop.polls)
@@ -101,43 +102,14 @@ struct PollingLoops: Sendable {
         }
       }
       all[place] = loop
-      moves.append(Move(place: place, setAt: setAt, steps: loop.polls &- before, order: order))
+      moved.append((place, setAt, loop.polls &- before, order))
     }
-    for move in sorted(moves, after: end.time) {
+    moved.sort { ($0.setAt, $0.steps, $0.order) < ($1.setAt, $1.steps, $1.order) }
+    for move in moved {
       timersSet &+= 1
       all[move.place].timer.order = timersSet
     }
     findEarliest()
-    return moves.reduce(0) { $0 &+ $1.steps }
-  }
-
-  /// A loop that has set a new timer. Timers of one time fire in the order in which they were set.
-  private struct Move: Comparable {
-    var place: Int
-    var setAt: Int64
-    var steps: UInt64
-    var order: UInt64
-
-    static func < (a: Self, b: Self) -> Bool { (a.setAt, a.steps, a.order) < (b.setAt, b.steps, b.order) }
-  }
-
-  /// Sorts what has its timer in the same millisecond; the order of others says nothing. A delay is below 600 ms.
-  private func sorted(_ moves: [Move], after end: Int64) -> [Move] {
-    if moves.count < 100 { return moves.sorted() }
-    let slots = moves.map { Int(min((all[$0.place].timer.time &- end) / 1_000, 600)) }
-    var ends = [Int](repeating: 0, count: 602)
-    for slot in slots { ends[slot + 1] += 1 }
-    for slot in 1..<602 { ends[slot] += ends[slot - 1] }
-    var sorted = moves
-    for (move, slot) in zip(moves, slots) {
-      sorted[ends[slot]] = move
-      ends[slot] += 1
-    }
-    var start = 0
-    for end in ends {
-      if end > start + 1 { sorted[start..<end].sort() }
-      start = end
-    }
-    return sorted
+    return moved.reduce(0) { $0 &+ $1.steps }
   }
 }

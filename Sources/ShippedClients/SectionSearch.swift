@@ -66,7 +66,9 @@ extension FindingCollector {
     let known = read.filter { $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains(".") }
       .map { String($0.dropFirst(prefix.count)) }
     var reported: Set<String> = []
-    for (key, _) in section.members where !known.contains(key) && reported.insert(key).inserted {
+    for (key, value) in section.members where !known.contains(key) && reported.insert(key).inserted {
+      // A client without the switch is always on.
+      if key == "enabled", value == .bool(true) { continue }
       let path = section.path(of: key)
       if let unread = dialect.unreadKeys[prefix + key] {
         add(.notRead, path, "\(sdk) does not read \(key): \(unread.reason)", unread.place)

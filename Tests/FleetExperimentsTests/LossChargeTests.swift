@@ -237,7 +237,7 @@ struct LossChargeTests {
       (.hours(12), .minutes(10), false, age + "12 h (10 min after a 429); with 168 h in both sections: none"),
       (.hours(12), .hours(12), false, age + "12 h; with 168 h in both sections: none"),
       // A client to which a 429 is a failure as any has one limit.
-      (.hours(12), .minutes(10), true, age + "12 h; with 168 h: none"),
+      (.hours(12), .minutes(10), true, "backoffConfig." + age + "12 h; with 168 h: none"),
       // Clients without such a limit on 429s have the largest number there (NativeSettings).
       (.hours(12), Span(microseconds: .max), false, "backoffConfig." + age + "12 h; with 168 h: none"),
     ] {

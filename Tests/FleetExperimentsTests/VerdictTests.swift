@@ -145,7 +145,7 @@ struct VerdictTests {
     let story = Standings(["plain"], rows: [runs], interval: Self.second).story
     #expect(
       story[.fails] == [
-        "5 of 20 runs (not caught up); 8.66 to 49.1 % of all such runs may (95 % confidence)"
+        "5 of 20 runs (not caught up); 8.66 to 49.1 % of all such runs may fail (95 % confidence)"
       ])
   }
 
@@ -165,19 +165,23 @@ struct VerdictTests {
       run.idleWhileBackloggedSeconds = idle
       return Self.standings([run]).story[.possible]
     }
-    #expect(text(316, possible: 300) == ["caught up after 5 min at this capacity"])
+    #expect(text(316, possible: 300) == ["at best caught up after 5 min at this capacity"])
     #expect(text(nil, possible: 300) == text(316, possible: 300))
-    #expect(text(317, possible: 1) == ["caught up at once at this capacity"])
+    #expect(text(317, possible: 1) == ["at best caught up at once at this capacity"])
     #expect(text(317, possible: nil) == [])
     // Variants of two capacities, and one that loses what would be late.
     var runs = [Self.run("2/s", recovery: 900), Self.run("4/s", recovery: 400)]
     (runs[0].possibleTime, runs[1].possibleTime) = (600 * Self.second, 300 * Self.second)
     #expect(
-      Self.standings(runs).story[.possible] == ["caught up after 5 min with 4/s, after 10 min with 2/s"])
+      Self.standings(runs).story[.possible] == [
+        "at best caught up after 5 min with 4/s, after 10 min with 2/s"
+      ])
     runs[0].recoveryTime = 500 * Self.second
     #expect(
       Self.standings(runs).story[.possible]
-        == ["caught up after 5 min with 4/s, after 10 min with 2/s; sooner where events are given up"])
+        == [
+          "at best caught up after 5 min with 4/s, after 10 min with 2/s; sooner only where events are given up"
+        ])
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
     #expect(text(nil, possible: nil, idle: 61) == [])
     #expect(text(nil, possible: nil, idle: 60).count == 1)
@@ -260,7 +264,7 @@ struct VerdictTests {
     let within = Standings(["full", "equal"], rows: close, interval: 40 * Self.second)
     #expect(within.story[.same] == ["differences below 5 % or the interval of 40 s do not matter"])
     // 1 − 0.05^(1/10).
-    #expect(text[.risk] == ["none of 10 runs fails; up to 25.9 % may (95 % confidence)"])
+    #expect(text[.risk] == ["none of 10 runs fails; up to 25.9 % of all such runs may (95 % confidence)"])
   }
 
   @Test("recovery times within an interval of the series are equal, however short", arguments: [10, 1])

@@ -107,9 +107,9 @@ struct ScaleTests {
       // 60,000/s are filled by 9,600 devices at 160 ms a request there and back; 8 of them are left at 1:1200.
       (
         "1:3000", "1:3000 of the fleet is too small: a capacity of 20/s is filled by 3.2 devices",
-        "1:400 or more of it keeps its answer"
+        "1:400 or a larger part keeps its answer"
       ),
-      ("1:500", "cohort b has 20 of its 10000 devices left", "1:400 or more of it keeps its answer"),
+      ("1:500", "cohort b has 20 of its 10000 devices left", "1:400 or a larger part keeps its answer"),
       ("20", "expected a scale such as \"1:20\"", "allowed: 1:1 to"),
       ("1:0", "expected a scale such as", "allowed: 1:1 to"),
       ("2:3", "expected a scale such as", "allowed: 1:1 to"),
@@ -171,7 +171,7 @@ struct ScaleTests {
       Discreteness(try decode(small, nil)).notes == [
         "tapi.bucket.burst: a bucket of 4 tokens refuses what comes at one moment by chance; 20 tokens are enough",
         "tapi.bucket.capacity: a capacity of 40/s is filled by 6.4 devices that send one request after another (160 ms each): "
-          + "what single ones hold decides; from 50/s on it is the fleet's",
+          + "single devices decide; from 50/s on it is the fleet's",
       ])
   }
 }

@@ -83,7 +83,7 @@ struct LimitTests {
   func noEdge() throws {
     let all = try search(10...40) { _, _ in true }
     #expect(all.allHold && all.answer == nil && all.points.first!.seeds == 59 && all.points.last!.seeds == 59)
-    #expect(all.story[.reason] == ["40: all 59 runs do; up to 5 % may not (95 % confidence)"])
+    #expect(all.story[.reason] == ["40: all 59 runs keep it; up to 5 % of such may not (95 % confidence)"])
     let none = try search(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
     #expect(
       none.answer == nil && !none.allHold && none.story.finding == "No key from 10 to 40 keeps lost = 0")

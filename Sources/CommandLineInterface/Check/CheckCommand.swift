@@ -273,10 +273,16 @@ struct CheckCommand: Study {
         let scenario = input.bases[index].scenario
         let check = BaselineCheck(
           baseline, found[index], interval: scenario.interval.microseconds, isOfSettings: settingsPath != nil)
+        let lossKeys = check.loss?.limit?.settingsKeys ?? []
+        let changed = changedKeys(baseline, input.loaded[index], input.bases[index])
+        func losesEvents(_ key: CheckOutcome.ChangedKey) -> Bool {
+          lossKeys.contains(where: key.path.hasSuffix)
+        }
         return CheckOutcome(
           scenarioPath: subjects[index].path, baselinePath: subjects[index].file.path, check: check,
-          changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]),
-          isLast: index == subjects.count - 1, loss: check.cause(in: scenario))
+          changedKeys: changed.filter(losesEvents) + changed.filter { !losesEvents($0) },
+          isLast: index == subjects.count - 1,
+          loss: check.loss.map { scenario.fleet.count == 1 ? $0.text(in: scenario) : $0.words })
       }
     }
     switch format {

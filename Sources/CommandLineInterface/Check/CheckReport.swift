@@ -16,6 +16,7 @@ struct CheckOutcome {
   let scenarioPath: String
   let baselinePath: String
   let check: BaselineCheck
+  /// Those first that lose the events.
   let changedKeys: [ChangedKey]
   /// Whether it is the last of those that are told, which says what holds of all.
   let isLast: Bool
@@ -36,7 +37,7 @@ struct CheckOutcome {
     }
   }
 
-  /// Where the cause of what moved stands: the first changed key that is in a file, else the metric in the baseline.
+  /// Where the likeliest cause of what moved stands: a changed key in a file, else the metric in the baseline.
   func place(_ change: BaselineCheck.Change) -> (file: String, line: Int) {
     changedKeys.lazy.compactMap(\.place).first ?? (baselinePath, change.line)
   }

@@ -118,7 +118,7 @@ struct Decided: Sendable {
       story.add(.reason, kept)
     } else if isUnrun {
       story.add(.breaks, settings.refusals)
-      story.add(.note, "no run was made for that; --anyway makes them all the same")
+      story.add(.note, "no run was made for that; --anyway makes them nevertheless")
     } else {
       if outcome == .keep { story.add(.reason, "the best that a search found:") }
       story.add(.breaks, settings.harms.map(text))
@@ -316,7 +316,7 @@ struct Decided: Sendable {
   }
 
   var answer: Answer {
-    var answer = Answer(story, facts: Self.facts(suite, today))
+    var answer = Answer(story, facts: isUnrun ? "" : Self.facts(suite, today))
     let lost = decision.losses(atMost: 40)
     answer.details = [figures, Self.lost(lost), changes]
     answer.data = [OutputFile(.decision, CSVFile.bytes(Decision.columns, decision.rows))]

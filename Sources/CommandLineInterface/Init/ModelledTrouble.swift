@@ -64,7 +64,7 @@ struct ModelledTrouble {
       span.map { FigureText.span($0.microseconds) } ?? "more than \(FigureText.span(watched.microseconds))"
     }
     let opening =
-      "The trouble of such an outage lasts \(words(trouble)) in the model, and lasted \(words(lasted))"
+      "With its outage the trouble lasts \(words(trouble)) in the model, and lasted \(words(lasted))"
     if trials.isEmpty { return "\n\(opening): less than a factor of two apart.\n" }
     let names = trials.map(\.words).uniqued
     let lines = names.compactMap { name -> String? in

@@ -9,9 +9,9 @@ extension LimitSearch {
   /// `recovery <= 20m and lost = 0`
   fileprivate var goal: String { requirements.map(\.text).joined(separator: " and ") }
 
-  /// `all 59 runs do; up to 5 % may not`
+  /// `all 59 runs keep it; up to 5 % of such may not`
   private static func surely(_ point: Point) -> String {
-    "all \(FigureText.count(point.seeds, "run")) do; up to \(FigureText.percent(point.risk)) may not (95 % confidence)"
+    "all \(FigureText.count(point.seeds, "run")) keep it; up to \(FigureText.percent(point.risk)) of such may not (95 % confidence)"
   }
 
   /// `59 seeds, 1:800 of 800,000 devices`
@@ -23,7 +23,7 @@ extension LimitSearch {
 
   /// `up to 28.5 million events lost`
   private static func lost(_ point: Point) -> String {
-    "up to \(FigureText.amount(Double(point.mostLostAtFullSize))) events lost"
+    "up to \(FigureText.amount(Double(point.mostLostAtFullSize))) events"
   }
 
   /// `8 min: 2 of 59 runs do not (recovery 31 min)`
@@ -66,7 +66,7 @@ extension LimitSearch {
       beyond.runs.contains(where: \.endsTooSoon)
       ? "of which so short a run shows that it keeps" : "that keeps"
     var story = Story(
-      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) \(keeps) \(goal)",
+      "\(answer.value.words) is the \(isLeast ? "least" : "greatest") \(range.path) \(isFinished ? "" : "so far ")\(keeps) \(goal)",
       basis: Self.basis(answer))
     story.add(.reason, Self.surely(answer))
     story.add(.note, meaning(answer.value))
@@ -77,7 +77,7 @@ extension LimitSearch {
     story.add(
       .note,
       points.filter { $0.holds && isBeyond($0) }.map {
-        "\($0.value.words) keeps it again" + ($0.mostLost > 0 ? ": \(Self.lost($0))" : "")
+        "\($0.value.words) keeps it again" + ($0.mostLost > 0 ? ", with \(Self.lost($0)) lost" : "")
       }, atMost: 1)
     story.add(.note, own.flatMap { spare(own: $0, to: answer.value) })
     story.add(.note, shortWatch(answer, beyond))

@@ -142,6 +142,9 @@ struct StudyInput {
         })
     } else {
       decoded = try loaded[0].decodeAll(self.choices, of: bases[0])
+      for (place, variant) in decoded.enumerated() {
+        self.choices[place].isToday = variant.scenario == bases[0].scenario
+      }
       warnings = console.printOnce(loaded[0].warnings(of: self.choices, decoded))
     }
   }

@@ -159,10 +159,8 @@ public struct BaselineCheck: Sendable {
     (baseline.runs.count(where: \.fails), runs.count(where: \.fails))
   }
 
-  /// Returns the main cause of the events that are lost now and were not then. `nil`: no loss is worse.
-  ///
-  ///     phones (tapi-document): backoffConfig.maxRetryCount 3 reached
-  public func cause(in scenario: Scenario) -> String? {
+  /// The main cause of the events that are lost now and were not then, of the whole fleet; nil: no loss is worse.
+  package var loss: LossCharge? {
     let isLoss = worse.contains { change in
       change.criterion == .failures && runs.contains { $0.fails && !$0.neverRecovers }
         || change.metric?.name == MetricCatalogue.lost
@@ -174,8 +172,6 @@ public struct BaselineCheck: Sendable {
     guard let reason = (Measure.drops + Measure.blocks).max(by: { growth($0) < growth($1) }),
       growth(reason) > 0
     else { return nil }
-    let charge = LossCharge(cohort: 0, reason: reason, events: Int64(growth(reason)))
-    if scenario.fleet.count == 1 { return charge.text(in: scenario) }
-    return charge.words
+    return LossCharge(cohort: 0, reason: reason, events: Int64(growth(reason)))
   }
 }

@@ -22,7 +22,9 @@ extension Decision {
     if let (place, report) = remainingLoss {
       var notes = (checked ?? report).notes
       let lost = cases[place].cells.first { $0.metric?.name == MetricCatalogue.lost }
-      if let lost, !notes.isEmpty { notes[0] += "; today's Settings lose \(lost.figures.today.text)" }
+      if let lost, !notes.isEmpty {
+        notes[0] += "; the whole fleet \(lost.figures.proposed.text) (today \(lost.figures.today.text))"
+      }
       story.add(.lost, notes.map { text(place, $0) })
     }
     story.add(.fails, failing)
@@ -96,7 +98,7 @@ extension Decision {
       if all.allSatisfy({ $0.name != name || Self.unchanged.contains($0.cell.state) }) { names.append(name) }
     }
     if losesEvents, let lost = mostLost, let place = names.firstIndex(of: Self.name(lost)) {
-      names[place] += " (up to \(lost.figures.proposed.text))"
+      names[place] += " (\(lost.figures.proposed.text) in the worst case)"
     }
     if hasSameBattery { names.append("battery") }
     let quiet =
@@ -178,7 +180,7 @@ extension Decision {
       return cell.figures.today.isNever && cell.figures.proposed.isNever
         ? text(place, "no Setting brings the fleet back, only capacity does") : nil
     }
-    return text(place, "caught up after \(MetricText.value(metric, possible)) at this capacity")
+    return text(place, "at best caught up after \(MetricText.value(metric, possible)) at this capacity")
   }
 
   private func wakeUps(_ place: Int) -> [Double] {

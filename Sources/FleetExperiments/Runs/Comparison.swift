@@ -202,6 +202,11 @@ public struct VariantChoice: Sendable, Hashable {
   public var title: String
   /// Whether its name says all, so that it needs no key before it.
   public var isLabelled: Bool
+  /// Whether it changes nothing of the scenario.
+  package var isToday = false
+
+  /// Stands behind the name where people read it.
+  package var mark: String { isToday ? " (today)" : "" }
 
   public init(name: String, overrides: [Override], title: String? = nil, isLabelled: Bool = false) {
     (self.name, self.overrides) = (name, overrides)

@@ -93,7 +93,7 @@ extension TuneResult {
 
   /// The keys that a candidate changes, with its values.
   private func settings(_ candidate: SearchCandidate) -> String {
-    Story.list(candidate.changed.map { "\(path($0)) \(value($0, of: candidate))" })
+    Story.list(study.withoutUnchanged(candidate).changed.map { "\(path($0)) \(value($0, of: candidate))" })
   }
 
   private func newValue(_ parameter: Int) -> String { value(parameter, of: winner.candidate) }

@@ -67,6 +67,16 @@ package struct TuneStudy: Sendable {
     return first.value <= longest.value
   }
 
+  /// Today's value by another name is no change.
+  func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
+    candidate.without(
+      candidate.changed.filter { key in
+        guard let choice = candidate.choices[key], let today = todaysValues[key] else { return false }
+        let value = space.parameters[key].values[choice]
+        return value == today || (Quantity(value)?.value).map { $0 == Quantity(today)?.value } == true
+      })
+  }
+
   // MARK: Seeds
 
   /// The seed by which candidates are found, and those of the race, which begin with it.

@@ -303,8 +303,7 @@ package struct Tuner {
   /// fleets have to agree.
   private func withoutIdleKeys(_ best: Standing) throws -> Standing {
     var winner = best
-    // Today's value by another name is no change.
-    winner.candidate = withoutUnchanged(best.candidate)
+    winner.candidate = study.withoutUnchanged(best.candidate)
     let keys = winner.candidate.changed.filter { study.isSensible(winner.candidate.without([$0])) }
     let race = try standings(
       of: [winner.candidate] + keys.map { winner.candidate.without([$0]) }, study.raceScale)
@@ -334,15 +333,6 @@ package struct Tuner {
         parameter: key, with: standings[0], without: without,
         decision: Decision(try cases(winner, against: without.candidate, study.raced), study.terms))
     }
-  }
-
-  private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
-    candidate.without(
-      candidate.changed.filter { key in
-        guard let choice = candidate.choices[key], let today = study.todaysValues[key] else { return false }
-        let value = study.space.parameters[key].values[choice]
-        return value == today || (Quantity(value)?.value).map { $0 == Quantity(today)?.value } == true
-      })
   }
 }
 

@@ -54,9 +54,11 @@ extension Standings {
         ? "No difference that matters between \(crowd(leaders))" : "Not decided between \(crowd(leaders))"
     }
     let recovers = leaders.contains { runs[$0].contains { $0.recoveryTime != nil } }
-    let (opening, conjunction) = areOptions && recovers ? ("Use ", "or") : ("Best: ", "and")
+    let allFail = leaders.allSatisfy { runs[$0].allSatisfy(\.fails) }
+    let (opening, conjunction) = areOptions && recovers && !allFail ? ("Use ", "or") : ("Best: ", "and")
     return opening + crowd(leaders, conjunction)
       + (leaders.count == 1 || areAsGood(leaders) ? "" : ", which of them is not decided")
+      + (allFail && recovers ? "; every run fails" : "")
   }
 
   private var findingOfOne: String {
@@ -144,15 +146,33 @@ extension Standings {
     story.add(
       .price,
       rivals.flatMap { criteria(best, $0) }.uniqued.compactMap { criterion in
-        let cheaper = rivals.filter { standing(of: best, to: $0, on: criterion) == .worse }
+        let cheaper = rivals.filter {
+          standing(of: best, to: $0, on: criterion) == .worse
+            && !(isOfDelivery(criterion) && affectsOthers(best, than: $0))
+        }
         return cheaper.isEmpty ? nil : line(best, criterion, against: cheaper)
       })
     let (seen, unseen) = questions
     if tellsDoubts {
       story.add(.open, seen.isEmpty ? nil : "not decided: \(seen.joined(separator: ", "))")
-      story.add(.open, unseen.isEmpty ? nil : "no difference seen: \(unseen.joined(separator: ", "))")
+      story.add(
+        .open, unseen.isEmpty ? nil : "not decided, no difference seen: \(unseen.joined(separator: ", "))")
     }
     if leaders.count > 1, seen.isEmpty, unseen.isEmpty { story.add(.same, threshold) }
+    if variants.indices.contains(where: { affectsOthers(best, than: $0) }) {
+      story.add(.note, "delivery is of the events that the incident affects, and these differ by variant")
+    }
+  }
+
+  private func isOfDelivery(_ criterion: Criterion) -> Bool {
+    metrics.index(of: MetricCatalogue.affectedDelivery).map { criterion == .metric($0) } ?? false
+  }
+
+  /// Whether the incident affects more or fewer events in one variant than in another, as with another capacity: deliveries of other
+  /// events are no price.
+  private func affectsOthers(_ first: Int, than second: Int) -> Bool {
+    let counts = [first, second].map { runs[$0].map { Double($0.affectedEvents) }.mean ?? 0 }.sorted()
+    return counts[1] > (1 + MetricRule.relevantShare) * counts[0]
   }
 
   /// `caught up after 26 min; 31 min with additive:10`
@@ -229,14 +249,14 @@ extension Standings {
 
   // MARK: Risks
 
-  /// `; 14 to 76 % of all such runs may (95 % confidence)`
+  /// `; 14 to 76 % of all such runs may fail (95 % confidence)`
   private func odds(_ variant: Int) -> String {
     let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
     if count == 1 { return "" }
     // Two bounds hold together with 95 % if each does with 97.5 %.
     let bounds = [ExactBinomial.lowerBound, ExactBinomial.upperBound].map { $0(failures, count, 0.975) }
     return
-      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all such runs may (95 % confidence)"
+      "; \(MetricText.plain(bounds[0] * 100)) to \(MetricText.plain(bounds[1] * 100)) % of all such runs may fail (95 % confidence)"
   }
 
   /// How often the leaders may fail although none of these runs did.
@@ -246,7 +266,8 @@ extension Standings {
     let count = faultless.map { runs[$0].count }.min() ?? 0
     let who = faultless.count < leaders.count ? crowd(faultless) + ": " : ""
     let most = MetricText.plain(ExactBinomial.upperBound(of: 0, in: count) * 100)
-    return who + "none of \(FigureText.count(count, "run")) fails; up to \(most) % may (95 % confidence)"
+    return who
+      + "none of \(FigureText.count(count, "run")) fails; up to \(most) % of all such runs may (95 % confidence)"
   }
 
   /// How soon any client could catch up; nil where that is not known.
@@ -269,13 +290,13 @@ extension Standings {
     }
     let isOne = last.time <= max(first.time * (1 + MetricRule.relevantShare), first.time + interval)
     let isSooner = known.contains { metrics.figure(index, $0.variant).number ?? $0.time < 0.9 * $0.time }
-    return "caught up \(after(first.time)) "
+    return "at best caught up \(after(first.time)) "
       + (isOne
         ? "at this capacity"
         : "with \(variants[first.variant]), \(after(last.time)) with \(variants[last.variant])")
-      + (isSooner ? "; sooner where events are given up" : "")
+      + (isSooner ? "; sooner only where events are given up" : "")
       + (metrics.judgedPercent < 99
-        ? "; \(metrics.judgedPercent == 90 ? 99 : 90) % delivered takes any client longer than the run" : "")
+        ? "; no client delivers \(metrics.judgedPercent == 90 ? 99 : 90) % within the run" : "")
   }
 }
 

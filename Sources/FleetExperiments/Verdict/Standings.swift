@@ -89,7 +89,7 @@ package struct Standings: Sendable {
   package func telling(_ choices: [VariantChoice]) -> Standings {
     guard choices.count == variants.count else { return self }
     var standings = self
-    standings.titles = choices.map(\.title)
+    standings.titles = choices.map { $0.title + $0.mark }
     standings.areOptions = choices.allSatisfy(\.isOption)
     return standings
   }

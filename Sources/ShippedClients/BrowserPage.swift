@@ -27,7 +27,7 @@ public struct BrowserPage: Sendable {
   var queue: [UInt32] = []
   /// Events that wait, each on a timer of its own.
   private var waiting = PageTimers<WaitingEvent>()
-  private var loops = PollingLoops()
+  private var loops = PageTimers<PollingLoop>()
   /// Requests without an answer, by their numbers.
   var open: [UInt32: OpenUpload] = [:]
   /// Events whose sending has not come to an end, by its turn: what a `pagehide` queues again, in the order of their turns.

@@ -9,71 +9,39 @@ struct WaitingEvent: Timed {
   var event: UInt32
 }
 
-/// Timers of a page, the earliest at hand: a binary heap.
-///
-/// Each timer has an order of its own, so what is first does not depend on how the heap lies. Insertion and removal: O(log n).
+/// Timers of a page in no order, the earliest at hand. A page has few but for the polling loops of a long outage. Thousands of these
+/// poll several times a second, and to look at all of them costs less than to keep each in its place.
 struct PageTimers<Entry: Timed>: Sendable {
   /// In no order to rely on.
   private(set) var all: [Entry] = []
+  private var earliest = 0
 
-  var first: Entry? { all.first }
+  var first: Entry? { all.isEmpty ? nil : all[earliest] }
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
   mutating func insert(_ entry: Entry) {
     all.append(entry)
-    var child = all.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if all[parent].timer < all[child].timer { return }
-      all.swapAt(parent, child)
-      child = parent
-    }
-  }
-
-  @discardableResult
-  mutating func removeFirst() -> Entry? {
-    guard let last = all.popLast() else { return nil }
-    guard let first = all.first else { return last }
-    all[0] = last
-    var parent = 0
-    while true {
-      var child = 2 * parent + 1
-      if child >= all.count { return first }
-      if child + 1 < all.count, all[child + 1].timer < all[child].timer { child += 1 }
-      if all[parent].timer < all[child].timer { return first }
-      all.swapAt(parent, child)
-      parent = child
-    }
-  }
-}
-
-/// The polling loops of a page that have a timer, in no order. Thousands poll several times a second, and to look at all of them
-/// costs less than to keep each in its place.
-struct PollingLoops: Sendable {
-  private var all: [PollingLoop] = []
-  private var earliest = 0
-
-  var first: PollingLoop? { all.isEmpty ? nil : all[earliest] }
-  var count: Int { all.count }
-
-  mutating func insert(_ loop: PollingLoop) {
-    all.append(loop)
-    if loop.timer < all[earliest].timer { earliest = all.count - 1 }
+    if entry.timer < all[earliest].timer { earliest = all.count - 1 }
   }
 
   /// O(n).
-  mutating func removeFirst() {
+  @discardableResult
+  mutating func removeFirst() -> Entry? {
+    if all.isEmpty { return nil }
     all.swapAt(earliest, all.count - 1)
-    all.removeLast()
+    let first = all.removeLast()
     findEarliest()
+    return first
   }
 
   private mutating func findEarliest() {
     earliest = 0
     for place in all.indices where all[place].timer < all[earliest].timer { earliest = place }
   }
+}
 
+extension PageTimers<PollingLoop> {
   /// Ends the loops that poll before a time, and returns how many.
   mutating func end(before end: PageTimer) -> UInt64 {
     let before = all.count

@@ -67,10 +67,10 @@ extension FindingCollector {
       .map { String($0.dropFirst(prefix.count)) }
     var reported: Set<String> = []
     for (key, value) in section.members where !known.contains(key) && reported.insert(key).inserted {
-      // A client without the switch is always on.
-      if key == "enabled", value == .bool(true) { continue }
       let path = section.path(of: key)
       if let unread = dialect.unreadKeys[prefix + key] {
+        // A client without the switch is always on.
+        if key == "enabled", value == .bool(true) { continue }
         add(.notRead, path, "\(sdk) does not read \(key): \(unread.reason)", unread.place)
         continue
       }

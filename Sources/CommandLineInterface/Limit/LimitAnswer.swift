@@ -21,7 +21,7 @@ extension LimitSearch {
       + FigureText.fleet(of: run.fullSize(run.devices), scale: run.scale)
   }
 
-  /// `up to 28.5 million events lost`
+  /// `up to 28.5 million events`
   private static func lost(_ point: Point) -> String {
     "up to \(FigureText.amount(Double(point.mostLostAtFullSize))) events"
   }
